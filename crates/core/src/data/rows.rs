@@ -1,0 +1,295 @@
+//! The rows of a table as numbers: one type, dense or sparse.
+
+use crate::error::{Error, Result};
+use ndarray::{Array1, Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+/// The numbers of a data set, a row per sample and a column per feature.
+///
+/// Dense numbers are an [`ndarray::Array2`]; sparse ones keep only what is not zero. Methods that
+/// can use sparse rows do; the others call [`Rows::to_dense`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Rows {
+    /// Every cell is stored.
+    Dense(Array2<f64>),
+    /// Only cells that are not zero are stored.
+    Sparse(SparseRows),
+}
+
+/// Compressed sparse rows: cells of row `i` are `start[i]..start[i + 1]` of `column` and `value`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
+pub struct SparseRows {
+    n_columns: usize,
+    start: Vec<usize>,
+    column: Vec<u32>,
+    value: Vec<f64>,
+}
+
+/// What a file may claim; [`SparseRows::new`] decides whether to believe it.
+#[derive(Deserialize)]
+struct Unchecked {
+    n_columns: usize,
+    start: Vec<usize>,
+    column: Vec<u32>,
+    value: Vec<f64>,
+}
+
+impl TryFrom<Unchecked> for SparseRows {
+    type Error = Error;
+
+    fn try_from(raw: Unchecked) -> Result<Self> {
+        Self::new(raw.n_columns, raw.start, raw.column, raw.value)
+    }
+}
+
+impl SparseRows {
+    /// Checks and takes the three arrays. Columns must rise strictly within a row.
+    pub fn new(n_columns: usize, start: Vec<usize>, column: Vec<u32>, value: Vec<f64>) -> Result<Self> {
+        let sound = start.first() == Some(&0)
+            && start.last() == Some(&column.len())
+            && start.windows(2).all(|w| w[0] <= w[1])
+            && column.len() == value.len()
+            && n_columns <= u32::MAX as usize
+            && start.windows(2).all(|w| column[w[0]..w[1]].windows(2).all(|c| c[0] < c[1]))
+            && column.iter().all(|&c| (c as usize) < n_columns);
+        if !sound {
+            return Err(Error::parse(
+                "sparse rows are inconsistent: row starts must rise from 0 to the number of cells, \
+                 and columns must rise strictly within each row and stay below the number of columns",
+            ));
+        }
+        Ok(Self { n_columns, start, column, value })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Number of stored cells.
+    pub fn n_stored(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Columns and values of one row.
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let cells = self.start[i]..self.start[i + 1];
+        (&self.column[cells.clone()], &self.value[cells])
+    }
+
+    /// One cell.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        let (columns, values) = self.row(i);
+        columns.binary_search(&(j as u32)).map_or(0.0, |at| values[at])
+    }
+
+    /// All cells as (row, column, value).
+    pub fn cells(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        (0..self.n_rows()).flat_map(move |i| {
+            let (columns, values) = self.row(i);
+            columns.iter().zip(values).map(move |(&j, &v)| (i, j as usize, v))
+        })
+    }
+
+    fn filter_columns(&self, keep: &[usize]) -> Self {
+        let mut new_place = vec![u32::MAX; self.n_columns];
+        for (to, &from) in keep.iter().enumerate() {
+            new_place[from] = to as u32;
+        }
+        let mut out = Self { n_columns: keep.len(), start: vec![0], column: vec![], value: vec![] };
+        let mut cells: Vec<(u32, f64)> = vec![];
+        for i in 0..self.n_rows() {
+            let (columns, values) = self.row(i);
+            cells.clear();
+            cells.extend(columns.iter().zip(values).map(|(&j, &v)| (new_place[j as usize], v)));
+            cells.retain(|(j, _)| *j != u32::MAX);
+            cells.sort_unstable_by_key(|(j, _)| *j);
+            out.column.extend(cells.iter().map(|(j, _)| *j));
+            out.value.extend(cells.iter().map(|(_, v)| *v));
+            out.start.push(out.column.len());
+        }
+        out
+    }
+
+    fn filter_rows(&self, keep: &[usize]) -> Self {
+        let mut out = Self { n_columns: self.n_columns, start: vec![0], column: vec![], value: vec![] };
+        for &i in keep {
+            let (columns, values) = self.row(i);
+            out.column.extend_from_slice(columns);
+            out.value.extend_from_slice(values);
+            out.start.push(out.column.len());
+        }
+        out
+    }
+}
+
+impl From<Array2<f64>> for Rows {
+    fn from(x: Array2<f64>) -> Self {
+        Self::Dense(x)
+    }
+}
+
+impl From<SparseRows> for Rows {
+    fn from(x: SparseRows) -> Self {
+        Self::Sparse(x)
+    }
+}
+
+impl Rows {
+    /// Number of rows (samples).
+    pub fn n(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.nrows(),
+            Self::Sparse(x) => x.n_rows(),
+        }
+    }
+
+    /// Number of columns (features).
+    pub fn d(&self) -> usize {
+        match self {
+            Self::Dense(x) => x.ncols(),
+            Self::Sparse(x) => x.n_columns,
+        }
+    }
+
+    /// One cell.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Self::Dense(x) => x[[i, j]],
+            Self::Sparse(x) => x.get(i, j),
+        }
+    }
+
+    /// Whether zeros are left out.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Self::Sparse(_))
+    }
+
+    /// The dense array, if this is one.
+    pub fn dense(&self) -> Option<ArrayView2<'_, f64>> {
+        match self {
+            Self::Dense(x) => Some(x.view()),
+            Self::Sparse(_) => None,
+        }
+    }
+
+    /// All cells, zeros too.
+    pub fn to_dense(&self) -> Array2<f64> {
+        match self {
+            Self::Dense(x) => x.clone(),
+            Self::Sparse(x) => {
+                let mut out = Array2::zeros((x.n_rows(), x.n_columns));
+                for (i, j, v) in x.cells() {
+                    out[[i, j]] = v;
+                }
+                out
+            }
+        }
+    }
+
+    /// These rows, in this order; a row may be named more than once.
+    pub fn take_rows(&self, keep: &[usize]) -> Self {
+        match self {
+            Self::Dense(x) => Self::Dense(x.select(ndarray::Axis(0), keep)),
+            Self::Sparse(x) => Self::Sparse(x.filter_rows(keep)),
+        }
+    }
+
+    /// These columns, in this order, each named once.
+    pub fn take_columns(&self, keep: &[usize]) -> Self {
+        match self {
+            Self::Dense(x) => Self::Dense(x.select(ndarray::Axis(1), keep)),
+            Self::Sparse(x) => Self::Sparse(x.filter_columns(keep)),
+        }
+    }
+
+    /// The cells of a run of rows and one column.
+    pub fn column_part(&self, rows: std::ops::Range<usize>, j: usize) -> Vec<f64> {
+        rows.map(|i| self.get(i, j)).collect()
+    }
+
+    /// Mean and mean square deviation of every column, in two passes.
+    pub fn moments(&self) -> (Array1<f64>, Array1<f64>) {
+        let (n, d) = (self.n().max(1) as f64, self.d());
+        let mut mean = Array1::<f64>::zeros(d);
+        let mut spread = Array1::<f64>::zeros(d);
+        match self {
+            Self::Dense(x) => {
+                for row in x.rows() {
+                    mean += &row;
+                }
+                mean /= n;
+                for row in x.rows() {
+                    for j in 0..d {
+                        let e = row[j] - mean[j];
+                        spread[j] += e * e;
+                    }
+                }
+            }
+            Self::Sparse(x) => {
+                let mut stored = vec![0usize; d];
+                for (_, j, v) in x.cells() {
+                    mean[j] += v;
+                    stored[j] += 1;
+                }
+                mean /= n;
+                for (_, j, v) in x.cells() {
+                    spread[j] += (v - mean[j]) * (v - mean[j]);
+                }
+                for j in 0..d {
+                    spread[j] += (n - stored[j] as f64) * mean[j] * mean[j];
+                }
+            }
+        }
+        spread /= n;
+        (mean, spread)
+    }
+
+    /// Position and value of the first cell that is NaN or infinite.
+    pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        match self {
+            Self::Dense(x) => x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|((i, j), v)| (i, j, *v)),
+            Self::Sparse(x) => x.cells().find(|(_, _, v)| !v.is_finite()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn example() -> (Rows, Rows) {
+        let dense = array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]];
+        let sparse = SparseRows::new(3, vec![0, 1, 3, 3], vec![1, 0, 2], vec![2.0, 1.0, 3.0]).unwrap();
+        (dense.into(), sparse.into())
+    }
+
+    #[test]
+    fn sparse_and_dense_say_the_same() {
+        let (dense, sparse) = example();
+        assert_eq!(sparse.to_dense(), dense.to_dense());
+        let (a, b) = (dense.moments(), sparse.moments());
+        assert!((&a.0 - &b.0).iter().chain((&a.1 - &b.1).iter()).all(|e| e.abs() < 1e-15));
+        assert_eq!(sparse.take_rows(&[1, 1, 0]).to_dense(), dense.take_rows(&[1, 1, 0]).to_dense());
+        assert_eq!(sparse.take_columns(&[2, 0]).to_dense(), dense.take_columns(&[2, 0]).to_dense());
+        assert_eq!(sparse.column_part(0..3, 2), dense.column_part(0..3, 2));
+    }
+
+    #[test]
+    fn unsound_arrays_are_refused() {
+        assert!(SparseRows::new(3, vec![0, 2], vec![1, 1], vec![1.0, 2.0]).is_err());
+        assert!(SparseRows::new(3, vec![0, 1], vec![3], vec![1.0]).is_err());
+        assert!(SparseRows::new(3, vec![0, 2], vec![0], vec![1.0]).is_err());
+        assert!(SparseRows::new(3, vec![], vec![], vec![]).is_err());
+    }
+
+    #[test]
+    fn the_first_bad_cell_is_found() {
+        let rows: Rows = array![[0.0, 1.0], [f64::NAN, 2.0]].into();
+        let (i, j, v) = rows.first_not_finite().unwrap();
+        assert!((i, j) == (1, 0) && v.is_nan());
+        assert_eq!(example().1.first_not_finite(), None);
+    }
+}

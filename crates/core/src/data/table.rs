@@ -1,0 +1,173 @@
+//! A table as it was read: named columns of numbers or text, with gaps.
+
+use super::rows::SparseRows;
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+
+/// What a reader returns, before any decision about targets, gaps or text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Table {
+    /// Ordinary tables.
+    Columns(Vec<Column>),
+    /// Sparse formats, where features are numbers and the target stands apart.
+    Sparse {
+        /// One name per feature.
+        names: Vec<String>,
+        /// The features.
+        x: SparseRows,
+        /// The target's column, if the file has one.
+        target: Option<Column>,
+    },
+}
+
+/// A named column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name; unique within a table.
+    pub name: String,
+    /// Its cells.
+    pub values: Values,
+}
+
+/// The cells of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Numbers; NaN where a cell is empty.
+    Numeric(Vec<f64>),
+    /// Text: `codes[i]` is a place in `levels`, or [`MISSING`] where a cell is empty.
+    Text {
+        /// One code per row.
+        codes: Vec<u32>,
+        /// The different texts, in order of first appearance.
+        levels: Vec<String>,
+    },
+}
+
+/// The code of an empty cell in a text column.
+pub const MISSING: u32 = u32::MAX;
+
+impl Column {
+    /// A column of numbers.
+    pub fn numeric(name: impl Into<String>, values: Vec<f64>) -> Self {
+        Self { name: name.into(), values: Values::Numeric(values) }
+    }
+
+    /// A column of text; `None` is an empty cell.
+    pub fn text<'a>(name: impl Into<String>, cells: impl Iterator<Item = Option<&'a str>>) -> Self {
+        let mut places: HashMap<&'a str, u32> = HashMap::new();
+        let mut levels = vec![];
+        let codes = cells
+            .map(|cell| match cell {
+                None => MISSING,
+                Some(text) => *places.entry(text).or_insert_with(|| {
+                    levels.push(text.to_owned());
+                    levels.len() as u32 - 1
+                }),
+            })
+            .collect();
+        Self { name: name.into(), values: Values::Text { codes, levels } }
+    }
+
+    /// Number of cells.
+    pub fn len(&self) -> usize {
+        match &self.values {
+            Values::Numeric(v) => v.len(),
+            Values::Text { codes, .. } => codes.len(),
+        }
+    }
+
+    /// Whether there are no cells.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the cell of a row is empty.
+    pub fn is_missing(&self, row: usize) -> bool {
+        match &self.values {
+            Values::Numeric(v) => v[row].is_nan(),
+            Values::Text { codes, .. } => codes[row] == MISSING,
+        }
+    }
+
+    /// These rows, in this order.
+    pub fn take_rows(&self, keep: &[usize]) -> Self {
+        let values = match &self.values {
+            Values::Numeric(v) => Values::Numeric(keep.iter().map(|&i| v[i]).collect()),
+            Values::Text { codes, levels } => {
+                Values::Text { codes: keep.iter().map(|&i| codes[i]).collect(), levels: levels.clone() }
+            }
+        };
+        Self { name: self.name.clone(), values }
+    }
+}
+
+impl Table {
+    /// An ordinary table; names must differ and columns must be equally long.
+    pub fn new(columns: Vec<Column>) -> Result<Self> {
+        check_names(columns.iter().map(|c| c.name.as_str()))?;
+        if let Some(odd) = columns.iter().find(|c| c.len() != columns[0].len()) {
+            return Err(Error::Shape {
+                what: format!("column '{}'", odd.name),
+                expected: format!("{} rows", columns[0].len()),
+                got: odd.len().to_string(),
+            });
+        }
+        Ok(Self::Columns(columns))
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Columns(columns) => columns.first().map_or(0, Column::len),
+            Self::Sparse { x, .. } => x.n_rows(),
+        }
+    }
+
+    /// The names of all columns, a target that stands apart last.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Columns(columns) => columns.iter().map(|c| c.name.as_str()).collect(),
+            Self::Sparse { names, target, .. } => {
+                names.iter().map(String::as_str).chain(target.iter().map(|t| t.name.as_str())).collect()
+            }
+        }
+    }
+}
+
+/// Refuses a name that stands twice.
+pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    for (position, name) in names.enumerate() {
+        if let Some(first) = seen.insert(name, position) {
+            return Err(Error::DuplicateColumn { name: name.to_owned(), first: first + 1, second: position + 1 });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_coded_in_order_of_appearance() {
+        let column = Column::text("colour", [Some("red"), None, Some("blue"), Some("red")].into_iter());
+        let Values::Text { codes, levels } = &column.values else { panic!("text expected") };
+        assert_eq!(codes, &[0, MISSING, 1, 0]);
+        assert_eq!(levels, &["red", "blue"]);
+        assert!(column.is_missing(1) && !column.is_missing(0));
+    }
+
+    #[test]
+    fn names_must_differ() {
+        let columns = vec![Column::numeric("a", vec![1.0]), Column::numeric("b", vec![1.0]), Column::numeric("a", vec![2.0])];
+        let message = Table::new(columns).unwrap_err().to_string();
+        assert_eq!(message, "column name 'a' stands for both column 1 and column 3; rename one");
+    }
+
+    #[test]
+    fn columns_must_be_equally_long() {
+        let columns = vec![Column::numeric("a", vec![1.0]), Column::numeric("b", vec![])];
+        assert!(Table::new(columns).unwrap_err().to_string().contains("column 'b': expected 1 rows, got 0"));
+    }
+}

@@ -1,0 +1,12 @@
+//! Dense linear algebra. The only module that names the factorisation crate.
+//!
+//! Everything here is bit-for-bit the same at any number of threads: large products are cut into
+//! blocks of a fixed size, and a block is always computed by one thread in one order.
+
+mod dense;
+mod pivoted;
+mod product;
+
+pub use dense::{Eigen, cholesky, invert_lower, lower_solve, numerical_rank, symmetric_eigen};
+pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
+pub use product::{add_product, multiply, product_into};
