@@ -92,24 +92,32 @@ impl SparseRows {
         })
     }
 
-    fn filter_columns(&self, keep: &[usize]) -> Self {
-        let mut new_place = vec![u32::MAX; self.n_columns];
-        for (to, &from) in keep.iter().enumerate() {
-            new_place[from] = to as u32;
-        }
-        let mut out = Self { n_columns: keep.len(), start: vec![0], column: vec![], value: vec![] };
+    /// Every column divided by a number.
+    pub(crate) fn scaled(&self, scale: &Array1<f64>) -> Self {
+        let value = self.column.iter().zip(&self.value).map(|(&j, v)| v / scale[j as usize]).collect();
+        Self { value, ..self.clone() }
+    }
+
+    /// Column `j` goes to `moves[j]`, or is left out; the result has `n_columns` columns.
+    pub(crate) fn rearranged(&self, n_columns: usize, moves: &[Option<u32>]) -> Self {
+        let mut out = Self { n_columns, start: vec![0], column: vec![], value: vec![] };
         let mut cells: Vec<(u32, f64)> = vec![];
         for i in 0..self.n_rows() {
             let (columns, values) = self.row(i);
             cells.clear();
-            cells.extend(columns.iter().zip(values).map(|(&j, &v)| (new_place[j as usize], v)));
-            cells.retain(|(j, _)| *j != u32::MAX);
+            cells.extend(columns.iter().zip(values).filter_map(|(&j, &v)| Some((moves[j as usize]?, v))));
             cells.sort_unstable_by_key(|(j, _)| *j);
             out.column.extend(cells.iter().map(|(j, _)| *j));
             out.value.extend(cells.iter().map(|(_, v)| *v));
             out.start.push(out.column.len());
         }
         out
+    }
+
+    fn filter_columns(&self, keep: &[usize]) -> Self {
+        let mut moves = vec![None; self.n_columns];
+        keep.iter().zip(0..).for_each(|(&from, to)| moves[from] = Some(to));
+        self.rearranged(keep.len(), &moves)
     }
 
     fn filter_rows(&self, keep: &[usize]) -> Self {
@@ -209,41 +217,48 @@ impl Rows {
         rows.map(|i| self.get(i, j)).collect()
     }
 
-    /// Mean and mean square deviation of every column, in two passes.
+    /// Mean and standard deviation (with the divisor n) of every column, in two passes.
     pub fn moments(&self) -> (Array1<f64>, Array1<f64>) {
         let (n, d) = (self.n().max(1) as f64, self.d());
+        // Squares of very large or small numbers would overflow or vanish: count in units of a
+        // power of two near the largest, which rounds nothing.
+        let unit = self.largest().mapv(|v| if v > 0.0 { 2.0_f64.powi(v.log2().floor() as i32) } else { 1.0 });
         let mut mean = Array1::<f64>::zeros(d);
         let mut spread = Array1::<f64>::zeros(d);
         match self {
             Self::Dense(x) => {
                 for row in x.rows() {
-                    mean += &row;
+                    (0..d).for_each(|j| mean[j] += row[j] / unit[j]);
                 }
                 mean /= n;
                 for row in x.rows() {
-                    for j in 0..d {
-                        let e = row[j] - mean[j];
-                        spread[j] += e * e;
-                    }
+                    (0..d).for_each(|j| spread[j] += (row[j] / unit[j] - mean[j]).powi(2));
                 }
             }
             Self::Sparse(x) => {
                 let mut stored = vec![0usize; d];
                 for (_, j, v) in x.cells() {
-                    mean[j] += v;
+                    mean[j] += v / unit[j];
                     stored[j] += 1;
                 }
                 mean /= n;
                 for (_, j, v) in x.cells() {
-                    spread[j] += (v - mean[j]) * (v - mean[j]);
+                    spread[j] += (v / unit[j] - mean[j]).powi(2);
                 }
-                for j in 0..d {
-                    spread[j] += (n - stored[j] as f64) * mean[j] * mean[j];
-                }
+                (0..d).for_each(|j| spread[j] += (n - stored[j] as f64) * mean[j] * mean[j]);
             }
         }
-        spread /= n;
-        (mean, spread)
+        (mean * &unit, spread.mapv(|s| (s / n).sqrt()) * unit)
+    }
+
+    /// The largest size of a number in each column.
+    fn largest(&self) -> Array1<f64> {
+        let mut largest = Array1::<f64>::zeros(self.d());
+        match self {
+            Self::Dense(x) => x.rows().into_iter().for_each(|row| largest.zip_mut_with(&row, |a, v| *a = a.max(v.abs()))),
+            Self::Sparse(x) => x.cells().for_each(|(_, j, v)| largest[j] = largest[j].max(v.abs())),
+        }
+        largest
     }
 
     /// Position and value of the first cell that is NaN or infinite.
@@ -275,6 +290,16 @@ mod tests {
         assert_eq!(sparse.take_rows(&[1, 1, 0]).to_dense(), dense.take_rows(&[1, 1, 0]).to_dense());
         assert_eq!(sparse.take_columns(&[2, 0]).to_dense(), dense.take_columns(&[2, 0]).to_dense());
         assert_eq!(sparse.column_part(0..3, 2), dense.column_part(0..3, 2));
+    }
+
+    #[test]
+    fn moments_survive_the_ends_of_the_number_range() {
+        let rows: Rows = array![[1e300, 1e-300, 2.0], [3e300, 3e-300, 6.0]].into();
+        let (mean, spread) = rows.moments();
+        // Decimal constants and a handful of operations: a few ulps.
+        for (got, expected) in mean.iter().chain(&spread).zip([2e300, 2e-300, 4.0, 1e300, 1e-300, 2.0]) {
+            assert!((got / expected - 1.0).abs() < 1e-15, "{got} {expected}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod dense;
 mod pivoted;
 mod product;
 
+pub(crate) use dense::sign_of_largest;
 pub use dense::{Eigen, cholesky, invert_lower, lower_solve, numerical_rank, symmetric_eigen};
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
 pub use product::{add_product, multiply, product_into};

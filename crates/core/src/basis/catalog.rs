@@ -1,0 +1,115 @@
+//! All bases by name: for the command line, Python, saved settings and the conformance tests.
+
+use super::discriminant::{Criterion, Discriminant};
+use super::feature_map::{Basis, Fitted};
+use super::{Kgs, Kobl, Kpca};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::KernelChoice;
+use crate::method::Info;
+use serde::{Deserialize, Serialize};
+
+/// A basis with its parameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "method", rename_all = "kebab-case")]
+pub enum BasisMethod {
+    /// Kernel orthogonal basis learning.
+    Kobl(Kobl),
+    /// Kernel Gram-Schmidt.
+    Kgs(Kgs),
+    /// Kernel principal components.
+    Kpca(Kpca),
+    /// Kernel discriminants.
+    Discriminant(Discriminant),
+}
+
+/// What there is to know about each basis before using it.
+pub const BASES: [Info; 5] = [
+    Info {
+        name: "kobl",
+        title: "Kernel orthogonal basis learning",
+        finds: "the intrinsic dimension of kernel space and an orthonormal basis carried by few rows",
+        needs: "nothing but features",
+        cost: "O(n m²) time, O(n m) memory",
+        reference: "Xu et al., TAKES, CIKM 2010",
+    },
+    Info {
+        name: "kgs",
+        title: "Kernel Gram-Schmidt",
+        finds: "an orthonormal basis from the rows in their order",
+        needs: "nothing but features",
+        cost: "O(n m²) time, O(n m) memory",
+        reference: "Cao et al., ICML 2007",
+    },
+    Info {
+        name: "kpca",
+        title: "Kernel principal components",
+        finds: "the directions of largest spread in kernel space",
+        needs: "nothing but features",
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Schölkopf et al., 1998",
+    },
+    Info {
+        name: "kda",
+        title: "Kernel discriminant analysis",
+        finds: "directions of large spread between classes over spread within",
+        needs: "classes",
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Mika et al., 1999",
+    },
+    Info {
+        name: "gda",
+        title: "Generalized discriminant analysis",
+        finds: "directions of large spread between classes over total spread",
+        needs: "classes",
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Baudat and Anouar, 2000",
+    },
+];
+
+impl BasisMethod {
+    /// A basis by name, with its defaults.
+    pub fn by_name(name: &str) -> Result<Self> {
+        let discriminant = |criterion| Self::Discriminant(Discriminant { criterion, ..Discriminant::default() });
+        match name {
+            "kobl" => Ok(Self::Kobl(Kobl::default())),
+            "kgs" => Ok(Self::Kgs(Kgs::default())),
+            "kpca" => Ok(Self::Kpca(Kpca::default())),
+            "kda" => Ok(discriminant(Criterion::Kda)),
+            "gda" => Ok(discriminant(Criterion::Gda)),
+            _ => Err(Error::unknown_name("basis", name, BASES.iter().map(|info| info.name))),
+        }
+    }
+
+    /// The kernel, which every basis has.
+    pub fn kernel_mut(&mut self) -> &mut KernelChoice {
+        match self {
+            Self::Kobl(method) => &mut method.kernel,
+            Self::Kgs(method) => &mut method.kernel,
+            Self::Kpca(method) => &mut method.kernel,
+            Self::Discriminant(method) => &mut method.kernel,
+        }
+    }
+
+    /// The number of components, which every basis has.
+    pub fn n_components_mut(&mut self) -> &mut Option<usize> {
+        match self {
+            Self::Kobl(method) => &mut method.n_components,
+            Self::Kgs(method) => &mut method.n_components,
+            Self::Kpca(method) => &mut method.n_components,
+            Self::Discriminant(method) => &mut method.n_components,
+        }
+    }
+}
+
+impl Basis for BasisMethod {
+    fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
+        match self {
+            Self::Kobl(method) => method.fit(data, ctx),
+            Self::Kgs(method) => method.fit(data, ctx),
+            Self::Kpca(method) => method.fit(data, ctx),
+            Self::Discriminant(method) => method.fit(data, ctx),
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! KDA and GDA: the directions of kernel space that keep classes apart.
+//!
+//! A direction is $w = \sum_j a_j \phi(x_j)$; at most $C - 1$ of them carry anything for $C$ classes.
+//!
+//! **KDA** puts the spread between class means over the spread within classes, both in terms of $a$:
+//!
+//! $$ \max_a \frac{a^\top M a}{a^\top (N + \mu I) a}, \quad M = \sum_c n_c (m_c - m)(m_c - m)^\top, \quad
+//!    N = K K - \sum_c n_c m_c m_c^\top $$
+//!
+//! with $m_c$ the mean column of $K$ over class $c$. $M$ has rank $C - 1$, so one Cholesky factorisation
+//! and a $C \times C$ eigenproblem solve it.
+//!
+//! **GDA** puts the spread between class means over the total spread, after centring: with
+//! $HKH = P \Gamma P^\top$ and $W$ averaging within classes, $P^\top W P \beta = \lambda \beta$, $a = P \Gamma^{-1} \beta$.
+//!
+//! `ridge` keeps both from fitting every row: it is $\mu$ as a share of the mean diagonal of $N$ for KDA,
+//! and the share of the largest eigenvalue below which directions are dropped for GDA.
+//!
+//! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
+//!
+//! References: Mika and others, *Fisher discriminant analysis with kernels*, 1999; Baudat and Anouar,
+//! *Generalized discriminant analysis using a kernel approach*, 2000.
+
+use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
+use super::kpca::{centred, need_square, no_spread};
+use crate::context::Context;
+use crate::data::{Classes, Dataset};
+use crate::error::{Error, Result};
+use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
+use crate::linalg::{cholesky, lower_solve, multiply, sign_of_largest, symmetric_eigen};
+use crate::outcome::Outcome;
+use ndarray::{Array1, Array2, Axis, s};
+use serde::{Deserialize, Serialize};
+
+/// Which discriminant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Criterion {
+    /// Between over within classes.
+    Kda,
+    /// Between classes over total, centred.
+    Gda,
+}
+
+/// Kernel discriminant analysis; see the module's text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Discriminant {
+    /// Which one. Default: KDA.
+    pub criterion: Criterion,
+    /// The kernel. Default: RBF with the median width.
+    pub kernel: KernelChoice,
+    /// Components, at most one fewer than there are classes. Default: that many.
+    pub n_components: Option<usize>,
+    /// Guard against fitting every row; see the module's text. Default: 1e-3.
+    pub ridge: f64,
+}
+
+impl Default for Discriminant {
+    fn default() -> Self {
+        Self { criterion: Criterion::Kda, kernel: KernelChoice::default(), n_components: None, ridge: 1e-3 }
+    }
+}
+
+impl Discriminant {
+    fn name(&self) -> &'static str {
+        match self.criterion {
+            Criterion::Kda => "KDA",
+            Criterion::Gda => "GDA",
+        }
+    }
+
+    fn validate(&self, classes: usize) -> Result<()> {
+        self.kernel.validate()?;
+        if !(self.ridge > 0.0 && self.ridge < 1.0) {
+            return Err(Error::param(self.name(), "ridge", "above 0 and below 1", self.ridge));
+        }
+        match self.n_components {
+            Some(m) if m == 0 || m >= classes => {
+                let expected = format!("from 1 to one fewer than the {classes} classes");
+                Err(Error::param(self.name(), "n_components", expected, m))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Basis for Discriminant {
+    fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
+        let classes = data.classes(self.name())?;
+        self.validate(classes.n_present())?;
+        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        need_square(self.name(), data.n(), ctx)?;
+        let k = gram_symmetric(&kernel, data.x())?;
+        ctx.step("discriminant directions", 0, 1)?;
+        let wanted = self.n_components.unwrap_or(classes.n_present() - 1);
+        let centre = self.criterion == Criterion::Gda;
+        let coef = match self.criterion {
+            Criterion::Kda => between_over_within(&k, classes, self.ridge, wanted)?,
+            Criterion::Gda => between_over_total(&k, classes, self.ridge, wanted)?,
+        };
+        if coef.ncols() < wanted {
+            ctx.warn(format!("{}: only {} of {wanted} directions keep classes apart", self.name(), coef.ncols()));
+        }
+        let summary =
+            Summary::start(&self.name().to_lowercase(), data.n(), (0..data.n()).collect(), Outcome::direct());
+        let own = diagonal(&kernel, data.x())?;
+        let mut features = multiply(k.view(), coef.view());
+        if centre {
+            features -= &coef.t().dot(&k.mean_axis(Axis(0)).expect("rows are there"));
+        }
+        let parts = Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centred: centre, summary };
+        let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
+        Ok(Fitted { map, features })
+    }
+}
+
+/// A column per class that has rows: the mean over the class of the rows of `k`.
+fn class_means(k: &Array2<f64>, classes: &Classes) -> (Array2<f64>, Array1<f64>) {
+    let counts = classes.counts();
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    let mut place = vec![usize::MAX; counts.len()];
+    present.iter().enumerate().for_each(|(to, &c)| place[c] = to);
+    let mut means = Array2::zeros((k.ncols(), present.len()));
+    for (row, &c) in k.rows().into_iter().zip(&classes.codes) {
+        means.column_mut(place[c]).scaled_add(1.0 / counts[c] as f64, &row);
+    }
+    (means, present.iter().map(|&c| counts[c] as f64).collect())
+}
+
+fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: usize) -> Result<Array2<f64>> {
+    let n = k.nrows() as f64;
+    let (means, counts) = class_means(k, classes);
+    let weighted = &means * &counts.mapv(f64::sqrt);
+    let mut within = multiply(k.view(), k.view()) - weighted.dot(&weighted.t());
+    let size = within.diag().sum() / n;
+    if !(size > 0.0) && k.iter().all(|v| *v == k[[0, 0]]) {
+        return Err(no_spread("KDA"));
+    }
+    within.diag_mut().mapv_inplace(|v| v + ridge * size.max(f64::MIN_POSITIVE.sqrt()));
+    let factor = cholesky(within.view()).ok_or_else(|| Error::Breakdown {
+        step: "KDA",
+        why: "the spread within classes is not positive definite; raise ridge".into(),
+    })?;
+    let overall = k.mean_axis(Axis(0)).expect("rows are there").insert_axis(Axis(1));
+    let mut between = (&means - &overall) * &counts.mapv(f64::sqrt);
+    lower_solve(factor.view(), &mut between.view_mut());
+    let directions = leading(&between, wanted)?;
+    // a = R^-T u: solve with the transpose by reversing both orders of a lower triangle.
+    let a = solve_transposed(&factor, directions);
+    unit_length(a, k, "KDA")
+}
+
+fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: usize) -> Result<Array2<f64>> {
+    let eigen = symmetric_eigen(centred(k).view())?;
+    let largest = eigen.values[0];
+    if !(largest > 1e-15 * k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * k.nrows() as f64) {
+        return Err(no_spread("GDA"));
+    }
+    let keep = eigen.values.iter().filter(|&&v| v > ridge * largest).count();
+    let p = eigen.vectors.slice(s![.., ..keep]).to_owned();
+    let (means, counts) = class_means(&p, classes);
+    let beta = leading(&(&means * &counts.mapv(f64::sqrt)), wanted)?;
+    let scaled = &beta / &eigen.values.slice(s![..keep]).to_owned().insert_axis(Axis(1));
+    unit_length(p.dot(&scaled), &centred(k), "GDA")
+}
+
+/// The leading left singular vectors of a tall thin matrix.
+fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
+    let small = symmetric_eigen(tall.t().dot(tall).view())?;
+    let real = small.values.iter().take(wanted).filter(|&&v| v > 1e-12 * small.values[0]).count();
+    if real == 0 {
+        return Err(Error::Breakdown {
+            step: "discriminant",
+            why: "the class means are equal in kernel space; change gamma, or check the target".into(),
+        });
+    }
+    let roots = small.values.slice(s![..real]).mapv(f64::sqrt);
+    Ok(tall.dot(&small.vectors.slice(s![.., ..real])) / roots)
+}
+
+/// `l^-T b`
+fn solve_transposed(l: &Array2<f64>, b: Array2<f64>) -> Array2<f64> {
+    // Read backwards in both directions, the transpose of a lower triangle is a lower triangle.
+    let flipped = l.t().slice(s![..;-1, ..;-1]).to_owned();
+    let mut x = b.slice(s![..;-1, ..]).to_owned();
+    lower_solve(flipped.view(), &mut x.view_mut());
+    x.slice(s![..;-1, ..]).to_owned()
+}
+
+/// Scales columns so that the directions they stand for have length 1 and a fixed sign.
+fn unit_length(mut a: Array2<f64>, k: &Array2<f64>, step: &'static str) -> Result<Array2<f64>> {
+    let ka = multiply(k.view(), a.view());
+    for (mut column, image) in a.columns_mut().into_iter().zip(ka.columns()) {
+        let length = column.dot(&image);
+        if !(length > 0.0) {
+            return Err(no_spread(step));
+        }
+        let sign = sign_of_largest(column.iter().copied());
+        column.mapv_inplace(|v| sign * v / length.sqrt());
+    }
+    Ok(a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use ndarray::array;
+
+    fn linear(criterion: Criterion) -> Discriminant {
+        Discriminant { criterion, kernel: Kernel::Linear.into(), ridge: 1e-9, ..Discriminant::default() }
+    }
+
+    /// On a linear kernel both are Fisher's discriminant: classes differ along (1, 0) but spread along
+    /// (1, 1), so the direction is S_W^-1 (difference of means).
+    #[test]
+    fn the_linear_kernel_gives_fishers_discriminant() {
+        let x = array![[0.0, 0.0], [2.0, 2.1], [-2.0, -2.0], [4.0, 0.1], [6.0, 2.0], [2.0, -2.1]];
+        let data = Dataset::labelled(x.clone(), vec![0, 0, 0, 1, 1, 1]).unwrap();
+        let within = {
+            let means = [array![0.0, 0.1 / 3.0], array![4.0, 0.0]];
+            let mut s = Array2::<f64>::zeros((2, 2));
+            for (row, c) in x.rows().into_iter().zip([0, 0, 0, 1, 1, 1]) {
+                let e = &row - &means[c];
+                for i in 0..2 {
+                    for j in 0..2 {
+                        s[[i, j]] += e[i] * e[j];
+                    }
+                }
+            }
+            s
+        };
+        let difference = array![4.0, -0.1 / 3.0];
+        let determinant = within[[0, 0]] * within[[1, 1]] - within[[0, 1]] * within[[1, 0]];
+        let expected = array![
+            within[[1, 1]] * difference[0] - within[[0, 1]] * difference[1],
+            within[[0, 0]] * difference[1] - within[[1, 0]] * difference[0]
+        ] / determinant;
+        for criterion in [Criterion::Kda, Criterion::Gda] {
+            let fit = linear(criterion).fit(&data, &Context::default()).unwrap();
+            let direction = x.t().dot(&fit.map.coefficients().column(0));
+            let cosine = direction.dot(&expected) / (direction.dot(&direction) * expected.dot(&expected)).sqrt();
+            // KDA's ridge of 1e-9 acts on K^2, whose small eigenvalue is about 1e-5 of its mean.
+            assert!((cosine.abs() - 1.0).abs() < 1e-6, "{criterion:?}: {cosine}");
+            // Directions have length 1.
+            assert!((direction.dot(&direction) - 1.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn three_classes_give_two_directions_that_separate() {
+        let x = Array2::from_shape_fn((30, 2), |(i, j)| {
+            let angle = (i % 3) as f64 * 2.1;
+            let spread = (i as f64 * 12.9898 + j as f64 * 78.233).sin() * 0.2;
+            3.0 * if j == 0 { angle.cos() } else { angle.sin() } + spread
+        });
+        let codes: Vec<usize> = (0..30).map(|i| i % 3).collect();
+        let data = Dataset::labelled(x.clone(), codes.clone()).unwrap();
+        for criterion in [Criterion::Kda, Criterion::Gda] {
+            let fit = Discriminant { criterion, ..Discriminant::default() }.fit(&data, &Context::default()).unwrap();
+            assert_eq!(fit.features.dim(), (30, 2));
+            let new = fit.map.transform(&x.clone().into(), &Context::default()).unwrap();
+            assert!((&new - &fit.features).iter().all(|e| e.abs() < 1e-10));
+            for i in 0..30 {
+                let nearest = (0..30).filter(|&j| j != i).min_by(|&a, &b| {
+                    let distance = |j: usize| (&new.row(i) - &new.row(j)).mapv(|v| v * v).sum();
+                    distance(a).total_cmp(&distance(b))
+                });
+                assert_eq!(codes[nearest.unwrap()], codes[i], "{criterion:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_and_targets_are_checked() {
+        let data = Dataset::labelled(array![[0.0], [1.0], [2.0]], vec![0, 1, 0]).unwrap();
+        let message = |d: Discriminant, data: &Dataset| d.fit(data, &Context::default()).unwrap_err().to_string();
+        let many = Discriminant { n_components: Some(2), ..Discriminant::default() };
+        assert_eq!(
+            message(many, &data),
+            "KDA: parameter 'n_components' must be from 1 to one fewer than the 2 classes, got 2"
+        );
+        let flat = Discriminant { ridge: 0.0, criterion: Criterion::Gda, ..Discriminant::default() };
+        assert!(message(flat, &data).contains("GDA: parameter 'ridge'"));
+        let one = Dataset::labelled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
+        assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
+        let same = Dataset::labelled(Array2::ones((4, 1)), vec![0, 1, 0, 1]).unwrap();
+        for criterion in [Criterion::Kda, Criterion::Gda] {
+            let d = Discriminant { criterion, kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Discriminant::default() };
+            assert!(message(d, &same).contains("kernel space"), "{criterion:?}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! What every basis ends as: rows that carry it, and a matrix of coefficients.
+//!
+//! Basis vector $i$ is $w_i = \sum_j C_{ji} \, \phi(a_j)$ over the anchors $a_j$, so that the coordinates of a row are
+//!
+//! $$ f(x) = C^\top k(A, x) + b $$
+//!
+//! with $b = 0$, or $b_i = -\langle w_i, \mu \rangle$ where coordinates are counted from the mean $\mu$ of the anchors.
+
+use crate::context::Context;
+use crate::data::{Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, diagonal, gram};
+use crate::linalg::{Factor, cholesky, invert_lower, multiply};
+use crate::outcome::Outcome;
+use ndarray::{Array1, Array2, Axis, s};
+use serde::{Deserialize, Serialize};
+
+/// Rows that are mapped at a time: the block of the Gram matrix stays small.
+const BLOCK: usize = 2048;
+
+/// Learns a basis of kernel space.
+pub trait Basis {
+    /// Learns the map, and maps the training rows on the way.
+    fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted>;
+}
+
+/// A map, and what it makes of the rows it was learned from.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    /// The map.
+    pub map: FeatureMap,
+    /// Coordinates of the training rows, a row each.
+    pub features: Array2<f64>,
+}
+
+/// A map from rows to coordinates in kernel space.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FeatureMap {
+    kernel: Kernel,
+    anchors: Rows,
+    coef: Array2<f64>,
+    origin: Option<Origin>,
+    /// Turns coordinates into orthonormal ones, where they are not.
+    orthonormalise: Option<Array2<f64>>,
+    summary: Summary,
+}
+
+/// Coordinates are counted from the mean of the anchors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Origin {
+    /// $b$
+    offset: Array1<f64>,
+    /// $\lVert \mu \rVert^2$
+    squared_norm: f64,
+}
+
+/// How the fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The method's name.
+    pub method: String,
+    /// Training rows.
+    pub n_rows: usize,
+    /// The training rows that carry the basis, from 0.
+    pub pivots: Vec<usize>,
+    /// Before each component was added, the length that was left over. KOBL and KGS: of the row that
+    /// became a pivot, $r_{kk}$. The others: of all rows, root mean square.
+    pub residual_norms: Vec<f64>,
+    /// $E$ (eq. 19): mean distance of training rows from the span.
+    pub reconstruction_cost: f64,
+    /// Theorem 1's bound on $E$, for KOBL.
+    pub bound: Option<f64>,
+    /// Share of the kernel's trace that the basis explains.
+    pub explained: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// What a basis hands over.
+pub(super) struct Parts {
+    pub kernel: Kernel,
+    pub anchors: Rows,
+    pub coef: Array2<f64>,
+    pub orthonormal: bool,
+    pub centred: bool,
+    pub summary: Summary,
+}
+
+impl FeatureMap {
+    /// Completes a map; `k` is the Gram matrix of the anchors, needed only for what it is asked.
+    pub(super) fn new(parts: Parts, k: Option<&Array2<f64>>) -> Result<Self> {
+        let Parts { kernel, anchors, coef, orthonormal, centred, summary } = parts;
+        let k = || k.expect("centred and oblique bases hand over their Gram matrix");
+        let origin = centred.then(|| {
+            let means = k().mean_axis(Axis(0)).expect("at least one anchor");
+            Origin { offset: -coef.t().dot(&means), squared_norm: means.sum() / means.len() as f64 }
+        });
+        let orthonormalise = if orthonormal {
+            None
+        } else {
+            let inner = coef.t().dot(&multiply(k().view(), coef.view()));
+            let factor = cholesky(inner.view()).ok_or_else(|| Error::Breakdown {
+                step: "basis",
+                why: "its directions depend on each other; ask for fewer components".into(),
+            })?;
+            Some(invert_lower(factor.view()).reversed_axes())
+        };
+        Ok(Self { kernel, anchors, coef, origin, orthonormalise, summary })
+    }
+
+    /// The map of a pivoted factor: $C = L_P^{-\top}$.
+    pub(super) fn from_factor(kernel: Kernel, x: &Rows, factor: &Factor, summary: Summary) -> Result<Self> {
+        let coef = invert_lower(factor.pivot_block().view()).reversed_axes();
+        let anchors = x.take_rows(&factor.pivots);
+        Self::new(Parts { kernel, anchors, coef, orthonormal: true, centred: false, summary }, None)
+    }
+
+    /// Number of coordinates.
+    pub fn n_components(&self) -> usize {
+        self.coef.ncols()
+    }
+
+    /// Number of columns that rows must have.
+    pub fn n_inputs(&self) -> usize {
+        self.anchors.d()
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The rows that carry the basis.
+    pub fn anchors(&self) -> &Rows {
+        &self.anchors
+    }
+
+    /// $C$: a row per anchor, a column per basis vector.
+    pub fn coefficients(&self) -> &Array2<f64> {
+        &self.coef
+    }
+
+    /// How the fit went.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Coordinates of new rows, a row each.
+    pub fn transform(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
+        let mut out = Array2::zeros((x.n(), self.n_components()));
+        self.by_blocks(x, ctx, |from, _, _, features| {
+            out.slice_mut(s![from..from + features.nrows(), ..]).assign(&features);
+        })?;
+        Ok(out)
+    }
+
+    /// Distance of each new row from the span, in kernel space.
+    pub fn residual_norms(&self, x: &Rows, ctx: &Context) -> Result<Vec<f64>> {
+        let mut out = vec![];
+        self.by_blocks(x, ctx, |_, own, k, features| {
+            let lengths = self.lengths(&own, &k);
+            let features = self.orthonormal(features);
+            out.extend(lengths.iter().zip(features.rows()).map(|(length, f)| (length - f.dot(&f)).max(0.0).sqrt()));
+        })?;
+        Ok(out)
+    }
+
+    /// $E$ (eq. 19) of new rows.
+    pub fn reconstruction_cost(&self, x: &Rows, ctx: &Context) -> Result<f64> {
+        let norms = self.residual_norms(x, ctx)?;
+        Ok(norms.iter().sum::<f64>() / norms.len().max(1) as f64)
+    }
+
+    /// The same points in coordinates of an orthonormal basis of the same span.
+    fn orthonormal(&self, features: Array2<f64>) -> Array2<f64> {
+        match &self.orthonormalise {
+            None => features,
+            Some(turn) => features.dot(turn),
+        }
+    }
+
+    /// Squared lengths of rows from the origin of the coordinates.
+    fn lengths(&self, own: &[f64], k: &Array2<f64>) -> Vec<f64> {
+        match &self.origin {
+            None => own.to_vec(),
+            Some(origin) => {
+                let n = k.ncols() as f64;
+                own.iter().zip(k.rows()).map(|(own, k)| own - 2.0 * k.sum() / n + origin.squared_norm).collect()
+            }
+        }
+    }
+
+    /// Hands blocks of rows to `take`: first row, kernel with itself, kernel with the anchors, coordinates.
+    fn by_blocks(
+        &self,
+        x: &Rows,
+        ctx: &Context,
+        mut take: impl FnMut(usize, Vec<f64>, Array2<f64>, Array2<f64>),
+    ) -> Result<()> {
+        if x.d() != self.n_inputs() {
+            return Err(Error::Shape {
+                what: "columns of the rows to map".into(),
+                expected: self.n_inputs().to_string(),
+                got: x.d().to_string(),
+            });
+        }
+        for from in (0..x.n()).step_by(BLOCK) {
+            ctx.step("rows", from, x.n())?;
+            let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();
+            let block = x.take_rows(&rows);
+            let k = gram(&self.kernel, &block, &self.anchors)?;
+            let mut features = multiply(k.view(), self.coef.view());
+            if let Some(origin) = &self.origin {
+                features += &origin.offset;
+            }
+            take(from, diagonal(&self.kernel, &block)?, k, features);
+        }
+        Ok(())
+    }
+
+    /// Adds cost, curve and share to the summary of a map whose components are all known: what an
+    /// eigen-decomposition has and a pivoted factor reports by itself.
+    pub(super) fn with_costs(mut self, own: &[f64], k: &Array2<f64>, features: &Array2<f64>) -> Self {
+        let lengths = self.lengths(own, k);
+        let coordinates = self.orthonormal(features.clone());
+        let total: f64 = lengths.iter().sum();
+        let n = lengths.len() as f64;
+        let mut left = lengths;
+        let rms = |left: &[f64]| (left.iter().sum::<f64>().max(0.0) / n).sqrt();
+        self.summary.residual_norms.clear();
+        for column in coordinates.columns() {
+            self.summary.residual_norms.push(rms(&left));
+            left.iter_mut().zip(column).for_each(|(left, f)| *left -= f * f);
+        }
+        self.summary.reconstruction_cost = left.iter().map(|l| l.max(0.0).sqrt()).sum::<f64>() / n;
+        self.summary.explained = if total > 0.0 { (1.0 - left.iter().sum::<f64>() / total).clamp(0.0, 1.0) } else { 1.0 };
+        self
+    }
+
+    /// Checks what a file may have made inconsistent.
+    pub(crate) fn check(&self) -> Result<()> {
+        let m = self.coef.ncols();
+        let sound = self.coef.nrows() == self.anchors.n()
+            && self.origin.as_ref().is_none_or(|o| o.offset.len() == m)
+            && self.orthonormalise.as_ref().is_none_or(|t| t.dim() == (m, m))
+            && self.coef.iter().all(|v| v.is_finite())
+            && self.anchors.first_not_finite().is_none();
+        if !sound {
+            return Err(Error::Model { why: "its parts do not fit together".into() });
+        }
+        self.kernel.validate(self.anchors.d())
+    }
+}
+
+impl Summary {
+    /// A summary with the costs still to come.
+    pub(super) fn start(method: &str, n_rows: usize, pivots: Vec<usize>, outcome: Outcome) -> Self {
+        Self {
+            method: method.into(),
+            n_rows,
+            pivots,
+            residual_norms: vec![],
+            reconstruction_cost: 0.0,
+            bound: None,
+            explained: 0.0,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! KPCA: the directions of kernel space along which the rows spread most.
+//!
+//! With $\tilde K = H K H$ (or $K$ itself if not centred) and $\tilde K v_i = \lambda_i v_i$,
+//!
+//! $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \, \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
+//!
+//! At a given number of components the uncentred form leaves the smallest squared length over that
+//! any basis can, KOBL's included; it pays with the whole Gram matrix and an eigen-decomposition.
+//!
+//! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
+//!
+//! Reference: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
+
+use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
+use super::kobl::check_components;
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
+use crate::linalg::symmetric_eigen;
+use crate::outcome::Outcome;
+use ndarray::{Array2, Axis, s};
+use serde::{Deserialize, Serialize};
+
+/// Eigenvalues at or below this share of the largest are rounding.
+pub(super) const RANK: f64 = 1e-12;
+
+/// Kernel principal components; see the module's text.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Kpca {
+    /// The kernel. Default: RBF with the median width.
+    pub kernel: KernelChoice,
+    /// Components. Default: all that are not rounding.
+    pub n_components: Option<usize>,
+    /// Count coordinates from the mean. Default: true.
+    pub center: bool,
+}
+
+impl Default for Kpca {
+    fn default() -> Self {
+        Self { kernel: KernelChoice::default(), n_components: None, center: true }
+    }
+}
+
+impl Basis for Kpca {
+    fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
+        data.need_rows("KPCA", 1)?;
+        self.kernel.validate()?;
+        check_components("KPCA", self.n_components, data.n())?;
+        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        need_square("KPCA", data.n(), ctx)?;
+        let k = gram_symmetric(&kernel, data.x())?;
+        ctx.step("eigenvectors", 0, 1)?;
+        let eigen = if self.center { symmetric_eigen(centred(&k).view())? } else { symmetric_eigen(k.view())? };
+        // A centred matrix of equal rows is pure rounding, which has a largest eigenvalue as well.
+        let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
+        let real = eigen.values.iter().filter(|&&v| v > RANK * eigen.values[0] && v > 1e-15 * scale).count();
+        if real == 0 {
+            return Err(no_spread("KPCA"));
+        }
+        let m = self.n_components.unwrap_or(real).min(real);
+        if let Some(wanted) = self.n_components.filter(|&w| w > real) {
+            ctx.warn(format!("KPCA: {wanted} components were asked for, but only {real} are not rounding"));
+        }
+        let mut coef = eigen.vectors.slice(s![.., ..m]).to_owned();
+        let mut features = coef.clone();
+        for (i, value) in eigen.values.iter().take(m).enumerate() {
+            coef.column_mut(i).mapv_inplace(|v| v / value.sqrt());
+            features.column_mut(i).mapv_inplace(|v| v * value.sqrt());
+        }
+        let summary = Summary::start("kpca", data.n(), (0..data.n()).collect(), Outcome::direct());
+        let own = diagonal(&kernel, data.x())?;
+        let parts =
+            Parts { kernel, anchors: data.x().clone(), coef, orthonormal: true, centred: self.center, summary };
+        let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
+        Ok(Fitted { map, features })
+    }
+}
+
+/// `H K H`
+pub(super) fn centred(k: &Array2<f64>) -> Array2<f64> {
+    let means = k.mean_axis(Axis(0)).expect("at least one row");
+    let mean = means.sum() / means.len() as f64;
+    let mut out = k - &means;
+    out -= &means.insert_axis(Axis(1));
+    out += mean;
+    out
+}
+
+/// Methods that hold the whole Gram matrix ask first.
+pub(super) fn need_square(method: &str, n: usize, ctx: &Context) -> Result<()> {
+    // The matrix, its centred copy, the eigenvectors, and what the decomposition works on.
+    let bytes = 5.0 * 8.0 * (n as f64).powi(2);
+    ctx.need_memory(format!("{method} of {n} rows"), bytes, "use KOBL, which needs no square matrix, or fewer rows")
+}
+
+pub(super) fn no_spread(step: &'static str) -> Error {
+    Error::Breakdown {
+        step,
+        why: "all rows are equal in kernel space, so there is no direction to find; check the columns and gamma".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use ndarray::array;
+
+    #[test]
+    fn the_linear_kernel_gives_plain_principal_components() {
+        // Points on the line y = x around (1, 1): one direction, coordinates -sqrt 2, 0, sqrt 2.
+        let data = Dataset::unlabelled(array![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).unwrap();
+        let fit = Kpca { kernel: Kernel::Linear.into(), ..Kpca::default() }.fit(&data, &Context::default()).unwrap();
+        assert_eq!(fit.map.n_components(), 1);
+        let root = 2.0_f64.sqrt();
+        let sign = fit.features[[2, 0]].signum();
+        for (got, expected) in fit.features.column(0).iter().zip([-root, 0.0, root]) {
+            assert!((sign * got - expected).abs() < 1e-14);
+        }
+        assert!(fit.map.summary().reconstruction_cost < 1e-7);
+        let new = fit.map.transform(&array![[3.0, 3.0]].into(), &Context::default()).unwrap();
+        assert!((sign * new[[0, 0]] - 2.0 * root).abs() < 1e-14);
+    }
+
+    #[test]
+    fn equal_rows_have_no_direction() {
+        let data = Dataset::unlabelled(Array2::ones((4, 2))).unwrap();
+        let kpca = Kpca { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kpca::default() };
+        assert!(kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("no direction to find"));
+    }
+
+    #[test]
+    fn a_square_matrix_that_does_not_fit_is_refused() {
+        let data = Dataset::unlabelled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
+        let ctx = Context { memory_limit: 10_000, ..Context::default() };
+        let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();
+        assert!(message.starts_with("KPCA of 100 rows needs about 390.6 KiB of memory"), "{message}");
+    }
+}

@@ -1,0 +1,234 @@
+//! Numbers with names and a target: what every method takes.
+
+use super::rows::Rows;
+use super::table::check_names;
+use crate::error::{Error, Result};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// Features, their names, and what is to be explained.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    names: Vec<String>,
+    x: Rows,
+    target: Target,
+}
+
+/// What is to be explained.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    /// Nothing: unsupervised.
+    None,
+    /// One of several classes per row.
+    Classes(Classes),
+    /// A number per row.
+    Continuous(Vec<f64>),
+}
+
+/// Class labels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Classes {
+    /// The class of each row, a place in `names`.
+    pub codes: Vec<usize>,
+    /// What the classes are called.
+    pub names: Vec<String>,
+}
+
+impl Classes {
+    /// Checks that every code has a name.
+    pub fn new(codes: Vec<usize>, names: Vec<String>) -> Result<Self> {
+        match codes.iter().position(|&c| c >= names.len()) {
+            Some(row) => Err(Error::Shape {
+                what: format!("class of row {}", row + 1),
+                expected: format!("below {}", names.len()),
+                got: codes[row].to_string(),
+            }),
+            None => Ok(Self { codes, names }),
+        }
+    }
+
+    /// Classes from codes alone, named by their numbers.
+    pub fn from_codes(codes: Vec<usize>) -> Self {
+        let n = codes.iter().max().map_or(0, |m| m + 1);
+        Self { codes, names: (0..n).map(|c| c.to_string()).collect() }
+    }
+
+    /// How many rows each class has.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.names.len()];
+        self.codes.iter().for_each(|&c| counts[c] += 1);
+        counts
+    }
+
+    /// Number of classes that have rows.
+    pub fn n_present(&self) -> usize {
+        self.counts().iter().filter(|&&c| c > 0).count()
+    }
+}
+
+impl Dataset {
+    /// Checks names, sizes and that every number is finite.
+    pub fn new(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
+        let x = x.into();
+        if names.len() != x.d() {
+            return Err(Error::Shape {
+                what: "column names".into(),
+                expected: x.d().to_string(),
+                got: names.len().to_string(),
+            });
+        }
+        check_names(names.iter().map(String::as_str))?;
+        if x.d() == 0 {
+            return Err(Error::NoFeatures);
+        }
+        let rows = match &target {
+            Target::None => x.n(),
+            Target::Classes(classes) => classes.codes.len(),
+            Target::Continuous(values) => values.len(),
+        };
+        if rows != x.n() {
+            return Err(Error::Shape { what: "target".into(), expected: format!("{} rows", x.n()), got: rows.to_string() });
+        }
+        if let Some((i, j, value)) = x.first_not_finite() {
+            return Err(Error::NonFinite { row: i + 1, column: names[j].clone(), value });
+        }
+        if let Target::Continuous(values) = &target
+            && let Some(row) = values.iter().position(|v| !v.is_finite())
+        {
+            return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
+        }
+        Ok(Self { names, x, target })
+    }
+
+    /// Plain numbers, named x1, x2, ..., without a target.
+    pub fn unlabelled(x: impl Into<Rows>) -> Result<Self> {
+        Self::with_target(x, Target::None)
+    }
+
+    /// Plain numbers, named x1, x2, ..., with a target.
+    pub fn with_target(x: impl Into<Rows>, target: Target) -> Result<Self> {
+        let x = x.into();
+        let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
+        Self::new(names, x, target)
+    }
+
+    /// Plain numbers and class codes.
+    pub fn labelled(x: Array2<f64>, codes: Vec<usize>) -> Result<Self> {
+        Self::with_target(x, Target::Classes(Classes::from_codes(codes)))
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.x.n()
+    }
+
+    /// Number of features.
+    pub fn d(&self) -> usize {
+        self.x.d()
+    }
+
+    /// The features.
+    pub fn x(&self) -> &Rows {
+        &self.x
+    }
+
+    /// The features' names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The target.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The classes, for a method that cannot do without at least two.
+    pub fn classes(&self, method: &'static str) -> Result<&Classes> {
+        let classes = match &self.target {
+            Target::Classes(classes) => classes,
+            Target::None => return Err(Error::NeedsClasses { method, found: "there is no target" }),
+            Target::Continuous(_) => return Err(Error::NeedsClasses { method, found: "the target is a number" }),
+        };
+        if classes.n_present() < 2 {
+            let class = classes.codes.first().map_or(String::new(), |&c| classes.names[c].clone());
+            return Err(Error::OneClass { method, class });
+        }
+        Ok(classes)
+    }
+
+    /// Refuses data with fewer rows than a method needs.
+    pub fn need_rows(&self, method: &'static str, need: usize) -> Result<()> {
+        if self.n() < need { Err(Error::TooFewRows { method, need, got: self.n() }) } else { Ok(()) }
+    }
+
+    /// The same rows and target with other numbers, such as scaled ones.
+    pub fn with_x(&self, x: impl Into<Rows>) -> Result<Self> {
+        Self::new(self.names.clone(), x, self.target.clone())
+    }
+
+    /// These rows, in this order. Classes keep their codes even if some have no rows left.
+    pub fn take_rows(&self, keep: &[usize]) -> Self {
+        let target = match &self.target {
+            Target::None => Target::None,
+            Target::Classes(classes) => Target::Classes(Classes {
+                codes: keep.iter().map(|&i| classes.codes[i]).collect(),
+                names: classes.names.clone(),
+            }),
+            Target::Continuous(values) => Target::Continuous(keep.iter().map(|&i| values[i]).collect()),
+        };
+        Self { names: self.names.clone(), x: self.x.take_rows(keep), target }
+    }
+
+    /// These columns, in this order.
+    pub fn take_columns(&self, keep: &[usize]) -> Self {
+        Self {
+            names: keep.iter().map(|&j| self.names[j].clone()).collect(),
+            x: self.x.take_columns(keep),
+            target: self.target.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn bad_numbers_are_placed() {
+        let error = Dataset::unlabelled(array![[1.0, 2.0], [3.0, f64::INFINITY]]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "row 2, column 'x2': inf is not a finite number; remove the row or replace the value"
+        );
+    }
+
+    #[test]
+    fn targets_are_asked_for_by_what_they_are() {
+        let x = array![[1.0], [2.0]];
+        let none = Dataset::unlabelled(x.clone()).unwrap();
+        assert!(none.classes("m").unwrap_err().to_string().contains("there is no target"));
+        let number = Dataset::with_target(x.clone(), Target::Continuous(vec![1.5, 2.5])).unwrap();
+        assert!(number.classes("m").unwrap_err().to_string().contains("the target is a number"));
+        let one = Dataset::labelled(x.clone(), vec![1, 1]).unwrap();
+        assert!(one.classes("m").unwrap_err().to_string().contains("all rows have the class '1'"));
+        assert_eq!(Dataset::labelled(x, vec![0, 1]).unwrap().classes("m").unwrap().counts(), [1, 1]);
+    }
+
+    #[test]
+    fn sizes_must_agree() {
+        let error = Dataset::labelled(array![[1.0], [2.0]], vec![0]).unwrap_err();
+        assert_eq!(error.to_string(), "target: expected 2 rows, got 1");
+        assert!(Dataset::new(vec![], array![[1.0]], Target::None).is_err());
+        assert!(matches!(Dataset::unlabelled(Array2::zeros((3, 0))), Err(Error::NoFeatures)));
+    }
+
+    #[test]
+    fn parts_keep_names_and_target() {
+        let data = Dataset::labelled(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], vec![0, 1, 1]).unwrap();
+        let part = data.take_rows(&[2, 0]).take_columns(&[1]);
+        assert_eq!(part.names(), ["x2"]);
+        assert_eq!(part.x().to_dense(), array![[6.0], [2.0]]);
+        assert_eq!(part.classes("m").unwrap().codes, [1, 0]);
+    }
+}

@@ -1,0 +1,90 @@
+//! Bringing columns to one scale.
+
+use super::rows::Rows;
+use crate::error::{Error, Result};
+use ndarray::Array1;
+use serde::{Deserialize, Serialize};
+
+/// Shift and scale of every column, learned from training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Standardizer {
+    /// Subtracted from each column; zeros for sparse rows, which a shift would fill.
+    pub shift: Array1<f64>,
+    /// Each column is divided by this; 1 for constant columns.
+    pub scale: Array1<f64>,
+    /// The columns that were constant.
+    pub constant: Vec<usize>,
+}
+
+impl Standardizer {
+    /// Mean 0 and variance 1 (with the divisor n). Sparse rows are scaled but not shifted.
+    pub fn fit(x: &Rows) -> Self {
+        let (mean, spread) = x.moments();
+        let mut constant = vec![];
+        let scale = spread
+            .iter()
+            .zip(&mean)
+            .enumerate()
+            .map(|(j, (&spread, &m))| {
+                // The spread of a constant column is the rounding of its mean.
+                if spread > 1e-14 * m.abs() {
+                    spread
+                } else {
+                    constant.push(j);
+                    1.0
+                }
+            })
+            .collect();
+        let shift = if x.is_sparse() { Array1::zeros(x.d()) } else { mean };
+        Self { shift, scale, constant }
+    }
+
+    /// Shifts and scales rows of as many columns.
+    pub fn apply(&self, x: &Rows) -> Result<Rows> {
+        if x.d() != self.shift.len() {
+            return Err(Error::Shape {
+                what: "columns to scale".into(),
+                expected: self.shift.len().to_string(),
+                got: x.d().to_string(),
+            });
+        }
+        Ok(match x {
+            Rows::Dense(x) => {
+                let mut out = x.to_owned();
+                for mut row in out.rows_mut() {
+                    for j in 0..row.len() {
+                        row[j] = (row[j] - self.shift[j]) / self.scale[j];
+                    }
+                }
+                out.into()
+            }
+            Rows::Sparse(x) => x.scaled(&self.scale).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::SparseRows;
+    use ndarray::array;
+
+    #[test]
+    fn columns_get_mean_zero_and_variance_one() {
+        let x: Rows = array![[1.0, 5.0], [3.0, 5.0]].into();
+        let scaler = Standardizer::fit(&x);
+        assert_eq!(scaler.constant, [1]);
+        assert_eq!(scaler.apply(&x).unwrap().to_dense(), array![[-1.0, 0.0], [1.0, 0.0]]);
+        // New rows are scaled by the old numbers.
+        assert_eq!(scaler.apply(&array![[5.0, 6.0]].into()).unwrap().to_dense(), array![[3.0, 1.0]]);
+        assert!(scaler.apply(&array![[5.0]].into()).is_err());
+    }
+
+    #[test]
+    fn sparse_rows_stay_sparse() {
+        let x: Rows = SparseRows::new(2, vec![0, 1, 2], vec![0, 0], vec![2.0, 6.0]).unwrap().into();
+        let scaled = Standardizer::fit(&x).apply(&x).unwrap();
+        assert!(scaled.is_sparse());
+        assert_eq!(scaled.to_dense(), array![[1.0, 0.0], [3.0, 0.0]]);
+    }
+}

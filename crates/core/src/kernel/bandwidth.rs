@@ -1,0 +1,92 @@
+//! Kernel widths from the data.
+
+use super::Family;
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::random::Rng;
+
+/// Pairs are taken among this many rows at most.
+const ROWS: usize = 1000;
+
+/// The median rule: the width at which a typical pair of rows is neither equal nor strange.
+///
+/// RBF: $1 / (2 m^2)$ with $m$ the median distance; Laplacian: $1 / m_1$ with the median of
+/// $\lVert x-y \rVert_1$; polynomial: one over the median of $\lVert x \rVert^2$, so that products are of order one.
+/// Taken over all pairs of a seeded sample of 1000 rows; pairs of equal rows are left out.
+pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
+    let rows = Rng::stream(seed, "median").sample(x.n(), ROWS);
+    let sample = x.take_rows(&rows).to_dense();
+    let distance = |i: usize, j: usize| {
+        let pairs = sample.row(i).into_iter().zip(sample.row(j)).map(|(a, b)| a - b);
+        if family == Family::Laplacian { pairs.map(f64::abs).sum::<f64>() } else { pairs.map(|e| e * e).sum() }
+    };
+    let mut values: Vec<f64> = if family == Family::Poly {
+        sample.rows().into_iter().map(|row| row.iter().map(|v| v * v).sum()).collect()
+    } else {
+        (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect()
+    };
+    values.retain(|&v| v > 0.0);
+    if values.is_empty() {
+        return Err(no_spread());
+    }
+    let median = median(&mut values);
+    Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
+}
+
+/// scikit-learn's "scale": one over the number of columns times the variance of all cells.
+pub fn scale_gamma(x: &Rows) -> Result<f64> {
+    let (mean, spread) = x.moments();
+    let d = x.d() as f64;
+    let centre = mean.sum() / d;
+    let total = spread.mapv(|s| s * s).sum() / d + mean.mapv(|m| (m - centre).powi(2)).sum() / d;
+    if total > 0.0 { Ok(1.0 / (d * total)) } else { Err(no_spread()) }
+}
+
+fn no_spread() -> Error {
+    Error::Breakdown {
+        step: "kernel width",
+        why: "all rows are equal, so the data set no width; give gamma as a number, or check the columns".into(),
+    }
+}
+
+/// The middle value, or the mean of the two.
+fn median(values: &mut [f64]) -> f64 {
+    let (half, odd) = (values.len() / 2, values.len() % 2 == 1);
+    let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
+    if odd {
+        return upper;
+    }
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (lower + upper) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn medians_by_hand() {
+        // Distances 1, 3 and 4; squares 1, 9 and 16.
+        let x: Rows = array![[0.0], [1.0], [4.0]].into();
+        assert_eq!(median_gamma(Family::Rbf, &x, 0).unwrap(), 1.0 / 18.0);
+        assert_eq!(median_gamma(Family::Laplacian, &x, 0).unwrap(), 1.0 / 3.0);
+        // Squared norms 1 and 16 (0 is left out).
+        assert_eq!(median_gamma(Family::Poly, &x, 0).unwrap(), 1.0 / 8.5);
+    }
+
+    #[test]
+    fn scale_is_the_variance_of_all_cells() {
+        // Cells 0, 2, 2, 4: mean 2, variance 2.
+        let x: Rows = array![[0.0, 2.0], [2.0, 4.0]].into();
+        assert_eq!(scale_gamma(&x).unwrap(), 1.0 / 4.0);
+    }
+
+    #[test]
+    fn equal_rows_have_no_width() {
+        let x: Rows = array![[1.0, 2.0], [1.0, 2.0]].into();
+        assert!(median_gamma(Family::Rbf, &x, 0).unwrap_err().to_string().contains("all rows are equal"));
+        let constant: Rows = array![[1.0, 1.0], [1.0, 1.0]].into();
+        assert!(scale_gamma(&constant).is_err());
+    }
+}

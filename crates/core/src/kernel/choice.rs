@@ -1,0 +1,123 @@
+//! A kernel as a user asks for it, with a width that may depend on the data.
+
+use super::bandwidth::{median_gamma, scale_gamma};
+use super::formula::Kernel;
+use crate::context::Context;
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The kernels that go by a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// $\exp(-\gamma \lVert x-y \rVert^2)$
+    Rbf,
+    /// $\langle x, y \rangle$
+    Linear,
+    /// $(\gamma \langle x, y \rangle + c_0)^p$
+    Poly,
+    /// $\exp(-\gamma \lVert x-y \rVert_1)$
+    Laplacian,
+}
+
+/// How $\gamma$ is found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gamma {
+    /// By the median rule, see [`median_gamma`].
+    Median,
+    /// As scikit-learn's "scale", see [`scale_gamma`].
+    Scale,
+    /// A number.
+    Value(f64),
+}
+
+/// A kernel that becomes definite when it meets the training rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KernelChoice {
+    /// By name.
+    Named {
+        /// Which.
+        family: Family,
+        /// Its width; not used by the linear kernel.
+        gamma: Gamma,
+        /// Degree, for polynomials.
+        degree: u32,
+        /// Constant, for polynomials.
+        coef0: f64,
+    },
+    /// A definite kernel.
+    Fixed(Kernel),
+}
+
+impl Default for KernelChoice {
+    /// RBF with the median width.
+    fn default() -> Self {
+        Self::Named { family: Family::Rbf, gamma: Gamma::Median, degree: 3, coef0: 1.0 }
+    }
+}
+
+impl From<Kernel> for KernelChoice {
+    fn from(kernel: Kernel) -> Self {
+        Self::Fixed(kernel)
+    }
+}
+
+impl KernelChoice {
+    /// The kernel for these training rows.
+    pub fn resolve(&self, x: &Rows, ctx: &Context) -> Result<Kernel> {
+        let kernel = match self {
+            Self::Fixed(kernel) => kernel.clone(),
+            Self::Named { family: Family::Linear, .. } => Kernel::Linear,
+            Self::Named { family, gamma, degree, coef0 } => {
+                let gamma = match gamma {
+                    Gamma::Median => median_gamma(*family, x, ctx.seed)?,
+                    Gamma::Scale => scale_gamma(x)?,
+                    Gamma::Value(gamma) => *gamma,
+                };
+                match family {
+                    Family::Rbf => Kernel::Rbf { gamma },
+                    Family::Laplacian => Kernel::Laplacian { gamma },
+                    Family::Poly => Kernel::Polynomial { degree: *degree, gamma, coef0: *coef0 },
+                    Family::Linear => Kernel::Linear,
+                }
+            }
+        };
+        kernel.validate(x.d())?;
+        ctx.note(format!("kernel: {}", kernel.describe()));
+        Ok(kernel)
+    }
+
+    /// Checks what can be checked before there is data.
+    pub fn validate(&self) -> Result<()> {
+        match self {
+            Self::Named { gamma: Gamma::Value(gamma), .. } if !(*gamma > 0.0 && gamma.is_finite()) => {
+                Err(Error::param("kernel", "gamma", "a positive finite number", gamma))
+            }
+            Self::Named { family: Family::Poly, degree: 0, .. } => {
+                Err(Error::param("kernel", "degree", "1 or more", 0))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn names_become_kernels() {
+        let x: Rows = array![[0.0], [1.0], [4.0]].into();
+        let ctx = Context::default();
+        assert_eq!(KernelChoice::default().resolve(&x, &ctx).unwrap(), Kernel::Rbf { gamma: 1.0 / 18.0 });
+        let poly = KernelChoice::Named { family: Family::Poly, gamma: Gamma::Value(0.5), degree: 2, coef0: 0.0 };
+        let expected = Kernel::Polynomial { degree: 2, gamma: 0.5, coef0: 0.0 };
+        assert_eq!(poly.resolve(&x, &ctx).unwrap(), expected);
+        let bad = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(-1.0), degree: 2, coef0: 0.0 };
+        assert!(bad.validate().is_err() && bad.resolve(&x, &ctx).is_err());
+    }
+}

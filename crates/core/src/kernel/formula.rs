@@ -1,0 +1,182 @@
+//! What a kernel is: data, so that it can be printed, saved and sent.
+
+use crate::error::{Error, Result};
+use crate::linalg::symmetric_eigen;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// A kernel function of two rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// $\langle x, y \rangle$
+    Linear,
+    /// $\exp(-\gamma \lVert x - y \rVert_2^2)$
+    Rbf {
+        /// $\gamma > 0$
+        gamma: f64,
+    },
+    /// $(\gamma \langle x, y \rangle + c_0)^p$
+    Polynomial {
+        /// $p \ge 1$
+        degree: u32,
+        /// $\gamma > 0$
+        gamma: f64,
+        /// $c_0$; the kernel is positive semidefinite for $c_0 \ge 0$.
+        coef0: f64,
+    },
+    /// $\exp(-\gamma \lVert x - y \rVert_1)$
+    Laplacian {
+        /// $\gamma > 0$
+        gamma: f64,
+    },
+    /// 1 where $x = y$ in every column, else 0.
+    WhiteNoise,
+    /// A weak kernel: another kernel that sees one column only.
+    OnFeature {
+        /// The column, from 0.
+        feature: usize,
+        /// The kernel on it.
+        kernel: Box<Kernel>,
+    },
+    /// $\sum_p w_p k_p(x, y)$
+    Sum(Vec<(f64, Kernel)>),
+    /// $\exp(-(x - y)^\top M (x - y))$
+    Mahalanobis {
+        /// $M$, symmetric and positive semidefinite.
+        metric: Array2<f64>,
+    },
+}
+
+impl Kernel {
+    /// Checks parameters, and that the kernel can be evaluated on `d` columns.
+    pub fn validate(&self, d: usize) -> Result<()> {
+        match self {
+            Self::Linear | Self::WhiteNoise => Ok(()),
+            Self::Rbf { gamma } | Self::Laplacian { gamma } => positive("gamma", *gamma),
+            Self::Polynomial { degree, gamma, coef0 } => {
+                if *degree == 0 {
+                    return Err(Error::param("kernel", "degree", "1 or more", degree));
+                }
+                if !coef0.is_finite() {
+                    return Err(Error::param("kernel", "coef0", "a finite number", coef0));
+                }
+                positive("gamma", *gamma)
+            }
+            Self::OnFeature { feature, kernel } => {
+                if *feature >= d {
+                    let expected = format!("below the number of columns, {d}");
+                    return Err(Error::param("kernel", "feature", expected, feature));
+                }
+                kernel.validate(1)
+            }
+            Self::Sum(parts) => {
+                if parts.is_empty() {
+                    return Err(Error::param("kernel", "sum", "at least one kernel", "none"));
+                }
+                parts.iter().try_for_each(|(weight, kernel)| {
+                    if !weight.is_finite() {
+                        return Err(Error::param("kernel", "weight", "a finite number", weight));
+                    }
+                    kernel.validate(d)
+                })
+            }
+            Self::Mahalanobis { metric } => {
+                if metric.dim() != (d, d) {
+                    return Err(Error::Shape {
+                        what: "the metric of a Mahalanobis kernel".into(),
+                        expected: format!("{d} x {d}"),
+                        got: format!("{} x {}", metric.nrows(), metric.ncols()),
+                    });
+                }
+                metric_factor(metric).map(|_| ())
+            }
+        }
+    }
+
+    /// A short formula for tables and messages.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Linear => "linear".into(),
+            Self::Rbf { gamma } => format!("rbf(gamma={gamma:.4})"),
+            Self::Polynomial { degree, gamma, coef0 } => {
+                format!("polynomial(degree={degree}, gamma={gamma:.4}, coef0={coef0})")
+            }
+            Self::Laplacian { gamma } => format!("laplacian(gamma={gamma:.4})"),
+            Self::WhiteNoise => "white noise".into(),
+            Self::OnFeature { feature, kernel } => format!("{} on column {}", kernel.describe(), feature + 1),
+            Self::Sum(parts) if parts.len() <= 3 => {
+                let parts: Vec<String> = parts.iter().map(|(w, k)| format!("{w:.4} {}", k.describe())).collect();
+                parts.join(" + ")
+            }
+            Self::Sum(parts) => format!("sum of {} kernels", parts.len()),
+            Self::Mahalanobis { metric } => format!("rbf in a metric of {0} x {0}", metric.nrows()),
+        }
+    }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<()> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::param("kernel", name, "a positive finite number", value))
+    }
+}
+
+/// $G$ with $M = G G^\top$, so that $(x-y)^\top M (x-y) = \lVert G^\top (x - y) \rVert^2$.
+pub(super) fn metric_factor(metric: &Array2<f64>) -> Result<Array2<f64>> {
+    let size = metric.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+    let lopsided = metric.indexed_iter().any(|((i, j), v)| (v - metric[[j, i]]).abs() > 1e-10 * size);
+    if lopsided || !size.is_finite() {
+        return Err(Error::param("kernel", "metric", "a symmetric matrix of finite numbers", "another matrix"));
+    }
+    let eigen = symmetric_eigen(metric.view())?;
+    let least = eigen.values.last().copied().unwrap_or(0.0);
+    // Rounding of a semidefinite matrix leaves eigenvalues of about n ulps of the largest entry.
+    if least < -1e-10 * size {
+        return Err(Error::param(
+            "kernel",
+            "metric",
+            "a positive semidefinite matrix",
+            format!("one with the eigenvalue {least:.3e}"),
+        ));
+    }
+    let keep = eigen.values.iter().filter(|&&v| v > 1e-15 * size).count();
+    let mut factor = eigen.vectors.slice(ndarray::s![.., ..keep]).to_owned();
+    for (mut column, value) in factor.columns_mut().into_iter().zip(&eigen.values) {
+        column *= value.sqrt();
+    }
+    Ok(factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn bad_parameters_are_named() {
+        let message = |k: Kernel| k.validate(2).unwrap_err().to_string();
+        assert_eq!(
+            message(Kernel::Rbf { gamma: -1.0 }),
+            "kernel: parameter 'gamma' must be a positive finite number, got -1"
+        );
+        assert!(message(Kernel::Rbf { gamma: f64::NAN }).contains("got NaN"));
+        assert!(message(Kernel::Polynomial { degree: 0, gamma: 1.0, coef0: 0.0 }).contains("'degree'"));
+        let far = Kernel::OnFeature { feature: 2, kernel: Box::new(Kernel::Linear) };
+        assert!(message(far).contains("below the number of columns, 2"));
+        assert!(message(Kernel::Sum(vec![])).contains("at least one kernel"));
+        assert!(message(Kernel::Sum(vec![(f64::INFINITY, Kernel::Linear)])).contains("'weight'"));
+        assert!(message(Kernel::Mahalanobis { metric: array![[1.0]] }).contains("expected 2 x 2, got 1 x 1"));
+        assert!(message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [2.0, 1.0]] }).contains("eigenvalue -1"));
+        assert!(message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [0.0, 1.0]] }).contains("symmetric"));
+    }
+
+    #[test]
+    fn the_metric_factor_rebuilds_the_metric() {
+        let metric = array![[2.0, 1.0, 0.0], [1.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
+        let g = metric_factor(&metric).unwrap();
+        assert_eq!(g.ncols(), 2);
+        assert!((&g.dot(&g.t()) - &metric).iter().all(|e| e.abs() < 1e-14));
+    }
+}

@@ -1,0 +1,596 @@
+//! Blocks of Gram matrices: any rows against any rows, on all threads.
+//!
+//! A kernel is first flattened into weighted terms, each one of five formulas over (perhaps
+//! transformed) rows. The result is cut into tiles that fit the cache; a tile gets its distances or
+//! products and their exponential before it is left. Distances over few columns are summed up
+//! directly, which is exact for equal rows; over many columns they come from a matrix product of
+//! shifted rows: $\lVert x-y \rVert^2 = \lVert x \rVert^2 + \lVert y \rVert^2 - 2 \langle x, y \rangle$, where the shift to
+//! the mean keeps the three numbers of one size.
+
+use super::formula::{Kernel, metric_factor};
+use crate::data::{Rows, SparseRows};
+use crate::error::{Error, Result};
+use crate::linalg::{Columns, multiply, product_into};
+use crate::simd::{
+    add_absolute_difference, add_scaled, add_squared_difference, exp_scaled, products_to_squared_distances,
+};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// Rows of a tile.
+const TILE_ROWS: usize = 256;
+/// Columns of a tile: with [`TILE_ROWS`] it takes 512 KiB.
+const TILE_COLUMNS: usize = 256;
+/// Up to this many columns distances are summed up directly; beyond, a matrix product is faster.
+const DIRECT: usize = 24;
+
+/// The Gram matrix of `x` against `z`, laid out by rows.
+pub fn gram(kernel: &Kernel, x: &Rows, z: &Rows) -> Result<Array2<f64>> {
+    let mut out = Array2::zeros((x.n(), z.n()));
+    // Kernels are symmetric: writing the transpose by columns is writing by rows.
+    Plan::new(kernel, z, x)?.fill(out.view_mut().reversed_axes());
+    Ok(out)
+}
+
+/// The Gram matrix of `x` against itself, symmetric to the last bit.
+pub fn gram_symmetric(kernel: &Kernel, x: &Rows) -> Result<Array2<f64>> {
+    let n = x.n();
+    let mut out = Array2::zeros((n, n).f());
+    Plan::new(kernel, x, x)?.fill_lower(out.view_mut());
+    for i in 0..n {
+        for j in i + 1..n {
+            out[[i, j]] = out[[j, i]];
+        }
+    }
+    Ok(out)
+}
+
+/// The kernel of every row with itself.
+pub fn diagonal(kernel: &Kernel, x: &Rows) -> Result<Vec<f64>> {
+    kernel.validate(x.d())?;
+    let mut out = vec![0.0; x.n()];
+    for (weight, kernel) in flatten(kernel, None) {
+        add_diagonal(weight, &kernel, x, &mut out);
+    }
+    Ok(out)
+}
+
+fn add_diagonal(weight: f64, term: &Flat, x: &Rows, out: &mut [f64]) {
+    match term.kernel {
+        Kernel::Linear | Kernel::Polynomial { .. } => {
+            let squares = match term.feature {
+                Some(f) => (0..x.n()).map(|i| x.get(i, f).powi(2)).collect(),
+                None => squared_norms(x),
+            };
+            for (out, square) in out.iter_mut().zip(squares) {
+                *out += weight
+                    * match term.kernel {
+                        Kernel::Polynomial { degree, gamma, coef0 } => power(gamma * square + coef0, *degree),
+                        _ => square,
+                    };
+            }
+        }
+        // All others are functions of the difference, which is zero.
+        _ => out.iter_mut().for_each(|out| *out += weight),
+    }
+}
+
+/// A kernel over fixed rows that hands out columns; what a pivoted factorisation works on.
+pub struct Gram<'a> {
+    kernel: &'a Kernel,
+    x: &'a Rows,
+    diagonal: Vec<f64>,
+}
+
+impl<'a> Gram<'a> {
+    /// Checks the kernel against the rows.
+    pub fn new(kernel: &'a Kernel, x: &'a Rows) -> Result<Self> {
+        Ok(Self { kernel, x, diagonal: diagonal(kernel, x)? })
+    }
+
+    fn plan<'b>(&'b self, x: &'b Rows, z: &'b Rows) -> Plan<'b> {
+        Plan::new(self.kernel, x, z).expect("the kernel was checked against these rows")
+    }
+}
+
+impl Columns for Gram<'_> {
+    fn size(&self) -> usize {
+        self.x.n()
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        self.diagonal.clone()
+    }
+
+    fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>) {
+        let z = self.x.take_rows(which);
+        self.plan(self.x, &z).fill(out);
+    }
+
+    fn block(&self, which: &[usize]) -> Array2<f64> {
+        let z = self.x.take_rows(which);
+        let mut out = Array2::zeros((which.len(), which.len()).f());
+        self.plan(&z, &z).fill(out.view_mut());
+        out
+    }
+}
+
+/// A kernel without sums and features inside features.
+struct Flat<'a> {
+    feature: Option<usize>,
+    kernel: &'a Kernel,
+}
+
+/// Opens sums and one-feature kernels.
+fn flatten(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, Flat<'_>)> {
+    match kernel {
+        Kernel::Sum(parts) => parts
+            .iter()
+            .flat_map(|(weight, part)| flatten(part, feature).into_iter().map(move |(w, flat)| (weight * w, flat)))
+            .collect(),
+        // Inside a one-feature kernel there is only column 0, which is the outer one's feature.
+        Kernel::OnFeature { feature: inner, kernel } => flatten(kernel, feature.or(Some(*inner))),
+        _ => vec![(1.0, Flat { feature, kernel })],
+    }
+}
+
+/// What is done with a number per pair of rows.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Product,
+    Polynomial { degree: u32, gamma: f64, coef0: f64 },
+    SquaredDistance { gamma: f64 },
+    AbsoluteDistance { gamma: f64 },
+    Equal,
+}
+
+struct Term<'a> {
+    weight: f64,
+    form: Form,
+    x: Cow<'a, Rows>,
+    z: Cow<'a, Rows>,
+    /// Shift, and squared norms of shifted `x` and `z`, where distances come from products.
+    products: Option<Products>,
+}
+
+struct Products {
+    shift: Array1<f64>,
+    x: Vec<f64>,
+    z: Vec<f64>,
+}
+
+struct Plan<'a> {
+    terms: Vec<Term<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(kernel: &Kernel, x: &'a Rows, z: &'a Rows) -> Result<Self> {
+        if x.d() != z.d() {
+            return Err(Error::Shape {
+                what: "columns of the second set of rows".into(),
+                expected: x.d().to_string(),
+                got: z.d().to_string(),
+            });
+        }
+        kernel.validate(x.d())?;
+        let terms = flatten(kernel, None).into_iter().map(|(w, flat)| Term::new(w, &flat, x, z)).collect::<Result<_>>()?;
+        Ok(Self { terms })
+    }
+
+    /// All of `out`, best laid out by columns.
+    fn fill(&self, out: ArrayViewMut2<f64>) {
+        self.fill_tiles(tiles(out, TILE_ROWS, TILE_COLUMNS));
+    }
+
+    /// The tiles of a square that touch its lower triangle.
+    fn fill_lower(&self, out: ArrayViewMut2<f64>) {
+        let mut tiles = tiles(out, TILE_ROWS, TILE_ROWS);
+        tiles.retain(|tile| tile.row >= tile.column);
+        self.fill_tiles(tiles);
+    }
+
+    fn fill_tiles(&self, tiles: Vec<Tile>) {
+        tiles.into_par_iter().for_each_init(Scratch::default, |scratch, mut tile| {
+            let (rows, columns) = tile.out.dim();
+            let (at_x, at_z) = (tile.row..tile.row + rows, tile.column..tile.column + columns);
+            scratch.sum.clear();
+            scratch.sum.resize(rows * columns, 0.0);
+            for term in &self.terms {
+                scratch.one.clear();
+                scratch.one.resize(rows * columns, 0.0);
+                term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
+                add_scaled(&mut scratch.sum, term.weight, &scratch.one);
+            }
+            let sum = ArrayView2::from_shape((rows, columns).f(), &scratch.sum).expect("a value per cell");
+            tile.out.assign(&sum);
+        });
+    }
+}
+
+/// Memory that a thread uses again for every tile.
+#[derive(Default)]
+struct Scratch {
+    sum: Vec<f64>,
+    one: Vec<f64>,
+    part: Vec<f64>,
+}
+
+struct Tile<'a> {
+    row: usize,
+    column: usize,
+    out: ArrayViewMut2<'a, f64>,
+}
+
+/// Cuts a view into tiles.
+fn tiles(out: ArrayViewMut2<'_, f64>, rows: usize, columns: usize) -> Vec<Tile<'_>> {
+    let mut all = vec![];
+    let mut below = out;
+    let mut row = 0;
+    while below.nrows() > 0 {
+        let height = rows.min(below.nrows());
+        let (mut right, rest) = below.split_at(Axis(0), height);
+        below = rest;
+        let mut column = 0;
+        while right.ncols() > 0 {
+            let width = columns.min(right.ncols());
+            let (out, rest) = right.split_at(Axis(1), width);
+            right = rest;
+            all.push(Tile { row, column, out });
+            column += width;
+        }
+        row += height;
+    }
+    all
+}
+
+impl<'a> Term<'a> {
+    fn new(weight: f64, flat: &Flat, x: &'a Rows, z: &'a Rows) -> Result<Self> {
+        let (mut x, mut z) = match flat.feature {
+            None => (Cow::Borrowed(x), Cow::Borrowed(z)),
+            Some(f) => (Cow::Owned(x.take_columns(&[f]).to_dense().into()), Cow::Owned(z.take_columns(&[f]).to_dense().into())),
+        };
+        let form = match flat.kernel {
+            Kernel::Linear => Form::Product,
+            Kernel::Polynomial { degree, gamma, coef0 } => {
+                Form::Polynomial { degree: *degree, gamma: *gamma, coef0: *coef0 }
+            }
+            Kernel::Rbf { gamma } => Form::SquaredDistance { gamma: *gamma },
+            Kernel::Laplacian { gamma } => Form::AbsoluteDistance { gamma: *gamma },
+            Kernel::WhiteNoise => Form::Equal,
+            Kernel::Mahalanobis { metric } => {
+                let factor = metric_factor(metric)?;
+                (x, z) = (Cow::Owned(turned(&x, &factor)), Cow::Owned(turned(&z, &factor)));
+                Form::SquaredDistance { gamma: 1.0 }
+            }
+            Kernel::Sum(_) | Kernel::OnFeature { .. } => unreachable!("flattened before"),
+        };
+        let from_products = matches!(form, Form::SquaredDistance { .. }) && (x.d() > DIRECT || x.is_sparse() || z.is_sparse());
+        let products = from_products.then(|| Products::new(&x, &z));
+        Ok(Self { weight, form, x, z, products })
+    }
+
+    /// The term's values for a tile, by columns.
+    fn tile(&self, at_x: Range<usize>, at_z: Range<usize>, out: &mut [f64], part: &mut Vec<f64>) {
+        match (&*self.x, &*self.z) {
+            (Rows::Dense(x), Rows::Dense(z)) => {
+                let (x, z) = (x.slice(s![at_x.clone(), ..]), z.slice(s![at_z.clone(), ..]));
+                self.dense_tile(x, z, out, part);
+            }
+            (Rows::Sparse(x), z) => self.sparse_tile(x, at_x.clone(), z, at_z.clone(), out, part, false),
+            (x, Rows::Sparse(z)) => self.sparse_tile(z, at_z.clone(), x, at_x.clone(), out, part, true),
+        }
+        let rows = at_x.len();
+        if let Some(products) = &self.products {
+            for (column, &z) in out.chunks_exact_mut(rows).zip(&products.z[at_z]) {
+                products_to_squared_distances(column, &products.x[at_x.clone()], z);
+            }
+        }
+        match self.form {
+            Form::Product | Form::Equal => {}
+            Form::Polynomial { degree, gamma, coef0 } => {
+                out.iter_mut().for_each(|v| *v = power(gamma * *v + coef0, degree));
+            }
+            Form::SquaredDistance { gamma } | Form::AbsoluteDistance { gamma } => exp_scaled(out, -gamma),
+        }
+    }
+
+    fn dense_tile(&self, x: ArrayView2<f64>, z: ArrayView2<f64>, out: &mut [f64], part: &mut Vec<f64>) {
+        let (rows, d) = x.dim();
+        let view = |out| ArrayViewMut2::from_shape((rows, z.nrows()).f(), out).expect("a value per cell");
+        match self.form {
+            Form::Product | Form::Polynomial { .. } => product_into(x, z.t(), view(out)),
+            Form::Equal => {
+                for (column, z) in out.chunks_exact_mut(rows).zip(z.rows()) {
+                    for (cell, x) in column.iter_mut().zip(x.rows()) {
+                        *cell = f64::from(u8::from(x == z));
+                    }
+                }
+            }
+            Form::SquaredDistance { .. } if self.products.is_some() => {
+                let shift = &self.products.as_ref().expect("just seen").shift;
+                let (x, z) = (&x - shift, &z - shift);
+                product_into(x.view(), z.t(), view(out));
+            }
+            Form::SquaredDistance { .. } | Form::AbsoluteDistance { .. } => {
+                // By columns of x, so that the inner loop runs over rows whatever d is.
+                part.clear();
+                x.columns().into_iter().for_each(|column| part.extend(column));
+                let add = match self.form {
+                    Form::SquaredDistance { .. } => add_squared_difference,
+                    _ => add_absolute_difference,
+                };
+                for (column, z) in out.chunks_exact_mut(rows).zip(z.rows()) {
+                    for f in 0..d {
+                        add(column, &part[f * rows..(f + 1) * rows], z[f]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sparse rows against any others, which are spread out a few at a time. `transposed`: the
+    /// sparse rows are the columns of the tile.
+    #[allow(clippy::too_many_arguments)]
+    fn sparse_tile(
+        &self,
+        sparse: &SparseRows,
+        at_sparse: Range<usize>,
+        other: &Rows,
+        at_other: Range<usize>,
+        out: &mut [f64],
+        part: &mut Vec<f64>,
+        transposed: bool,
+    ) {
+        // 16 spread rows of 20,000 columns are 2.5 MiB.
+        const AT_ONCE: usize = 16;
+        let (n_sparse, n_other) = (at_sparse.len(), at_other.len());
+        for from in (0..n_other).step_by(AT_ONCE) {
+            let width = AT_ONCE.min(n_other - from);
+            spread(other, at_other.start + from..at_other.start + from + width, part);
+            let base: Vec<f64> = match self.form {
+                Form::AbsoluteDistance { .. } => {
+                    (0..width).map(|j| part[j..].iter().step_by(width).map(|v| v.abs()).sum()).collect()
+                }
+                Form::Equal => {
+                    (0..width).map(|j| part[j..].iter().step_by(width).filter(|v| **v != 0.0).count() as f64).collect()
+                }
+                _ => vec![0.0; width],
+            };
+            let mut row = vec![0.0; width];
+            for i in 0..n_sparse {
+                row.copy_from_slice(&base);
+                let (columns, values) = sparse.row(at_sparse.start + i);
+                for (&f, &v) in columns.iter().zip(values) {
+                    let z = &part[f as usize * width..(f as usize + 1) * width];
+                    match self.form {
+                        Form::AbsoluteDistance { .. } => {
+                            row.iter_mut().zip(z).for_each(|(r, z)| *r += (v - z).abs() - z.abs());
+                        }
+                        // Rows are equal if no cell of one differs from the other: cells that are
+                        // stored and equal pay for one another's count, any difference is infinite.
+                        Form::Equal => row.iter_mut().zip(z).for_each(|(r, z)| {
+                            *r += if v == *z { -f64::from(u8::from(v != 0.0)) } else { f64::INFINITY };
+                        }),
+                        _ => add_scaled(&mut row, v, z),
+                    }
+                }
+                for (j, &value) in row.iter().enumerate() {
+                    let value = if self.form == Form::Equal { f64::from(u8::from(value == 0.0)) } else { value.max(self.least()) };
+                    let (r, c) = if transposed { (from + j, i) } else { (i, from + j) };
+                    let height = if transposed { n_other } else { n_sparse };
+                    out[c * height + r] = value;
+                }
+            }
+        }
+    }
+
+    /// Rounding of a sum of differences may fall below zero; products may be anything.
+    fn least(&self) -> f64 {
+        if matches!(self.form, Form::AbsoluteDistance { .. }) { 0.0 } else { f64::NEG_INFINITY }
+    }
+}
+
+impl Products {
+    fn new(x: &Rows, z: &Rows) -> Self {
+        // Shifting sparse rows would fill them.
+        let shift = match (x, z) {
+            (Rows::Dense(_), Rows::Dense(z)) => z.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(x.d())),
+            _ => Array1::zeros(x.d()),
+        };
+        let norms = |rows: &Rows| match rows {
+            Rows::Dense(rows) => rows.rows().into_iter().map(|row| (&row - &shift).mapv(|v| v * v).sum()).collect(),
+            Rows::Sparse(_) => squared_norms(rows),
+        };
+        Self { x: norms(x), z: norms(z), shift }
+    }
+}
+
+fn squared_norms(x: &Rows) -> Vec<f64> {
+    match x {
+        Rows::Dense(x) => x.rows().into_iter().map(|row| row.iter().map(|v| v * v).sum()).collect(),
+        Rows::Sparse(x) => (0..x.n_rows()).map(|i| x.row(i).1.iter().map(|v| v * v).sum()).collect(),
+    }
+}
+
+/// Rows times a matrix.
+fn turned(x: &Rows, factor: &Array2<f64>) -> Rows {
+    match x {
+        Rows::Dense(x) => multiply(x.view(), factor.view()).into(),
+        Rows::Sparse(x) => {
+            let mut out = Array2::zeros((x.n_rows(), factor.ncols()));
+            for (i, f, v) in x.cells() {
+                out.row_mut(i).scaled_add(v, &factor.row(f));
+            }
+            out.into()
+        }
+    }
+}
+
+/// A few rows with all their zeros, column by column.
+fn spread(rows: &Rows, which: Range<usize>, out: &mut Vec<f64>) {
+    let width = which.len();
+    out.clear();
+    out.resize(rows.d() * width, 0.0);
+    for (j, i) in which.enumerate() {
+        match rows {
+            Rows::Dense(x) => x.row(i).iter().enumerate().for_each(|(f, &v)| out[f * width + j] = v),
+            Rows::Sparse(x) => {
+                let (columns, values) = x.row(i);
+                columns.iter().zip(values).for_each(|(&f, &v)| out[f as usize * width + j] = v);
+            }
+        }
+    }
+}
+
+fn power(base: f64, degree: u32) -> f64 {
+    base.powi(degree.min(i32::MAX as u32) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use ndarray::array;
+
+    /// The formulas, word for word.
+    fn naive(kernel: &Kernel, x: &[f64], y: &[f64]) -> f64 {
+        let dot = || x.iter().zip(y).map(|(a, b)| a * b).sum::<f64>();
+        match kernel {
+            Kernel::Linear => dot(),
+            Kernel::Rbf { gamma } => {
+                (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp()
+            }
+            Kernel::Polynomial { degree, gamma, coef0 } => (gamma * dot() + coef0).powi(*degree as i32),
+            Kernel::Laplacian { gamma } => (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp(),
+            Kernel::WhiteNoise => f64::from(u8::from(x == y)),
+            Kernel::OnFeature { feature, kernel } => naive(kernel, &x[*feature..=*feature], &y[*feature..=*feature]),
+            Kernel::Sum(parts) => parts.iter().map(|(w, k)| w * naive(k, x, y)).sum(),
+            Kernel::Mahalanobis { metric } => {
+                let e: Vec<f64> = x.iter().zip(y).map(|(a, b)| a - b).collect();
+                let mut form = 0.0;
+                for i in 0..e.len() {
+                    for j in 0..e.len() {
+                        form += e[i] * metric[[i, j]] * e[j];
+                    }
+                }
+                (-form).exp()
+            }
+        }
+    }
+
+    fn all_kernels(d: usize) -> Vec<Kernel> {
+        let metric = Array2::from_shape_fn((d, d), |(i, j)| if i == j { 0.3 } else { 0.2 / d as f64 });
+        let weak = |feature, kernel| Kernel::OnFeature { feature, kernel: Box::new(kernel) };
+        vec![
+            Kernel::Linear,
+            Kernel::Rbf { gamma: 0.4 / d as f64 },
+            Kernel::Polynomial { degree: 3, gamma: 0.5, coef0: 1.0 },
+            Kernel::Laplacian { gamma: 0.5 / d as f64 },
+            Kernel::WhiteNoise,
+            weak(d - 1, Kernel::Rbf { gamma: 1.0 }),
+            weak(0, Kernel::Sum(vec![(2.0, Kernel::Linear), (1.0, weak(0, Kernel::Laplacian { gamma: 1.0 }))])),
+            Kernel::Sum(vec![(0.5, Kernel::Rbf { gamma: 0.1 }), (-1.5, Kernel::Linear), (0.1, Kernel::WhiteNoise)]),
+            Kernel::Mahalanobis { metric },
+        ]
+    }
+
+    /// Rows with many zeros, a duplicate, and one more than a whole number of tiles.
+    fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
+        let mut rng = Rng::new(seed);
+        let mut x =
+            Array2::from_shape_simple_fn((n, d), || if rng.uniform() < 0.5 { 0.0 } else { rng.normal() });
+        let last = x.row(n - 1).to_owned();
+        x.row_mut(0).assign(&last);
+        x
+    }
+
+    fn sparse(x: &Array2<f64>) -> Rows {
+        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+        for row in x.rows() {
+            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                column.push(j as u32);
+                value.push(v);
+            }
+            start.push(column.len());
+        }
+        SparseRows::new(x.ncols(), start, column, value).unwrap().into()
+    }
+
+    #[test]
+    fn every_kernel_equals_its_formula_dense_and_sparse() {
+        for (n, d) in [(257, 3), (40, DIRECT + 1), (21, 60)] {
+            let (x, z) = (rows(n, d, 1), rows(19, d, 2));
+            for kernel in all_kernels(d) {
+                let expected = Array2::from_shape_fn((n, 19), |(i, j)| {
+                    naive(&kernel, x.row(i).as_slice().unwrap(), z.row(j).as_slice().unwrap())
+                });
+                let size = expected.iter().fold(1.0_f64, |a, v| a.max(v.abs()));
+                for (x, z) in [
+                    (x.clone().into(), z.clone().into()),
+                    (sparse(&x), sparse(&z)),
+                    (sparse(&x), z.clone().into()),
+                    (x.clone().into(), sparse(&z)),
+                ] {
+                    let got = gram(&kernel, &x, &z).unwrap();
+                    // Sums of up to 60 products, relative to the largest entry.
+                    let worst = (&got - &expected).iter().fold(0.0_f64, |a, e| a.max(e.abs())) / size;
+                    assert!(worst < 1e-13, "{} d={d}: {worst}", kernel.describe());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn symmetric_form_and_diagonal_agree_with_the_general_form() {
+        let x: Rows = rows(300, 30, 3).into();
+        for kernel in all_kernels(30) {
+            let k = gram_symmetric(&kernel, &x).unwrap();
+            let full = gram(&kernel, &x, &x).unwrap();
+            let size = full.iter().fold(1.0_f64, |a, v| a.max(v.abs()));
+            assert!((&k - &full).iter().all(|e| e.abs() < 1e-13 * size), "{}", kernel.describe());
+            assert_eq!(k, k.t());
+            let diagonal = diagonal(&kernel, &x).unwrap();
+            assert!(diagonal.iter().zip(k.diag()).all(|(a, b)| (a - b).abs() < 1e-13 * size));
+        }
+    }
+
+    #[test]
+    fn far_from_the_origin_distances_keep_their_digits() {
+        // Without the shift, 1e6^2 would leave no digit of a distance of 1e-3.
+        let mut x = rows(30, 40, 4);
+        let expected = gram(&Kernel::Rbf { gamma: 0.01 }, &x.clone().into(), &x.clone().into()).unwrap();
+        x += 1e6;
+        let got = gram(&Kernel::Rbf { gamma: 0.01 }, &x.clone().into(), &x.into()).unwrap();
+        // Adding 1e6 itself rounds the data at 1e-10.
+        assert!((&got - &expected).iter().all(|e| e.abs() < 1e-9));
+    }
+
+    #[test]
+    fn hand_computed() {
+        let x: Rows = array![[0.0, 0.0], [3.0, 4.0]].into();
+        let k = gram(&Kernel::Rbf { gamma: 0.1 }, &x, &x).unwrap();
+        assert!((k[[0, 1]] - (-2.5_f64).exp()).abs() < 1e-16);
+        let k = gram(&Kernel::Laplacian { gamma: 0.1 }, &x, &x).unwrap();
+        assert!((k[[0, 1]] - (-0.7_f64).exp()).abs() < 1e-16);
+        let k = gram(&Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: 1.0 }, &x, &x).unwrap();
+        assert_eq!(k, array![[1.0, 1.0], [1.0, 676.0]]);
+    }
+
+    #[test]
+    fn widths_must_match() {
+        let error = gram(&Kernel::Linear, &array![[1.0, 2.0]].into(), &array![[1.0]].into()).unwrap_err();
+        assert!(error.to_string().contains("expected 1, got 2"), "{error}");
+    }
+
+    #[test]
+    fn one_and_two_threads_give_the_same_bits() {
+        let x: Rows = rows(700, 40, 5).into();
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| gram(&Kernel::Rbf { gamma: 0.02 }, &x, &x).unwrap())
+        };
+        assert_eq!(on(1), on(2));
+    }
+}

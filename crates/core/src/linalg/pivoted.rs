@@ -1,0 +1,736 @@
+//! Pivoted incomplete Cholesky factorisation of a matrix that is never formed.
+//!
+//! $K \approx L L^\top$ with $L$ of size $n \times m$, one column per pivot:
+//!
+//! $$ \delta_j = K_{jj}, \qquad L_{:k} = (K_{:p} - L L_{p:}^\top) / r, \quad r = \sqrt{\delta_p}, \qquad
+//!    \delta \leftarrow \delta - L_{:k}^2 $$
+//!
+//! Only the diagonal of what is left over ($\delta$) is kept, so the cost is $O(n m)$ entries of $K$,
+//! $O(n m^2)$ operations and $O(n m)$ memory.
+//!
+//! Done one pivot at a time this is a matrix-vector product per step, and waiting for memory. Here
+//! pivots come in batches. A small twin of the problem (the candidates alone) says which pivots come
+//! next; their columns are then made together by one matrix product over the factor so far, and only
+//! the few columns of the same batch are left to subtract one by one. For greedy pivoting the twin is
+//! a forecast: residuals only fall, so its order is the true one for as long as the largest residual
+//! among the candidates stays above all others, and every step is checked against the true
+//! residuals. For random pivoting the twin is rejection sampling, which gives exactly the
+//! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969).
+
+use super::product::add_product;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::outcome::Stop;
+use crate::random::Rng;
+use crate::simd::{add_scaled, scale_and_reduce};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Pivots made together at most.
+const BATCH: usize = 16;
+/// Candidates among which the next greedy pivots are sought.
+const CANDIDATES: usize = 128;
+/// Rows that one task works on: 32 KiB of one column.
+const CHUNK: usize = 4096;
+/// A residual below this share of its start is computed again from the factor: what repeated
+/// subtraction leaves of it is mostly rounding.
+const DOUBTFUL: f64 = 1e-10;
+/// A residual may fall below zero by rounding, but not by more than this share of the largest
+/// diagonal entry unless the matrix has a negative eigenvalue.
+const NEGATIVE: f64 = 1e-8;
+
+/// A symmetric matrix that can be asked for its diagonal and for some of its columns.
+pub trait Columns: Sync {
+    /// Its size.
+    fn size(&self) -> usize;
+    /// Its diagonal.
+    fn diagonal(&self) -> Vec<f64>;
+    /// Writes the columns `which` side by side.
+    fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>);
+    /// The entries where `which` meets `which`.
+    fn block(&self, which: &[usize]) -> Array2<f64>;
+}
+
+/// How the next pivot is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pivoting {
+    /// The largest residual; of equals, the first.
+    Greedy,
+    /// With probability proportional to the squared residual (randomly pivoted Cholesky).
+    Random,
+    /// In the order of the rows, leaving out those that depend on earlier ones.
+    InOrder,
+}
+
+/// The first pivot. Kernels with a constant diagonal tie there, so the order of rows would decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstPivot {
+    /// Whatever the pivoting says; of equals the first row, as the paper's column order implies.
+    First,
+    /// The row that is most like all others: the largest mean of a column.
+    Medoid,
+}
+
+/// When and where to go on.
+pub struct Rule<'a> {
+    /// How pivots are found.
+    pub pivoting: Pivoting,
+    /// A row that must be the first pivot.
+    pub first: Option<usize>,
+    /// Stop at this many.
+    pub max_rank: usize,
+    /// Residual norms at or below this share of the largest are zero.
+    pub zero: f64,
+    /// Stop when the residuals' squares add up to this share of the diagonal.
+    pub tolerance: f64,
+    /// Stop when the largest residual norm over the first falls below this function of the rank.
+    pub threshold: &'a dyn Fn(usize) -> f64,
+}
+
+/// An incomplete factor.
+#[derive(Debug, Clone)]
+pub struct Factor {
+    /// The rows chosen, in order.
+    pub pivots: Vec<usize>,
+    /// $L$, laid out by columns.
+    pub l: Array2<f64>,
+    /// $r_{kk}$: the residual norm of each pivot when it was chosen.
+    pub norms: Vec<f64>,
+    /// $\delta$: squared residual norms of all rows after the last step.
+    pub residual: Vec<f64>,
+    /// The largest residual norm before the first step, $r_{11}$ under greedy pivoting.
+    pub largest: f64,
+    /// Why it ended.
+    pub stop: Stop,
+}
+
+impl Factor {
+    /// The largest residual norm that is left, $r_{m+1,m+1}$ under greedy pivoting.
+    pub fn next_norm(&self) -> f64 {
+        self.residual.iter().copied().fold(0.0, f64::max).sqrt()
+    }
+
+    /// The rows of $L$ that belong to pivots: a lower triangular matrix.
+    pub fn pivot_block(&self) -> Array2<f64> {
+        self.l.select(ndarray::Axis(0), &self.pivots)
+    }
+}
+
+/// Factors `source` by `rule`.
+pub fn pivoted_cholesky(source: &dyn Columns, rule: &Rule, ctx: &Context) -> Result<Factor> {
+    let mut run = Run::start(source, rule, ctx)?;
+    let stop = loop {
+        if let Some(stop) = run.should_stop() {
+            break stop;
+        }
+        let Some(planned) = run.plan()? else { break Stop::Exhausted };
+        let batch = run.make_columns(planned)?;
+        let stop = run.work_off(&batch)?;
+        run.spare = batch.columns;
+        if let Some(stop) = stop {
+            break stop;
+        }
+    };
+    Ok(run.finish(stop))
+}
+
+/// Columns that are made but not yet part of the factor.
+struct Batch {
+    rows: Vec<usize>,
+    /// `K[:, rows] - L L[rows, :]^T` with the factor as it was when the batch was made.
+    columns: Vec<f64>,
+    /// The rank at that time.
+    base: usize,
+}
+
+struct Run<'a> {
+    source: &'a dyn Columns,
+    rule: &'a Rule<'a>,
+    ctx: &'a Context<'a>,
+    rng: Rng,
+    n: usize,
+    /// `L` by columns, as long as the rank.
+    l: Vec<f64>,
+    diagonal: Vec<f64>,
+    residual: Vec<f64>,
+    pivots: Vec<usize>,
+    norms: Vec<f64>,
+    largest: f64,
+    trace: f64,
+    /// Next row to look at when going in order.
+    next_in_order: usize,
+    /// The first row with the largest residual, while known.
+    top: Option<(usize, f64)>,
+    /// The memory of the last batch's columns, for the next.
+    spare: Vec<f64>,
+}
+
+impl<'a> Run<'a> {
+    fn start(source: &'a dyn Columns, rule: &'a Rule<'a>, ctx: &'a Context<'a>) -> Result<Self> {
+        let diagonal = source.diagonal();
+        for (row, &value) in diagonal.iter().enumerate() {
+            if !value.is_finite() || value < 0.0 {
+                return Err(Error::Breakdown {
+                    step: "pivoted Cholesky",
+                    why: format!(
+                        "the kernel of row {} with itself is {value}; it must be finite and not negative \
+                         (scale the data, or choose another kernel)",
+                        row + 1
+                    ),
+                });
+            }
+        }
+        let largest = diagonal.iter().copied().fold(0.0, f64::max).sqrt();
+        Ok(Self {
+            source,
+            rule,
+            ctx,
+            rng: Rng::stream(ctx.seed, "pivots"),
+            n: diagonal.len(),
+            l: vec![],
+            residual: diagonal.clone(),
+            trace: diagonal.iter().sum(),
+            diagonal,
+            pivots: vec![],
+            norms: vec![],
+            largest,
+            next_in_order: 0,
+            top: None,
+            spare: vec![],
+        })
+    }
+
+    fn finish(self, stop: Stop) -> Factor {
+        let shape = (self.n, self.pivots.len()).f();
+        Factor {
+            pivots: self.pivots,
+            l: Array2::from_shape_vec(shape, self.l).expect("one column per pivot"),
+            norms: self.norms,
+            residual: self.residual,
+            largest: self.largest,
+            stop,
+        }
+    }
+
+    fn rank(&self) -> usize {
+        self.pivots.len()
+    }
+
+    fn factor(&self) -> ArrayView2<'_, f64> {
+        ArrayView2::from_shape((self.n, self.rank()).f(), &self.l).expect("one column per pivot")
+    }
+
+    /// Squared norms at or below this are zero.
+    fn zero(&self) -> f64 {
+        (self.rule.zero * self.largest).powi(2)
+    }
+
+    /// The first row with the largest residual, and that residual.
+    fn largest_residual(&mut self) -> (usize, f64) {
+        *self.top.get_or_insert_with(|| first_largest(&self.residual))
+    }
+
+    /// The stopping rules, which look at the rank and the residuals alone.
+    fn should_stop(&mut self) -> Option<Stop> {
+        if self.rank() >= self.rule.max_rank.min(self.n) {
+            return Some(if self.rank() == self.n { Stop::Exhausted } else { Stop::Wanted });
+        }
+        let mut checked = None;
+        let next = loop {
+            let (row, squared) = self.largest_residual();
+            if squared <= self.zero() {
+                return Some(Stop::Exhausted);
+            }
+            if checked == Some(row) || !self.is_doubtful(row) {
+                break squared.sqrt();
+            }
+            self.recompute(row);
+            checked = Some(row);
+        };
+        if next / self.largest < (self.rule.threshold)(self.rank()) {
+            return Some(Stop::Threshold);
+        }
+        if self.rule.tolerance > 0.0
+            && self.residual.iter().sum::<f64>() <= self.rule.tolerance * self.trace
+        {
+            return Some(Stop::Tolerance);
+        }
+        None
+    }
+
+    fn is_doubtful(&self, row: usize) -> bool {
+        self.residual[row] < DOUBTFUL * self.diagonal[row]
+    }
+
+    /// Takes the residual of a row from the factor itself; 0 if only rounding is left of it.
+    fn recompute(&mut self, row: usize) {
+        let explained: f64 = self.factor().row(row).iter().map(|v| v * v).sum();
+        let exact = self.diagonal[row] - explained;
+        self.residual[row] = if exact > self.zero() { exact } else { 0.0 };
+        self.top = None;
+    }
+
+    /// The next pivots, at least one; `None` when no row is left.
+    fn plan(&mut self) -> Result<Option<Vec<usize>>> {
+        self.ctx.step("pivots", self.rank(), self.rule.max_rank.min(self.n))?;
+        let room = BATCH.min(self.rule.max_rank - self.rank());
+        if self.rank() == 0
+            && let Some(first) = self.rule.first
+            && self.residual[first] > self.zero()
+        {
+            return Ok(Some(vec![first]));
+        }
+        Ok(match self.rule.pivoting {
+            Pivoting::Greedy => Some(self.forecast(room)),
+            Pivoting::Random => Some(self.draw(room)),
+            Pivoting::InOrder => self.in_order(room),
+        })
+    }
+
+    /// What is left of the kernel among a few rows.
+    fn residual_block(&self, rows: &[usize]) -> Array2<f64> {
+        let mut block = self.source.block(rows);
+        let part = self.factor().select(ndarray::Axis(0), rows);
+        add_product(-1.0, part.view(), part.t(), block.view_mut());
+        block
+    }
+
+    /// Greedy pivots, as far ahead as can be told for certain (up to rounding) from the rows with
+    /// the largest residuals.
+    fn forecast(&self, room: usize) -> Vec<usize> {
+        let (mut candidates, bound) = largest_entries(&self.residual, CANDIDATES);
+        if room == 1 || candidates.len() == 1 {
+            candidates.truncate(1);
+            return candidates;
+        }
+        let mut block = self.residual_block(&candidates);
+        let mut left: Vec<f64> = candidates.iter().map(|&i| self.residual[i]).collect();
+        let mut planned = vec![];
+        while planned.len() < room {
+            let (best, squared) = first_largest(&left);
+            if !planned.is_empty() && (squared < bound || squared <= self.zero()) {
+                break;
+            }
+            planned.push(candidates[best]);
+            eliminate(&mut block, &mut left, best);
+        }
+        planned
+    }
+
+    /// Random pivots by rejection: proposals from the residuals as they are now, each kept with the
+    /// probability by which its residual has shrunk under the ones kept before it.
+    fn draw(&mut self, room: usize) -> Vec<usize> {
+        let total: f64 = self.residual.iter().sum();
+        let mut marks: Vec<(f64, usize)> = (0..room).map(|i| (self.rng.uniform() * total, i)).collect();
+        let chances: Vec<f64> = (0..room).map(|_| self.rng.uniform()).collect();
+        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut proposals = vec![0; room];
+        let (mut row, mut sum) = (0, self.residual[0]);
+        for (mark, place) in marks {
+            while sum <= mark && row + 1 < self.n {
+                row += 1;
+                sum += self.residual[row];
+            }
+            proposals[place] = row;
+        }
+        // Rounding of the running sum may end at a row of residual zero: such a proposal is void.
+        proposals.retain(|&row| self.residual[row] > self.zero());
+        if proposals.is_empty() {
+            return vec![self.largest_residual().0];
+        }
+        let mut block = self.residual_block(&proposals);
+        let start: Vec<f64> = proposals.iter().map(|&i| self.residual[i]).collect();
+        let mut left = start.clone();
+        let mut kept = vec![];
+        for i in 0..proposals.len() {
+            // The first proposal has not shrunk and is always kept.
+            if left[i] > self.zero() && chances[i] * start[i] < left[i] {
+                kept.push(proposals[i]);
+                eliminate(&mut block, &mut left, i);
+            }
+        }
+        kept
+    }
+
+    /// The next rows in order.
+    fn in_order(&mut self, room: usize) -> Option<Vec<usize>> {
+        let mut rows = vec![];
+        while rows.len() < room && self.next_in_order < self.n {
+            let row = self.next_in_order;
+            self.next_in_order += 1;
+            if self.residual[row] > self.zero() {
+                rows.push(row);
+            }
+        }
+        (!rows.is_empty()).then_some(rows)
+    }
+
+    /// The columns of the planned pivots, less what the factor explains already.
+    fn make_columns(&mut self, rows: Vec<usize>) -> Result<Batch> {
+        self.reserve(rows.len())?;
+        let (n, b) = (self.n, rows.len());
+        let mut columns = std::mem::take(&mut self.spare);
+        columns.resize(n * b, 0.0);
+        let mut view = ArrayViewMut2::from_shape((n, b).f(), &mut columns).expect("n values per column");
+        self.source.columns_into(&rows, view.view_mut());
+        let factor = self.factor();
+        let weights = factor.select(ndarray::Axis(0), &rows);
+        view.axis_chunks_iter_mut(ndarray::Axis(0), CHUNK)
+            .into_par_iter()
+            .zip(factor.axis_chunks_iter(ndarray::Axis(0), CHUNK).into_par_iter())
+            .for_each(|(part, factor)| add_product(-1.0, factor, weights.t(), part));
+        Ok(Batch { rows, columns, base: self.rank() })
+    }
+
+    /// Room for more columns, after asking whether they fit.
+    fn reserve(&mut self, columns: usize) -> Result<()> {
+        let wanted = self.l.len() + columns * self.n;
+        if wanted <= self.l.capacity() {
+            return Ok(());
+        }
+        // Grow by a quarter: pages that are moved are not copied, but they must fit.
+        let capacity = wanted.max(self.l.len() + self.l.len() / 4).min(self.n * self.rule.max_rank.min(self.n));
+        let bytes = 8.0 * (capacity + BATCH * self.n + 3 * self.n) as f64;
+        self.ctx.need_memory(
+            format!("a basis of {} components for {} rows", capacity / self.n, self.n),
+            bytes,
+            "ask for fewer components, a wider kernel or fewer rows, or raise --memory-limit",
+        )?;
+        self.l.reserve_exact(capacity - self.l.len());
+        Ok(())
+    }
+
+    /// Makes pivots of the batch's rows for as long as the rules allow.
+    fn work_off(&mut self, batch: &Batch) -> Result<Option<Stop>> {
+        for step in 0..batch.rows.len() {
+            // The plan itself was made after a look at the rules.
+            if step > 0
+                && let Some(stop) = self.should_stop()
+            {
+                return Ok(Some(stop));
+            }
+            let place = match self.rule.pivoting {
+                Pivoting::Greedy if !(self.rank() == 0 && self.rule.first.is_some()) => {
+                    let (row, _) = self.largest_residual();
+                    match batch.rows.iter().position(|&r| r == row) {
+                        Some(place) => place,
+                        None => return Ok(None), // the forecast was off by rounding: plan anew
+                    }
+                }
+                _ => step,
+            };
+            let row = batch.rows[place];
+            if self.is_doubtful(row) {
+                self.recompute(row);
+            }
+            if self.residual[row] > self.zero() {
+                self.ctx.step("pivots", self.rank(), self.rule.max_rank.min(self.n))?;
+                self.accept(row, &batch.columns[place * self.n..(place + 1) * self.n], batch.base)?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes `row` a pivot: one more column of the factor, residuals less by its squares.
+    fn accept(&mut self, row: usize, column: &[f64], base: usize) -> Result<()> {
+        let (n, rank) = (self.n, self.rank());
+        let norm = self.residual[row].sqrt();
+        let weights: Vec<f64> = (base..rank).map(|k| -self.l[k * n + row]).collect();
+        self.l.resize((rank + 1) * n, 0.0);
+        let (earlier, new) = self.l.split_at_mut(rank * n);
+        let recent = &earlier[base * n..];
+        let (least, most) = new
+            .par_chunks_mut(CHUNK)
+            .zip(self.residual.par_chunks_mut(CHUNK))
+            .enumerate()
+            .map(|(chunk, (new, residual))| {
+                let at = chunk * CHUNK;
+                new.copy_from_slice(&column[at..at + new.len()]);
+                for (k, &weight) in weights.iter().enumerate() {
+                    add_scaled(new, weight, &recent[k * n + at..][..new.len()]);
+                }
+                let least = scale_and_reduce(new, 1.0 / norm, residual);
+                if chunk == row / CHUNK {
+                    // r^2 - r^2, which rounding may leave on either side of zero.
+                    residual[row - at] = 0.0;
+                }
+                let (place, most) = first_largest(residual);
+                (least, (at + place, most))
+            })
+            .reduce(
+                || (f64::INFINITY, (usize::MAX, f64::NEG_INFINITY)),
+                |a, b| {
+                    let b_leads = b.1.1 > a.1.1 || (b.1.1 == a.1.1 && b.1.0 < a.1.0);
+                    (a.0.min(b.0), if b_leads { b.1 } else { a.1 })
+                },
+            );
+        // Exact zeros above the diagonal; earlier pivots keep their residual of zero by clamping.
+        for &pivot in &self.pivots {
+            new[pivot] = 0.0;
+        }
+        new[row] = norm;
+        self.top = Some(most);
+        if !(least >= -NEGATIVE * self.largest * self.largest) {
+            return Err(Error::Breakdown {
+                step: "pivoted Cholesky",
+                why: format!(
+                    "the kernel is not positive semidefinite: pivot {} (row {}) leaves a squared length of \
+                     {least:.3e}; choose another kernel, or weights that are not negative",
+                    rank + 1,
+                    row + 1,
+                ),
+            });
+        }
+        self.pivots.push(row);
+        self.norms.push(norm);
+        Ok(())
+    }
+}
+
+/// The first of the largest entries. An empty slice gives `(0, -inf)`.
+fn first_largest(values: &[f64]) -> (usize, f64) {
+    let mut best = (0, f64::NEG_INFINITY);
+    for (i, &v) in values.iter().enumerate() {
+        if v > best.1 {
+            best = (i, v);
+        }
+    }
+    best
+}
+
+/// The places of the `k` largest entries, largest first (of equals, the first), and the largest
+/// entry that is not among them.
+fn largest_entries(values: &[f64], k: usize) -> (Vec<usize>, f64) {
+    use std::cmp::{Ordering, Reverse};
+    use std::collections::BinaryHeap;
+
+    #[derive(PartialEq)]
+    struct Entry(f64, usize);
+    impl Eq for Entry {}
+    impl PartialOrd for Entry {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+    impl Ord for Entry {
+        fn cmp(&self, other: &Self) -> Ordering {
+            self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
+        }
+    }
+
+    let mut heap: BinaryHeap<Reverse<Entry>> = BinaryHeap::with_capacity(k + 1);
+    let mut bound = f64::NEG_INFINITY;
+    let mut smallest = f64::NEG_INFINITY;
+    for (i, &v) in values.iter().enumerate() {
+        if heap.len() < k {
+            heap.push(Reverse(Entry(v, i)));
+        } else if v > smallest {
+            heap.push(Reverse(Entry(v, i)));
+            if let Some(Reverse(out)) = heap.pop() {
+                bound = bound.max(out.0);
+            }
+        } else {
+            bound = bound.max(v);
+            continue;
+        }
+        if heap.len() == k {
+            smallest = heap.peek().map_or(f64::NEG_INFINITY, |Reverse(e)| e.0);
+        }
+    }
+    let entries = heap.into_sorted_vec();
+    (entries.into_iter().map(|Reverse(e)| e.1).collect(), bound)
+}
+
+/// One step of a dense Cholesky factorisation in place: takes the part along `pivot` out of a small
+/// residual matrix and its diagonal.
+fn eliminate(block: &mut Array2<f64>, left: &mut [f64], pivot: usize) {
+    let squared = left[pivot];
+    if squared <= 0.0 {
+        return;
+    }
+    let column = block.column(pivot).mapv(|v| v / squared.sqrt());
+    for (i, mut row) in block.rows_mut().into_iter().enumerate() {
+        row.scaled_add(-column[i], &column);
+        left[i] = (left[i] - column[i] * column[i]).max(0.0);
+    }
+    left[pivot] = 0.0;
+}
+
+/// An explicit matrix is a source too.
+impl Columns for Array2<f64> {
+    fn size(&self) -> usize {
+        self.nrows()
+    }
+
+    fn diagonal(&self) -> Vec<f64> {
+        self.diag().to_vec()
+    }
+
+    fn columns_into(&self, which: &[usize], mut out: ArrayViewMut2<f64>) {
+        for (to, &from) in which.iter().enumerate() {
+            out.column_mut(to).assign(&self.column(from));
+        }
+    }
+
+    fn block(&self, which: &[usize]) -> Array2<f64> {
+        Array2::from_shape_fn((which.len(), which.len()), |(i, j)| self[[which[i], which[j]]])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::multiply;
+    use ndarray::array;
+
+    fn rule(pivoting: Pivoting) -> Rule<'static> {
+        Rule { pivoting, first: None, max_rank: usize::MAX, zero: 1e-7, tolerance: 0.0, threshold: &|_| 0.0 }
+    }
+
+    fn random_psd(n: usize, rank: usize, seed: u64) -> Array2<f64> {
+        let mut rng = Rng::new(seed);
+        let a = Array2::from_shape_simple_fn((n, rank), || rng.normal());
+        multiply(a.view(), a.t())
+    }
+
+    fn factor(k: &Array2<f64>, rule: &Rule) -> Factor {
+        pivoted_cholesky(k, rule, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn two_by_two_by_hand() {
+        // The larger diagonal first: r = 3, column (2, 9)/3, residual 4 - 4/9.
+        let k = array![[4.0, 2.0], [2.0, 9.0]];
+        let f = factor(&k, &rule(Pivoting::Greedy));
+        assert_eq!(f.pivots, [1, 0]);
+        let second = (4.0_f64 - 4.0 / 9.0).sqrt();
+        let expected = array![[2.0 / 3.0, second], [3.0, 0.0]];
+        assert!((&f.l - &expected).iter().all(|e| e.abs() < 1e-15));
+        assert_eq!(f.stop, Stop::Exhausted);
+        assert_eq!(factor(&k, &rule(Pivoting::InOrder)).pivots, [0, 1]);
+    }
+
+    /// The one-at-a-time algorithm, with the whole residual matrix in hand.
+    fn literal(k: &Array2<f64>, max_rank: usize) -> (Vec<usize>, Vec<f64>) {
+        let mut left = k.clone();
+        let (mut pivots, mut norms) = (vec![], vec![]);
+        while pivots.len() < max_rank {
+            let (p, squared) = first_largest(&left.diag().to_vec());
+            if squared < 1e-9 {
+                break;
+            }
+            let column = left.column(p).mapv(|v| v / squared.sqrt());
+            for i in 0..k.nrows() {
+                for j in 0..k.nrows() {
+                    left[[i, j]] -= column[i] * column[j];
+                }
+            }
+            pivots.push(p);
+            norms.push(squared.sqrt());
+        }
+        (pivots, norms)
+    }
+
+    #[test]
+    fn batches_find_the_pivots_of_the_literal_algorithm() {
+        for (n, rank, seed) in [(40, 40, 1), (300, 60, 2), (300, 200, 3), (700, 90, 4)] {
+            let k = random_psd(n, rank, seed);
+            let f = factor(&k, &rule(Pivoting::Greedy));
+            let (pivots, norms) = literal(&k, rank);
+            assert_eq!(f.pivots, pivots);
+            // Norms are about 10; the literal form accumulates n roundings of the residual.
+            assert!(f.norms.iter().zip(&norms).all(|(a, b)| (a - b).abs() < 1e-8));
+            let rebuilt = multiply(f.l.view(), f.l.t());
+            assert!((&rebuilt - &k).iter().all(|e| e.abs() < 1e-8 * n as f64));
+        }
+    }
+
+    #[test]
+    fn every_rule_stops_for_its_own_reason() {
+        let k = random_psd(50, 20, 5);
+        let few = Rule { max_rank: 7, ..rule(Pivoting::Greedy) };
+        assert_eq!((factor(&k, &few).pivots.len(), factor(&k, &few).stop), (7, Stop::Wanted));
+        let loose = Rule { tolerance: 0.2, ..rule(Pivoting::Random) };
+        let f = factor(&k, &loose);
+        assert_eq!(f.stop, Stop::Tolerance);
+        assert!(f.residual.iter().sum::<f64>() <= 0.2 * k.diag().sum());
+        let threshold = Rule { threshold: &|rank| if rank >= 5 { 1.0 } else { 0.0 }, ..rule(Pivoting::Greedy) };
+        assert_eq!((factor(&k, &threshold).pivots.len(), factor(&k, &threshold).stop), (5, Stop::Threshold));
+        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::InOrder] {
+            let f = factor(&k, &rule(pivoting));
+            assert_eq!((f.pivots.len(), f.stop), (20, Stop::Exhausted), "{pivoting:?}");
+        }
+    }
+
+    /// Random pivots must follow the residuals: on a diagonal matrix the first pivot is drawn by
+    /// the diagonal, whatever the batch does.
+    #[test]
+    fn random_pivots_have_the_right_distribution() {
+        let k = Array2::from_diag(&array![1.0, 2.0, 5.0]);
+        let draws = 20_000;
+        let mut first = [0usize; 3];
+        let mut second_after_two = [0usize; 3];
+        for seed in 0..draws {
+            let ctx = Context { seed, ..Context::default() };
+            let f = pivoted_cholesky(&k, &rule(Pivoting::Random), &ctx).unwrap();
+            first[f.pivots[0]] += 1;
+            if f.pivots[0] == 2 {
+                second_after_two[f.pivots[1]] += 1;
+            }
+        }
+        // Five standard errors of a share p of n draws.
+        let close = |count: usize, n: usize, p: f64| {
+            (count as f64 - p * n as f64).abs() < 5.0 * (n as f64 * p * (1.0 - p)).sqrt()
+        };
+        assert!(close(first[0], draws as usize, 0.125) && close(first[1], draws as usize, 0.25), "{first:?}");
+        assert!(close(second_after_two[1], first[2], 2.0 / 3.0), "{second_after_two:?}");
+    }
+
+    #[test]
+    fn a_negative_eigenvalue_is_named() {
+        let k = array![[1.0, 2.0], [2.0, 1.0]];
+        let error = pivoted_cholesky(&k, &rule(Pivoting::Greedy), &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("pivot 1 (row 1)"), "{error}");
+        let k = array![[1.0, 0.0], [0.0, -1.0]];
+        let error = pivoted_cholesky(&k, &rule(Pivoting::Greedy), &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("row 2 with itself is -1"), "{error}");
+    }
+
+    #[test]
+    fn zeros_and_duplicates() {
+        let zero = Array2::<f64>::zeros((3, 3));
+        assert_eq!(factor(&zero, &rule(Pivoting::Greedy)).pivots.len(), 0);
+        assert_eq!(factor(&zero, &rule(Pivoting::InOrder)).pivots.len(), 0);
+        let same = Array2::<f64>::ones((4, 4));
+        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::InOrder] {
+            assert_eq!(factor(&same, &rule(pivoting)).pivots.len(), 1);
+        }
+    }
+
+    #[test]
+    fn the_first_pivot_can_be_given() {
+        let k = random_psd(30, 10, 8);
+        let f = factor(&k, &Rule { first: Some(17), ..rule(Pivoting::Greedy) });
+        assert_eq!(f.pivots[0], 17);
+    }
+
+    #[test]
+    fn too_little_memory_is_refused() {
+        let ctx = Context { memory_limit: 1000, ..Context::default() };
+        let error = pivoted_cholesky(&random_psd(50, 20, 5), &rule(Pivoting::Greedy), &ctx).unwrap_err();
+        assert!(matches!(error, Error::Memory { .. }), "{error}");
+    }
+
+    #[test]
+    fn largest_entries_and_the_bound() {
+        let (places, bound) = largest_entries(&[1.0, 5.0, 3.0, 5.0, 2.0], 3);
+        assert_eq!(places, [1, 3, 2]);
+        assert_eq!(bound, 2.0);
+        let (places, bound) = largest_entries(&[1.0, 1.0, 1.0], 2);
+        assert_eq!((places, bound), (vec![0, 1], 1.0));
+        assert_eq!(largest_entries(&[4.0], 3), (vec![0], f64::NEG_INFINITY));
+    }
+}

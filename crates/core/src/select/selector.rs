@@ -1,0 +1,99 @@
+//! What a selector is and what it answers.
+
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::outcome::Outcome;
+use serde::{Deserialize, Serialize};
+
+/// Ranks the columns of a data set and keeps some.
+///
+/// Given raw data it selects inputs; given the coordinates of a [`crate::basis::FeatureMap`] it
+/// selects directions of kernel space. It need not know which.
+pub trait Selector {
+    /// Ranks all columns and keeps `wanted` of them.
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection>;
+}
+
+/// How many columns to keep.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// As many as the method itself finds right.
+    #[default]
+    OwnRule,
+    /// This many.
+    Count(usize),
+    /// This share of all, above 0 and up to 1; at least one.
+    Share(f64),
+}
+
+impl Wanted {
+    /// The number for `d` columns; `None` leaves it to the method.
+    pub fn resolve(self, method: &'static str, d: usize) -> Result<Option<usize>> {
+        match self {
+            Self::OwnRule => Ok(None),
+            Self::Count(k) if k >= 1 && k <= d => Ok(Some(k)),
+            Self::Count(k) => {
+                Err(Error::param(method, "number of features", format!("from 1 to the number of columns, {d}"), k))
+            }
+            Self::Share(share) if share > 0.0 && share <= 1.0 => {
+                Ok(Some(((share * d as f64).round() as usize).clamp(1, d)))
+            }
+            Self::Share(share) => Err(Error::param(method, "share of features", "above 0 and at most 1", share)),
+        }
+    }
+}
+
+/// A selector's answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// The method's name.
+    pub method: String,
+    /// All columns, best first.
+    pub order: Vec<usize>,
+    /// One number per column, larger is better; 0 for columns that were dropped.
+    pub scores: Vec<f64>,
+    /// How many of `order` are kept.
+    pub n_selected: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+impl Selection {
+    /// Ranks columns by score; of equals the first comes first.
+    pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
+        Self { method: method.into(), order, scores, n_selected, outcome: Outcome::direct() }
+    }
+
+    /// The columns that are kept, best first.
+    pub fn selected(&self) -> &[usize] {
+        &self.order[..self.n_selected]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_first_column() {
+        let selection = Selection::by_score("m", vec![1.0, 3.0, 1.0, 3.0], 2);
+        assert_eq!(selection.order, [1, 3, 0, 2]);
+        assert_eq!(selection.selected(), [1, 3]);
+    }
+
+    #[test]
+    fn wanted_numbers() {
+        assert_eq!(Wanted::Share(0.5).resolve("m", 5).unwrap(), Some(3));
+        assert_eq!(Wanted::Share(0.01).resolve("m", 5).unwrap(), Some(1));
+        assert_eq!(Wanted::Count(5).resolve("m", 5).unwrap(), Some(5));
+        assert_eq!(Wanted::OwnRule.resolve("m", 5).unwrap(), None);
+        let message = Wanted::Count(6).resolve("m", 5).unwrap_err().to_string();
+        assert_eq!(message, "m: parameter 'number of features' must be from 1 to the number of columns, 5, got 6");
+        assert!(Wanted::Share(1.5).resolve("m", 5).is_err());
+        assert!(Wanted::Count(0).resolve("m", 5).is_err());
+    }
+}
