@@ -1,0 +1,206 @@
+//! Made-up data whose relevant columns are known: what a method should find.
+//!
+//! All columns are independent standard normal unless they are copies. The relevant ones stand at
+//! random places.
+
+use super::dataset::{Classes, Dataset, Target};
+use crate::error::{Error, Result};
+use crate::random::Rng;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+/// How the target depends on the relevant columns $u_1, u_2, \ldots$: class 1 where the score is positive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// $u_1 + u_2$: any method should see it.
+    Linear,
+    /// $(u_1^2 + u_2^2) / 2 - \ln 2$: no linear method can see it, one column at a time does.
+    Ring,
+    /// $u_1 u_2$: invisible to every method that looks at one column at a time.
+    Xor,
+    /// $u_1 u_2 + (u_3^2 + u_4^2) / 2 - 1$: both at once.
+    XorRing,
+    /// $u_1 + u_2$, and two noisy copies of each: one of each kind is enough.
+    Redundant,
+    /// Nothing: the target is a fair coin.
+    Noise,
+}
+
+impl Pattern {
+    /// All patterns.
+    pub const ALL: [Self; 6] = [Self::Linear, Self::Ring, Self::Xor, Self::XorRing, Self::Redundant, Self::Noise];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Ring => "ring",
+            Self::Xor => "xor",
+            Self::XorRing => "xor-ring",
+            Self::Redundant => "redundant",
+            Self::Noise => "noise",
+        }
+    }
+
+    /// A pattern by name.
+    pub fn by_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|p| p.name() == name);
+        found.ok_or_else(|| Error::unknown_name("pattern", name, Self::ALL.iter().map(|p| p.name())))
+    }
+
+    /// What it is, in a line.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Linear => "the sum of two columns decides",
+            Self::Ring => "the distance from the origin in two columns decides",
+            Self::Xor => "whether two columns agree in sign decides; neither tells anything alone",
+            Self::XorRing => "an XOR pair and a ring pair decide together",
+            Self::Redundant => "the sum of two columns decides, and each has two noisy copies",
+            Self::Noise => "nothing decides",
+        }
+    }
+
+    fn n_relevant(self) -> usize {
+        match self {
+            Self::Linear | Self::Ring | Self::Xor => 2,
+            Self::XorRing => 4,
+            Self::Redundant => 6,
+            Self::Noise => 0,
+        }
+    }
+
+    fn score(self, u: &[f64], rng: &mut Rng) -> f64 {
+        match self {
+            Self::Linear | Self::Redundant => u[0] + u[1],
+            Self::Ring => (u[0] * u[0] + u[1] * u[1]) / 2.0 - std::f64::consts::LN_2,
+            Self::Xor => u[0] * u[1],
+            Self::XorRing => u[0] * u[1] + (u[2] * u[2] + u[3] * u[3]) / 2.0 - 1.0,
+            Self::Noise => rng.normal(),
+        }
+    }
+}
+
+/// A recipe for made-up data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Synthetic {
+    /// How the target depends on the columns.
+    pub pattern: Pattern,
+    /// Rows.
+    pub rows: usize,
+    /// Columns, relevant ones included.
+    pub columns: usize,
+    /// Standard deviation of normal noise added to the score. Default: 0.
+    pub noise: f64,
+    /// Make the score itself the target instead of its sign. Default: false.
+    pub continuous: bool,
+    /// Where all randomness starts.
+    pub seed: u64,
+}
+
+impl Default for Synthetic {
+    fn default() -> Self {
+        Self { pattern: Pattern::Xor, rows: 500, columns: 20, noise: 0.0, continuous: false, seed: 0 }
+    }
+}
+
+/// Made-up data with the answer.
+#[derive(Debug, Clone)]
+pub struct Planted {
+    /// The data; columns are called x1, x2, ...
+    pub data: Dataset,
+    /// The relevant columns. For [`Pattern::Redundant`]: the two originals, then the copies of the
+    /// first, then those of the second.
+    pub relevant: Vec<usize>,
+}
+
+impl Synthetic {
+    /// Makes the data.
+    pub fn make(&self) -> Result<Planted> {
+        let needed = self.pattern.n_relevant().max(1);
+        if self.columns < needed {
+            let expected = format!("at least {needed} for this pattern");
+            return Err(Error::param("synthetic data", "columns", expected, self.columns));
+        }
+        if self.rows == 0 {
+            return Err(Error::param("synthetic data", "rows", "at least 1", 0));
+        }
+        if !(self.noise >= 0.0 && self.noise.is_finite()) {
+            return Err(Error::param("synthetic data", "noise", "0 or a positive number", self.noise));
+        }
+        let mut rng = Rng::stream(self.seed, "synthetic");
+        let mut places: Vec<usize> = (0..self.columns).collect();
+        rng.shuffle(&mut places);
+        let relevant = places[..self.pattern.n_relevant()].to_vec();
+        let mut x = Array2::from_shape_simple_fn((self.rows, self.columns), || rng.normal());
+        let mut scores = vec![];
+        for mut row in x.rows_mut() {
+            let u: Vec<f64> = relevant.iter().map(|&j| row[j]).collect();
+            if self.pattern == Pattern::Redundant {
+                for (copy, original) in [(2, 0), (3, 0), (4, 1), (5, 1)] {
+                    row[relevant[copy]] = u[original] + 0.1 * rng.normal();
+                }
+            }
+            scores.push(self.pattern.score(&u, &mut rng) + self.noise * rng.normal());
+        }
+        let target = if self.continuous {
+            Target::Continuous(scores)
+        } else {
+            let codes = scores.iter().map(|&s| usize::from(s > 0.0)).collect();
+            Target::Classes(Classes::new(codes, vec!["0".into(), "1".into()])?)
+        };
+        Ok(Planted { data: Dataset::with_target(x, target)?, relevant })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(pattern: Pattern, continuous: bool) -> Planted {
+        Synthetic { pattern, rows: 4000, columns: 10, continuous, seed: 3, ..Synthetic::default() }.make().unwrap()
+    }
+
+    #[test]
+    fn classes_are_balanced_enough_to_learn_from() {
+        for pattern in Pattern::ALL {
+            let planted = make(pattern, false);
+            let counts = planted.data.classes("test").unwrap().counts();
+            assert!(counts.iter().all(|&c| c > 1400), "{pattern:?}: {counts:?}");
+            assert_eq!(planted.relevant.len(), pattern.n_relevant());
+        }
+    }
+
+    #[test]
+    fn the_score_is_the_formula_of_the_relevant_columns() {
+        let planted = make(Pattern::Xor, true);
+        let Target::Continuous(scores) = planted.data.target() else { panic!("a number was asked for") };
+        let x = planted.data.x();
+        let [a, b] = planted.relevant[..] else { panic!("two columns are relevant") };
+        assert!((0..x.n()).all(|i| (x.get(i, a) * x.get(i, b) - scores[i]).abs() < 1e-15));
+    }
+
+    #[test]
+    fn copies_follow_their_originals() {
+        let planted = make(Pattern::Redundant, false);
+        let x = planted.data.x();
+        for (copy, original) in [(2, 0), (3, 0), (4, 1), (5, 1)] {
+            let (a, b) = (planted.relevant[copy], planted.relevant[original]);
+            let difference: f64 = (0..x.n()).map(|i| (x.get(i, a) - x.get(i, b)).powi(2)).sum::<f64>() / x.n() as f64;
+            // Variance 0.01, five standard errors of 4000 squares.
+            assert!((difference - 0.01).abs() < 5.0 * 0.01 * (2.0 / 4000.0_f64).sqrt());
+        }
+    }
+
+    #[test]
+    fn seeds_and_sizes() {
+        let again = make(Pattern::Ring, false);
+        assert_eq!(again.data, make(Pattern::Ring, false).data);
+        let other = Synthetic { seed: 4, rows: 4000, columns: 10, pattern: Pattern::Ring, ..Synthetic::default() };
+        assert_ne!(again.data, other.make().unwrap().data);
+        let small = Synthetic { columns: 3, pattern: Pattern::XorRing, ..Synthetic::default() };
+        assert!(small.make().unwrap_err().to_string().contains("at least 4 for this pattern"));
+        assert!(Synthetic { rows: 0, ..Synthetic::default() }.make().is_err());
+        assert!(Pattern::by_name("xr").is_err() && Pattern::by_name("xor").is_ok());
+    }
+}
