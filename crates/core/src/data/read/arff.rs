@@ -1,0 +1,330 @@
+//! ARFF, the format of Weka: declared attributes, then rows, dense or sparse.
+//!
+//! Sparse rows (`{3 1.5, 7 yes}`) of numbers with a nominal class at the end stay sparse; all others
+//! become ordinary columns. What a sparse row leaves out is 0, and for a nominal attribute its first
+//! value; for a string attribute it is missing, because there Weka's own rule loses data.
+//!
+//! The levels of a nominal column keep the order of their declaration, which often means something
+//! (low, medium, high); values that no row has are left out.
+
+mod line;
+
+use self::line::{Cell, Line};
+use super::levels::Levels;
+use super::number;
+use crate::data::rows::SparseRows;
+use crate::data::table::{Column, MISSING, Table, Values, check_names};
+use crate::error::{Error, Result, shorten};
+use std::collections::HashMap;
+
+/// What sparse rows may take when they have to be stored as ordinary columns.
+const DENSE_LIMIT: u64 = 8 << 30;
+
+/// What went wrong in a line; the line's number is added by the caller.
+type Why = String;
+
+/// Reads a table.
+pub(super) fn read(text: &str) -> Result<Table> {
+    let mut lines = (1..).zip(text.lines().map(str::trim));
+    let attributes = read_header(&mut lines)?;
+    check_names(attributes.iter().map(|a| a.name.as_str()))?;
+    let mut rows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%')).peekable();
+    match rows.peek() {
+        None => Err(Error::parse("the file has a header but no rows")),
+        Some((_, first)) if first.starts_with('{') && stays_sparse(&attributes) => {
+            read_sparse(attributes, rows)
+        }
+        Some((_, first)) => {
+            let sparse = first.starts_with('{');
+            read_columns(attributes, rows, sparse)
+        }
+    }
+}
+
+struct Attribute {
+    name: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Numeric,
+    Text,
+    Nominal { levels: Vec<String>, places: HashMap<String, u32> },
+}
+
+fn read_header<'a>(lines: &mut impl Iterator<Item = (u64, &'a str)>) -> Result<Vec<Attribute>> {
+    let mut attributes = vec![];
+    for (number, line) in lines {
+        if line.is_empty() || line.starts_with('%') {
+            continue;
+        }
+        let (keyword, rest) = line.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((line, ""));
+        match keyword.to_ascii_lowercase().as_str() {
+            "@relation" => {}
+            "@attribute" => {
+                attributes.push(parse_attribute(rest).map_err(|why| Error::at_line(number, why))?);
+            }
+            "@data" if attributes.is_empty() => {
+                return Err(Error::at_line(number, "@data comes before any @attribute"));
+            }
+            "@data" => return Ok(attributes),
+            _ => {
+                let why = format!("expected @relation, @attribute or @data, found '{}'", shorten(keyword));
+                return Err(Error::at_line(number, why));
+            }
+        }
+    }
+    Err(Error::parse("no @data line; is this an ARFF file?"))
+}
+
+fn parse_attribute(declaration: &str) -> std::result::Result<Attribute, Why> {
+    let mut line = Line::new(declaration);
+    let name = line.name()?.into_owned();
+    if name.is_empty() {
+        return Err("an @attribute without a name".into());
+    }
+    let shown = shorten(&name);
+    if line.take('{') {
+        let levels = line.list().map_err(|why| format!("attribute '{shown}': {why}"))?;
+        let places = levels.iter().cloned().zip(0..).collect();
+        return Ok(Attribute { name, kind: Kind::Nominal { levels, places } });
+    }
+    let kind = match line.name()?.to_ascii_lowercase().as_str() {
+        "numeric" | "real" | "integer" => Kind::Numeric,
+        "string" => Kind::Text,
+        "" => return Err(format!("attribute '{shown}' has no type")),
+        unread @ ("date" | "relational") => {
+            return Err(format!(
+                "attribute '{shown}' has the type {unread}, which cannot be read; remove it or make it numeric"
+            ));
+        }
+        other => return Err(format!("attribute '{shown}' has the unknown type '{}'", shorten(other))),
+    };
+    Ok(Attribute { name, kind })
+}
+
+/// Whether sparse rows can be kept as they are: numbers, then a nominal class.
+fn stays_sparse(attributes: &[Attribute]) -> bool {
+    attributes.split_last().is_some_and(|(class, features)| {
+        matches!(class.kind, Kind::Nominal { .. }) && features.iter().all(|a| matches!(a.kind, Kind::Numeric))
+    })
+}
+
+impl Attribute {
+    fn number(&self, cell: &Cell) -> std::result::Result<f64, Why> {
+        match cell {
+            Cell::Missing => Ok(f64::NAN),
+            Cell::Text(text) => number::parse(text.as_bytes()).ok_or_else(|| {
+                format!(
+                    "attribute '{}' is numeric, but '{}' is not a number",
+                    shorten(&self.name),
+                    shorten(text)
+                )
+            }),
+        }
+    }
+
+    fn code(&self, places: &HashMap<String, u32>, cell: &Cell) -> std::result::Result<u32, Why> {
+        match cell {
+            Cell::Missing => Ok(MISSING),
+            Cell::Text(text) => places.get(text.as_ref()).copied().ok_or_else(|| {
+                format!(
+                    "attribute '{}': '{}' is not among its declared values",
+                    shorten(&self.name),
+                    shorten(text)
+                )
+            }),
+        }
+    }
+}
+
+/// The cells of a sparse row, with attributes in rising order.
+fn sparse_cells<'a>(line: &'a str, n: usize) -> std::result::Result<Vec<(usize, Cell<'a>)>, Why> {
+    let inside = line.strip_prefix('{').ok_or("this row is not in braces, but the rows before it are")?;
+    let mut line = Line::new(inside);
+    let mut cells: Vec<(usize, Cell)> = vec![];
+    while !line.take('}') {
+        let index = line.name()?;
+        let place = index.parse().ok().filter(|place| *place < n).ok_or_else(|| {
+            format!("'{}' is not the number of an attribute (0 to {})", shorten(&index), n - 1)
+        })?;
+        if cells.last().is_some_and(|(last, _)| *last >= place) {
+            return Err(format!("attribute {place}: numbers must rise within a row"));
+        }
+        cells.push((place, line.cell()?));
+        if !line.take(',') && !line.at('}') {
+            return Err("the row is not closed with '}'".into());
+        }
+    }
+    if line.at_end() { Ok(cells) } else { Err("there is more behind the '}'".into()) }
+}
+
+fn read_sparse<'a>(
+    mut attributes: Vec<Attribute>,
+    rows: impl Iterator<Item = (u64, &'a str)>,
+) -> Result<Table> {
+    let n = attributes.len();
+    let Some(Attribute { name, kind: Kind::Nominal { levels, places } }) = attributes.pop() else {
+        return Err(Error::parse("sparse rows need a nominal class"));
+    };
+    let class = Attribute { name, kind: Kind::Text };
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    let mut codes = vec![];
+    for (number, line) in rows {
+        let mut add_row = || {
+            let mut code = 0;
+            for (place, cell) in sparse_cells(line, n)? {
+                match attributes.get(place) {
+                    None => code = class.code(&places, &cell)?,
+                    Some(attribute) => {
+                        let cell = attribute.number(&cell)?;
+                        if cell != 0.0 {
+                            column.push(place as u32);
+                            value.push(cell);
+                        }
+                    }
+                }
+            }
+            codes.push(code);
+            Ok(())
+        };
+        add_row().map_err(|why: Why| Error::at_line(number, why))?;
+        start.push(column.len());
+    }
+    Ok(Table::Sparse {
+        x: SparseRows::new(attributes.len(), start, column, value)?,
+        names: attributes.into_iter().map(|a| a.name).collect(),
+        target: Some(nominal_column(class.name, levels, codes)),
+    })
+}
+
+enum Cells {
+    Numbers(Vec<f64>),
+    Text(Levels),
+    Codes(Vec<u32>),
+}
+
+fn read_columns<'a>(
+    attributes: Vec<Attribute>,
+    rows: impl Iterator<Item = (u64, &'a str)>,
+    sparse: bool,
+) -> Result<Table> {
+    let mut columns: Vec<Cells> = attributes.iter().map(|a| Cells::of(&a.kind)).collect();
+    for (row, (number, line)) in rows.enumerate() {
+        if sparse {
+            check_size(row as u64, attributes.len() as u64)?;
+        }
+        let add = if sparse { add_sparse } else { add_dense };
+        add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
+    }
+    Table::new(attributes.into_iter().zip(columns).map(|(a, cells)| cells.into_column(a)).collect())
+}
+
+fn check_size(rows: u64, columns: u64) -> Result<()> {
+    let needed = rows.saturating_mul(columns).saturating_mul(8);
+    if needed > DENSE_LIMIT {
+        return Err(Error::Memory {
+            what: "the dense form of these sparse rows".into(),
+            needed,
+            limit: DENSE_LIMIT,
+            advice: "make all attributes numeric but a nominal last one, or save the data as .svm",
+        });
+    }
+    Ok(())
+}
+
+fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<(), Why> {
+    if line.starts_with('{') {
+        return Err("this row is in braces, but the rows before it are not".into());
+    }
+    let mut line = Line::new(line);
+    let mut found = 0;
+    loop {
+        let cell = line.cell()?;
+        if let (Some(attribute), Some(cells)) = (attributes.get(found), columns.get_mut(found)) {
+            cells.push(attribute, &cell)?;
+        }
+        found += 1;
+        if line.at_end() {
+            break;
+        }
+        if !line.take_separator() {
+            return Err("there is more behind a quoted value; separate values by commas".into());
+        }
+    }
+    if found == attributes.len() {
+        Ok(())
+    } else {
+        Err(format!("expected {} values, found {found}", attributes.len()))
+    }
+}
+
+fn add_sparse(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<(), Why> {
+    let mut row = sparse_cells(line, attributes.len())?.into_iter().peekable();
+    for (place, (cells, attribute)) in columns.iter_mut().zip(attributes).enumerate() {
+        match row.next_if(|(mentioned, _)| *mentioned == place) {
+            Some((_, cell)) => cells.push(attribute, &cell)?,
+            None => cells.push_left_out(),
+        }
+    }
+    Ok(())
+}
+
+impl Cells {
+    fn of(kind: &Kind) -> Self {
+        match kind {
+            Kind::Numeric => Self::Numbers(vec![]),
+            Kind::Text => Self::Text(Levels::default()),
+            Kind::Nominal { .. } => Self::Codes(vec![]),
+        }
+    }
+
+    fn push(&mut self, attribute: &Attribute, cell: &Cell) -> std::result::Result<(), Why> {
+        match (self, &attribute.kind) {
+            (Self::Codes(codes), Kind::Nominal { places, .. }) => codes.push(attribute.code(places, cell)?),
+            (Self::Text(levels), _) => levels.push(cell.text()),
+            (Self::Numbers(numbers), _) => numbers.push(attribute.number(cell)?),
+            (Self::Codes(codes), _) => codes.push(MISSING),
+        }
+        Ok(())
+    }
+
+    /// What a cell is that a sparse row does not mention.
+    fn push_left_out(&mut self) {
+        match self {
+            Self::Numbers(numbers) => numbers.push(0.0),
+            Self::Codes(codes) => codes.push(0),
+            Self::Text(levels) => levels.push(None),
+        }
+    }
+
+    fn into_column(self, attribute: Attribute) -> Column {
+        match (self, attribute.kind) {
+            (Self::Numbers(numbers), _) => Column::numeric(attribute.name, numbers),
+            (Self::Text(levels), _) => levels.into_column(attribute.name),
+            (Self::Codes(codes), Kind::Nominal { levels, .. }) => {
+                nominal_column(attribute.name, levels, codes)
+            }
+            (Self::Codes(codes), _) => nominal_column(attribute.name, vec![], codes),
+        }
+    }
+}
+
+/// A text column with the declared levels that occur.
+fn nominal_column(name: String, declared: Vec<String>, mut codes: Vec<u32>) -> Column {
+    let mut used = vec![false; declared.len()];
+    codes.iter().filter(|&&code| code != MISSING).for_each(|&code| used[code as usize] = true);
+    let mut place = vec![MISSING; declared.len()];
+    let mut levels = vec![];
+    for (code, text) in declared.into_iter().enumerate() {
+        if used[code] {
+            place[code] = levels.len() as u32;
+            levels.push(text);
+        }
+    }
+    codes.iter_mut().filter(|code| **code != MISSING).for_each(|code| *code = place[*code as usize]);
+    Column { name, values: Values::Text { codes, levels } }
+}
+
+#[cfg(test)]
+mod tests;

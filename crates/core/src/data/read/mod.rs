@@ -1,0 +1,180 @@
+//! Reading tables from files. The ending of a file's name says which format it has.
+//!
+//! This file does what all formats share: it finds the format, reads and unpacks the bytes, checks that
+//! text is UTF-8, refuses infinities, and puts the file's name in front of every error. Each format has
+//! a file of its own beside this one.
+
+mod arff;
+mod delimited;
+mod levels;
+mod number;
+mod numpy;
+mod parquet;
+mod svmlight;
+mod unpack;
+
+use crate::data::rows::SparseRows;
+use crate::data::table::{Column, Table, Values};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What a reader cannot know from the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Whether the first line of a CSV or TSV file holds the column names (default: true).
+    pub header: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { header: true }
+    }
+}
+
+/// Reads a file. The second part is what the user should be told although it is no error.
+pub fn read_table(path: &Path, options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+    let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    // Opening a folder fails on every system, but not with the same words.
+    if about.is_dir() {
+        return Err(Error::io(path, ErrorKind::IsADirectory.into()));
+    }
+    let name = path.to_string_lossy();
+    // The name first: a large file that cannot be used should not be read to find that out.
+    let format = Format::of_name(&name).map_err(|e| e.in_file(path))?;
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    read(&name, format, &bytes, options).map_err(|e| e.in_file(path))
+}
+
+/// Reads a table that is in memory already; `name` stands for the file's name.
+pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+    Format::of_name(name)
+        .and_then(|format| read(name, format, bytes, options))
+        .map_err(|e| e.in_file(Path::new(name)))
+}
+
+/// A format, and whether it is packed with gzip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Format {
+    kind: Kind,
+    gzip: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Csv,
+    Tsv,
+    Arff,
+    Svmlight,
+    Npy,
+    Npz,
+    Parquet,
+}
+
+impl Format {
+    fn of_name(name: &str) -> Result<Self> {
+        let lower = name.to_lowercase();
+        let (stem, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |stem| (stem, true));
+        let kind = match stem.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("csv") => Kind::Csv,
+            Some("tsv") => Kind::Tsv,
+            Some("arff") => Kind::Arff,
+            Some("svm" | "libsvm" | "svmlight") => Kind::Svmlight,
+            Some("npy") if !gzip => Kind::Npy,
+            Some("npz") if !gzip => Kind::Npz,
+            Some("parquet") if !gzip => Kind::Parquet,
+            _ => {
+                return Err(Error::parse(
+                    "the name's ending is not one that can be read; there are .csv, .tsv, .arff, .svm, \
+                     .libsvm and .svmlight (each also with .gz), .parquet, .npy and .npz",
+                ));
+            }
+        };
+        Ok(Self { kind, gzip })
+    }
+}
+
+fn read(name: &str, format: Format, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+    let unpacked;
+    let bytes = if format.gzip && !bytes.is_empty() {
+        unpacked = unpack::gunzip(bytes)?;
+        &unpacked
+    } else {
+        bytes
+    };
+    if bytes.is_empty() {
+        return Err(empty());
+    }
+    let mut warnings = vec![];
+    let table = match format.kind {
+        Kind::Csv => delimited::read(name, text(bytes)?, None, options, &mut warnings)?,
+        Kind::Tsv => delimited::read(name, text(bytes)?, Some(b'\t'), options, &mut warnings)?,
+        Kind::Arff => arff::read(text(bytes)?)?,
+        Kind::Svmlight => svmlight::read(text(bytes)?)?,
+        Kind::Npy => numpy::read_npy(bytes)?,
+        Kind::Npz => numpy::read_npz(bytes)?,
+        Kind::Parquet => parquet::read(bytes, &mut warnings)?,
+    };
+    refuse_infinities(&table)?;
+    Ok((table, warnings))
+}
+
+fn empty() -> Error {
+    Error::parse("the file is empty")
+}
+
+/// The bytes as text, without the mark some programs put in front.
+fn text(bytes: &[u8]) -> Result<&str> {
+    if unpack::is_gzip(bytes) {
+        return Err(Error::parse("the file is gzip, but its name does not end in .gz; rename it"));
+    }
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(Error::parse("the text is UTF-16; save it as UTF-8"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let line = 1 + newlines(&bytes[..e.valid_up_to()]);
+        Error::at_line(line, "the text is not UTF-8; save it as UTF-8")
+    })?;
+    if text.trim_ascii().is_empty() { Err(empty()) } else { Ok(text) }
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&byte| byte == b'\n').count() as u64
+}
+
+/// No method can use an infinity, and no file means one: it is a slip or an overflow further up.
+fn refuse_infinities(table: &Table) -> Result<()> {
+    let found = match table {
+        Table::Columns(columns) => first_infinity(columns),
+        Table::Sparse { names, x, target } => first_infinity(target.as_slice())
+            .into_iter()
+            .chain(first_sparse_infinity(names, x))
+            .min_by_key(|(row, _, _)| *row),
+    };
+    match found {
+        None => Ok(()),
+        Some((row, name, value)) => Err(Error::NonFinite { row: row + 1, column: name.to_owned(), value }),
+    }
+}
+
+fn first_infinity(columns: &[Column]) -> Option<(usize, &str, f64)> {
+    columns
+        .par_iter()
+        .filter_map(|column| match &column.values {
+            Values::Numeric(cells) => {
+                cells.iter().position(|v| v.is_infinite()).map(|row| (row, column.name.as_str(), cells[row]))
+            }
+            Values::Text { .. } => None,
+        })
+        // Of several in one row the leftmost: `reduce_with` keeps the order of the columns.
+        .reduce_with(|a, b| if b.0 < a.0 { b } else { a })
+}
+
+fn first_sparse_infinity<'a>(names: &'a [String], x: &SparseRows) -> Option<(usize, &'a str, f64)> {
+    x.cells().find(|(_, _, v)| v.is_infinite()).map(|(row, column, v)| (row, names[column].as_str(), v))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! Files made with the parquet crate's own writer.
+
+use super::*;
+use ::parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::parser::parse_message_type;
+use std::sync::Arc;
+
+type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
+
+fn file(schema: &str, compression: Compression, groups: usize, fill: impl Fn(&mut Group)) -> Vec<u8> {
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let properties = WriterProperties::builder().set_compression(compression).build();
+    let mut writer = SerializedFileWriter::new(vec![], schema, Arc::new(properties)).unwrap();
+    for _ in 0..groups {
+        let mut group = writer.next_row_group().unwrap();
+        fill(&mut group);
+        group.close().unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+fn put<T: DataType>(group: &mut Group, values: &[T::T], levels: Option<&[i16]>) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, levels, None).unwrap();
+    column.close().unwrap();
+}
+
+pub(in crate::data::read) fn example(compression: Compression) -> Vec<u8> {
+    let schema = "message table {
+        required boolean flag; optional int32 small; required int32 unsigned (INTEGER(32, false));
+        required int64 large; required int64 huge (INTEGER(64, false)); required int32 price (DECIMAL(9, 2));
+        optional float f; required double d; optional binary word (STRING); required binary raw;
+        required int64 __index_level_0__;
+    }";
+    file(schema, compression, 2, |group| {
+        put::<BoolType>(group, &[true, false, true], None);
+        put::<Int32Type>(group, &[-5, 7], Some(&[1, 0, 1]));
+        put::<Int32Type>(group, &[-1, 2, 3], None);
+        put::<Int64Type>(group, &[-1, 1 << 40, 3], None);
+        put::<Int64Type>(group, &[-1, 2, 3], None);
+        put::<Int32Type>(group, &[1999, -5, 0], None);
+        put::<FloatType>(group, &[0.5, 0.1], Some(&[0, 1, 1]));
+        put::<DoubleType>(group, &[0.1, -2.5, 1e300], None);
+        put::<ByteArrayType>(group, &["red", "blue"].map(ByteArray::from), Some(&[1, 1, 0]));
+        put::<ByteArrayType>(group, &["x", "y", "x"].map(ByteArray::from), None);
+        put::<Int64Type>(group, &[0, 1, 2], None);
+    })
+}
+
+#[test]
+fn all_types_in_all_packings() {
+    let packings = [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::ZSTD(ZstdLevel::default()),
+        Compression::GZIP(GzipLevel::default()),
+        Compression::LZ4_RAW,
+    ];
+    for packing in packings {
+        let mut warnings = vec![];
+        let table = read(&example(packing), &mut warnings).unwrap();
+        assert_eq!(warnings, ["left out the column '__index_level_0__', an index that pandas stored"]);
+        // Compared as text, because NaN differs from itself.
+        let twice = |cells: [f64; 3]| [cells, cells].concat();
+        let nan = f64::NAN;
+        let words = [Some("red"), Some("blue"), None, Some("red"), Some("blue"), None];
+        let raw = [Some("x"), Some("y"), Some("x"), Some("x"), Some("y"), Some("x")];
+        let expected = Table::Columns(vec![
+            Column::numeric("flag", twice([1.0, 0.0, 1.0])),
+            Column::numeric("small", twice([-5.0, nan, 7.0])),
+            Column::numeric("unsigned", twice([4294967295.0, 2.0, 3.0])),
+            Column::numeric("large", twice([-1.0, (1i64 << 40) as f64, 3.0])),
+            Column::numeric("huge", twice([u64::MAX as f64, 2.0, 3.0])),
+            Column::numeric("price", twice([19.99, -0.05, 0.0])),
+            Column::numeric("f", twice([nan, 0.5, f64::from(0.1f32)])),
+            Column::numeric("d", twice([0.1, -2.5, 1e300])),
+            Column::text("word", words.into_iter()),
+            Column::text("raw", raw.into_iter()),
+        ]);
+        assert_eq!(format!("{table:?}"), format!("{expected:?}"), "{packing:?}");
+    }
+}
+
+#[test]
+fn more_rows_than_a_batch() {
+    let values: Vec<f64> = (0..3 * BATCH as i64 + 5).map(|v| (v % 1000) as f64).collect();
+    let bytes = file("message t { required double a; }", Compression::SNAPPY, 1, |group| {
+        put::<DoubleType>(group, &values, None);
+    });
+    assert_eq!(
+        read(&bytes, &mut vec![]).unwrap(),
+        Table::Columns(vec![Column::numeric("a", values.clone())])
+    );
+}
+
+fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
+    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), &mut vec![]).unwrap_err().to_string()
+}
+
+#[test]
+fn types_that_are_no_numbers_are_named() {
+    let typed = |column: &str| {
+        message(&format!("message t {{ {column} }}"), |group| {
+            let column = group.next_column().unwrap().unwrap();
+            column.close().unwrap();
+        })
+    };
+    let end = "which cannot be read; make it numbers or text, or leave it out";
+    assert_eq!(
+        typed("required int64 w (TIMESTAMP(MILLIS, true));"),
+        format!("column 'w' has the type TIMESTAMP, {end}")
+    );
+    assert_eq!(typed("required int32 w (DATE);"), format!("column 'w' has the type DATE, {end}"));
+    assert_eq!(typed("required int96 w;"), format!("column 'w' has the type INT96, {end}"));
+    assert_eq!(
+        typed("required fixed_len_byte_array(4) w;"),
+        format!("column 'w' has the type FIXED_LEN_BYTE_ARRAY, {end}")
+    );
+    assert_eq!(
+        typed("required binary w (DECIMAL(30, 2));"),
+        format!("column 'w' has the type DECIMAL as BYTE_ARRAY, {end}")
+    );
+    assert_eq!(
+        typed("required group w { required int32 inner; }"),
+        "column 'w.inner' is nested; make plain columns of it, or leave it out"
+    );
+    assert_eq!(
+        message("message t { repeated int32 w; }", |group| {
+            let column = group.next_column().unwrap().unwrap();
+            column.close().unwrap();
+        }),
+        "column 'w' is nested; make plain columns of it, or leave it out"
+    );
+}
+
+#[test]
+fn empty_and_odd_tables() {
+    let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
+    assert_eq!(read(&none, &mut vec![]).unwrap_err().to_string(), "the file has columns but no rows");
+    assert_eq!(
+        message("message t { required binary a; }", |group| {
+            put::<ByteArrayType>(group, &[ByteArray::from(vec![0xff, 0xfe])], None);
+        }),
+        "column 'a': holds bytes that are not UTF-8 text; leave it out"
+    );
+    assert_eq!(
+        message("message t { required int32 __index_level_0__; }", |group| put::<Int32Type>(
+            group,
+            &[1],
+            None
+        )),
+        "the file has no columns"
+    );
+}
+
+#[test]
+fn damaged_files_are_refused() {
+    let refused = |bytes: &[u8]| read(bytes, &mut vec![]).unwrap_err().to_string();
+    let whole = example(Compression::SNAPPY);
+    assert!(refused(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
+    for end in (0..whole.len()).step_by(37) {
+        let message = refused(&whole[..end]);
+        assert!(message.starts_with("not a Parquet file, or a damaged one ("), "{message}");
+    }
+}
+
+#[test]
+fn no_changed_byte_makes_it_panic() {
+    for packing in [Compression::UNCOMPRESSED, Compression::ZSTD(ZstdLevel::default())] {
+        let whole = example(packing);
+        for place in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
+            // Some changes cannot be noticed; what matters is to come back at all.
+            let _ = read(&bytes, &mut vec![]);
+        }
+    }
+}

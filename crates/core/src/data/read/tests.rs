@@ -1,0 +1,195 @@
+//! What all formats share: names, packing, encodings, infinities; and that no bytes make a reader panic.
+
+use super::*;
+use flate2::{Compression, write::GzEncoder};
+use proptest::prelude::*;
+use std::io::Write;
+
+fn read_as(name: &str, bytes: &[u8]) -> Result<(Table, Vec<String>)> {
+    read_bytes(name, bytes, &ReadOptions::default())
+}
+
+fn message(name: &str, bytes: &[u8]) -> String {
+    read_as(name, bytes).unwrap_err().to_string()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(vec![], Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+const ARFF: &str = "@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n@data\n1,x\n?,'y z'\n";
+const ARFF_SPARSE: &str =
+    "@attribute a numeric\n@attribute b numeric\n@attribute c {n,y}\n@data\n{0 1, 2 y}\n{}\n";
+const SVM: &str = "1 1:0.5 7:2 # x\n-1 qid:3 2:1e-3\n";
+const CSV: &str = "a,b,c\n1,2.5,x\n,NA,\"y, z\"\n-3,4e2,x\n";
+
+fn npy() -> Vec<u8> {
+    let mut bytes =
+        b"\x93NUMPY\x01\x00\x3b\x00{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }\n".to_vec();
+    bytes[8] = (bytes.len() - 10) as u8;
+    bytes.extend([1.0f64, 2.0].iter().flat_map(|v| v.to_le_bytes()));
+    bytes
+}
+
+fn npz() -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    writer.start_file("X.npy", zip::write::SimpleFileOptions::default()).unwrap();
+    writer.write_all(&npy()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// A sound file of each format.
+fn examples() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("t.csv", CSV.into()),
+        ("t.tsv", CSV.replace(',', "\t").into()),
+        ("t.csv.gz", gzip(CSV.as_bytes())),
+        ("t.arff", ARFF.into()),
+        ("t.arff", ARFF_SPARSE.into()),
+        ("t.svm", SVM.into()),
+        ("t.npy", npy()),
+        ("t.npz", npz()),
+        ("t.parquet", super::parquet::tests::example(::parquet::basic::Compression::SNAPPY)),
+    ]
+}
+
+#[test]
+fn the_ending_decides() {
+    for (name, bytes) in examples() {
+        assert!(read_as(name, &bytes).is_ok(), "{name}");
+        assert!(read_as(&name.to_uppercase(), &bytes).is_ok(), "{name}");
+    }
+    for name in ["a.libsvm", "a.svmlight", "a.b.SVM"] {
+        assert!(read_as(name, SVM.as_bytes()).is_ok(), "{name}");
+        assert!(read_as(&format!("{name}.gz"), &gzip(SVM.as_bytes())).is_ok(), "{name}");
+    }
+    assert!(read_as("a.arff.gz", &gzip(ARFF.as_bytes())).is_ok());
+    for name in ["a.xlsx", "a", "csv", "a.txt", "a.gz", "a.npy.gz", "a.parquet.gz"] {
+        assert_eq!(
+            message(name, CSV.as_bytes()),
+            format!(
+                "{name}: the name's ending is not one that can be read; there are .csv, .tsv, .arff, .svm, \
+                 .libsvm and .svmlight (each also with .gz), .parquet, .npy and .npz"
+            )
+        );
+    }
+}
+
+#[test]
+fn files_that_are_not_there_or_no_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let message = |name: &str| {
+        let path = folder.path().join(name);
+        let message = read_table(&path, &ReadOptions::default()).unwrap_err().to_string();
+        message.replace(&folder.path().display().to_string(), "DIR")
+    };
+    assert_eq!(message("none.csv"), "DIR/none.csv: no such file");
+    std::fs::create_dir(folder.path().join("d.csv")).unwrap();
+    assert_eq!(message("d.csv"), "DIR/d.csv: is a directory, not a file");
+    std::fs::write(folder.path().join("e.csv"), "").unwrap();
+    assert_eq!(message("e.csv"), "DIR/e.csv: the file is empty");
+    std::fs::write(folder.path().join("h.csv"), "a,b\n").unwrap();
+    assert_eq!(message("h.csv"), "DIR/h.csv: the file has a header but no rows");
+    std::fs::write(folder.path().join("t.doc"), "a,b\n").unwrap();
+    assert!(message("t.doc").starts_with("DIR/t.doc: the name's ending is not one that can be read"));
+}
+
+#[test]
+fn a_file_and_its_bytes_read_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in examples() {
+        let path = folder.path().join(name);
+        std::fs::write(&path, &bytes).unwrap();
+        let from_file = read_table(&path, &ReadOptions::default()).unwrap();
+        assert_eq!(format!("{from_file:?}"), format!("{:?}", read_as(name, &bytes).unwrap()));
+    }
+}
+
+#[test]
+fn empty_files() {
+    for name in ["a.csv", "a.csv.gz", "a.arff", "a.svm", "a.npy", "a.npz", "a.parquet"] {
+        assert_eq!(message(name, b""), format!("{name}: the file is empty"));
+    }
+    assert_eq!(message("a.csv", b" \n\r\n"), "a.csv: the file is empty");
+    assert_eq!(message("a.csv.gz", &gzip(b"")), "a.csv.gz: the file is empty");
+}
+
+#[test]
+fn encodings() {
+    let (table, _) = read_as("a.csv", b"\xef\xbb\xbfa,b\n1,2\n").unwrap();
+    assert_eq!(table.names(), ["a", "b"]);
+    for bytes in [&b"\xff\xfea\0,\0"[..], b"\xfe\xff\0a\0,"] {
+        assert_eq!(message("a.csv", bytes), "a.csv: the text is UTF-16; save it as UTF-8");
+    }
+    let latin = b"name,x\nAnna,1\nJos\xe9,2\n";
+    assert_eq!(message("a.csv", latin), "a.csv: line 3: the text is not UTF-8; save it as UTF-8");
+    assert_eq!(message("a.svm", b"1 1:\xff\n"), "a.svm: line 1: the text is not UTF-8; save it as UTF-8");
+    assert_eq!(
+        message("a.csv", &gzip(CSV.as_bytes())),
+        "a.csv: the file is gzip, but its name does not end in .gz; rename it"
+    );
+    assert_eq!(
+        message("a.csv.gz", CSV.as_bytes()),
+        "a.csv.gz: the name ends in .gz, but the file is not gzip; rename it"
+    );
+}
+
+#[test]
+fn infinities_are_refused_with_their_place() {
+    let end = "is not a finite number; remove the row or replace the value";
+    for (text, shown) in [("inf", "inf"), ("-inf", "-inf"), ("Infinity", "inf"), ("1e999", "inf")] {
+        let csv = format!("a,b\n1,2\n3,{text}\ninf,5\n");
+        assert_eq!(message("a.csv", csv.as_bytes()), format!("a.csv: row 2, column 'b': {shown} {end}"));
+    }
+    assert_eq!(message("a.csv", b"a,b\n1,2\ninf,inf\n"), format!("a.csv: row 2, column 'a': inf {end}"));
+    assert_eq!(message("a.svm", b"1 1:1\n2 3:inf\n"), format!("a.svm: row 2, column 'f3': inf {end}"));
+    assert_eq!(message("a.svm", b"inf 1:1\n2 3:inf\n"), format!("a.svm: row 1, column 'target': inf {end}"));
+    let arff = ARFF.replace("1,x", "-inf,x");
+    assert_eq!(message("a.arff", arff.as_bytes()), format!("a.arff: row 1, column 'a': -inf {end}"));
+    // Among words, "inf" is a word.
+    assert!(read_as("a.csv", b"a\ninf\nsup\n").is_ok());
+}
+
+#[test]
+fn a_table_may_have_nothing_but_its_target() {
+    let (table, warnings) = read_as("a.csv", b"target\n1\n0\n").unwrap();
+    assert_eq!((table.names(), table.n_rows(), warnings.len()), (vec!["target"], 2, 0));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        for (name, _) in examples() {
+            let _ = read_as(name, &bytes);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_a_reader_panic(text in "([@{}'\"?%#:;,.0-9a-e\\\\ \t\r\n]|@data\n|@attribute a |numeric\n|inf){0,120}") {
+        for name in ["t.csv", "t.tsv", "t.arff", "t.svm"] {
+            let _ = read_as(name, text.as_bytes());
+        }
+        let _ = read_as("t.arff", format!("@attribute a numeric\n@attribute b {{x,y}}\n@data\n{text}").as_bytes());
+        let _ = read_bytes("t.csv", text.as_bytes(), &ReadOptions { header: false });
+    }
+
+    #[test]
+    fn no_damage_makes_a_reader_panic(
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        end in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        for (name, mut bytes) in examples() {
+            for (place, byte) in &changes {
+                let place = place.index(bytes.len());
+                bytes[place] = *byte;
+            }
+            if cut {
+                bytes.truncate(end.index(bytes.len()));
+            }
+            let _ = read_as(name, &bytes);
+        }
+    }
+}
