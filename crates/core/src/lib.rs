@@ -1,4 +1,36 @@
-//! kernsift
+//! kernsift finds the few features that matter in a table of data, when what matters is nonlinear.
+//!
+//! ```
+//! use kernsift::basis::{Basis, Kobl};
+//! use kernsift::data::{BuiltIn, Prepare, Standardizer};
+//! use kernsift::Context;
+//!
+//! # fn main() -> kernsift::Result<()> {
+//! let wine = Prepare::default().fit(&BuiltIn::by_name("wine")?.table()?)?.data;
+//! let scaled = wine.with_x(Standardizer::fit(wine.x()).apply(wine.x())?)?;
+//! let basis = Kobl::default().fit(&scaled, &Context::default())?;
+//! println!("{} dimensions of kernel space", basis.map.n_components());
+//! # assert!(basis.map.n_components() > 10);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`data`] | tables, reading and writing them, preparing and scaling, data sets with known answers |
+//! | [`kernel`] | kernel formulas, blocks of Gram matrices, widths |
+//! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
+//! | [`select`] | selectors: which columns matter |
+//! | [`model`] | saved models |
+//! | [`linalg`], [`simd`], [`random`], [`probability`] | the numerical ground |
+//! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
+//!
+//! Imports run one way: ground, then `data`, `kernel`, `basis` and `select`, and `model` on top. In each
+//! family of methods a trait file is at the bottom, one file per method imports it, and `catalog.rs`
+//! on top lists them all.
+
 pub mod basis;
 pub mod context;
 pub mod data;
@@ -6,8 +38,18 @@ pub mod error;
 pub mod kernel;
 pub mod linalg;
 pub mod method;
+pub mod model;
 pub mod outcome;
 pub mod probability;
 pub mod random;
 pub mod select;
 pub mod simd;
+
+pub use basis::{Basis, FeatureMap};
+pub use context::{Context, Observer};
+pub use data::Dataset;
+pub use error::{Error, Result};
+pub use kernel::Kernel;
+pub use model::Model;
+pub use outcome::{Outcome, Stop};
+pub use select::{Selection, Selector};

@@ -1,11 +1,16 @@
-//! Tables in, numbers out: reading, preparing, scaling, and data sets with known answers.
+//! Tables in, numbers out: reading, preparing, scaling, writing, and data sets with known answers.
 
+mod builtin;
 mod dataset;
 mod prepare;
+pub mod read;
 mod rows;
 mod scale;
+pub mod synthetic;
 pub mod table;
+pub mod write;
 
+pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::{Classes, Dataset, Target};
 pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};
 pub use rows::{Rows, SparseRows};
