@@ -1,1 +1,7 @@
-fn main(){}
+//! The `kernsift` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kernsift_cli::run()
+}

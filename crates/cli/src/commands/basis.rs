@@ -1,0 +1,234 @@
+//! `kernsift basis`
+
+use crate::args::{BasisArgs, FirstPivotArg, KernelArg, PivotingArg, ScaleArg};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, describe_target, load, read, standardize};
+use crate::output::{curve, number, print};
+use kernsift::basis::{BasisMethod, FirstPivot, Kobl, Pivoting, Summary, width_for_dim};
+use kernsift::data::write::write_table;
+use kernsift::data::{Dataset, Standardizer};
+use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
+use kernsift::model::Content;
+use kernsift::{Basis, Context, FeatureMap, Model};
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+/// Learns a basis, prints what it is like, writes what was asked for.
+pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let mut method = BasisMethod::by_name(&args.method)?;
+    configure(&mut method, args)?;
+    let loaded = load(&args.table, console)?;
+    let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
+    let start = Instant::now();
+    if let Some(wanted) = args.width_for_dim {
+        set_width(&mut method, &data, wanted, ctx)?;
+    }
+    let fit = method.fit(&data, ctx)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let model = Model {
+        names: data.names().to_vec(),
+        recipe: Some(loaded.prepared.recipe.clone()),
+        scaler,
+        content: Content::Map(fit.map.clone()),
+    };
+    let test_cost = args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
+    console.clear();
+    if let Some(path) = &args.out {
+        write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice())?;
+    }
+    if let Some(path) = &args.save {
+        model.save(path)?;
+    }
+    if args.json {
+        let record = record(&loaded, &fit.map, args, ctx, test_cost, seconds);
+        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+    }
+    let threshold = match &method {
+        BasisMethod::Kobl(kobl) => Some(threshold_curve(kobl, fit.map.summary())),
+        _ => None,
+    };
+    Ok(print(&page(&loaded, &fit.map, args.scale, test_cost, threshold.as_deref()))?)
+}
+
+/// Puts the options into the method, and refuses those that it does not have.
+fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> {
+    let family = match args.kernel {
+        KernelArg::Rbf => Family::Rbf,
+        KernelArg::Linear => Family::Linear,
+        KernelArg::Poly => Family::Poly,
+        KernelArg::Laplacian => Family::Laplacian,
+    };
+    let kernel_name = format!("--kernel {}", serde_json::to_value(family)?.as_str().unwrap_or_default());
+    refuse(&kernel_name, &[("--gamma", args.gamma.is_some() && family == Family::Linear)])?;
+    let not_poly = family != Family::Poly;
+    refuse(
+        &kernel_name,
+        &[("--degree", args.degree.is_some() && not_poly), ("--coef0", args.coef0.is_some() && not_poly)],
+    )?;
+    *method.kernel_mut() = KernelChoice::Named {
+        family,
+        gamma: args.gamma.unwrap_or(Gamma::Median),
+        degree: args.degree.unwrap_or(3),
+        coef0: args.coef0.unwrap_or(1.0),
+    };
+    *method.n_components_mut() = args.components;
+    let kobl_only = [
+        ("--width-for-dim", args.width_for_dim.is_some()),
+        ("--threshold", args.threshold.is_some()),
+        ("--pivoting", args.pivoting.is_some()),
+        ("--first-pivot", args.first_pivot.is_some()),
+        ("--tol", args.tol.is_some()),
+    ];
+    let name = format!("-m {}", args.method);
+    if !matches!(method, BasisMethod::Kobl(_)) {
+        refuse(&name, &kobl_only)?;
+    }
+    if !matches!(method, BasisMethod::Kpca(_)) {
+        refuse(&name, &[("--no-center", args.no_center)])?;
+    }
+    if !matches!(method, BasisMethod::Discriminant(_)) {
+        refuse(&name, &[("--ridge", args.ridge.is_some())])?;
+    }
+    match method {
+        BasisMethod::Kobl(kobl) => {
+            refuse(&kernel_name, &[("--width-for-dim", args.width_for_dim.is_some() && family != Family::Rbf)])?;
+            if let Some(threshold) = &args.threshold {
+                kobl.threshold = threshold.clone();
+            }
+            if let Some(pivoting) = args.pivoting {
+                kobl.pivoting = match pivoting {
+                    PivotingArg::Greedy => Pivoting::Greedy,
+                    PivotingArg::Random => Pivoting::Random,
+                };
+            }
+            if let Some(first) = args.first_pivot {
+                kobl.first_pivot = match first {
+                    FirstPivotArg::First => FirstPivot::First,
+                    FirstPivotArg::Medoid => FirstPivot::Medoid,
+                };
+            }
+            kobl.tol = args.tol.unwrap_or(kobl.tol);
+        }
+        BasisMethod::Kpca(kpca) => kpca.center = !args.no_center,
+        BasisMethod::Discriminant(discriminant) => discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge),
+        BasisMethod::Kgs(_) => {}
+    }
+    Ok(())
+}
+
+/// An option that would do nothing is a mistake worth telling.
+fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Failure::Input(format!("{option} has no effect with {with}; leave one of them out"))),
+        None => Ok(()),
+    }
+}
+
+fn scaled(data: &Dataset, scale: ScaleArg, console: &Console) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+    match scale {
+        ScaleArg::None => Ok((data.clone(), None)),
+        ScaleArg::Standard => standardize(data, console).map(|(data, scaler)| (data, Some(scaler))),
+    }
+}
+
+fn set_width(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {
+    let BasisMethod::Kobl(kobl) = method else { unreachable!("refused for other methods") };
+    let width = width_for_dim(kobl, data.x(), wanted, ctx)?;
+    if !width.is_exact(wanted) {
+        ctx.warn(format!("no width gives {wanted} dimensions; the nearest found gives {}", width.dimension));
+    }
+    kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
+    Ok(())
+}
+
+/// Reconstruction cost on other rows, prepared as the training rows were.
+fn cost_on(
+    test: &str,
+    args: &BasisArgs,
+    model: &Model,
+    map: &FeatureMap,
+    ctx: &Context,
+    console: &Console,
+) -> kernsift::Result<f64> {
+    let table = read(test, args.table.no_header, console)?;
+    let recipe = model.recipe.as_ref().expect("made from a table");
+    let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
+    let x = match &model.scaler {
+        None => data.x().clone(),
+        Some(scaler) => scaler.apply(data.x())?,
+    };
+    map.reconstruction_cost(&x, ctx)
+}
+
+/// The threshold that each residual norm was held against.
+fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Vec<f64> {
+    let first = summary.residual_norms.first().copied().unwrap_or(0.0);
+    (0..summary.residual_norms.len()).map(|k| first * kobl.threshold.at(k as f64 / summary.n_rows as f64)).collect()
+}
+
+fn record(
+    loaded: &Loaded,
+    map: &FeatureMap,
+    args: &BasisArgs,
+    ctx: &Context,
+    test_cost: Option<f64>,
+    seconds: f64,
+) -> serde_json::Value {
+    let (data, summary) = (&loaded.prepared.data, map.summary());
+    json!({
+        "command": "basis",
+        "version": env!("CARGO_PKG_VERSION"),
+        "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
+        "method": summary.method,
+        "kernel": map.kernel(),
+        "scaled": args.scale == ScaleArg::Standard,
+        "seed": ctx.seed,
+        "n_components": map.n_components(),
+        "pivots": summary.pivots,
+        "residual_norms": summary.residual_norms,
+        "reconstruction_cost": summary.reconstruction_cost,
+        "bound": summary.bound,
+        "test_reconstruction_cost": test_cost,
+        "explained": summary.explained,
+        "outcome": summary.outcome,
+        "seconds": seconds,
+    })
+}
+
+fn page(
+    loaded: &Loaded,
+    map: &FeatureMap,
+    scale: ScaleArg,
+    test_cost: Option<f64>,
+    threshold: Option<&[f64]>,
+) -> String {
+    let (data, summary) = (&loaded.prepared.data, map.summary());
+    let scaling = if scale == ScaleArg::Standard { "standardised" } else { "as they are" };
+    let mut text = format!(
+        "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
+        loaded.name,
+        data.n(),
+        data.d(),
+        describe_target(loaded),
+        summary.method,
+        map.kernel().describe(),
+    );
+    let mut line = |name: &str, value: String, remark: String| {
+        text += format!("  {name:<22}{value:<9}{remark}").trim_end();
+        text += "\n";
+    };
+    line("dimension", map.n_components().to_string(), format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()));
+    let bound = summary.bound.map_or(String::new(), |b| format!("Theorem 1 promises at most {}", number(b)));
+    line("reconstruction cost", number(summary.reconstruction_cost), bound);
+    if let Some(cost) = test_cost {
+        line("on the test rows", number(cost), String::new());
+    }
+    line("explained", format!("{:.2} %", 100.0 * summary.explained), "of the kernel's trace".into());
+    let what = match threshold {
+        Some(_) => "residual norm of each row that joined the basis (dots: the threshold)",
+        None => "residual norm before each component",
+    };
+    text + &format!("\n  {what}\n\n{}", curve(&summary.residual_norms, threshold))
+}

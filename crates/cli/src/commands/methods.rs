@@ -1,0 +1,41 @@
+//! `kernsift methods`
+
+use crate::args::MethodsArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::output::{print, table};
+use kernsift::basis::BASES;
+use kernsift::method::Info;
+use kernsift::select::SELECTORS;
+use serde_json::json;
+
+/// Lists what there is.
+pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
+    let families: [(&str, &str, &[Info]); 2] = [
+        ("selector", "Selectors (kernsift select -m NAME): which columns matter", &SELECTORS),
+        ("basis", "Bases (kernsift basis -m NAME): coordinates in kernel space", &BASES),
+    ];
+    if args.json {
+        let all: Vec<_> = families
+            .iter()
+            .flat_map(|(family, _, infos)| {
+                infos.iter().map(move |i| {
+                    json!({"family": family, "name": i.name, "title": i.title, "finds": i.finds,
+                           "needs": i.needs, "cost": i.cost, "reference": i.reference})
+                })
+            })
+            .collect();
+        return Ok(print(&(serde_json::to_string_pretty(&all)? + "\n"))?);
+    }
+    console.clear();
+    for (i, (_, heading, infos)) in families.iter().enumerate() {
+        let rows = infos
+            .iter()
+            .map(|i| [i.name, i.finds, i.needs, i.cost, i.reference].map(str::to_owned).to_vec())
+            .collect();
+        let gap = if i > 0 { "\n" } else { "" };
+        print(&format!("{gap}{heading}\n\n"))?;
+        print(&table(&["name", "finds", "needs", "cost", "reference"], rows, &[]))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! A file per command.
+
+pub mod apply;
+pub mod basis;
+pub mod completions;
+pub mod data;
+pub mod methods;
+pub mod select;

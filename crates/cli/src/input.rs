@@ -1,0 +1,100 @@
+//! From what the user named to data.
+
+use crate::args::{CategoricalArg, MissingArg, TableArgs, TargetTypeArg};
+use crate::console::Console;
+use crate::failure::Failure;
+use kernsift::data::read::{ReadOptions, read_table};
+use kernsift::data::{
+    BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target, TargetChoice,
+    TargetType,
+};
+use kernsift::{Observer, Result};
+use std::path::Path;
+
+/// A table that was read and prepared.
+pub struct Loaded {
+    /// What the user called it.
+    pub name: String,
+    /// Data, recipe and the rows they come from.
+    pub prepared: Prepared,
+    /// The target's column as it stood in the table, for output.
+    pub target: Option<Column>,
+}
+
+/// Reads a file or a built-in set, and passes on what the reader has to say.
+pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
+    if let Some(name) = data.strip_prefix("builtin:") {
+        return BuiltIn::by_name(name)?.table();
+    }
+    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header })?;
+    warnings.iter().for_each(|warning| console.warn(warning));
+    Ok(table)
+}
+
+/// Reads and prepares a table as asked.
+pub fn load(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, Failure> {
+    let table = read(&args.data, args.no_header, console)?;
+    let prepared = prepare(args, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    prepared.notes.iter().for_each(|note| console.inform(note));
+    let target = prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
+    Ok(Loaded { name: args.data.clone(), prepared, target })
+}
+
+fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
+    let target = match args.target.as_deref() {
+        None => TargetChoice::Guess,
+        // A column that is really called 'none' wins.
+        Some("none") if !table.names().contains(&"none") => TargetChoice::None,
+        Some(name) => TargetChoice::Named(name.to_owned()),
+    };
+    let prepare = Prepare {
+        target,
+        target_type: match args.target_type {
+            TargetTypeArg::Auto => TargetType::Guess,
+            TargetTypeArg::Class => TargetType::Class,
+            TargetTypeArg::Number => TargetType::Number,
+        },
+        missing: match args.missing {
+            MissingArg::Error => Missing::Error,
+            MissingArg::Drop => Missing::Drop,
+            MissingArg::Mean => Missing::Mean,
+            MissingArg::Median => Missing::Median,
+        },
+        categorical: match args.categorical {
+            CategoricalArg::Error => Categorical::Error,
+            CategoricalArg::Onehot => Categorical::OneHot,
+            CategoricalArg::Ordinal => Categorical::Ordinal,
+        },
+    };
+    prepare.fit(table)
+}
+
+/// A column of a table by name.
+pub fn column(table: &Table, name: &str) -> Option<Column> {
+    match table {
+        Table::Columns(columns) => columns.iter().find(|c| c.name == name).cloned(),
+        Table::Sparse { target, .. } => target.clone().filter(|t| t.name == name),
+    }
+}
+
+/// Scales columns, and names those that are constant.
+pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standardizer)> {
+    let scaler = Standardizer::fit(data.x());
+    if !scaler.constant.is_empty() {
+        let names: Vec<&str> = scaler.constant.iter().take(5).map(|&j| data.names()[j].as_str()).collect();
+        let more = scaler.constant.len() - names.len();
+        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let (noun, verb) = if scaler.constant.len() == 1 { ("column", "is constant and tells") } else { ("columns", "are constant and tell") };
+        console.warn(&format!("{noun} {}{tail} {verb} nothing", names.join(", ")));
+    }
+    Ok((data.with_x(scaler.apply(data.x())?)?, scaler))
+}
+
+/// The target in words.
+pub fn describe_target(loaded: &Loaded) -> String {
+    match (loaded.prepared.data.target(), loaded.prepared.recipe.target()) {
+        (Target::Classes(classes), Some(name)) => format!("target '{name}' with {} classes", classes.names.len()),
+        (Target::Continuous(_), Some(name)) => format!("target '{name}', a number"),
+        _ => "no target".into(),
+    }
+}

@@ -1,0 +1,109 @@
+//! Numbers as tables and pictures for a terminal.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use std::io::{IsTerminal, Write};
+
+/// A table with a header; columns in `right` are aligned to the right.
+pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: &[usize]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
+    // On a terminal long texts are folded; a file or pipe gets them whole.
+    let folded = std::io::stdout().is_terminal();
+    table.set_content_arrangement(if folded { ContentArrangement::Dynamic } else { ContentArrangement::Disabled });
+    for &column in right {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Standard output, one piece at a time so that a closed pipe is noticed.
+pub fn print(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// A number with four digits that matter.
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = value.abs().log10().floor();
+    if (-4.0..6.0).contains(&digits) {
+        format!("{value:.*}", (3.0 - digits).max(0.0) as usize)
+    } else {
+        format!("{value:.3e}")
+    }
+}
+
+/// A bar of `share` of `width` cells, in steps of an eighth.
+pub fn bar(share: f64, width: usize) -> String {
+    let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
+    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    "█".repeat(eighths / 8) + part
+}
+
+/// A picture of values over their places, with a second curve as dots.
+///
+/// At most `COLUMNS` wide: where there are more values, each column shows the largest of its share.
+pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
+    const HEIGHT: usize = 8;
+    const COLUMNS: usize = 64;
+    let top = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let columns = values.len().min(COLUMNS);
+    let range = |c: usize| c * values.len() / columns..((c + 1) * values.len() / columns).max(c * values.len() / columns + 1);
+    let mut lines = vec![];
+    for row in (0..HEIGHT).rev() {
+        let label = if row == HEIGHT - 1 { number(top) } else if row == 0 { "0".into() } else { String::new() };
+        let mut line = format!("  {label:>8} │");
+        for c in 0..columns {
+            let level = |v: f64| v / top * HEIGHT as f64 - row as f64;
+            let filled = level(values[range(c)].iter().copied().fold(0.0, f64::max));
+            let dot = dots.map(|d| level(d[range(c).start]));
+            line.push(match (filled, dot) {
+                (_, Some(d)) if (0.0..1.0).contains(&d) => '·',
+                (f, _) if f >= 1.0 => '█',
+                (f, _) if f > 0.0 => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][((f * 8.0) as usize).min(7)],
+                _ => ' ',
+            });
+        }
+        lines.push(line.trim_end().to_owned());
+    }
+    let last = values.len().to_string();
+    let gap = columns.saturating_sub(1 + last.len());
+    lines.push(format!("  {:>8} └{}", "", "─".repeat(columns)));
+    lines.push(format!("  {:>8}  1{}{last}", "", " ".repeat(gap)));
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let text = [0.0, 1.0, 0.06123, 123.456, 98765.0, 1e-9, 3.2e11].map(number);
+        assert_eq!(text, ["0", "1.000", "0.06123", "123.5", "98765", "1.000e-9", "3.200e11"]);
+    }
+
+    #[test]
+    fn bars_grow_by_eighths() {
+        assert_eq!(bar(1.0, 3), "███");
+        assert_eq!(bar(0.5, 3), "█▌");
+        assert_eq!(bar(0.0, 3), "");
+        assert_eq!(bar(7.0, 2), "██");
+    }
+
+    #[test]
+    fn a_curve_has_one_column_per_value_until_there_are_too_many() {
+        let picture = curve(&[1.0, 0.5], None);
+        assert_eq!(picture.lines().count(), 10);
+        assert!(picture.lines().next().unwrap().ends_with("│█"));
+        assert!(picture.lines().nth(7).unwrap().ends_with("│██"));
+        let wide = curve(&vec![1.0; 1000], Some(&vec![0.5; 1000]));
+        assert!(wide.lines().all(|line| line.chars().count() <= 76));
+        assert!(wide.contains('·') && wide.trim_end().ends_with("1000"));
+    }
+}
