@@ -1,0 +1,264 @@
+//! What holds for every method in the catalogues. A new method is covered by being listed.
+
+use kernsift::basis::{BASES, Basis, BasisMethod, Fitted};
+use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
+use kernsift::model::Content;
+use kernsift::random::Rng;
+use kernsift::select::{SELECTORS, Selection, Selector, SelectorMethod, Wanted};
+use kernsift::{Context, Error, Model, Observer};
+use ndarray::{Array2, Axis, array};
+
+fn bases() -> impl Iterator<Item = (&'static str, BasisMethod)> {
+    BASES.iter().map(|info| (info.name, BasisMethod::by_name(info.name).unwrap()))
+}
+
+fn selectors() -> impl Iterator<Item = (&'static str, SelectorMethod)> {
+    SELECTORS.iter().map(|info| (info.name, SelectorMethod::by_name(info.name).unwrap()))
+}
+
+fn wine() -> Dataset {
+    let data = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
+    data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
+}
+
+/// Enough rows that several tasks have work at several threads.
+fn tall() -> Dataset {
+    let mut rng = Rng::new(5);
+    let x = Array2::from_shape_simple_fn((1500, 6), || rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row[0] * row[1] > 0.0)).collect();
+    Dataset::labelled(x, codes).unwrap()
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+fn fit(method: &BasisMethod, data: &Dataset, seed: u64) -> Fitted {
+    method.fit(data, &Context { seed, ..Context::default() }).unwrap()
+}
+
+fn select(method: &SelectorMethod, data: &Dataset) -> Selection {
+    method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+}
+
+#[test]
+fn results_are_the_same_bits_at_any_number_of_threads() {
+    let data = tall();
+    for (name, mut method) in bases() {
+        if !matches!(method, BasisMethod::Discriminant(_)) {
+            *method.n_components_mut() = Some(60);
+        }
+        let results: Vec<Fitted> = [1, 2, 4].map(|threads| on_threads(threads, || fit(&method, &data, 3))).into();
+        assert!(results.windows(2).all(|w| w[0].features == w[1].features && w[0].map == w[1].map), "{name}");
+        let mapped: Vec<Array2<f64>> = [1, 2]
+            .map(|threads| on_threads(threads, || results[0].map.transform(data.x(), &Context::default()).unwrap()))
+            .into();
+        assert_eq!(mapped[0], mapped[1], "{name}");
+    }
+    for (name, method) in selectors() {
+        let results = [1, 2, 4].map(|threads| on_threads(threads, || select(&method, &data)));
+        assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
+    }
+}
+
+#[test]
+fn same_seed_same_result() {
+    let data = wine();
+    for (name, mut method) in bases() {
+        if let BasisMethod::Kobl(kobl) = &mut method {
+            kobl.pivoting = kernsift::basis::Pivoting::Random;
+        }
+        assert_eq!(fit(&method, &data, 7).map, fit(&method, &data, 7).map, "{name}");
+    }
+    // And the seed does matter where there is chance.
+    let BasisMethod::Kobl(mut kobl) = BasisMethod::by_name("kobl").unwrap() else { unreachable!() };
+    kobl.pivoting = kernsift::basis::Pivoting::Random;
+    let random = BasisMethod::Kobl(kobl);
+    assert_ne!(fit(&random, &data, 7).map.summary().pivots, fit(&random, &data, 8).map.summary().pivots);
+}
+
+#[test]
+fn training_rows_are_mapped_like_new_rows() {
+    let data = wine();
+    for (name, method) in bases() {
+        let fitted = fit(&method, &data, 0);
+        let again = fitted.map.transform(data.x(), &Context::default()).unwrap();
+        // KGS keeps directions down to 1e-7 of the first, whose coefficients magnify rounding by 1e7.
+        let allowed = if name == "kgs" { 1e-7 } else { 1e-9 };
+        let worst = (&again - &fitted.features).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
+        assert!(worst < allowed, "{name}: {worst}");
+        assert_eq!(fitted.map.summary().residual_norms.len(), fitted.map.n_components(), "{name}");
+    }
+}
+
+#[test]
+fn the_cost_of_training_rows_is_the_reported_one_and_new_rows_cost_more() {
+    let data = wine();
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
+    let (train, test) = (data.take_rows(&train), data.take_rows(&test));
+    for (name, method) in bases() {
+        let map = fit(&method, &train, 0).map;
+        let ctx = Context::default();
+        let cost = map.reconstruction_cost(train.x(), &ctx).unwrap();
+        // A norm is the square root of a difference of numbers of order 1: half the digits.
+        assert!((cost - map.summary().reconstruction_cost).abs() < 1e-6, "{name}");
+        // Discriminants do not try to reconstruct, so nothing says which rows they do worse on.
+        let tries = !["kda", "gda"].contains(&name);
+        assert!(!tries || map.reconstruction_cost(test.x(), &ctx).unwrap() > cost, "{name}");
+    }
+}
+
+#[test]
+fn maps_survive_being_saved() {
+    let data = wine();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, method) in bases() {
+        let fitted = fit(&method, &data, 0);
+        let model =
+            Model { names: data.names().to_vec(), recipe: None, scaler: None, content: Content::Map(fitted.map.clone()) };
+        let path = folder.path().join(name);
+        model.save(&path).unwrap();
+        let back = Model::load(&path).unwrap();
+        let ctx = Context::default();
+        assert_eq!(back.apply(data.x(), &ctx).unwrap(), fitted.map.transform(data.x(), &ctx).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn parameters_survive_json() {
+    for (name, method) in bases() {
+        let text = serde_json::to_string(&method).unwrap();
+        let back: BasisMethod = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text, "{name}");
+    }
+    for (name, method) in selectors() {
+        let text = serde_json::to_string(&method).unwrap();
+        let back: SelectorMethod = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text, "{name}");
+    }
+}
+
+#[test]
+fn rows_of_another_width_are_refused() {
+    let data = wine();
+    for (name, method) in bases() {
+        let map = fit(&method, &data, 0).map;
+        let error = map.transform(&array![[1.0, 2.0]].into(), &Context::default()).unwrap_err().to_string();
+        assert_eq!(error, "columns of the rows to map: expected 13, got 2", "{name}");
+    }
+}
+
+#[test]
+fn constant_and_duplicate_columns_are_borne() {
+    let data = wine();
+    let x = data.x().to_dense();
+    let wide = ndarray::concatenate![Axis(1), x, x.slice(ndarray::s![.., ..1]), Array2::ones((x.nrows(), 1))];
+    let wide = Dataset::with_target(wide, data.target().clone()).unwrap();
+    for (name, method) in bases() {
+        assert!(fit(&method, &wide, 0).features.iter().all(|v| v.is_finite()), "{name}");
+    }
+    for (name, method) in selectors() {
+        let selection = select(&method, &wide);
+        assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
+        assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
+        assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
+    }
+}
+
+#[test]
+fn one_row_gives_an_answer_or_a_reason() {
+    let one = Dataset::labelled(array![[1.0, 2.0]], vec![0]).unwrap();
+    for (name, method) in bases() {
+        if let Err(error) = method.fit(&one, &Context::default()) {
+            let reasons = ["all rows are equal", "all rows have the class"];
+            assert!(reasons.iter().any(|r| error.to_string().contains(r)), "{name}: {error}");
+        }
+    }
+    for (name, method) in selectors() {
+        let error = method.select(&one, Wanted::OwnRule, &Context::default()).unwrap_err();
+        assert!(matches!(error, Error::OneClass { .. }), "{name}: {error}");
+    }
+}
+
+#[test]
+fn equal_rows_give_an_answer_or_a_reason() {
+    let same = Dataset::labelled(Array2::ones((6, 2)), vec![0, 1, 0, 1, 0, 1]).unwrap();
+    for (name, method) in bases() {
+        let error = method.fit(&same, &Context::default()).unwrap_err().to_string();
+        assert!(error.contains("all rows are equal"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn bad_numbers_never_reach_a_method() {
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = Dataset::with_target(array![[1.0, 2.0], [3.0, bad]], Target::None).unwrap_err();
+        assert!(error.to_string().starts_with("row 2, column 'x2'"), "{error}");
+    }
+}
+
+#[test]
+fn orders_are_complete_and_follow_scores() {
+    let data = wine();
+    for (name, method) in selectors() {
+        let selection = select(&method, &data);
+        let mut sorted = selection.order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..data.d()).collect::<Vec<_>>(), "{name}");
+        assert!(selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]), "{name}");
+        assert!((1..=data.d()).contains(&selection.n_selected), "{name}");
+        for k in [1, data.d()] {
+            let kept = method.select(&data, Wanted::Count(k), &Context::default()).unwrap();
+            assert_eq!(kept.selected().len(), k, "{name}");
+        }
+        let error = method.select(&data, Wanted::Count(14), &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("from 1 to the number of columns, 13, got 14"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
+    let data = wine();
+    let mut rng = Rng::new(1);
+    let mut rows: Vec<usize> = (0..data.n()).collect();
+    let mut columns: Vec<usize> = (0..data.d()).collect();
+    rng.shuffle(&mut rows);
+    rng.shuffle(&mut columns);
+    for (name, method) in selectors() {
+        let plain = select(&method, &data);
+        let moved = select(&method, &data.take_rows(&rows).take_columns(&columns));
+        for (to, &from) in columns.iter().enumerate() {
+            // Sums in another order.
+            assert!((moved.scores[to] / plain.scores[from] - 1.0).abs() < 1e-10, "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_ends_every_fit() {
+    struct Stop;
+    impl Observer for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let ctx = Context { observer: &Stop, ..Context::default() };
+    for (name, method) in bases() {
+        assert!(method.fit(&wine(), &ctx).unwrap_err().is_interrupted(), "{name}");
+    }
+}
+
+#[test]
+fn planted_columns_come_first() {
+    use kernsift::data::synthetic::{Pattern, Synthetic};
+    // A score of one column at a time sees a sum.
+    for seed in 0..5 {
+        let planted = Synthetic { pattern: Pattern::Linear, columns: 50, seed, ..Synthetic::default() }.make().unwrap();
+        let method = SelectorMethod::by_name("fisher").unwrap();
+        let mut best = select(&method, &planted.data).order[..2].to_vec();
+        best.sort_unstable();
+        let mut relevant = planted.relevant.clone();
+        relevant.sort_unstable();
+        assert_eq!(best, relevant);
+    }
+}

@@ -1,0 +1,206 @@
+//! Laws of KOBL, on random data and kernels: the fast form against the paper's recursion, and what
+//! sections 1.1 to 1.3 of the paper promise.
+
+use kernsift::basis::{Basis, Fitted, Kobl, Kpca, Pivoting, Threshold};
+use kernsift::data::{Dataset, Rows};
+use kernsift::kernel::{Kernel, gram};
+use kernsift::random::Rng;
+use kernsift::{Context, Stop};
+use ndarray::{Array1, Array2};
+use proptest::prelude::*;
+
+/// Eqs (5) to (13) word for word: coefficient vectors over all rows, the whole Gram matrix, and norms
+/// from quadratic forms. Returns pivots, r_kk and the coefficients of the basis.
+fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> (Vec<usize>, Vec<f64>, Vec<Array1<f64>>) {
+    let n = k.nrows();
+    let mut a: Vec<Array1<f64>> = (0..n)
+        .map(|j| {
+            let mut e = Array1::zeros(n);
+            e[j] = 1.0;
+            e
+        })
+        .collect();
+    let squared = |a: &Array1<f64>| a.dot(&k.dot(a)).max(0.0); // (11)
+    let (mut pivots, mut norms, mut basis): (Vec<usize>, Vec<f64>, Vec<Array1<f64>>) = (vec![], vec![], vec![]);
+    while pivots.len() < most {
+        let mut best = (usize::MAX, -1.0);
+        for j in (0..n).filter(|j| !pivots.contains(j)) {
+            let length = squared(&a[j]);
+            if length > best.1 * (1.0 + 1e-12) {
+                best = (j, length); // (5); rows that tie up to rounding: the first
+            }
+        }
+        let norm = best.1.sqrt(); // (6)
+        let first = norms.first().copied().unwrap_or(norm);
+        if norm <= 1e-6 * first || norm / first < threshold.at(pivots.len() as f64 / n as f64) {
+            break; // (21)
+        }
+        let w = &a[best.0] / norm; // (7), (12)
+        let kw = k.dot(&w);
+        for aj in &mut a {
+            let r = kw.dot(aj); // (9)
+            aj.scaled_add(-r, &w); // (8), (13)
+        }
+        pivots.push(best.0);
+        norms.push(norm);
+        basis.push(w);
+    }
+    (pivots, norms, basis)
+}
+
+fn rows(n: usize, d: usize, seed: u64) -> Dataset {
+    let mut rng = Rng::new(seed);
+    Dataset::unlabelled(Array2::from_shape_simple_fn((n, d), || rng.normal())).unwrap()
+}
+
+fn fit(kobl: &Kobl, data: &Dataset) -> Fitted {
+    kobl.fit(data, &Context::default()).unwrap()
+}
+
+fn kernels() -> impl Strategy<Value = Kernel> {
+    prop_oneof![
+        (0.02..2.0).prop_map(|gamma| Kernel::Rbf { gamma }),
+        (0.05..1.0).prop_map(|gamma| Kernel::Laplacian { gamma }),
+        Just(Kernel::Linear),
+        (0.1..1.0).prop_map(|gamma| Kernel::Polynomial { degree: 2, gamma, coef0: 1.0 }),
+        (0.1..1.0).prop_map(|gamma| Kernel::Sum(vec![(0.7, Kernel::Rbf { gamma }), (0.3, Kernel::Linear)])),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn fast_form_equals_the_papers_recursion(
+        kernel in kernels(), n in 2usize..50, d in 1usize..6, seed in 0u64..1000, power in 0.5..2.0,
+    ) {
+        let data = rows(n, d, seed);
+        let threshold = Threshold::Power(power);
+        let k = gram(&kernel, data.x(), data.x()).unwrap();
+        let (pivots, norms, basis) = literal(&k, &threshold, n);
+        let fast = fit(&Kobl { kernel: kernel.into(), threshold, ..Kobl::default() }, &data);
+        let summary = fast.map.summary();
+        // The last steps of either may stand on opposite sides of the rule by rounding alone: compare
+        // what both have, and let them differ by one step at most.
+        let shared = pivots.len().min(summary.pivots.len());
+        prop_assert!(pivots.len().abs_diff(summary.pivots.len()) <= 1);
+        prop_assert_eq!(&pivots[..shared], &summary.pivots[..shared]);
+        for i in 0..shared {
+            // Quadratic forms lose half the digits of small norms: 1e-8 of the first.
+            prop_assert!((norms[i] - summary.residual_norms[i]).abs() < 1e-8 * norms[0]);
+            let literal_feature = k.dot(&basis[i]);
+            for j in 0..n {
+                let scale = norms[0].max(1.0) * norms[0] / norms[i];
+                prop_assert!((literal_feature[j] - fast.features[[j, i]]).abs() < 1e-8 * scale);
+            }
+        }
+    }
+
+    #[test]
+    fn norms_never_grow_and_theorem_1_holds(kernel in kernels(), n in 2usize..80, d in 1usize..6, seed in 0u64..1000) {
+        let data = rows(n, d, seed);
+        for pivoting in [Pivoting::Greedy, Pivoting::Random] {
+            let fast = fit(&Kobl { kernel: kernel.clone().into(), pivoting, ..Kobl::default() }, &data);
+            let summary = fast.map.summary();
+            if pivoting == Pivoting::Greedy {
+                prop_assert!(summary.residual_norms.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
+            }
+            prop_assert!(summary.reconstruction_cost <= summary.bound.unwrap() + 1e-12);
+            if summary.outcome.stop == Stop::Threshold {
+                let (n, m) = (n as f64, fast.map.n_components() as f64);
+                let largest = kernsift::kernel::diagonal(&kernel, data.x()).unwrap().iter().copied().fold(0.0, f64::max);
+                let theorem = (n - m) / n * largest.sqrt() * (m / n);
+                prop_assert!((summary.bound.unwrap() - theorem).abs() < 1e-12 * theorem.max(1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn new_rows_get_coordinates_in_an_orthonormal_basis(
+        gamma in 0.05..1.0, n in 5usize..80, d in 1usize..8, seed in 0u64..1000,
+    ) {
+        let kernel = Kernel::Rbf { gamma };
+        let data = rows(n, d, seed);
+        let fast = fit(&Kobl { kernel: kernel.clone().into(), ..Kobl::default() }, &data);
+        let c = fast.map.coefficients();
+        let k = gram(&kernel, fast.map.anchors(), fast.map.anchors()).unwrap();
+        let identity = c.t().dot(&k).dot(c);
+        for ((i, j), v) in identity.indexed_iter() {
+            prop_assert!((v - f64::from(u8::from(i == j))).abs() < 1e-10, "({}, {}): {}", i, j, v);
+        }
+        // Training rows through the map for new rows are what the factorisation gave for free.
+        let ctx = Context::default();
+        let again = fast.map.transform(data.x(), &ctx).unwrap();
+        prop_assert!((&again - &fast.features).iter().all(|e| e.abs() < 1e-10));
+        let cost = fast.map.reconstruction_cost(data.x(), &ctx).unwrap();
+        // Square roots of residuals that are zero up to 1e-15.
+        prop_assert!((cost - fast.map.summary().reconstruction_cost).abs() < 1e-7);
+    }
+
+    #[test]
+    fn the_kernel_is_reproduced_on_the_pivots(kernel in kernels(), n in 2usize..60, seed in 0u64..1000) {
+        let data = rows(n, 3, seed);
+        let fast = fit(&Kobl { kernel: kernel.clone().into(), ..Kobl::default() }, &data);
+        let k = gram(&kernel, data.x(), fast.map.anchors()).unwrap();
+        let size = k.iter().fold(1.0_f64, |a, v| a.max(v.abs()));
+        let pivots = fast.features.select(ndarray::Axis(0), &fast.map.summary().pivots);
+        prop_assert!((&fast.features.dot(&pivots.t()) - &k).iter().all(|e| e.abs() < 1e-10 * size));
+    }
+
+    #[test]
+    fn the_order_of_rows_does_not_matter_once_the_first_pivot_is_fixed(n in 3usize..40, seed in 0u64..1000) {
+        // A linear kernel plus RBF has a varied diagonal: no ties.
+        let kernel = Kernel::Sum(vec![(1.0, Kernel::Rbf { gamma: 0.3 }), (0.1, Kernel::Linear)]);
+        let data = rows(n, 3, seed);
+        let mut order: Vec<usize> = (0..n).collect();
+        Rng::new(seed).shuffle(&mut order);
+        let kobl = Kobl { kernel: kernel.into(), ..Kobl::default() };
+        let (a, b) = (fit(&kobl, &data), fit(&kobl, &data.take_rows(&order)));
+        let back: Vec<usize> = b.map.summary().pivots.iter().map(|&i| order[i]).collect();
+        prop_assert_eq!(&a.map.summary().pivots, &back);
+    }
+
+    #[test]
+    fn no_basis_of_equal_size_leaves_less_squared_length_than_kpca(gamma in 0.05..1.0, n in 5usize..50, seed in 0u64..1000) {
+        let kernel: kernsift::kernel::KernelChoice = Kernel::Rbf { gamma }.into();
+        let data = rows(n, 3, seed);
+        let kobl = fit(&Kobl { kernel: kernel.clone(), ..Kobl::default() }, &data);
+        let m = kobl.map.n_components();
+        let kpca = Kpca { kernel, n_components: Some(m), center: false };
+        let kpca = kpca.fit(&data, &Context::default()).unwrap();
+        prop_assert!(kpca.map.summary().explained >= kobl.map.summary().explained - 1e-12);
+    }
+}
+
+#[test]
+fn duplicates_never_enter_twice() {
+    let half = rows(40, 3, 9).x().to_dense();
+    let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
+    let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.5 }.into(), threshold: Threshold::None, ..Kobl::default() };
+    let fast = fit(&kobl, &Dataset::unlabelled(twice).unwrap());
+    assert!(fast.map.n_components() <= 40);
+    let mut seen: Vec<usize> = fast.map.summary().pivots.iter().map(|p| p % 40).collect();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), fast.map.n_components());
+}
+
+#[test]
+fn sparse_rows_give_the_same_basis_as_dense_ones() {
+    let mut rng = Rng::new(21);
+    let x = Array2::from_shape_simple_fn((80, 50), || if rng.uniform() < 0.8 { 0.0 } else { rng.normal() });
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    for row in x.rows() {
+        for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            column.push(j as u32);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    let sparse: Rows = kernsift::data::SparseRows::new(50, start, column, value).unwrap().into();
+    let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.05 }.into(), ..Kobl::default() };
+    let (a, b) = (fit(&kobl, &Dataset::unlabelled(x).unwrap()), fit(&kobl, &Dataset::unlabelled(sparse).unwrap()));
+    assert_eq!(a.map.summary().pivots, b.map.summary().pivots);
+    assert!((&a.features - &b.features).iter().all(|e| e.abs() < 1e-10));
+    assert!(b.map.anchors().is_sparse());
+}
