@@ -247,7 +247,7 @@ pub enum FirstPivotArg {
 
 /// `apply`
 #[derive(Args)]
-#[command(after_help = "Example:\n  kernsift select builtin:wine -k 3 --save wine.ks && kernsift apply wine.ks builtin:wine --out reduced.csv")]
+#[command(after_help = "Example:\n  kernsift select builtin:wine -k 3 --save wine.ks\n  kernsift apply wine.ks builtin:wine --out reduced.csv")]
 pub struct ApplyArgs {
     /// A file made by --save
     pub model: PathBuf,

@@ -1,0 +1,291 @@
+//! The commands as a user runs them.
+
+mod scratch;
+
+use scratch::Scratch;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn select_prints_a_table_and_says_which_target_it_took() {
+    let run = Scratch::new().ok("select builtin:wine -k 3");
+    assert_eq!(run.err, "target: 'target' (by its name)\n");
+    let expected = "\
+builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes
+fisher keeps 3 of 13 columns
+
+ rank  column                        score
+    1  flavanoids                    2.673  ████████████████████████
+    2  proline                       2.376  █████████████████████▍
+    3  od280_od315_of_diluted_wines  2.171  ███████████████████▌
+";
+    assert_eq!(run.out, expected);
+}
+
+#[test]
+fn quiet_leaves_only_the_result() {
+    let run = Scratch::new().ok("select builtin:wine -k 3 --quiet");
+    assert_eq!(run.err, "");
+    assert!(run.out.contains("flavanoids"));
+}
+
+#[test]
+fn select_writes_saves_and_applies() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    s.ok("select wine.csv -k 2 --out reduced.csv --save wine.ks");
+    let reduced = s.text("reduced.csv");
+    assert!(reduced.starts_with("flavanoids,proline,target\n3.06,1065,0\n"), "{}", &reduced[..60]);
+    let applied = s.ok("apply wine.ks wine.csv");
+    assert_eq!(applied.out, reduced);
+    s.ok("apply wine.ks wine.csv --out again.csv.gz");
+    assert_eq!(s.ok("select again.csv.gz -q").out.lines().next().unwrap(), "again.csv.gz: 178 rows, 2 columns, target 'target' with 3 classes");
+}
+
+#[test]
+fn select_by_share_and_by_its_own_rule() {
+    let s = Scratch::new();
+    assert!(s.ok("select builtin:wine -k 0.3").out.contains("keeps 4 of 13"));
+    let record = json(&s.ok("select builtin:wine --json").out);
+    assert_eq!(record["command"], "select");
+    assert_eq!(record["selected"].as_array().unwrap().len(), 13, "all wine columns differ between classes");
+    assert_eq!(record["order"][0], "flavanoids");
+    assert!(record["scores"]["proline"].as_f64().unwrap() > 2.0);
+}
+
+#[test]
+fn basis_reports_dimension_cost_and_bound() {
+    let s = Scratch::new();
+    let page = s.ok("basis builtin:thyroid").out;
+    for expected in ["dimension", "reconstruction cost", "Theorem 1 promises at most", "kobl with rbf(gamma=", "█"] {
+        assert!(page.contains(expected), "{page}");
+    }
+    let record = json(&s.ok("basis builtin:thyroid --json").out);
+    let cost = record["reconstruction_cost"].as_f64().unwrap();
+    assert!(cost > 0.0 && cost <= record["bound"].as_f64().unwrap());
+    assert_eq!(record["n_components"], record["pivots"].as_array().unwrap().len());
+    assert_eq!(record["outcome"]["stop"], "threshold");
+}
+
+#[test]
+fn every_basis_maps_saves_and_applies() {
+    let s = Scratch::new();
+    s.ok("data export iris --out iris.csv");
+    for method in ["kobl", "kgs", "kpca", "kda", "gda"] {
+        let components = if method.ends_with("da") { 2 } else { 5 };
+        s.ok(&format!("basis iris.csv -m {method} -k {components} --out mapped.csv --save map.ks"));
+        let mapped = s.text("mapped.csv");
+        let header = mapped.lines().next().unwrap();
+        assert!(header.starts_with(&format!("{method}1,{method}2")) && header.ends_with(",target"), "{header}");
+        let applied = s.ok("apply map.ks iris.csv").out;
+        for (a, b) in mapped.lines().zip(applied.lines()).skip(1) {
+            for (a, b) in a.split(',').zip(b.split(',')) {
+                let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
+                assert!((a - b).abs() < 1e-9, "{method}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_width_can_be_set_by_dimension_and_the_cost_measured_on_other_rows() {
+    let s = Scratch::new();
+    let record = json(&s.ok("basis builtin:thyroid --width-for-dim 20 --test builtin:thyroid --json").out);
+    assert_eq!(record["n_components"], 20);
+    let (train, test) = (record["reconstruction_cost"].as_f64(), record["test_reconstruction_cost"].as_f64());
+    assert!((train.unwrap() - test.unwrap()).abs() < 1e-7, "the same rows cost the same");
+}
+
+#[test]
+fn options_change_the_basis() {
+    let s = Scratch::new();
+    let dimension = |options: &str| {
+        let line = format!("basis builtin:wine --json {options}");
+        json(&s.ok(&line).out)["n_components"].as_u64().unwrap()
+    };
+    let plain = dimension("");
+    assert!(dimension("--threshold 2") > plain);
+    assert!(dimension("--threshold none") > plain);
+    assert!(dimension("--tol 0.2") < plain);
+    assert!(dimension("--gamma 0.001") < plain);
+    assert!(dimension("--scale none --gamma scale") != plain);
+    assert_eq!(dimension("--kernel linear"), 13);
+    assert!(dimension("--kernel poly --degree 2 --coef0 0 --threshold none") <= 91, "13 * 14 / 2 monomials");
+    assert!(dimension("--kernel laplacian") > plain, "a rougher kernel");
+    let pivots = |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
+    assert_ne!(pivots("--pivoting random"), pivots("--pivoting random --seed 1"));
+    assert_ne!(pivots("--first-pivot medoid")[0], pivots("")[0]);
+    let kpca = |options: &str| {
+        json(&s.ok(&format!("basis builtin:wine -m kpca -k 3 --json {options}")).out)["explained"].as_f64().unwrap()
+    };
+    assert!(kpca("--no-center") > kpca(""));
+    let cost = |ridge: &str| {
+        json(&s.ok(&format!("basis builtin:wine -m kda --ridge {ridge} --json")).out)["reconstruction_cost"].as_f64()
+    };
+    assert_ne!(cost("0.1"), cost("0.001"));
+}
+
+#[test]
+fn threads_do_not_change_a_byte() {
+    let s = Scratch::new();
+    s.ok("data make xor --rows 3000 --columns 30 --out xor.csv");
+    s.ok("basis xor.csv -k 80 --threads 1 --save one.ks");
+    s.ok("basis xor.csv -k 80 --threads 2 --save two.ks");
+    assert_eq!(std::fs::read(s.path("one.ks")).unwrap(), std::fs::read(s.path("two.ks")).unwrap());
+}
+
+#[test]
+fn gaps_and_text_are_treated_as_asked() {
+    let s = Scratch::new();
+    s.file("t.csv", "size,colour,class\n1,red,a\n,blue,b\n3,red,a\n4,blue,b\n2,red,a\n6,blue,b\n");
+    let run = s.ok("select t.csv --missing drop --categorical onehot -k 3");
+    assert!(run.err.contains("1 of 6 rows have empty cells and were left out"));
+    assert!(run.out.contains("colour=red"));
+    assert!(s.ok("select t.csv --missing mean --categorical ordinal -k 2").out.contains("6 rows, 2 columns"));
+    assert!(s.ok("select t.csv --missing median --categorical ordinal -k 2").out.contains("6 rows, 2 columns"));
+}
+
+#[test]
+fn without_a_header_columns_are_numbered() {
+    let s = Scratch::new();
+    s.file("t.csv", "1,2,0\n3,4,1\n2,2,0\n5,4,1\n");
+    assert!(s.ok("select t.csv --no-header -k 2").out.contains("c1"));
+    let run = s.run("select t.csv -k 1");
+    assert!(run.err.contains("use --no-header if it is"), "{}", run.err);
+}
+
+#[test]
+fn every_format_gives_the_same_answer() {
+    let s = Scratch::new();
+    s.ok("data export iris --out iris.csv");
+    s.ok("data export iris --out iris.tsv.gz");
+    s.ok("data export iris --out iris.npy");
+    let csv = s.text("iris.csv");
+    let body = csv.lines().skip(1).map(|l| l.to_owned() + "\n").collect::<String>();
+    let attributes: String = csv.lines().next().unwrap().split(',').map(|n| format!("@attribute {n} numeric\n")).collect();
+    s.file("iris.arff", format!("@relation iris\n{attributes}@data\n{body}"));
+    let svm: String = csv
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let pairs: String = (0..4).map(|j| format!(" {}:{}", j + 1, cells[j])).collect();
+            format!("{}{pairs}\n", cells[4])
+        })
+        .collect();
+    s.file("iris.svm", svm);
+    let scores = |file: &str| {
+        let record = json(&s.ok(&format!("select {file} --json")).out);
+        let mut scores: Vec<f64> = record["scores"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).collect();
+        scores.sort_by(f64::total_cmp);
+        scores
+    };
+    let expected = scores("iris.csv");
+    for file in ["iris.tsv.gz", "iris.npy", "iris.arff", "iris.svm", "builtin:iris"] {
+        let got = scores(file);
+        // Sparse rows sum in another order.
+        assert!(expected.iter().zip(&got).all(|(a, b)| (a / b - 1.0).abs() < 1e-10), "{file}");
+    }
+}
+
+#[test]
+fn lists_and_records() {
+    let s = Scratch::new();
+    let methods = json(&s.ok("methods --json").out);
+    let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fisher", "kobl", "kgs", "kpca", "kda", "gda"]);
+    assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
+    let sets = json(&s.ok("data --json").out);
+    assert_eq!(sets.as_array().unwrap().len(), 17);
+    assert!(sets.as_array().unwrap().iter().all(|d| !d["source"].as_str().unwrap().is_empty() && !d["licence"].as_str().unwrap().is_empty()));
+}
+
+#[test]
+fn made_data_says_what_is_relevant() {
+    let s = Scratch::new();
+    let run = s.ok("data make linear --rows 300 --columns 12 --seed 5 --out made.csv");
+    let relevant: Vec<&str> = run.err.trim().rsplit(": ").next().unwrap().split(", ").collect();
+    assert_eq!(relevant.len(), 2, "{}", run.err);
+    let record = json(&s.ok("select made.csv -k 2 --json").out);
+    let mut found: Vec<&str> = record["selected"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    let mut expected = relevant.clone();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn warnings_make_strict_runs_end_with_one() {
+    let s = Scratch::new();
+    let run = s.run("basis builtin:ionosphere");
+    assert_eq!(run.code, 0);
+    assert!(run.err.contains("warning: column f2 is constant and tells nothing"), "{}", run.err);
+    assert_eq!(s.run("basis builtin:ionosphere --strict").code, 1);
+    assert_eq!(s.run("basis builtin:wine --strict").code, 0);
+}
+
+#[test]
+fn verbose_says_more() {
+    assert!(Scratch::new().ok("basis builtin:wine -v").err.contains("kernel: rbf(gamma=0.0200)"));
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let s = Scratch::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(s.ok(&format!("completions {shell}")).out.contains("kernsift"), "{shell}");
+    }
+}
+
+#[test]
+fn every_help_has_an_example_that_runs() {
+    let s = Scratch::new();
+    let mut n_examples = 0;
+    for command in ["", "select", "basis", "apply", "data", "data export", "data make", "methods", "completions"] {
+        let help = s.ok(&format!("{command} --help")).out;
+        let (_, examples) = help.rsplit_once("Example").unwrap_or_else(|| panic!("no example in: {command} --help"));
+        for line in examples.lines().skip(1).filter(|l| l.trim().starts_with("kernsift")) {
+            let line = line.trim().split(" > ").next().unwrap();
+            s.ok(line.strip_prefix("kernsift ").unwrap());
+            n_examples += 1;
+        }
+    }
+    assert!(n_examples >= 12, "{n_examples}");
+}
+
+#[test]
+fn a_closed_pipe_is_not_an_error() {
+    use std::process::Stdio;
+    let s = Scratch::new();
+    let mut child =
+        s.command("data export madelon").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_a_run_within_a_second_and_leave_nothing() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let s = Scratch::new();
+    s.ok("data make noise --rows 60000 --columns 30 --out big.csv");
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        // A narrow kernel without a threshold would take thousands of pivots.
+        let line = "basis big.csv --gamma 5 --threshold none -k 20000 --out mapped.csv --memory-limit 100GiB";
+        let child = s.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(1500));
+        let start = Instant::now();
+        Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        // One second by contract, half of one for a busy machine.
+        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
+        assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
+        assert_eq!(s.files(), ["big.csv"]);
+    }
+}
