@@ -214,11 +214,10 @@ pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     let n = factor.residual.len();
     let outcome = Outcome { stop: factor.stop, iterations: factor.pivots.len() };
     let left: f64 = factor.residual.iter().sum();
-    let explained: f64 = factor.l.iter().map(|v| v * v).sum();
     Ok(Summary {
         residual_norms: factor.norms.clone(),
         reconstruction_cost: factor.residual.iter().map(|r| r.sqrt()).sum::<f64>() / n as f64,
-        explained: explained / (explained + left),
+        explained: (1.0 - left / factor.trace).clamp(0.0, 1.0),
         ..Summary::start(method, n, factor.pivots.clone(), outcome)
     })
 }

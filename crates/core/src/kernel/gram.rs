@@ -11,9 +11,7 @@ use super::formula::{Kernel, metric_factor};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::linalg::{Columns, multiply, product_into};
-use crate::simd::{
-    add_absolute_difference, add_scaled, add_squared_difference, exp_scaled, products_to_squared_distances,
-};
+use crate::simd::{absolute_distances, add_scaled, exp_scaled, products_to_squared_distances, squared_distances};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -80,14 +78,24 @@ fn add_diagonal(weight: f64, term: &Flat, x: &Rows, out: &mut [f64]) {
 /// A kernel over fixed rows that hands out columns; what a pivoted factorisation works on.
 pub struct Gram<'a> {
     kernel: &'a Kernel,
-    x: &'a Rows,
+    x: Cow<'a, Rows>,
     diagonal: Vec<f64>,
 }
 
 impl<'a> Gram<'a> {
     /// Checks the kernel against the rows.
     pub fn new(kernel: &'a Kernel, x: &'a Rows) -> Result<Self> {
-        Ok(Self { kernel, x, diagonal: diagonal(kernel, x)? })
+        let diagonal = diagonal(kernel, x)?;
+        // Direct distances run down the columns, again for every batch of pivots: lay them out so once.
+        let x = match x {
+            Rows::Dense(dense) if dense.ncols() <= DIRECT && dense.t().to_slice().is_none() => {
+                let mut by_columns = Array2::zeros(dense.raw_dim().f());
+                by_columns.assign(dense);
+                Cow::Owned(by_columns.into())
+            }
+            other => Cow::Borrowed(other),
+        };
+        Ok(Self { kernel, x, diagonal })
     }
 
     fn plan<'b>(&'b self, x: &'b Rows, z: &'b Rows) -> Plan<'b> {
@@ -106,13 +114,14 @@ impl Columns for Gram<'_> {
 
     fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>) {
         let z = self.x.take_rows(which);
-        self.plan(self.x, &z).fill(out);
+        self.plan(&self.x, &z).fill(out);
     }
 
     fn block(&self, which: &[usize]) -> Array2<f64> {
         let z = self.x.take_rows(which);
-        let mut out = Array2::zeros((which.len(), which.len()).f());
-        self.plan(&z, &z).fill(out.view_mut());
+        let mut out = Array2::zeros((which.len(), which.len()));
+        // Symmetric: filling the transpose is filling it.
+        self.plan(&z, &z).fill(out.view_mut().reversed_axes());
         out
     }
 }
@@ -195,10 +204,15 @@ impl<'a> Plan<'a> {
         tiles.into_par_iter().for_each_init(Scratch::default, |scratch, mut tile| {
             let (rows, columns) = tile.out.dim();
             let (at_x, at_z) = (tile.row..tile.row + rows, tile.column..tile.column + columns);
-            scratch.sum.clear();
             scratch.sum.resize(rows * columns, 0.0);
-            for term in &self.terms {
-                scratch.one.clear();
+            for (i, term) in self.terms.iter().enumerate() {
+                if i == 0 && term.weight == 1.0 {
+                    term.tile(at_x.clone(), at_z.clone(), &mut scratch.sum, &mut scratch.part);
+                    continue;
+                }
+                if i == 0 {
+                    scratch.sum.fill(0.0);
+                }
                 scratch.one.resize(rows * columns, 0.0);
                 term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
                 add_scaled(&mut scratch.sum, term.weight, &scratch.one);
@@ -275,8 +289,7 @@ impl<'a> Term<'a> {
     fn tile(&self, at_x: Range<usize>, at_z: Range<usize>, out: &mut [f64], part: &mut Vec<f64>) {
         match (&*self.x, &*self.z) {
             (Rows::Dense(x), Rows::Dense(z)) => {
-                let (x, z) = (x.slice(s![at_x.clone(), ..]), z.slice(s![at_z.clone(), ..]));
-                self.dense_tile(x, z, out, part);
+                self.dense_tile(x, at_x.clone(), z.slice(s![at_z.clone(), ..]), out, part);
             }
             (Rows::Sparse(x), z) => self.sparse_tile(x, at_x.clone(), z, at_z.clone(), out, part, false),
             (x, Rows::Sparse(z)) => self.sparse_tile(z, at_z.clone(), x, at_x.clone(), out, part, true),
@@ -296,8 +309,16 @@ impl<'a> Term<'a> {
         }
     }
 
-    fn dense_tile(&self, x: ArrayView2<f64>, z: ArrayView2<f64>, out: &mut [f64], part: &mut Vec<f64>) {
-        let (rows, d) = x.dim();
+    fn dense_tile(
+        &self,
+        all: &Array2<f64>,
+        at: Range<usize>,
+        z: ArrayView2<f64>,
+        out: &mut [f64],
+        part: &mut Vec<f64>,
+    ) {
+        let x = all.slice(s![at.clone(), ..]);
+        let rows = x.nrows();
         let view = |out| ArrayViewMut2::from_shape((rows, z.nrows()).f(), out).expect("a value per cell");
         match self.form {
             Form::Product | Form::Polynomial { .. } => product_into(x, z.t(), view(out)),
@@ -314,17 +335,23 @@ impl<'a> Term<'a> {
                 product_into(x.view(), z.t(), view(out));
             }
             Form::SquaredDistance { .. } | Form::AbsoluteDistance { .. } => {
-                // By columns of x, so that the inner loop runs over rows whatever d is.
-                part.clear();
-                x.columns().into_iter().for_each(|column| part.extend(column));
-                let add = match self.form {
-                    Form::SquaredDistance { .. } => add_squared_difference,
-                    _ => add_absolute_difference,
+                let distances = match self.form {
+                    Form::SquaredDistance { .. } => squared_distances,
+                    _ => absolute_distances,
                 };
-                for (column, z) in out.chunks_exact_mut(rows).zip(z.rows()) {
-                    for f in 0..d {
-                        add(column, &part[f * rows..(f + 1) * rows], z[f]);
+                // By columns of x, so that the inner loop runs over rows whatever d is.
+                let (columns, stride) = match all.t().to_slice() {
+                    Some(whole) => (&whole[at.start..], all.nrows()),
+                    None => {
+                        part.clear();
+                        x.columns().into_iter().for_each(|column| part.extend(column));
+                        (&part[..], rows)
                     }
+                };
+                let mut point = vec![0.0; x.ncols()];
+                for (column, z) in out.chunks_exact_mut(rows).zip(z.rows()) {
+                    point.iter_mut().zip(z).for_each(|(p, z)| *p = *z);
+                    distances(column, columns, stride, &point);
                 }
             }
         }

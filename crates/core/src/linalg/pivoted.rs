@@ -22,8 +22,8 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use crate::simd::{add_scaled, scale_and_reduce};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
+use crate::simd::{TILE_COLUMNS, TILE_ROWS, add_combination, combine_columns, scale_and_reduce};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,8 @@ pub struct Factor {
     pub residual: Vec<f64>,
     /// The largest residual norm before the first step, $r_{11}$ under greedy pivoting.
     pub largest: f64,
+    /// The sum of the diagonal.
+    pub trace: f64,
     /// Why it ended.
     pub stop: Stop,
 }
@@ -211,6 +213,7 @@ impl<'a> Run<'a> {
             norms: self.norms,
             residual: self.residual,
             largest: self.largest,
+            trace: self.trace,
             stop,
         }
     }
@@ -376,12 +379,7 @@ impl<'a> Run<'a> {
         columns.resize(n * b, 0.0);
         let mut view = ArrayViewMut2::from_shape((n, b).f(), &mut columns).expect("n values per column");
         self.source.columns_into(&rows, view.view_mut());
-        let factor = self.factor();
-        let weights = factor.select(ndarray::Axis(0), &rows);
-        view.axis_chunks_iter_mut(ndarray::Axis(0), CHUNK)
-            .into_par_iter()
-            .zip(factor.axis_chunks_iter(ndarray::Axis(0), CHUNK).into_par_iter())
-            .for_each(|(part, factor)| add_product(-1.0, factor, weights.t(), part));
+        subtract_explained(view, &self.l, &rows);
         Ok(Batch { rows, columns, base: self.rank() })
     }
 
@@ -439,32 +437,31 @@ impl<'a> Run<'a> {
         let (n, rank) = (self.n, self.rank());
         let norm = self.residual[row].sqrt();
         let weights: Vec<f64> = (base..rank).map(|k| -self.l[k * n + row]).collect();
-        self.l.resize((rank + 1) * n, 0.0);
+        self.l.extend_from_slice(column);
         let (earlier, new) = self.l.split_at_mut(rank * n);
         let recent = &earlier[base * n..];
-        let (least, most) = new
+        let (least, most, chunk) = new
             .par_chunks_mut(CHUNK)
             .zip(self.residual.par_chunks_mut(CHUNK))
             .enumerate()
             .map(|(chunk, (new, residual))| {
                 let at = chunk * CHUNK;
-                new.copy_from_slice(&column[at..at + new.len()]);
-                for (k, &weight) in weights.iter().enumerate() {
-                    add_scaled(new, weight, &recent[k * n + at..][..new.len()]);
+                if !weights.is_empty() {
+                    add_combination(new, &recent[at..], n, &weights);
                 }
-                let least = scale_and_reduce(new, 1.0 / norm, residual);
+                let (least, mut most) = scale_and_reduce(new, 1.0 / norm, residual);
                 if chunk == row / CHUNK {
                     // r^2 - r^2, which rounding may leave on either side of zero.
                     residual[row - at] = 0.0;
+                    most = first_largest(residual).1;
                 }
-                let (place, most) = first_largest(residual);
-                (least, (at + place, most))
+                (least, most, chunk)
             })
             .reduce(
-                || (f64::INFINITY, (usize::MAX, f64::NEG_INFINITY)),
+                || (f64::INFINITY, f64::NEG_INFINITY, usize::MAX),
                 |a, b| {
-                    let b_leads = b.1.1 > a.1.1 || (b.1.1 == a.1.1 && b.1.0 < a.1.0);
-                    (a.0.min(b.0), if b_leads { b.1 } else { a.1 })
+                    let b_leads = b.1 > a.1 || (b.1 == a.1 && b.2 < a.2);
+                    (a.0.min(b.0), if b_leads { b.1 } else { a.1 }, if b_leads { b.2 } else { a.2 })
                 },
             );
         // Exact zeros above the diagonal; earlier pivots keep their residual of zero by clamping.
@@ -472,7 +469,9 @@ impl<'a> Run<'a> {
             new[pivot] = 0.0;
         }
         new[row] = norm;
-        self.top = Some(most);
+        let from = chunk * CHUNK;
+        let place = self.residual[from..].iter().position(|&r| r == most).unwrap_or(0);
+        self.top = Some((from + place, most));
         if !(least >= -NEGATIVE * self.largest * self.largest) {
             return Err(Error::Breakdown {
                 step: "pivoted Cholesky",
@@ -488,6 +487,36 @@ impl<'a> Run<'a> {
         self.norms.push(norm);
         Ok(())
     }
+}
+
+/// `columns -= L L[rows, :]^T`, with `l` by columns.
+fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]) {
+    let n = columns.nrows();
+    let rank = l.len() / n;
+    if rank == 0 {
+        return;
+    }
+    // The weights of TILE_COLUMNS results side by side, for every group of results.
+    let weights: Vec<Vec<[f64; TILE_COLUMNS]>> = rows
+        .chunks(TILE_COLUMNS)
+        .map(|group| {
+            (0..rank).map(|k| std::array::from_fn(|j| group.get(j).map_or(0.0, |&row| l[k * n + row]))).collect()
+        })
+        .collect();
+    columns.axis_chunks_iter_mut(Axis(0), CHUNK).into_par_iter().enumerate().for_each(|(chunk, mut part)| {
+        let start = chunk * CHUNK;
+        let mut sums = [[0.0; TILE_ROWS]; TILE_COLUMNS];
+        for at in (0..part.nrows()).step_by(TILE_ROWS) {
+            let height = TILE_ROWS.min(part.nrows() - at);
+            for (group, weights) in weights.iter().enumerate() {
+                combine_columns(&l[start + at..], n, height, weights, &mut sums);
+                for (j, sums) in sums.iter().enumerate().take(rows.len() - group * TILE_COLUMNS) {
+                    let mut out = part.slice_mut(s![at..at + height, group * TILE_COLUMNS + j]);
+                    out.iter_mut().zip(sums).for_each(|(out, sum)| *out -= sum);
+                }
+            }
+        }
+    });
 }
 
 /// The first of the largest entries. An empty slice gives `(0, -inf)`.

@@ -59,22 +59,46 @@ fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-vectorised! {
-    /// `sum[i] += (x[i] - z)^2`
-    pub fn add_squared_difference(sum: &mut [f64], x: &[f64], z: f64) {
-        for (s, x) in sum.iter_mut().zip(x) {
-            let difference = x - z;
-            *s = multiply_add::<FMA>(difference, difference, *s);
+/// `sum[r] = sum_f measure(columns[f * stride + r] - z[f])`, four columns at a time so that each sum is
+/// loaded and stored once for four additions.
+#[inline(always)]
+fn sum_over_columns(
+    sum: &mut [f64],
+    columns: &[f64],
+    stride: usize,
+    z: &[f64],
+    add: impl Fn(f64, f64) -> f64 + Copy,
+) {
+    let height = sum.len();
+    let column = |f: usize| &columns[f * stride..f * stride + height];
+    sum.fill(0.0);
+    let (fours, rest) = z.as_chunks::<4>();
+    for (block, z) in fours.iter().enumerate() {
+        let [c0, c1, c2, c3] = std::array::from_fn(|i| column(4 * block + i));
+        for r in 0..height {
+            let partial = add(c1[r] - z[1], add(c0[r] - z[0], sum[r]));
+            sum[r] = add(c3[r] - z[3], add(c2[r] - z[2], partial));
+        }
+    }
+    for (i, z) in rest.iter().enumerate() {
+        let c = column(4 * fours.len() + i);
+        for r in 0..height {
+            sum[r] = add(c[r] - z, sum[r]);
         }
     }
 }
 
 vectorised! {
-    /// `sum[i] += |x[i] - z|`
-    pub fn add_absolute_difference(sum: &mut [f64], x: &[f64], z: f64) {
-        for (s, x) in sum.iter_mut().zip(x) {
-            *s += (x - z).abs();
-        }
+    /// Squared distances of rows from one row: `sum[r] = sum_f (columns[f * stride + r] - z[f])^2`.
+    pub fn squared_distances(sum: &mut [f64], columns: &[f64], stride: usize, z: &[f64]) {
+        sum_over_columns(sum, columns, stride, z, |e, sum| multiply_add::<FMA>(e, e, sum));
+    }
+}
+
+vectorised! {
+    /// Sums of absolute differences: `sum[r] = sum_f |columns[f * stride + r] - z[f]|`.
+    pub fn absolute_distances(sum: &mut [f64], columns: &[f64], stride: usize, z: &[f64]) {
+        sum_over_columns(sum, columns, stride, z, |e, sum| sum + e.abs());
     }
 }
 
@@ -98,17 +122,109 @@ vectorised! {
 }
 
 vectorised! {
+    /// `out[r] += sum_k weights[k] * columns[k * stride + r]`
+    pub fn add_combination(out: &mut [f64], columns: &[f64], stride: usize, weights: &[f64]) {
+        let height = out.len();
+        let column = |k: usize| &columns[k * stride..k * stride + height];
+        let (fours, rest) = weights.as_chunks::<4>();
+        for (block, w) in fours.iter().enumerate() {
+            let [c0, c1, c2, c3] = std::array::from_fn(|i| column(4 * block + i));
+            for r in 0..height {
+                let sum = multiply_add::<FMA>(w[1], c1[r], multiply_add::<FMA>(w[0], c0[r], out[r]));
+                out[r] = multiply_add::<FMA>(w[3], c3[r], multiply_add::<FMA>(w[2], c2[r], sum));
+            }
+        }
+        for (i, w) in rest.iter().enumerate() {
+            let c = column(4 * fours.len() + i);
+            for r in 0..height {
+                out[r] = multiply_add::<FMA>(*w, c[r], out[r]);
+            }
+        }
+    }
+}
+
+/// Independent running extremes: one would be a chain of comparisons that nothing can overlap.
+const LANES: usize = 16;
+
+vectorised! {
     /// One step of a pivoted Cholesky factorisation on a run of rows: `column *= scale`, then
-    /// `residual -= column^2`. Returns the smallest residual before it is clamped at zero.
-    pub fn scale_and_reduce(column: &mut [f64], scale: f64, residual: &mut [f64]) -> f64 {
-        let mut least = f64::INFINITY;
-        for (c, d) in column.iter_mut().zip(residual) {
+    /// `residual -= column^2`, clamped at zero. Returns the smallest residual before it is clamped and the
+    /// largest after.
+    pub fn scale_and_reduce(column: &mut [f64], scale: f64, residual: &mut [f64]) -> (f64, f64) {
+        let step = |c: &mut f64, d: &mut f64| {
             *c *= scale;
             let left = multiply_add::<FMA>(-*c, *c, *d);
-            least = if left < least { left } else { least };
             *d = if left < 0.0 { 0.0 } else { left };
+            left
+        };
+        let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        let (columns, column_rest) = column.as_chunks_mut::<LANES>();
+        let (residuals, residual_rest) = residual.as_chunks_mut::<LANES>();
+        for (c, d) in columns.iter_mut().zip(residuals) {
+            for i in 0..LANES {
+                let left = step(&mut c[i], &mut d[i]);
+                least[i] = if left < least[i] { left } else { least[i] };
+                most[i] = if d[i] > most[i] { d[i] } else { most[i] };
+            }
         }
-        least
+        for (c, d) in column_rest.iter_mut().zip(residual_rest) {
+            let left = step(c, d);
+            least[0] = if left < least[0] { left } else { least[0] };
+            most[0] = if *d > most[0] { *d } else { most[0] };
+        }
+        (least.into_iter().fold(f64::INFINITY, f64::min), most.into_iter().fold(f64::NEG_INFINITY, f64::max))
+    }
+}
+
+/// Rows of a [`combine_columns`] tile: a page of each column, which memory hands over in one go.
+pub const TILE_ROWS: usize = 512;
+/// Results of a [`combine_columns`] tile.
+pub const TILE_COLUMNS: usize = 4;
+/// Sums of a [`combine_columns`] tile, a result each.
+pub type Sums = [[f64; TILE_ROWS]; TILE_COLUMNS];
+
+vectorised! {
+    /// A tile of a tall matrix times a thin one:
+    /// `sums[j][r] = sum_k weights[k][j] * columns[k * stride + r]` for `r < height`.
+    ///
+    /// `columns` starts at the tile's first row. General matrix products first copy their operands into
+    /// panels, which does not pay if the thin one has only a few columns.
+    pub fn combine_columns(
+        columns: &[f64],
+        stride: usize,
+        height: usize,
+        weights: &[[f64; TILE_COLUMNS]],
+        sums: &mut Sums,
+    ) {
+        sums.iter_mut().for_each(|sums| sums[..height].fill(0.0));
+        let [s0, s1, s2, s3] = sums.each_mut().map(|sums| &mut sums[..height]);
+        let column = |k: usize| &columns[k * stride..k * stride + height];
+        // Four columns at a time, so that each sum is loaded and stored once for four additions.
+        let (fours, rest) = weights.as_chunks::<4>();
+        for (block, w) in fours.iter().enumerate() {
+            let [c0, c1, c2, c3] = std::array::from_fn(|i| column(4 * block + i));
+            for r in 0..height {
+                let add = |sum: f64, j: usize| {
+                    let sum = multiply_add::<FMA>(w[0][j], c0[r], sum);
+                    let sum = multiply_add::<FMA>(w[1][j], c1[r], sum);
+                    let sum = multiply_add::<FMA>(w[2][j], c2[r], sum);
+                    multiply_add::<FMA>(w[3][j], c3[r], sum)
+                };
+                s0[r] = add(s0[r], 0);
+                s1[r] = add(s1[r], 1);
+                s2[r] = add(s2[r], 2);
+                s3[r] = add(s3[r], 3);
+            }
+        }
+        for (i, w) in rest.iter().enumerate() {
+            let c = column(4 * fours.len() + i);
+            for r in 0..height {
+                s0[r] = multiply_add::<FMA>(w[0], c[r], s0[r]);
+                s1[r] = multiply_add::<FMA>(w[1], c[r], s1[r]);
+                s2[r] = multiply_add::<FMA>(w[2], c[r], s2[r]);
+                s3[r] = multiply_add::<FMA>(w[3], c[r], s3[r]);
+            }
+        }
     }
 }
 
@@ -119,25 +235,30 @@ mod tests {
     /// Values must not depend on where in a slice they stand: heads, tails and full vectors agree.
     #[test]
     fn values_do_not_depend_on_their_place() {
-        let x: Vec<f64> = (0..37).map(|i| (i as f64 * 0.77).sin() * 3.0).collect();
-        let mut whole = vec![0.5; x.len()];
-        add_squared_difference(&mut whole, &x, 0.3);
-        add_scaled(&mut whole, 1.7, &x);
-        for i in 0..x.len() {
-            let mut one = [0.5];
-            add_squared_difference(&mut one, &x[i..=i], 0.3);
-            add_scaled(&mut one, 1.7, &x[i..=i]);
-            assert_eq!(whole[i].to_bits(), one[0].to_bits());
+        let n = 37;
+        let columns: Vec<f64> = (0..7 * n).map(|i| (i as f64 * 0.77).sin() * 3.0).collect();
+        let z: Vec<f64> = (0..7).map(|i| f64::from(i) * 0.3).collect();
+        let all = |rows: std::ops::Range<usize>| {
+            let mut out = vec![0.0; rows.len()];
+            squared_distances(&mut out, &columns[rows.start..], n, &z);
+            add_combination(&mut out, &columns[rows.start..], n, &z);
+            add_scaled(&mut out, 1.7, &columns[rows]);
+            out
+        };
+        let whole = all(0..n);
+        for i in 0..n {
+            assert_eq!(whole[i].to_bits(), all(i..i + 1)[0].to_bits());
         }
     }
 
     #[test]
     fn differences_by_hand() {
-        let mut sum = vec![1.0, 1.0];
-        add_squared_difference(&mut sum, &[3.0, 0.0], 1.0);
+        // Rows (3, 0) and (0, 2) against (1, 1).
+        let mut sum = vec![9.0; 2];
+        squared_distances(&mut sum, &[3.0, 0.0, 0.0, 2.0], 2, &[1.0, 1.0]);
         assert_eq!(sum, [5.0, 2.0]);
-        add_absolute_difference(&mut sum, &[3.0, 0.0], 1.0);
-        assert_eq!(sum, [7.0, 3.0]);
+        absolute_distances(&mut sum, &[3.0, 0.0, 0.0, 2.0], 2, &[1.0, 1.0]);
+        assert_eq!(sum, [3.0, 2.0]);
         // |x|^2 = 9, |z|^2 = 4, <x, z> = 6: the points agree, and rounding may not go below zero.
         let mut p = vec![6.0, 6.5];
         products_to_squared_distances(&mut p, &[9.0, 9.0], 4.0);
@@ -145,11 +266,32 @@ mod tests {
     }
 
     #[test]
+    fn combinations_equal_plain_sums() {
+        let (n, k) = (600, 11);
+        let columns: Vec<f64> = (0..n * k).map(|i| (i as f64 * 0.37).cos()).collect();
+        let weights: Vec<[f64; TILE_COLUMNS]> =
+            (0..k).map(|k| std::array::from_fn(|j| (k * TILE_COLUMNS + j) as f64 * 0.1)).collect();
+        let height = 300;
+        let mut sums = [[7.0; TILE_ROWS]; TILE_COLUMNS];
+        combine_columns(&columns[5..], n, height, &weights, &mut sums);
+        for j in 0..TILE_COLUMNS {
+            let one: Vec<f64> = weights.iter().map(|w| w[j]).collect();
+            let mut out = vec![0.0; height];
+            add_combination(&mut out, &columns[5..], n, &one);
+            for r in 0..height {
+                let plain: f64 = (0..k).map(|k| weights[k][j] * columns[5 + k * n + r]).sum();
+                // Eleven additions of numbers below 5.
+                assert!((sums[j][r] - plain).abs() < 1e-13 && (out[r] - plain).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
     fn one_step_of_the_factorisation_by_hand() {
         let (mut column, mut residual) = (vec![2.0, 1.0, 3.0], vec![1.0, 1.0, 2.0]);
-        let least = scale_and_reduce(&mut column, 0.5, &mut residual);
+        let extremes = scale_and_reduce(&mut column, 0.5, &mut residual);
         assert_eq!(column, [1.0, 0.5, 1.5]);
         assert_eq!(residual, [0.0, 0.75, 0.0]);
-        assert_eq!(least, -0.25);
+        assert_eq!(extremes, (-0.25, 0.75));
     }
 }

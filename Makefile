@@ -1,0 +1,63 @@
+# Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
+#   make demo    build, and run the main job on a built-in data set
+#   make test    install what the tests need, and run them all
+# The rest: lint, bench, docs, wheel, clean.
+
+PYTHON ?= python3
+VENV := $(CURDIR)/.venv
+BIN := $(VENV)/bin
+TOOLS := $(VENV)/.installed
+KERNSIFT := target/release/kernsift
+MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
+
+.PHONY: demo test test-rust test-python lint bench bench-rust docs wheel clean
+
+demo:
+	cargo build --release --package kernsift-cli
+	$(KERNSIFT) basis builtin:wine
+	$(KERNSIFT) select builtin:wine -k 5
+
+test: test-rust test-python
+
+test-rust:
+	cargo test
+
+test-python: $(TOOLS)
+	$(MATURIN)
+	cd python && $(BIN)/python -m pytest -q
+
+# An environment of the project's own, made anew when the list of tools changes.
+$(TOOLS): python/requirements-test.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+	touch $(TOOLS)
+
+lint: $(TOOLS)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(BIN)/ruff check python benchmarks docs
+	$(BIN)/ruff format --check python benchmarks docs
+	cd python && $(BIN)/python -m mypy --strict kernsift
+
+# Ratios against other programs, in one run; records are kept in benchmarks/records.
+bench: $(TOOLS)
+	$(MATURIN) --release
+	$(BIN)/python benchmarks/run.py
+
+# Times of single layers, for work on the code.
+bench-rust:
+	cargo bench --package kernsift
+
+docs: $(TOOLS)
+	cargo build --release --package kernsift-cli
+	$(BIN)/python docs/make_pictures.py
+	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
+	@echo "docs/README.md and target/doc/kernsift/index.html"
+
+wheel: $(TOOLS)
+	$(BIN)/maturin build --release --manifest-path python/Cargo.toml --out dist
+
+clean:
+	cargo clean
+	rm -rf $(VENV) dist

@@ -1,0 +1,77 @@
+"""Draws real output of the command line as SVG pictures, so that none of them is ever typed by hand.
+
+Run by `make docs`, after the command line was built.
+"""
+
+import subprocess
+from html import escape
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "target" / "release" / "kernsift"
+FOLDER = ROOT / "docs" / "pictures"
+
+# Each picture: its name, and the commands whose output it shows.
+PICTURES = {
+    "basis": ["kernsift basis builtin:wine"],
+    "select": ["kernsift select builtin:wine -k 5"],
+    "methods": ["kernsift methods"],
+}
+
+CHARACTER_WIDTH = 8.43  # of the monospaced fonts named below, at FONT_SIZE
+LINE_HEIGHT = 17
+FONT_SIZE = 14
+MARGIN = 18
+
+
+def run(command: str) -> list[str]:
+    """The lines a user sees: the command, then what it prints."""
+    words = command.split()
+    done = subprocess.run(
+        [PROGRAM, *words[1:], "--quiet"], capture_output=True, text=True, check=True
+    )
+    return [f"$ {command}", *done.stdout.rstrip("\n").split("\n")]
+
+
+def draw(lines: list[str]) -> str:
+    """Text as a picture of a terminal. Every line is stretched to its width in characters, so that
+    columns stay aligned whatever font the viewer has."""
+    columns = max(len(line) for line in lines)
+    width = 2 * MARGIN + columns * CHARACTER_WIDTH
+    height = 2 * MARGIN + len(lines) * LINE_HEIGHT
+    texts = []
+    for i, line in enumerate(lines):
+        if not line.strip():
+            continue
+        kind = "command" if line.startswith("$ ") else "output"
+        indent = len(line) - len(line.lstrip())
+        text = line.strip()
+        texts.append(
+            f'<text class="{kind}" x="{MARGIN + indent * CHARACTER_WIDTH:.2f}" '
+            f'y="{MARGIN + (i + 0.78) * LINE_HEIGHT:.2f}" '
+            f'textLength="{len(text) * CHARACTER_WIDTH:.2f}">{escape(text)}</text>'
+        )
+    body = "\n".join(texts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" role="img">\n'
+        "<style>\n"
+        f"text {{ font: {FONT_SIZE}px 'DejaVu Sans Mono', Menlo, Consolas, monospace; white-space: pre; }}\n"
+        ".command { fill: #7ee0a5; } .output { fill: #d8dee9; }\n"
+        "</style>\n"
+        f'<rect width="100%" height="100%" rx="8" fill="#1f2430"/>\n{body}\n</svg>\n'
+    )
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    for name, commands in PICTURES.items():
+        lines: list[str] = []
+        for command in commands:
+            lines += ([""] if lines else []) + run(command)
+        (FOLDER / f"{name}.svg").write_text(draw(lines), encoding="utf-8")
+        print(f"docs/pictures/{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
