@@ -57,8 +57,9 @@ class KOBL(BaseBasis):
     tol : float, default=0.0
         Stop as well when this share of the kernel's trace is left, from 0 to below 1.
     random_state : int, RandomState instance or None, default=None
-        For random pivots, for "medoid", and for the median of more than 1000 rows. With an int every fit gives the same result; with
-        None they may differ, as numpy's global generator is used.
+        For random pivots, for "medoid", and for the median of more than 1000 rows.
+        With an int every fit gives the same result; with None, which stands for numpy's global
+        generator, they may differ.
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
@@ -183,8 +184,9 @@ class KernelGramSchmidt(BaseBasis):
     n_components : int, default=None
         Components at most. None is as many as there are.
     random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows. With an int every fit gives the same result; with
-        None they may differ, as numpy's global generator is used.
+        For the median of more than 1000 rows.
+        With an int every fit gives the same result; with None, which stands for numpy's global
+        generator, they may differ.
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
@@ -285,8 +287,9 @@ class KernelPCA(BaseBasis):
     center : bool, default=True
         Count coordinates from the mean of the training rows.
     random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows. With an int every fit gives the same result; with
-        None they may differ, as numpy's global generator is used.
+        For the median of more than 1000 rows.
+        With an int every fit gives the same result; with None, which stands for numpy's global
+        generator, they may differ.
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
@@ -401,8 +404,9 @@ class KernelDiscriminant(BaseBasis):
         as a share of its mean diagonal. "gda": directions with less than this share of the largest
         eigenvalue are dropped.
     random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows. With an int every fit gives the same result; with
-        None they may differ, as numpy's global generator is used.
+        For the median of more than 1000 rows.
+        With an int every fit gives the same result; with None, which stands for numpy's global
+        generator, they may differ.
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0

@@ -74,7 +74,8 @@ def gram(
         rows = check_array(X if Z is None else Z, accept_sparse="csr", dtype=np.float64)
         choice = json.dumps(choice_form(kernel, gamma, degree, coef0))
         kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), Settings()))
-    return kernel(X, Z)
+    k: FloatArray = kernel(X, Z)
+    return k
 
 
 @validate_params(

@@ -119,7 +119,9 @@ def _cells(column: Any) -> Any:
     try:
         return np.ascontiguousarray(_numbers(column), dtype=np.float64)
     except (TypeError, ValueError):
-        return [None if cell is None or cell != cell else str(cell) for cell in column.tolist()]
+        cells = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        # A gap is None or a NaN, which is not equal to itself.
+        return [None if cell is None or cell != cell else str(cell) for cell in cells]
 
 
 def _numbers(column: Any) -> Any:

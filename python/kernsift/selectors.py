@@ -16,7 +16,8 @@ class FisherScore(BaseSelector):
     keeps redundant copies. The score is that of an analysis of variance up to a factor:
     ``scores_ * (n_samples - n_classes) / (n_classes - 1)`` is the F statistic.
 
-    One pass over the data, so it is as fast as the memory; sparse matrices are used as they are.
+    It reads the data a few times and holds one number per class and column; sparse matrices are used as
+    they are.
 
     Parameters
     ----------

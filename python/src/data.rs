@@ -52,7 +52,11 @@ pub fn make_synthetic<'py>(
 
 /// Reads a file as the command line does: a dict of columns, and what there is to know about it.
 #[pyfunction]
-pub fn read_table(py: Python<'_>, path: PathBuf, settings: Settings) -> PyResult<(Bound<'_, PyDict>, Vec<String>)> {
+pub fn read_table(
+    py: Python<'_>,
+    path: PathBuf,
+    settings: Settings,
+) -> PyResult<(Bound<'_, PyDict>, Vec<String>)> {
     let options = ReadOptions::default();
     let (table, warnings) = run(py, settings, |_| kernsift::data::read::read_table(&path, &options))?;
     let dict = PyDict::new(py);

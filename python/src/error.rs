@@ -53,7 +53,9 @@ fn sentence(error: &Error) -> String {
             format!("row {row}, column '{column}': missing value, and {why}; leave the row out")
         }
         Error::NotNumeric { row, column, text } => {
-            format!("row {row}, column '{column}': '{text}' is not a number; mend the cell or encode the column")
+            format!(
+                "row {row}, column '{column}': '{text}' is not a number; mend the cell or encode the column"
+            )
         }
         Error::NeedsClasses { method, found } => format!("{method}: needs classes, but {found}"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), sentence(source)),

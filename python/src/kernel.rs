@@ -31,7 +31,12 @@ pub fn gram<'py>(
 
 /// The definite kernel that a choice becomes on these rows.
 #[pyfunction]
-pub fn resolve_kernel(py: Python<'_>, choice: &str, x: RowsArgument<'_>, settings: Settings) -> PyResult<String> {
+pub fn resolve_kernel(
+    py: Python<'_>,
+    choice: &str,
+    x: RowsArgument<'_>,
+    settings: Settings,
+) -> PyResult<String> {
     let choice: KernelChoice = from_json("kernel", choice)?;
     let x = x.to_rows()?;
     to_json(&run(py, settings, |ctx| choice.resolve(&x, ctx))?)
