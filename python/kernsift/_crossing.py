@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -22,7 +21,7 @@ class Settings(NamedTuple):
     """What every native function that computes is given."""
 
     seed: int = 0
-    #: 0 is one per core.
+    #: 0 is one per core, -1 one fewer, and so on.
     threads: int = 0
     verbose: int = 0
 
@@ -36,9 +35,9 @@ def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
 
 def n_threads(n_jobs: int | None) -> int:
     """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one."""
-    if n_jobs is None or n_jobs == -1:
+    if n_jobs is None:
         return 0
-    return int(n_jobs) if n_jobs > 0 else max(1, joblib.cpu_count() + 1 + n_jobs)
+    return int(n_jobs) if n_jobs > 0 else int(n_jobs) + 1
 
 
 def native_rows(X: Any) -> NativeRows:

@@ -322,7 +322,7 @@ class KernelPCA(BaseBasis):
 
     See Also
     --------
-    KOBL : Nearly as small an error without a square matrix.
+    KOBL : Needs no square matrix.
     sklearn.decomposition.KernelPCA : The same components up to sign, for the same `gamma`.
 
     References

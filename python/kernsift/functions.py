@@ -104,7 +104,7 @@ def width_for_dim(
 ) -> float:
     """Find the width of the RBF kernel at which KOBL gives a number of components.
 
-    The number grows with `gamma`, so it is found by bisection; KOBL is run some ten to forty times.
+    The number grows with `gamma`, so it is found by bisection; KOBL is run about ten times.
     If no width gives exactly this number, the nearest found is returned, with a warning.
 
     Parameters

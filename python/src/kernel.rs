@@ -41,9 +41,3 @@ pub fn resolve_kernel(
     let x = x.to_rows()?;
     to_json(&run(py, settings, |ctx| choice.resolve(&x, ctx))?)
 }
-
-/// A short formula for people.
-#[pyfunction]
-pub fn describe_kernel(kernel: &str) -> PyResult<String> {
-    Ok(from_json::<Kernel>("kernel", kernel)?.describe())
-}

@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use super::error::BreakdownError;
     #[pymodule_export]
-    use super::kernel::{describe_kernel, gram, resolve_kernel};
+    use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -31,8 +31,8 @@ const STACK_LEVEL: i32 = 3;
 #[derive(FromPyObject, Clone, Copy)]
 pub struct Settings {
     seed: u64,
-    /// Number of threads; 0 is one per core.
-    threads: usize,
+    /// Number of threads; 0 is one per core, -1 one fewer, and so on.
+    threads: i64,
     verbose: i64,
 }
 
@@ -154,11 +154,13 @@ type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
 
 /// Called with the interpreter's lock held, which `fork` needs as well: no child can be born while
 /// the map is locked, and find it locked for ever.
-fn pool(threads: usize) -> PyResult<Arc<ThreadPool>> {
+fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
     static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
-    let threads = match threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        n => n,
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match usize::try_from(threads) {
+        Ok(0) => cores(),
+        Ok(n) => n,
+        Err(_) => cores().saturating_add_signed(threads as isize).max(1),
     };
     let mut pools = lock(&POOLS);
     let key = (std::process::id(), threads);

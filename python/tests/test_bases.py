@@ -150,6 +150,17 @@ def test_sparse_rows_give_what_dense_ones_do(basis, kernel, rng):
     basis.set_params(kernel="rbf")
 
 
+def test_wide_sparse_rows_are_never_made_dense(rng):
+    # As dense rows these would take 32 GB, and a median over 1000 of them 16 GB.
+    n, d, stored = 2000, 2_000_000, 20
+    columns = np.sort(rng.integers(0, d, size=(n, stored)), axis=1).ravel()
+    X = sparse.csr_array(
+        (rng.normal(size=n * stored), columns, np.arange(0, n * stored + 1, stored)), shape=(n, d)
+    )
+    kobl = KOBL(n_components=5, threshold=None, random_state=0).fit(X)
+    assert kobl.transform(X).shape == (n, 5)
+
+
 def test_sparse_matrices_are_left_alone():
     X = sparse.csr_matrix((np.ones(4), np.array([2, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
     before = X.copy()
