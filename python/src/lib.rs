@@ -1,1 +1,47 @@
+//! The native half of the Python package: arrays in, arrays out.
+//!
+//! Everything a user of the package sees is written in Python and lives in `kernsift/`; the functions
+//! here are private to it. A method crosses as JSON, in the form that the core's catalogs have, so a
+//! new method needs a Python class and nothing here.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
+//! | `error` | the one place where errors become exceptions |
+//! | `run` | threads, progress, warnings, Ctrl-C |
+//! | `basis`, `select`, `kernel`, `data`, `model` | one function per thing the package needs |
 
+use pyo3::prelude::*;
+
+mod basis;
+mod convert;
+mod data;
+mod error;
+mod kernel;
+mod model;
+mod run;
+mod select;
+
+/// The native half of kernsift; use the package `kernsift` instead.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::basis::{FeatureMap, fit_basis, width_for_dim};
+    #[pymodule_export]
+    use super::data::{list_datasets, load_dataset, make_synthetic, read_table};
+    #[pymodule_export]
+    use super::error::BreakdownError;
+    #[pymodule_export]
+    use super::kernel::{gram, resolve_kernel};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::select::select;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -89,7 +89,12 @@ pub(super) struct Parts {
 impl FeatureMap {
     /// Completes a map; `k` is the Gram matrix of the anchors, needed only for what it is asked.
     pub(super) fn new(parts: Parts, k: Option<&Array2<f64>>) -> Result<Self> {
-        let Parts { kernel, anchors, coef, orthonormal, centred, summary } = parts;
+        let Parts { kernel, anchors, mut coef, orthonormal, centred, summary } = parts;
+        if centred {
+            // Columns add up to zero but for rounding, which a short component's coefficients magnify.
+            let means = coef.mean_axis(Axis(0)).expect("at least one anchor");
+            coef -= &means;
+        }
         let k = || k.expect("centred and oblique bases hand over their Gram matrix");
         let origin = centred.then(|| {
             let means = k().mean_axis(Axis(0)).expect("at least one anchor");

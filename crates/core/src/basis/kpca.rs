@@ -125,6 +125,17 @@ mod tests {
     }
 
     #[test]
+    fn short_components_of_training_rows_come_out_as_in_training() {
+        let mut rng = crate::random::Rng::new(3);
+        let x = Array2::from_shape_simple_fn((40, 2), || rng.normal());
+        let data = Dataset::unlabelled(x.clone()).unwrap();
+        let fit = Kpca::default().fit(&data, &Context::default()).unwrap();
+        let new = fit.map.transform(&x.into(), &Context::default()).unwrap();
+        // Rounding of the Gram matrix over the root of the least eigenvalue kept.
+        assert!((&new - &fit.features).iter().all(|e| e.abs() < 1e-8));
+    }
+
+    #[test]
     fn equal_rows_have_no_direction() {
         let data = Dataset::unlabelled(Array2::ones((4, 2))).unwrap();
         let kpca = Kpca { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kpca::default() };

@@ -15,13 +15,18 @@ const ROWS: usize = 1000;
 /// Taken over all pairs of a seeded sample of 1000 rows; pairs of equal rows are left out.
 pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
     let rows = Rng::stream(seed, "median").sample(x.n(), ROWS);
-    let sample = x.take_rows(&rows).to_dense();
-    let distance = |i: usize, j: usize| {
-        let pairs = sample.row(i).into_iter().zip(sample.row(j)).map(|(a, b)| a - b);
-        if family == Family::Laplacian { pairs.map(f64::abs).sum::<f64>() } else { pairs.map(|e| e * e).sum() }
+    let sample = x.take_rows(&rows);
+    let size = |e: f64| if family == Family::Laplacian { e.abs() } else { e * e };
+    let distance = |i: usize, j: usize| match &sample {
+        Rows::Dense(x) => x.row(i).into_iter().zip(x.row(j)).map(|(a, b)| size(a - b)).sum(),
+        Rows::Sparse(x) => sum_over_differences(x.row(i), x.row(j), size),
     };
     let mut values: Vec<f64> = if family == Family::Poly {
-        sample.rows().into_iter().map(|row| row.iter().map(|v| v * v).sum()).collect()
+        let square = |i: usize| match &sample {
+            Rows::Dense(x) => x.row(i).iter().map(|v| v * v).sum(),
+            Rows::Sparse(x) => x.row(i).1.iter().map(|v| v * v).sum(),
+        };
+        (0..rows.len()).map(square).collect()
     } else {
         (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect()
     };
@@ -31,6 +36,23 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
     }
     let median = median(&mut values);
     Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
+}
+
+/// Adds up `size` of the differences of two sparse rows, each a rising list of columns and its values.
+/// Columns that neither row stores add nothing, and there may be a million of them.
+fn sum_over_differences(a: (&[u32], &[f64]), b: (&[u32], &[f64]), size: impl Fn(f64) -> f64) -> f64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    // No row has the column u32::MAX, so it stands for the end.
+    let column = |row: &[u32], at: usize| row.get(at).copied().unwrap_or(u32::MAX);
+    while i < a.0.len() || j < b.0.len() {
+        let (p, q) = (column(a.0, i), column(b.0, j));
+        let left = if p <= q { a.1[i] } else { 0.0 };
+        let right = if q <= p { b.1[j] } else { 0.0 };
+        sum += size(left - right);
+        i += usize::from(p <= q);
+        j += usize::from(q <= p);
+    }
+    sum
 }
 
 /// scikit-learn's "scale": one over the number of columns times the variance of all cells.
@@ -73,6 +95,26 @@ mod tests {
         assert_eq!(median_gamma(Family::Laplacian, &x, 0).unwrap(), 1.0 / 3.0);
         // Squared norms 1 and 16 (0 is left out).
         assert_eq!(median_gamma(Family::Poly, &x, 0).unwrap(), 1.0 / 8.5);
+    }
+
+    #[test]
+    fn sparse_rows_have_the_same_medians_to_the_last_bit() {
+        let mut rng = Rng::new(4);
+        let draw = || if rng.uniform() < 0.7 { 0.0 } else { rng.normal() };
+        let dense = ndarray::Array2::from_shape_simple_fn((40, 9), draw);
+        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+        for row in dense.rows() {
+            for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                column.push(j as u32);
+                value.push(*v);
+            }
+            start.push(column.len());
+        }
+        let sparse: Rows = crate::data::SparseRows::new(9, start, column, value).unwrap().into();
+        for family in [Family::Rbf, Family::Laplacian, Family::Poly] {
+            let of = |x: &Rows| median_gamma(family, x, 0).unwrap();
+            assert_eq!(of(&sparse), of(&dense.clone().into()), "{family:?}");
+        }
     }
 
     #[test]

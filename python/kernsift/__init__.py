@@ -1,0 +1,59 @@
+"""kernsift finds the few features that matter in a table of data, when what matters is nonlinear.
+
+| module | what it holds |
+|---|---|
+| :mod:`kernsift.bases` | bases of kernel space, as transformers |
+| :mod:`kernsift.selectors` | selectors of columns |
+| :mod:`kernsift.kernels` | kernels as objects |
+| :mod:`kernsift.functions` | Gram matrices, widths |
+| :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
+| :mod:`kernsift.models` | models that the command line saved |
+| :mod:`kernsift.exceptions` | what goes wrong besides bad input |
+
+The estimators follow scikit-learn. All computing is done by the native half, ``kernsift._native``.
+"""
+
+from kernsift._native import __version__
+from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
+from kernsift.datasets import list_datasets, load_dataset, make_synthetic
+from kernsift.exceptions import BreakdownError
+from kernsift.functions import gram, width_for_dim
+from kernsift.kernels import (
+    RBF,
+    Kernel,
+    Laplacian,
+    Linear,
+    Mahalanobis,
+    OnFeature,
+    Polynomial,
+    Sum,
+    WhiteNoise,
+)
+from kernsift.models import SavedModel, load_model
+from kernsift.selectors import FisherScore
+
+__all__ = [
+    "KOBL",
+    "RBF",
+    "BreakdownError",
+    "FisherScore",
+    "Kernel",
+    "KernelDiscriminant",
+    "KernelGramSchmidt",
+    "KernelPCA",
+    "Laplacian",
+    "Linear",
+    "Mahalanobis",
+    "OnFeature",
+    "Polynomial",
+    "SavedModel",
+    "Sum",
+    "WhiteNoise",
+    "__version__",
+    "gram",
+    "list_datasets",
+    "load_dataset",
+    "load_model",
+    "make_synthetic",
+    "width_for_dim",
+]

@@ -1,0 +1,67 @@
+"""What crosses into the native half: rows, labels, settings of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+#: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
+NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
+
+
+class Settings(NamedTuple):
+    """What every native function that computes is given."""
+
+    seed: int = 0
+    #: 0 is one per core, -1 one fewer, and so on.
+    threads: int = 0
+    verbose: int = 0
+
+
+def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
+    """The settings that an estimator's parameters stand for."""
+    rng = check_random_state(random_state)
+    seed = int(rng.randint(np.iinfo(np.int64).max, dtype=np.int64))
+    return Settings(seed, n_threads(n_jobs), int(verbose))
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one."""
+    if n_jobs is None:
+        return 0
+    return int(n_jobs) if n_jobs > 0 else int(n_jobs) + 1
+
+
+def native_rows(X: Any) -> NativeRows:
+    """Rows that have been checked, as the native half takes them; a sparse matrix stays sparse."""
+    if not sparse.issparse(X):
+        return np.asarray(X, dtype=np.float64)
+    if not X.has_canonical_format:
+        # Sorted columns without repeats; the user's matrix is left alone.
+        X = X.copy()
+        X.sum_duplicates()
+    return (
+        int(X.shape[1]),
+        X.indptr.astype(np.uint64),
+        X.indices.astype(np.uint32),
+        np.asarray(X.data, dtype=np.float64),
+    )
+
+
+def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[IntArray, list[str]]]:
+    """The classes, and each row's place among them with their names."""
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, (codes.astype(np.int64), [str(c) for c in classes])
+
+
+def method_json(method: str, parameters: Mapping[str, Any]) -> str:
+    """A method in the form of the core's catalog."""
+    return json.dumps({"method": method, **parameters}, allow_nan=False)

@@ -1,0 +1,159 @@
+"""Functions that need no estimator."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+from sklearn.utils._param_validation import Interval, validate_params
+
+from kernsift import _native
+from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
+from kernsift._crossing import FloatArray, Settings, method_json, native_rows, settings
+from kernsift.bases import KOBL, kobl_form
+from kernsift.kernels import Kernel, choice_form
+
+__all__ = ["gram", "width_for_dim"]
+
+ROWS = ["array-like", "sparse matrix"]
+
+
+@validate_params(
+    {"X": ROWS, "Z": [*ROWS, None], **KERNEL_CONSTRAINTS},
+    prefer_skip_nested_validation=True,
+)
+def gram(
+    X: Any,
+    Z: Any = None,
+    kernel: Any = "rbf",
+    gamma: Any = "median",
+    degree: int = 3,
+    coef0: float = 1.0,
+) -> FloatArray:
+    """Compute a Gram matrix.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
+        Rows.
+    Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
+        Rows to compare with; None stands for `X`.
+    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
+        The kernel, by name or as an object of :mod:`kernsift.kernels`.
+    gamma : {"median", "scale"} or float, default="median"
+        Width of the named kernels "rbf", "poly" and "laplacian". The words find it from `Z` if it is given,
+        so that ``gram(X_new, X_train)`` uses the kernel of ``gram(X_train)``.
+        The median is taken over at most 1000 rows, always the same ones.
+    degree : int, default=3
+        Degree of "poly".
+    coef0 : float, default=1.0
+        Constant of "poly".
+
+    Returns
+    -------
+    K : ndarray of shape (n_samples_X, n_samples_Z)
+        The kernel of every row of `X` with every row of `Z`.
+
+    See Also
+    --------
+    sklearn.metrics.pairwise.pairwise_kernels : The same for numbers as `gamma`.
+
+    Examples
+    --------
+    >>> from kernsift import gram
+    >>> gram([[0.0], [1.0]], gamma=0.5).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+    if not isinstance(kernel, Kernel):
+        rows = check_array(X if Z is None else Z, accept_sparse="csr", dtype=np.float64)
+        choice = json.dumps(choice_form(kernel, gamma, degree, coef0))
+        kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), Settings()))
+    k: FloatArray = kernel(X, Z)
+    return k
+
+
+@validate_params(
+    {
+        "X": ROWS,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        **{
+            name: KOBL._parameter_constraints[name]
+            for name in ("threshold", "pivoting", "first_pivot", "tol")
+        },
+        **RUN_CONSTRAINTS,
+    },
+    prefer_skip_nested_validation=True,
+)
+def width_for_dim(
+    X: Any,
+    n_components: int,
+    threshold: str | float | Callable[[float], float] | None = "linear",
+    *,
+    pivoting: str = "greedy",
+    first_pivot: str = "first",
+    tol: float = 0.0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> float:
+    """Find the width of the RBF kernel at which KOBL gives a number of components.
+
+    The number grows with `gamma`, so it is found by bisection; KOBL is run about ten times.
+    If no width gives exactly this number, the nearest found is returned, with a warning.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows.
+    n_components : int
+        The number wanted, at most the number of rows.
+    threshold : "linear", float, None or callable, default="linear"
+        As for :class:`kernsift.KOBL`.
+    pivoting : {"greedy", "random"}, default="greedy"
+        As for :class:`kernsift.KOBL`.
+    first_pivot : {"first", "medoid"}, default="first"
+        As for :class:`kernsift.KOBL`.
+    tol : float, default=0.0
+        As for :class:`kernsift.KOBL`.
+    random_state : int, RandomState instance or None, default=None
+        As for :class:`kernsift.KOBL`: None is numpy's global generator.
+    n_jobs : int, default=None
+        Threads: None or -1 is one per core. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, progress is written to stderr once a second.
+
+    Returns
+    -------
+    gamma : float
+        The width.
+
+    See Also
+    --------
+    kernsift.KOBL : Takes it as `gamma`.
+
+    Examples
+    --------
+    >>> from kernsift import KOBL, width_for_dim
+    >>> from kernsift.datasets import load_dataset
+    >>> X = load_dataset("iris").data
+    >>> KOBL(gamma=width_for_dim(X, 10)).fit(X).n_components_
+    10
+    """
+    x = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    gamma, dimension = _native.width_for_dim(
+        method_json("kobl", kobl_form(threshold, pivoting, first_pivot, tol)),
+        native_rows(x),
+        int(n_components),
+        settings(random_state, n_jobs, verbose),
+        threshold if callable(threshold) else None,
+    )
+    if dimension != n_components:
+        text = f"no width gives exactly {n_components} components; the one returned gives {dimension}."
+        warnings.warn(text, UserWarning, stacklevel=3)
+    return gamma

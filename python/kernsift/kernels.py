@@ -1,0 +1,315 @@
+"""Kernels as objects: they print, compare, pickle, add up, and compute Gram matrices.
+
+Any of them can be the `kernel` of a kernsift estimator or, being callable, of a scikit-learn one.
+
+>>> from kernsift.kernels import RBF, Linear
+>>> kernel = 0.5 * RBF(1.0) + Linear()
+>>> kernel
+0.5 * RBF(gamma=1.0) + 1.0 * Linear()
+>>> kernel([[0.0], [1.0]]).round(4)
+array([[0.5   , 0.1839],
+       [0.1839, 1.5   ]])
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_array
+
+from kernsift import _native
+from kernsift._crossing import FloatArray, Settings, native_rows
+
+__all__ = [
+    "RBF",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Mahalanobis",
+    "OnFeature",
+    "Polynomial",
+    "Sum",
+    "WhiteNoise",
+]
+
+
+class Kernel(ABC):
+    """A kernel function of two rows.
+
+    Kernels add up, and a number times a kernel is a kernel: ``0.5 * RBF(1.0) + Linear()``.
+    """
+
+    def __call__(self, X: Any, Z: Any = None) -> FloatArray:
+        """Compute the Gram matrix.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
+            Rows.
+        Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
+            Rows to compare with; None stands for `X`.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Z)
+            The kernel of every row of `X` with every row of `Z`.
+        """
+        x = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
+        z = x if Z is None else check_array(Z, accept_sparse="csr", dtype=np.float64, input_name="Z")
+        if z.shape[1] != x.shape[1]:
+            raise ValueError(f"X has {x.shape[1]} features, but Z has {z.shape[1]}.")
+        # The same rows twice give a matrix that is symmetric to the last bit, at half the work.
+        other = None if Z is None or Z is X else native_rows(z)
+        return _native.gram(self.to_json(), native_rows(x), other, Settings())
+
+    def __add__(self, other: Any) -> Sum:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return Sum(_parts(self) + _parts(other))
+
+    def __mul__(self, weight: Any) -> Sum:
+        if isinstance(weight, Kernel) or not np.isscalar(weight):
+            return NotImplemented
+        factor = float(weight)  # type: ignore[arg-type]
+        return Sum(tuple((factor * w, kernel) for w, kernel in _parts(self)))
+
+    __rmul__ = __mul__
+
+    def to_json(self) -> str:
+        """Write the kernel in the form that saved models and the command line use."""
+        return json.dumps(self._form(), allow_nan=False)
+
+    @staticmethod
+    def from_json(text: str) -> Kernel:
+        """Read what :meth:`to_json` wrote."""
+        return _from_form(json.loads(text))
+
+    @abstractmethod
+    def _form(self) -> Any:
+        """The kernel as plain lists, dicts, strings and numbers."""
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """The inner product, <x, y>."""
+
+    def _form(self) -> Any:
+        return "linear"
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """exp(-gamma ||x - y||^2).
+
+    Parameters
+    ----------
+    gamma : float
+        Above 0.
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _store_positive(self, "gamma")
+
+    def _form(self) -> Any:
+        return {"rbf": {"gamma": self.gamma}}
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """(gamma <x, y> + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        1 or more.
+    gamma : float, default=1.0
+        Above 0.
+    coef0 : float, default=1.0
+        The kernel is positive semidefinite if this is 0 or more.
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+
+    def __post_init__(self) -> None:
+        if int(self.degree) != self.degree or self.degree < 1:
+            raise ValueError(f"degree must be a whole number of 1 or more, got {self.degree}.")
+        object.__setattr__(self, "degree", int(self.degree))
+        _store_positive(self, "gamma")
+        _store_finite(self, "coef0")
+
+    def _form(self) -> Any:
+        return {"polynomial": {"degree": self.degree, "gamma": self.gamma, "coef0": self.coef0}}
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """exp(-gamma ||x - y||_1).
+
+    Parameters
+    ----------
+    gamma : float
+        Above 0.
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _store_positive(self, "gamma")
+
+    def _form(self) -> Any:
+        return {"laplacian": {"gamma": self.gamma}}
+
+
+@dataclass(frozen=True)
+class WhiteNoise(Kernel):
+    """1 where two rows are equal in every column, else 0."""
+
+    def _form(self) -> Any:
+        return "white-noise"
+
+
+@dataclass(frozen=True)
+class OnFeature(Kernel):
+    """A kernel that sees one column only.
+
+    Parameters
+    ----------
+    feature : int
+        The column, from 0.
+    kernel : Kernel
+        The kernel on it.
+    """
+
+    feature: int
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        if int(self.feature) != self.feature or self.feature < 0:
+            raise ValueError(f"feature must be a column's number, 0 or more, got {self.feature}.")
+        object.__setattr__(self, "feature", int(self.feature))
+
+    def _form(self) -> Any:
+        return {"on-feature": {"feature": self.feature, "kernel": self.kernel._form()}}
+
+
+@dataclass(frozen=True, eq=False)
+class Mahalanobis(Kernel):
+    """exp(-(x - y)^T M (x - y)).
+
+    Parameters
+    ----------
+    metric : array-like of shape (n_features, n_features)
+        M, symmetric and positive semidefinite.
+    """
+
+    metric: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        metric = np.array(self.metric, dtype=np.float64)
+        if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
+            raise ValueError(f"metric must be a square matrix, got the shape {metric.shape}.")
+        if not np.isfinite(metric).all():
+            raise ValueError("metric must hold finite numbers only.")
+        metric.flags.writeable = False
+        object.__setattr__(self, "metric", metric)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mahalanobis) and np.array_equal(self.metric, other.metric)
+
+    def __hash__(self) -> int:
+        return hash((self.metric.shape, self.metric.tobytes()))
+
+    def _form(self) -> Any:
+        flat = self.metric.ravel().tolist()
+        return {"mahalanobis": {"metric": {"v": 1, "dim": list(self.metric.shape), "data": flat}}}
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Kernel):
+    """Weighted kernels added up; made by ``+`` and ``*``.
+
+    Parameters
+    ----------
+    parts : sequence of (float, Kernel)
+        Weights and kernels. The sum is positive semidefinite if no weight is negative.
+    """
+
+    parts: tuple[tuple[float, Kernel], ...]
+
+    def __post_init__(self) -> None:
+        parts = tuple((float(weight), kernel) for weight, kernel in self.parts)
+        if not parts:
+            raise ValueError("a sum needs at least one kernel.")
+        if not all(math.isfinite(weight) for weight, _ in parts):
+            raise ValueError("weights must be finite numbers.")
+        object.__setattr__(self, "parts", parts)
+
+    def __repr__(self) -> str:
+        return " + ".join(f"{weight!r} * {kernel!r}" for weight, kernel in self.parts)
+
+    def _form(self) -> Any:
+        return {"sum": [[weight, kernel._form()] for weight, kernel in self.parts]}
+
+
+def _parts(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
+    return kernel.parts if isinstance(kernel, Sum) else ((1.0, kernel),)
+
+
+def _store_finite(kernel: Kernel, name: str) -> None:
+    value = float(getattr(kernel, name))
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be a finite number, got {value}.")
+    # Frozen objects are written to once, while they are made.
+    object.__setattr__(kernel, name, value)
+
+
+def _store_positive(kernel: Kernel, name: str) -> None:
+    _store_finite(kernel, name)
+    if getattr(kernel, name) <= 0:
+        raise ValueError(f"{name} must be a positive number, got {getattr(kernel, name)}.")
+
+
+def _from_form(form: Any) -> Kernel:
+    if isinstance(form, str):
+        return {"linear": Linear, "white-noise": WhiteNoise}[form]()
+    ((name, content),) = form.items()
+    match name:
+        case "rbf":
+            return RBF(**content)
+        case "polynomial":
+            return Polynomial(**content)
+        case "laplacian":
+            return Laplacian(**content)
+        case "on-feature":
+            return OnFeature(content["feature"], _from_form(content["kernel"]))
+        case "mahalanobis":
+            metric = content["metric"]
+            return Mahalanobis(np.array(metric["data"], dtype=np.float64).reshape(metric["dim"]))
+        case "sum":
+            return Sum(tuple((weight, _from_form(kernel)) for weight, kernel in content))
+        case _:
+            raise ValueError(f"no kernel '{name}'")
+
+
+def choice_form(kernel: Any, gamma: Any, degree: int, coef0: float) -> Any:
+    """A kernel as a user asks for it, with a width that may depend on the data."""
+    if isinstance(kernel, Kernel):
+        return {"fixed": kernel._form()}
+    return {
+        "named": {
+            "family": kernel,
+            "gamma": gamma if isinstance(gamma, str) else {"value": float(gamma)},
+            "degree": int(degree),
+            "coef0": float(coef0),
+        }
+    }

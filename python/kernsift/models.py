@@ -1,0 +1,134 @@
+"""Models that the command line saved."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_array
+
+from kernsift import _native
+from kernsift._crossing import FloatArray, Settings, native_rows
+
+__all__ = ["SavedModel", "load_model"]
+
+
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a model file.
+
+    Such a file holds numbers and names, nothing that is ever run: unlike a pickle it is safe to open.
+    One that is cut off, altered or of a newer version is refused.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``kernsift basis --save`` or ``kernsift select --save`` wrote.
+
+    Returns
+    -------
+    model : SavedModel
+        The model.
+    """
+    return SavedModel(_native.Model.load(os.fspath(path)))
+
+
+class SavedModel:
+    """A basis or a selection from a file, with the preparation of its data; see :func:`load_model`.
+
+    Attributes
+    ----------
+    method : str
+        The method that made it.
+    feature_names_in_ : ndarray of str
+        The columns that a frame must have.
+    """
+
+    def __init__(self, model: _native.Model) -> None:
+        self._model = model
+        self.method: str = model.method()
+        self.feature_names_in_: npt.NDArray[np.object_] = np.array(model.input_names(), dtype=object)
+
+    def __repr__(self) -> str:
+        return f"<kernsift model: {self.method} of {len(self.feature_names_in_)} columns>"
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Name the columns that :meth:`transform` gives.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; the model has its names.
+
+        Returns
+        -------
+        names : ndarray of str
+            The names.
+        """
+        return np.array(self._model.output_names(), dtype=object)
+
+    def transform(self, X: Any) -> FloatArray:
+        """Prepare rows as the training rows were, and apply the model.
+
+        Parameters
+        ----------
+        X : dataframe, array-like or sparse matrix
+            A pandas or polars frame, of which the columns are found by name whatever their order; or an
+            array with the columns of `feature_names_in_`, in that order.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_features_out)
+            Coordinates, or the columns that were selected. A model made to leave out rows with gaps does
+            so here, and warns.
+        """
+        if sparse.issparse(X):
+            x = check_array(X, accept_sparse="csr", dtype=np.float64)
+            return self._model.apply(native_rows(x), Settings())
+        if not self._model.prepares():
+            x = check_array(self._in_order(X), dtype=np.float64)
+            return self._model.apply(native_rows(x), Settings())
+        made, left_out = self._model.apply_table(self._columns(X), Settings())
+        if left_out:
+            warnings.warn(f"{left_out} rows with missing values were left out.", UserWarning, stacklevel=2)
+        return made
+
+    def _in_order(self, X: Any) -> Any:
+        """A frame's columns in the order of training; an array as it is."""
+        names = list(self.feature_names_in_)
+        if hasattr(X, "columns") and set(names) <= set(X.columns):
+            return X[names]
+        return X
+
+    def _columns(self, X: Any) -> list[tuple[str, Any]]:
+        if hasattr(X, "columns"):
+            return [(str(name), _cells(X[name])) for name in X.columns]
+        x = np.asarray(X)
+        if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
+            raise ValueError(
+                f"the model needs an array of {len(self.feature_names_in_)} columns, got the shape {x.shape}."
+            )
+        return [(name, _cells(x[:, j])) for j, name in enumerate(self.feature_names_in_)]
+
+
+def _cells(column: Any) -> Any:
+    """Numbers as an array with NaN for gaps, text as a list with None for gaps."""
+    try:
+        return np.ascontiguousarray(_numbers(column), dtype=np.float64)
+    except (TypeError, ValueError):
+        cells = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        # A gap is None or a NaN, which is not equal to itself.
+        return [None if cell is None or cell != cell else str(cell) for cell in cells]
+
+
+def _numbers(column: Any) -> Any:
+    if hasattr(column, "to_numpy"):
+        # pandas marks gaps of nullable columns by an object that is no number.
+        try:
+            return column.to_numpy(dtype=np.float64, na_value=np.nan)
+        except TypeError:
+            return column.to_numpy()
+    return column

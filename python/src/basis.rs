@@ -1,0 +1,160 @@
+//! Bases of kernel space.
+
+use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use kernsift::basis::{Basis, BasisMethod, Kobl, Threshold, ThresholdFunction};
+use kernsift::model::{Content, Model};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A fitted map from rows to coordinates in kernel space.
+#[pyclass(frozen, module = "kernsift._native")]
+pub struct FeatureMap(kernsift::FeatureMap);
+
+#[pymethods]
+impl FeatureMap {
+    /// Coordinates of rows.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = x.to_rows()?;
+        Ok(run(py, settings, |ctx| self.0.transform(&x, ctx))?.into_pyarray(py))
+    }
+
+    /// Distances of rows from the span.
+    fn residual_norms<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let x = x.to_rows()?;
+        Ok(run(py, settings, |ctx| self.0.residual_norms(&x, ctx))?.into_pyarray(py))
+    }
+
+    /// How the fit went.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let summary = self.0.summary();
+        let dict = PyDict::new(py);
+        dict.set_item("method", &summary.method)?;
+        dict.set_item("n_rows", summary.n_rows)?;
+        dict.set_item("n_components", self.0.n_components())?;
+        dict.set_item("pivots", to_indices(&summary.pivots).into_pyarray(py))?;
+        dict.set_item("residual_norms", summary.residual_norms.clone().into_pyarray(py))?;
+        dict.set_item("reconstruction_cost", summary.reconstruction_cost)?;
+        dict.set_item("bound", summary.bound)?;
+        dict.set_item("explained", summary.explained)?;
+        dict.set_item("stop", summary.outcome.stop.explain())?;
+        dict.set_item("iterations", summary.outcome.iterations)?;
+        dict.set_item("converged", summary.outcome.stop.converged())?;
+        dict.set_item("kernel", to_json(self.0.kernel())?)?;
+        Ok(dict)
+    }
+
+    /// A row per row that carries the basis, a column per basis vector.
+    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
+        self.0.coefficients().clone().into_pyarray(py)
+    }
+
+    /// The bytes of a saved model that holds this map alone.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let names = (1..=self.0.n_inputs()).map(|j| format!("x{j}")).collect();
+        let model = Model { names, recipe: None, scaler: None, content: Content::Map(self.0.clone()) };
+        Ok(PyBytes::new(py, &model.to_bytes().map_err(to_python)?))
+    }
+
+    /// The map that [`FeatureMap::to_bytes`] wrote.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        match Model::from_bytes(bytes).map_err(to_python)?.content {
+            Content::Map(map) => Ok(Self(map)),
+            Content::Selection(_) => Err(PyValueError::new_err("the model is a selection, not a basis")),
+        }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = slf.get_type().getattr("from_bytes")?;
+        Ok((from_bytes, (slf.get().to_bytes(slf.py())?,)))
+    }
+}
+
+/// Fits a basis. `threshold` is KOBL's own function, which JSON cannot hold.
+#[pyfunction]
+#[pyo3(signature = (method, x, y, settings, threshold=None, features=false))]
+pub fn fit_basis<'py>(
+    py: Python<'py>,
+    method: &str,
+    x: RowsArgument<'py>,
+    y: Option<ClassesArgument<'py>>,
+    settings: Settings,
+    threshold: Option<Py<PyAny>>,
+    features: bool,
+) -> PyResult<(FeatureMap, Option<Bound<'py, PyArray2<f64>>>)> {
+    let mut method: BasisMethod = from_json("method", method)?;
+    let raised = match (&mut method, threshold) {
+        (BasisMethod::Kobl(kobl), Some(function)) => Some(set_threshold(kobl, function)),
+        (_, None) => None,
+        _ => return Err(PyValueError::new_err("only KOBL takes a threshold function")),
+    };
+    let data = to_dataset(&x, y)?;
+    // The data are a copy; what the caller holds need not stay.
+    drop(x);
+    let fitted = or_raised(raised, run(py, settings, |ctx| method.fit(&data, ctx)))?;
+    // Laid out by columns or by rows as the method made it, and handed over without a copy.
+    let made = features.then(|| fitted.features.into_pyarray(py));
+    Ok((FeatureMap(fitted.map), made))
+}
+
+/// Finds the width at which KOBL gives a number of dimensions: gamma, and the number it gives.
+#[pyfunction]
+#[pyo3(signature = (method, x, n_components, settings, threshold=None))]
+pub fn width_for_dim<'py>(
+    py: Python<'py>,
+    method: &str,
+    x: RowsArgument<'py>,
+    n_components: usize,
+    settings: Settings,
+    threshold: Option<Py<PyAny>>,
+) -> PyResult<(f64, usize)> {
+    let BasisMethod::Kobl(mut kobl) = from_json("method", method)? else {
+        return Err(PyValueError::new_err("only KOBL has a width for a dimension"));
+    };
+    let raised = threshold.map(|function| set_threshold(&mut kobl, function));
+    let x = x.to_rows()?;
+    let found = run(py, settings, |ctx| kernsift::basis::width_for_dim(&kobl, &x, n_components, ctx));
+    let width = or_raised(raised, found)?;
+    Ok((width.gamma, width.dimension))
+}
+
+/// The first exception that a user's function raised.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Makes a Python function KOBL's threshold. Where it raises, NaN stands for its value, which the
+/// check of the threshold refuses; the exception itself is kept for [`or_raised`].
+fn set_threshold(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
+    let raised = Raised::default();
+    let keep = raised.clone();
+    kobl.threshold = Threshold::Function(ThresholdFunction(Arc::new(move |t| {
+        let value = Python::attach(|py| function.call1(py, (t,))?.extract::<f64>(py));
+        value.unwrap_or_else(|exception| {
+            keep.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(exception);
+            f64::NAN
+        })
+    })));
+    raised
+}
+
+/// The result, unless a user's function raised.
+fn or_raised<T>(raised: Option<Raised>, result: PyResult<T>) -> PyResult<T> {
+    match raised.and_then(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).take()) {
+        Some(exception) => Err(exception),
+        None => result,
+    }
+}

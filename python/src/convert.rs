@@ -1,0 +1,65 @@
+//! Between Python's arrays and the core's types.
+
+use crate::error::to_python;
+use kernsift::data::{Classes, Dataset, Rows, SparseRows, Target};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::de::DeserializeOwned;
+
+/// Rows of numbers: a 2-d array, or the parts of a compressed sparse row matrix.
+#[derive(FromPyObject)]
+pub enum RowsArgument<'py> {
+    /// A dense array of any memory layout.
+    Dense(PyReadonlyArray2<'py, f64>),
+    /// Number of columns, row starts, columns, values.
+    Sparse(usize, PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
+}
+
+impl RowsArgument<'_> {
+    /// A copy that can outlive the interpreter's lock: other threads may write to the array.
+    pub fn to_rows(&self) -> PyResult<Rows> {
+        match self {
+            // Laid out by rows, as the core reads it.
+            Self::Dense(x) => Ok(x.as_array().as_standard_layout().into_owned().into()),
+            Self::Sparse(n_columns, start, column, value) => {
+                let start = start.as_array().iter().map(|&s| s as usize).collect();
+                SparseRows::new(*n_columns, start, column.as_array().to_vec(), value.as_array().to_vec())
+                    .map(Rows::from)
+                    .map_err(to_python)
+            }
+        }
+    }
+}
+
+/// Class labels: a code per row, and what the classes are called.
+#[derive(FromPyObject)]
+pub struct ClassesArgument<'py>(PyReadonlyArray1<'py, i64>, Vec<String>);
+
+/// Rows and, where there are some, their classes.
+pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
+    let target = match y {
+        None => Target::None,
+        Some(ClassesArgument(codes, names)) => {
+            // A negative code wraps to one that has no name, and is refused for that.
+            let codes = codes.as_array().iter().map(|&c| c as usize).collect();
+            Target::Classes(Classes::new(codes, names).map_err(to_python)?)
+        }
+    };
+    Dataset::with_target(x.to_rows()?, target).map_err(to_python)
+}
+
+/// A method, kernel or setting from the JSON that the package writes.
+pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
+    serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
+}
+
+/// The JSON of something the package reads back.
+pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Places in an array, as numpy counts them.
+pub fn to_indices(places: &[usize]) -> Vec<i64> {
+    places.iter().map(|&i| i as i64).collect()
+}

@@ -1,0 +1,84 @@
+//! Saved models.
+
+use crate::convert::RowsArgument;
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use kernsift::data::{Column, Table};
+use kernsift::model::Content;
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// A saved basis or selection, with the preparation of its data.
+#[pyclass(frozen, module = "kernsift._native")]
+pub struct Model(kernsift::Model);
+
+/// A column of a frame: numbers with NaN for gaps, or text with None for gaps.
+#[derive(FromPyObject)]
+pub enum ColumnArgument<'py> {
+    Numbers(PyReadonlyArray1<'py, f64>),
+    Text(Vec<Option<String>>),
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Self> {
+        kernsift::Model::load(&path).map(Self).map_err(to_python)
+    }
+
+    /// The method that made it.
+    fn method(&self) -> &str {
+        match &self.0.content {
+            Content::Map(map) => &map.summary().method,
+            Content::Selection(selection) => &selection.method,
+        }
+    }
+
+    /// The columns that a frame must have.
+    fn input_names(&self) -> Vec<String> {
+        match &self.0.recipe {
+            Some(recipe) => recipe.columns().map(str::to_owned).collect(),
+            None => self.0.names.clone(),
+        }
+    }
+
+    /// The columns it gives.
+    fn output_names(&self) -> Vec<String> {
+        self.0.output_names()
+    }
+
+    /// Whether frames need preparing: gaps, text, or other columns than those the model works on.
+    fn prepares(&self) -> bool {
+        self.0.recipe.is_some()
+    }
+
+    /// Applies the model to rows of the columns it works on.
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let x = x.to_rows()?;
+        Ok(run(py, settings, |ctx| self.0.apply(&x, ctx))?.into_pyarray(py))
+    }
+
+    /// Prepares named columns as the training table was, and applies the model; also the number of
+    /// rows that were left out.
+    fn apply_table<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<(String, ColumnArgument<'py>)>,
+        settings: Settings,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize)> {
+        let columns = columns.into_iter().map(|(name, cells)| match cells {
+            ColumnArgument::Numbers(values) => Column::numeric(name, values.as_array().to_vec()),
+            ColumnArgument::Text(cells) => Column::text(name, cells.iter().map(Option::as_deref)),
+        });
+        let table = Table::new(columns.collect()).map_err(to_python)?;
+        let (out, rows) = run(py, settings, |ctx| self.0.apply_table(&table, ctx))?;
+        Ok((out.into_pyarray(py), table.n_rows() - rows.len()))
+    }
+}

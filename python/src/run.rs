@@ -1,0 +1,176 @@
+//! How work is done on behalf of Python: unlocked, on a given number of threads, and stoppable.
+//!
+//! The work runs on a pool of its own while the calling thread waits without the interpreter's lock
+//! and takes it for a moment every [`LOOK`]: signals are handled by Python's main thread only, so the
+//! workers themselves could never see Ctrl-C. It also writes progress, through `sys.stderr`, so that
+//! notebooks and test runners see it.
+//!
+//! Pools are kept by process and size. A forked child gets copies of its parent's pools without their
+//! threads; work handed to one would wait for ever, so the child makes its own.
+
+use crate::error::to_python;
+use kernsift::{Context, Observer};
+use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often the waiting thread looks for signals.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often progress is written.
+const TELL: Duration = Duration::from_secs(1);
+/// The frame that warnings point at: the native function has none, then the package's own two.
+const STACK_LEVEL: i32 = 3;
+
+/// What every function that computes is given.
+#[derive(FromPyObject, Clone, Copy)]
+pub struct Settings {
+    seed: u64,
+    /// Number of threads; 0 is one per core, -1 one fewer, and so on.
+    threads: i64,
+    verbose: i64,
+}
+
+/// Does `work` and hands over its result, its warnings, or its exception.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    settings: Settings,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(settings.threads)?;
+    let watch = Watch::default();
+    let answer = py.detach(|| wait_for(&pool, &watch, settings, work));
+    let result = answer?;
+    tell_notes(py, &watch, settings)?;
+    for warning in lock(&watch.warnings).drain(..) {
+        // Text of the core has no zero bytes; a column's name could, and is cut there.
+        let text = CString::new(warning.replace('\0', "")).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, STACK_LEVEL)?;
+    }
+    result.map_err(to_python)
+}
+
+/// Starts the work and waits. The outer error is an exception that a signal handler raised.
+fn wait_for<T: Send>(
+    pool: &ThreadPool,
+    watch: &Watch,
+    settings: Settings,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send,
+) -> PyResult<kernsift::Result<T>> {
+    let (done, finished) = channel();
+    pool.in_place_scope(|scope| {
+        scope.spawn(move |_| {
+            let ctx = Context { seed: settings.seed, observer: watch, ..Context::default() };
+            // Nobody listens any more only if the waiting thread panicked, which the scope reports.
+            let _ = done.send(work(&ctx));
+        });
+        let mut told = Instant::now();
+        loop {
+            match finished.recv_timeout(LOOK) {
+                Ok(result) => return Ok(result),
+                // The work panicked; the scope passes the panic on when it ends.
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the work ended without a result"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let tell = settings.verbose > 0 && told.elapsed() >= TELL;
+            if tell {
+                told = Instant::now();
+            }
+            let looked = Python::attach(|py| {
+                py.check_signals()?;
+                if tell { tell_progress(py, watch) } else { Ok(()) }
+            });
+            if let Err(exception) = looked {
+                watch.stop.store(true, Ordering::Relaxed);
+                return Err(exception);
+            }
+        }
+    })
+}
+
+/// What the work says, kept until the waiting thread passes it on.
+#[derive(Default)]
+struct Watch {
+    stop: AtomicBool,
+    progress: Mutex<Option<(String, usize, usize)>>,
+    notes: Mutex<Vec<String>>,
+    warnings: Mutex<Vec<String>>,
+}
+
+impl Observer for Watch {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        *lock(&self.progress) = Some((stage.to_owned(), done, total));
+    }
+
+    fn note(&self, text: &str) {
+        lock(&self.notes).push(text.to_owned());
+    }
+
+    fn warn(&self, text: &str) {
+        lock(&self.warnings).push(text.to_owned());
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// A panic of the work must not hide behind a poisoned lock.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn tell_progress(py: Python<'_>, watch: &Watch) -> PyResult<()> {
+    let Some((stage, done, total)) = lock(&watch.progress).take() else { return Ok(()) };
+    write_stderr(py, &format!("kernsift: {stage} {done} of at most {total}\n"))
+}
+
+fn tell_notes(py: Python<'_>, watch: &Watch, settings: Settings) -> PyResult<()> {
+    if settings.verbose <= 0 {
+        return Ok(());
+    }
+    let notes: Vec<String> = lock(&watch.notes).drain(..).collect();
+    notes.iter().try_for_each(|note| write_stderr(py, &format!("kernsift: {note}\n")))
+}
+
+fn write_stderr(py: Python<'_>, text: &str) -> PyResult<()> {
+    let stderr = py.import("sys")?.getattr("stderr")?;
+    // A program without a console has None there.
+    if !stderr.is_none() {
+        stderr.call_method1("write", (text,))?;
+    }
+    Ok(())
+}
+
+/// Pools by process and number of threads.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
+/// Called with the interpreter's lock held, which `fork` needs as well: no child can be born while
+/// the map is locked, and find it locked for ever.
+fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
+    static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = match usize::try_from(threads) {
+        Ok(0) => cores(),
+        Ok(n) => n,
+        Err(_) => cores().saturating_add_signed(threads as isize).max(1),
+    };
+    let mut pools = lock(&POOLS);
+    let key = (std::process::id(), threads);
+    if let Some(pool) = pools.get(&key) {
+        return Ok(pool.clone());
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("kernsift-{i}"))
+        .build()
+        .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
+    Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
+}

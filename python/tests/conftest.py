@@ -1,0 +1,25 @@
+"""Data that several tests use."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import StandardScaler
+
+from kernsift.datasets import load_dataset
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def wine():
+    """Wine, standardised, and its classes."""
+    data = load_dataset("wine")
+    return StandardScaler().fit_transform(data.data), data.target
+
+
+@pytest.fixture
+def sonar():
+    data = load_dataset("sonar")
+    return data.data, data.target

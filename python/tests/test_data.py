@@ -1,0 +1,149 @@
+"""Data sets and saved models."""
+
+import struct
+import zlib
+
+import msgpack
+import numpy as np
+import pandas
+import polars
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import datasets as sklearn_datasets
+
+from kernsift import KOBL, list_datasets, load_dataset, load_model, make_synthetic
+
+
+def test_every_data_set_loads():
+    assert len(list_datasets()) >= 15
+    for name in list_datasets():
+        data = load_dataset(name)
+        assert data.data.shape == (len(data.target), len(data.feature_names))
+        assert data.data.dtype == np.float64 and np.isfinite(data.data).all()
+        assert data.source and data.licence and name in data.DESCR
+        if data.target_names is not None:
+            assert set(data.target) == set(range(len(data.target_names)))
+    assert load_dataset("boston").target_names is None
+
+
+@pytest.mark.parametrize("name", ["iris", "wine"])
+def test_known_sets_are_what_they_are(name):
+    theirs = getattr(sklearn_datasets, f"load_{name}")()
+    ours = load_dataset(name)
+    assert_array_equal(ours.data, theirs.data)
+    assert_array_equal(ours.target, theirs.target)
+
+
+def test_synthetic_data_follow_their_formula():
+    X, y, relevant = make_synthetic("xor", n_samples=200, n_features=6, random_state=5)
+    assert X.shape == (200, 6) and len(relevant) == 2
+    u = X[:, relevant]
+    assert_array_equal(y, (u[:, 0] * u[:, 1] > 0).astype(int))
+    again, _, _ = make_synthetic("xor", n_samples=200, n_features=6, random_state=5)
+    assert_array_equal(X, again)
+    _, scores, _ = make_synthetic("xor", n_samples=200, n_features=6, continuous=True, random_state=5)
+    assert_allclose(scores, u[:, 0] * u[:, 1])
+
+
+def file_of(model):
+    content = msgpack.packb(model)
+    return b"kernsift" + struct.pack("<IQI", 1, len(content), zlib.crc32(content)) + content
+
+
+def selection(columns, n_outputs, missing="error"):
+    """A saved selection, as a program in any language could write it."""
+    names = [f"out{j}" for j in range(n_outputs)]
+    return {
+        "names": names,
+        "recipe": {"columns": columns, "missing": missing, "target": None},
+        "scaler": None,
+        "content": {
+            "selection": {
+                "method": "fisher",
+                "order": list(range(n_outputs)),
+                "scores": [1.0] * n_outputs,
+                "n_selected": n_outputs,
+                "outcome": {"stop": "direct", "iterations": 1},
+            }
+        },
+    }
+
+
+def number(name, fill=None):
+    return {"name": name, "encoding": {"number": {"fill": fill}}}
+
+
+def one_hot(name, *levels):
+    return {"name": name, "encoding": {"one-hot": {"levels": list(levels)}}}
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    def write(*args, **kwargs):
+        path = tmp_path / "model.ks"
+        path.write_bytes(file_of(selection(*args, **kwargs)))
+        return load_model(path)
+
+    return write
+
+
+def test_a_basis_from_a_file(tmp_path, wine):
+    X, _ = wine
+    kobl = KOBL().fit(X)
+    path = tmp_path / "basis.ks"
+    path.write_bytes(kobl._map.to_bytes())
+    model = load_model(path)
+    assert model.method == "kobl"
+    assert_array_equal(model.transform(X), kobl.transform(X))
+    assert_allclose(model.transform(sparse.csr_array(X)), kobl.transform(X), atol=1e-10)
+    assert model.feature_names_in_.tolist() == [f"x{j}" for j in range(1, 14)]
+    assert model.get_feature_names_out()[:2].tolist() == ["kobl1", "kobl2"]
+    mixed = pandas.DataFrame(X, columns=model.feature_names_in_)[model.feature_names_in_[::-1]]
+    assert_array_equal(model.transform(mixed), kobl.transform(X))
+    with pytest.raises(ValueError, match="columns for the model: expected 13, got 2"):
+        model.transform(X[:, :2])
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_frames_are_prepared_by_column_names(prepared, frame):
+    model = prepared([number("a"), one_hot("kind", "x", "y")], 3)
+    table = frame({"other": [9, 9, 9], "kind": ["y", "x", "y"], "a": [1, 2, 3]})
+    assert model.transform(table).tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 1]]
+    assert model.feature_names_in_.tolist() == ["a", "kind"]
+    objects = np.array([[1.0, "y"], [2.0, "x"]], dtype=object)
+    assert model.transform(objects).tolist() == [[1, 0, 1], [2, 1, 0]]
+    with pytest.raises(ValueError, match="category 'z' was not in the data"):
+        model.transform(frame({"kind": ["z"], "a": [1.0]}))
+    with pytest.raises(ValueError, match="no column 'a'"):
+        model.transform(frame({"kind": ["x"], "A1": [1.0]}))
+
+
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+def test_gaps(prepared, frame):
+    table = frame({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
+    columns = [number("a"), number("b")]
+    with pytest.raises(ValueError, match="row 2, column 'a': missing value; fill it or leave the row out"):
+        prepared(columns, 2).transform(table)
+    with pytest.warns(UserWarning, match="1 rows with missing values were left out"):
+        assert prepared(columns, 2, missing="drop").transform(table).tolist() == [[1, 1], [3, 3]]
+    filled = prepared([number("a", 2.5), number("b", 0.0)], 2, missing="mean")
+    assert filled.transform(table).tolist() == [[1, 1], [2.5, 2], [3, 3]]
+    nullable = pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64"), "b": [1, 2, 3]})
+    assert filled.transform(nullable).tolist() == [[1, 1], [2.5, 2], [3, 3]]
+
+
+def test_files_that_are_no_models(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        load_model(tmp_path / "nothing.ks")
+    with pytest.raises(OSError):
+        load_model(tmp_path)
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(
+        ValueError, match=r"table\.csv: not a usable kernsift model: it does not begin like one"
+    ):
+        load_model(path)
+    path.write_bytes(file_of(selection([number("a")], 1))[:-1])
+    with pytest.raises(ValueError, match="it is cut off"):
+        load_model(path)
