@@ -142,7 +142,9 @@ pub struct SelectArgs {
 
 /// `basis`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --width-for-dim 69")]
+#[command(
+    after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --width-for-dim 69"
+)]
 pub struct BasisArgs {
     /// The table.
     #[command(flatten)]
@@ -247,7 +249,9 @@ pub enum FirstPivotArg {
 
 /// `apply`
 #[derive(Args)]
-#[command(after_help = "Example:\n  kernsift select builtin:wine -k 3 --save wine.ks\n  kernsift apply wine.ks builtin:wine --out reduced.csv")]
+#[command(
+    after_help = "Example:\n  kernsift select builtin:wine -k 3 --save wine.ks\n  kernsift apply wine.ks builtin:wine --out reduced.csv"
+)]
 pub struct ApplyArgs {
     /// A file made by --save
     pub model: PathBuf,
@@ -263,7 +267,9 @@ pub struct ApplyArgs {
 
 /// `data`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kernsift data\n  kernsift data export wine --out wine.csv\n  kernsift data make xor --rows 500 --columns 100 --out xor.csv")]
+#[command(
+    after_help = "Examples:\n  kernsift data\n  kernsift data export wine --out wine.csv\n  kernsift data make xor --rows 500 --columns 100 --out xor.csv"
+)]
 pub struct DataArgs {
     /// What to do; nothing lists the built-in data sets.
     #[command(subcommand)]

@@ -110,7 +110,8 @@ impl Observer for Console {
             progress.since = Instant::now();
         }
         if progress.bar.is_none() && progress.since.elapsed() > PATIENCE {
-            let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(10));
+            let bar =
+                ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(10));
             if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}  {eta} left") {
                 bar.set_style(style);
             }

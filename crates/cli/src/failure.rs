@@ -53,7 +53,11 @@ impl From<kernsift::Error> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        if error.kind() == ErrorKind::BrokenPipe { Self::ClosedPipe } else { Self::Input(format!("output: {error}")) }
+        if error.kind() == ErrorKind::BrokenPipe {
+            Self::ClosedPipe
+        } else {
+            Self::Input(format!("output: {error}"))
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{
-    BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target, TargetChoice,
-    TargetType,
+    BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
+    TargetChoice, TargetType,
 };
 use kernsift::{Observer, Result};
 use std::path::Path;
@@ -36,7 +36,8 @@ pub fn load(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, 
     let table = read(&args.data, args.no_header, console)?;
     let prepared = prepare(args, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     prepared.notes.iter().for_each(|note| console.inform(note));
-    let target = prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
+    let target =
+        prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
     Ok(Loaded { name: args.data.clone(), prepared, target })
 }
 
@@ -84,7 +85,11 @@ pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standa
         let names: Vec<&str> = scaler.constant.iter().take(5).map(|&j| data.names()[j].as_str()).collect();
         let more = scaler.constant.len() - names.len();
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let (noun, verb) = if scaler.constant.len() == 1 { ("column", "is constant and tells") } else { ("columns", "are constant and tell") };
+        let (noun, verb) = if scaler.constant.len() == 1 {
+            ("column", "is constant and tells")
+        } else {
+            ("columns", "are constant and tell")
+        };
         console.warn(&format!("{noun} {}{tail} {verb} nothing", names.join(", ")));
     }
     Ok((data.with_x(scaler.apply(data.x())?)?, scaler))
@@ -93,7 +98,9 @@ pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standa
 /// The target in words.
 pub fn describe_target(loaded: &Loaded) -> String {
     match (loaded.prepared.data.target(), loaded.prepared.recipe.target()) {
-        (Target::Classes(classes), Some(name)) => format!("target '{name}' with {} classes", classes.names.len()),
+        (Target::Classes(classes), Some(name)) => {
+            format!("target '{name}' with {} classes", classes.names.len())
+        }
         (Target::Continuous(_), Some(name)) => format!("target '{name}', a number"),
         _ => "no target".into(),
     }

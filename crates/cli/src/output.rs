@@ -9,7 +9,11 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: &[usize]) -> String
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
     // On a terminal long texts are folded; a file or pipe gets them whole.
     let folded = std::io::stdout().is_terminal();
-    table.set_content_arrangement(if folded { ContentArrangement::Dynamic } else { ContentArrangement::Disabled });
+    table.set_content_arrangement(if folded {
+        ContentArrangement::Dynamic
+    } else {
+        ContentArrangement::Disabled
+    });
     for &column in right {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -53,10 +57,18 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
     const COLUMNS: usize = 64;
     let top = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let columns = values.len().min(COLUMNS);
-    let range = |c: usize| c * values.len() / columns..((c + 1) * values.len() / columns).max(c * values.len() / columns + 1);
+    let range = |c: usize| {
+        c * values.len() / columns..((c + 1) * values.len() / columns).max(c * values.len() / columns + 1)
+    };
     let mut lines = vec![];
     for row in (0..HEIGHT).rev() {
-        let label = if row == HEIGHT - 1 { number(top) } else if row == 0 { "0".into() } else { String::new() };
+        let label = if row == HEIGHT - 1 {
+            number(top)
+        } else if row == 0 {
+            "0".into()
+        } else {
+            String::new()
+        };
         let mut line = format!("  {label:>8} │");
         for c in 0..columns {
             let level = |v: f64| v / top * HEIGHT as f64 - row as f64;

@@ -39,8 +39,12 @@ fn cells_that_are_not_numbers() {
 fn files_that_are_not_tables() {
     let s = Scratch::new();
     s.file("empty.csv", "").file("header.csv", "a,b,class\n").file("ragged.csv", "a,b,class\n1,2,x\n1,2\n");
-    s.file("latin.csv", b"a,b,class\n1,2,caf\xe9\n").file("notes.docx", "hello").file("twice.csv", "a,a,y\n1,2,3\n");
-    s.file("broken.csv.gz", b"\x1f\x8b\x08\x00").file("broken.parquet", "PAR1 and more").file("bad.npy", "nothing");
+    s.file("latin.csv", b"a,b,class\n1,2,caf\xe9\n")
+        .file("notes.docx", "hello")
+        .file("twice.csv", "a,a,y\n1,2,3\n");
+    s.file("broken.csv.gz", b"\x1f\x8b\x08\x00")
+        .file("broken.parquet", "PAR1 and more")
+        .file("bad.npy", "nothing");
     std::fs::create_dir(s.path("folder.csv")).unwrap();
     for (file, expected) in [
         ("empty.csv", "the file is empty"),
@@ -60,7 +64,10 @@ fn files_that_are_not_tables() {
         assert!(message.contains(expected), "{file}: {message}");
     }
     let message = s.error("basis ragged.csv");
-    assert!(message.contains('3') && message.contains('2'), "it says how many were expected and found: {message}");
+    assert!(
+        message.contains('3') && message.contains('2'),
+        "it says how many were expected and found: {message}"
+    );
 }
 
 #[test]
@@ -79,7 +86,9 @@ fn names_that_do_not_exist() {
 fn data_that_cannot_carry_the_method() {
     let s = Scratch::new();
     s.file("one_class.csv", "a,b,class\n1,2,x\n3,4,x\n").file("one_row.csv", "a,b,class\n1,2,x\n");
-    s.file("same.csv", "a,b,class\n1,2,x\n1,2,y\n1,2,x\n").file("alone.csv", "class\nx\ny\n").file("good.csv", GOOD);
+    s.file("same.csv", "a,b,class\n1,2,x\n1,2,y\n1,2,x\n")
+        .file("alone.csv", "class\nx\ny\n")
+        .file("good.csv", GOOD);
     assert_eq!(
         s.error("select one_class.csv"),
         "Fisher score: all rows have the class 'x'; two or more classes are needed (is the target column right?)"
@@ -89,12 +98,18 @@ fn data_that_cannot_carry_the_method() {
     assert!(s.error("basis same.csv").contains("all rows are equal"));
     assert!(s.error("basis same.csv --kernel linear").contains("there is nothing to span"));
     assert!(s.error("basis same.csv -m kpca --gamma 1").contains("no direction to find"));
-    assert_eq!(s.error("basis alone.csv"), "alone.csv: no feature columns: the table has nothing besides the target");
+    assert_eq!(
+        s.error("basis alone.csv"),
+        "alone.csv: no feature columns: the table has nothing besides the target"
+    );
     assert_eq!(
         s.error("select good.csv --target none --categorical ordinal"),
         "Fisher score: needs a class target, but there is no target; name one with --target, or use --target-type class"
     );
-    assert!(s.error("select good.csv --target b --target-type number --categorical onehot").contains("the target is a number"));
+    assert!(
+        s.error("select good.csv --target b --target-type number --categorical onehot")
+            .contains("the target is a number")
+    );
     assert_eq!(
         s.error("basis good.csv -k 7"),
         "KOBL: parameter 'n_components' must be from 1 to the number of rows, 6, got 7"
@@ -102,7 +117,10 @@ fn data_that_cannot_carry_the_method() {
     assert!(s.error("basis good.csv -m kda -k 2").contains("one fewer than the 2 classes"));
     assert!(s.error("select good.csv -k 3").contains("from 1 to the number of columns, 2, got 3"));
     assert!(s.error("basis good.csv --width-for-dim 9").contains("from 1 to the number of rows, 6, got 9"));
-    assert!(s.error("basis builtin:wine -m kpca --memory-limit 100kb").contains("the limit is 97.7 KiB; use KOBL"));
+    assert!(
+        s.error("basis builtin:wine -m kpca --memory-limit 100kb")
+            .contains("the limit is 97.7 KiB; use KOBL")
+    );
     assert!(s.error("basis builtin:wine --memory-limit 10kb").contains("ask for fewer components"));
 }
 
@@ -117,7 +135,10 @@ fn options_that_would_do_nothing() {
         ("basis builtin:wine --ridge 0.1", "--ridge has no effect with -m kobl"),
         ("basis builtin:wine --degree 2", "--degree has no effect with --kernel rbf"),
         ("basis builtin:wine --kernel linear --gamma 2", "--gamma has no effect with --kernel linear"),
-        ("basis builtin:wine --kernel laplacian --width-for-dim 9", "--width-for-dim has no effect with --kernel laplacian"),
+        (
+            "basis builtin:wine --kernel laplacian --width-for-dim 9",
+            "--width-for-dim has no effect with --kernel laplacian",
+        ),
     ] {
         assert!(s.error(line).starts_with(expected), "{line}");
     }

@@ -42,7 +42,10 @@ fn select_writes_saves_and_applies() {
     let applied = s.ok("apply wine.ks wine.csv");
     assert_eq!(applied.out, reduced);
     s.ok("apply wine.ks wine.csv --out again.csv.gz");
-    assert_eq!(s.ok("select again.csv.gz -q").out.lines().next().unwrap(), "again.csv.gz: 178 rows, 2 columns, target 'target' with 3 classes");
+    assert_eq!(
+        s.ok("select again.csv.gz -q").out.lines().next().unwrap(),
+        "again.csv.gz: 178 rows, 2 columns, target 'target' with 3 classes"
+    );
 }
 
 #[test]
@@ -60,7 +63,9 @@ fn select_by_share_and_by_its_own_rule() {
 fn basis_reports_dimension_cost_and_bound() {
     let s = Scratch::new();
     let page = s.ok("basis builtin:thyroid").out;
-    for expected in ["dimension", "reconstruction cost", "Theorem 1 promises at most", "kobl with rbf(gamma=", "█"] {
+    for expected in
+        ["dimension", "reconstruction cost", "Theorem 1 promises at most", "kobl with rbf(gamma=", "█"]
+    {
         assert!(page.contains(expected), "{page}");
     }
     let record = json(&s.ok("basis builtin:thyroid --json").out);
@@ -79,7 +84,10 @@ fn every_basis_maps_saves_and_applies() {
         s.ok(&format!("basis iris.csv -m {method} -k {components} --out mapped.csv --save map.ks"));
         let mapped = s.text("mapped.csv");
         let header = mapped.lines().next().unwrap();
-        assert!(header.starts_with(&format!("{method}1,{method}2")) && header.ends_with(",target"), "{header}");
+        assert!(
+            header.starts_with(&format!("{method}1,{method}2")) && header.ends_with(",target"),
+            "{header}"
+        );
         let applied = s.ok("apply map.ks iris.csv").out;
         for (a, b) in mapped.lines().zip(applied.lines()).skip(1) {
             for (a, b) in a.split(',').zip(b.split(',')) {
@@ -115,15 +123,19 @@ fn options_change_the_basis() {
     assert_eq!(dimension("--kernel linear"), 13);
     assert!(dimension("--kernel poly --degree 2 --coef0 0 --threshold none") <= 91, "13 * 14 / 2 monomials");
     assert!(dimension("--kernel laplacian") > plain, "a rougher kernel");
-    let pivots = |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
+    let pivots =
+        |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
     assert_ne!(pivots("--pivoting random"), pivots("--pivoting random --seed 1"));
     assert_ne!(pivots("--first-pivot medoid")[0], pivots("")[0]);
     let kpca = |options: &str| {
-        json(&s.ok(&format!("basis builtin:wine -m kpca -k 3 --json {options}")).out)["explained"].as_f64().unwrap()
+        json(&s.ok(&format!("basis builtin:wine -m kpca -k 3 --json {options}")).out)["explained"]
+            .as_f64()
+            .unwrap()
     };
     assert!(kpca("--no-center") > kpca(""));
     let cost = |ridge: &str| {
-        json(&s.ok(&format!("basis builtin:wine -m kda --ridge {ridge} --json")).out)["reconstruction_cost"].as_f64()
+        json(&s.ok(&format!("basis builtin:wine -m kda --ridge {ridge} --json")).out)["reconstruction_cost"]
+            .as_f64()
     };
     assert_ne!(cost("0.1"), cost("0.001"));
 }
@@ -145,7 +157,9 @@ fn gaps_and_text_are_treated_as_asked() {
     assert!(run.err.contains("1 of 6 rows have empty cells and were left out"));
     assert!(run.out.contains("colour=red"));
     assert!(s.ok("select t.csv --missing mean --categorical ordinal -k 2").out.contains("6 rows, 2 columns"));
-    assert!(s.ok("select t.csv --missing median --categorical ordinal -k 2").out.contains("6 rows, 2 columns"));
+    assert!(
+        s.ok("select t.csv --missing median --categorical ordinal -k 2").out.contains("6 rows, 2 columns")
+    );
 }
 
 #[test]
@@ -165,7 +179,8 @@ fn every_format_gives_the_same_answer() {
     s.ok("data export iris --out iris.npy");
     let csv = s.text("iris.csv");
     let body = csv.lines().skip(1).map(|l| l.to_owned() + "\n").collect::<String>();
-    let attributes: String = csv.lines().next().unwrap().split(',').map(|n| format!("@attribute {n} numeric\n")).collect();
+    let attributes: String =
+        csv.lines().next().unwrap().split(',').map(|n| format!("@attribute {n} numeric\n")).collect();
     s.file("iris.arff", format!("@relation iris\n{attributes}@data\n{body}"));
     let svm: String = csv
         .lines()
@@ -179,7 +194,8 @@ fn every_format_gives_the_same_answer() {
     s.file("iris.svm", svm);
     let scores = |file: &str| {
         let record = json(&s.ok(&format!("select {file} --json")).out);
-        let mut scores: Vec<f64> = record["scores"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).collect();
+        let mut scores: Vec<f64> =
+            record["scores"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).collect();
         scores.sort_by(f64::total_cmp);
         scores
     };
@@ -200,7 +216,12 @@ fn lists_and_records() {
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 17);
-    assert!(sets.as_array().unwrap().iter().all(|d| !d["source"].as_str().unwrap().is_empty() && !d["licence"].as_str().unwrap().is_empty()));
+    assert!(
+        sets.as_array()
+            .unwrap()
+            .iter()
+            .all(|d| !d["source"].as_str().unwrap().is_empty() && !d["licence"].as_str().unwrap().is_empty())
+    );
 }
 
 #[test]
@@ -210,7 +231,8 @@ fn made_data_says_what_is_relevant() {
     let relevant: Vec<&str> = run.err.trim().rsplit(": ").next().unwrap().split(", ").collect();
     assert_eq!(relevant.len(), 2, "{}", run.err);
     let record = json(&s.ok("select made.csv -k 2 --json").out);
-    let mut found: Vec<&str> = record["selected"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    let mut found: Vec<&str> =
+        record["selected"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
     let mut expected = relevant.clone();
     found.sort_unstable();
     expected.sort_unstable();
@@ -244,9 +266,12 @@ fn completions_for_every_shell() {
 fn every_help_has_an_example_that_runs() {
     let s = Scratch::new();
     let mut n_examples = 0;
-    for command in ["", "select", "basis", "apply", "data", "data export", "data make", "methods", "completions"] {
+    for command in
+        ["", "select", "basis", "apply", "data", "data export", "data make", "methods", "completions"]
+    {
         let help = s.ok(&format!("{command} --help")).out;
-        let (_, examples) = help.rsplit_once("Example").unwrap_or_else(|| panic!("no example in: {command} --help"));
+        let (_, examples) =
+            help.rsplit_once("Example").unwrap_or_else(|| panic!("no example in: {command} --help"));
         for line in examples.lines().skip(1).filter(|l| l.trim().starts_with("kernsift")) {
             let line = line.trim().split(" > ").next().unwrap();
             s.ok(line.strip_prefix("kernsift ").unwrap());

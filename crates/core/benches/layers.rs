@@ -3,13 +3,13 @@
 //! `cargo bench -p kernsift`; for ratios against other programs see `make bench`.
 
 use divan::{Bencher, black_box};
+use kernsift::Context;
 use kernsift::basis::{Basis, Kobl, Pivoting, Threshold};
 use kernsift::data::{Dataset, Rows};
 use kernsift::kernel::{Kernel, gram};
 use kernsift::random::Rng;
 use kernsift::select::{FisherScore, Selector, Wanted};
 use kernsift::simd::exp_scaled;
-use kernsift::Context;
 use ndarray::Array2;
 
 fn main() {

@@ -34,7 +34,9 @@ pub enum Error {
         got: String,
     },
     /// NaN or an infinity where a number is needed.
-    #[error("row {row}, column '{column}': {value} is not a finite number; remove the row or replace the value")]
+    #[error(
+        "row {row}, column '{column}': {value} is not a finite number; remove the row or replace the value"
+    )]
     NonFinite {
         /// Row, from 1.
         row: usize,
@@ -44,7 +46,9 @@ pub enum Error {
         value: f64,
     },
     /// An empty cell where the user asked for none.
-    #[error("row {row}, column '{column}': missing value; choose what to do with it: --missing drop, mean or median")]
+    #[error(
+        "row {row}, column '{column}': missing value; choose what to do with it: --missing drop, mean or median"
+    )]
     Missing {
         /// Row, from 1.
         row: usize,
@@ -141,7 +145,9 @@ pub enum Error {
         class: String,
     },
     /// A method that needs classes met something else.
-    #[error("{method}: needs a class target, but {found}; name one with --target, or use --target-type class")]
+    #[error(
+        "{method}: needs a class target, but {found}; name one with --target, or use --target-type class"
+    )]
     NeedsClasses {
         /// The method.
         method: &'static str,
@@ -245,7 +251,11 @@ impl Error {
     }
 
     /// An unknown name of some kind, with the nearest one that exists.
-    pub fn unknown_name<'a>(what: &'static str, name: &str, available: impl Iterator<Item = &'a str>) -> Self {
+    pub fn unknown_name<'a>(
+        what: &'static str,
+        name: &str,
+        available: impl Iterator<Item = &'a str>,
+    ) -> Self {
         let available: Vec<String> = available.map(str::to_owned).collect();
         Self::UnknownName { what, name: name.to_owned(), similar: nearest(name, &available), available }
     }

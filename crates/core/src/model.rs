@@ -34,6 +34,7 @@ pub struct Model {
 /// What was learned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a program holds one model, not thousands")]
 pub enum Content {
     /// A basis of kernel space.
     Map(FeatureMap),
@@ -45,8 +46,12 @@ impl Model {
     /// The names of the columns that [`Model::apply`] gives.
     pub fn output_names(&self) -> Vec<String> {
         match &self.content {
-            Content::Map(map) => (1..=map.n_components()).map(|i| format!("{}{i}", map.summary().method)).collect(),
-            Content::Selection(selection) => selection.selected().iter().map(|&j| self.names[j].clone()).collect(),
+            Content::Map(map) => {
+                (1..=map.n_components()).map(|i| format!("{}{i}", map.summary().method)).collect()
+            }
+            Content::Selection(selection) => {
+                selection.selected().iter().map(|&j| self.names[j].clone()).collect()
+            }
         }
     }
 
@@ -72,7 +77,9 @@ impl Model {
     /// table the result has.
     pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<(Array2<f64>, Vec<usize>)> {
         let Some(recipe) = &self.recipe else {
-            return Err(Error::Model { why: "it was made from plain numbers and knows no column names".into() });
+            return Err(Error::Model {
+                why: "it was made from plain numbers and knows no column names".into(),
+            });
         };
         let (data, rows): (Dataset, _) = recipe.apply(table)?;
         Ok((self.apply(data.x(), ctx)?, rows))
@@ -108,13 +115,17 @@ impl Model {
         }
         let content = &bytes[HEADER..];
         if number(12..20) != content.len() as u64 {
-            return Err(refuse(format!("it is cut off: {} bytes instead of {}", content.len(), number(12..20))));
+            return Err(refuse(format!(
+                "it is cut off: {} bytes instead of {}",
+                content.len(),
+                number(12..20)
+            )));
         }
         if number(20..24) != u64::from(crc32fast::hash(content)) {
             return Err(refuse("its checksum is wrong, so it was altered or damaged".into()));
         }
-        let model: Self =
-            rmp_serde::from_slice(content).map_err(|e| refuse(format!("its content cannot be decoded: {e}")))?;
+        let model: Self = rmp_serde::from_slice(content)
+            .map_err(|e| refuse(format!("its content cannot be decoded: {e}")))?;
         model.check()?;
         Ok(model)
     }
@@ -161,7 +172,8 @@ mod tests {
     use crate::select::{FisherScore, Selector, Wanted};
 
     fn table() -> Table {
-        let column = |name: &str, f: fn(f64) -> f64| Column::numeric(name, (0..12).map(|i| f(f64::from(i))).collect());
+        let column =
+            |name: &str, f: fn(f64) -> f64| Column::numeric(name, (0..12).map(|i| f(f64::from(i))).collect());
         Table::new(vec![
             column("a", |i| i),
             column("b", |i| (i * 1.7).sin()),

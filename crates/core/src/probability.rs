@@ -62,7 +62,9 @@ pub fn ln_gamma(x: f64) -> f64 {
     let series = (1.0 / 12.0
         - square
             * (1.0 / 360.0
-                - square * (1.0 / 1260.0 - square * (1.0 / 1680.0 - square * (1.0 / 1188.0 - square * 691.0 / 360_360.0)))))
+                - square
+                    * (1.0 / 1260.0
+                        - square * (1.0 / 1680.0 - square * (1.0 / 1188.0 - square * 691.0 / 360_360.0)))))
         / x;
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
 }

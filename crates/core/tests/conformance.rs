@@ -48,10 +48,13 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
         if !matches!(method, BasisMethod::Discriminant(_)) {
             *method.n_components_mut() = Some(60);
         }
-        let results: Vec<Fitted> = [1, 2, 4].map(|threads| on_threads(threads, || fit(&method, &data, 3))).into();
+        let results: Vec<Fitted> =
+            [1, 2, 4].map(|threads| on_threads(threads, || fit(&method, &data, 3))).into();
         assert!(results.windows(2).all(|w| w[0].features == w[1].features && w[0].map == w[1].map), "{name}");
         let mapped: Vec<Array2<f64>> = [1, 2]
-            .map(|threads| on_threads(threads, || results[0].map.transform(data.x(), &Context::default()).unwrap()))
+            .map(|threads| {
+                on_threads(threads, || results[0].map.transform(data.x(), &Context::default()).unwrap())
+            })
             .into();
         assert_eq!(mapped[0], mapped[1], "{name}");
     }
@@ -114,13 +117,21 @@ fn maps_survive_being_saved() {
     let folder = tempfile::tempdir().unwrap();
     for (name, method) in bases() {
         let fitted = fit(&method, &data, 0);
-        let model =
-            Model { names: data.names().to_vec(), recipe: None, scaler: None, content: Content::Map(fitted.map.clone()) };
+        let model = Model {
+            names: data.names().to_vec(),
+            recipe: None,
+            scaler: None,
+            content: Content::Map(fitted.map.clone()),
+        };
         let path = folder.path().join(name);
         model.save(&path).unwrap();
         let back = Model::load(&path).unwrap();
         let ctx = Context::default();
-        assert_eq!(back.apply(data.x(), &ctx).unwrap(), fitted.map.transform(data.x(), &ctx).unwrap(), "{name}");
+        assert_eq!(
+            back.apply(data.x(), &ctx).unwrap(),
+            fitted.map.transform(data.x(), &ctx).unwrap(),
+            "{name}"
+        );
     }
 }
 
@@ -205,7 +216,10 @@ fn orders_are_complete_and_follow_scores() {
         let mut sorted = selection.order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..data.d()).collect::<Vec<_>>(), "{name}");
-        assert!(selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]), "{name}");
+        assert!(
+            selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]),
+            "{name}"
+        );
         assert!((1..=data.d()).contains(&selection.n_selected), "{name}");
         for k in [1, data.d()] {
             let kept = method.select(&data, Wanted::Count(k), &Context::default()).unwrap();
@@ -253,7 +267,8 @@ fn planted_columns_come_first() {
     use kernsift::data::synthetic::{Pattern, Synthetic};
     // A score of one column at a time sees a sum.
     for seed in 0..5 {
-        let planted = Synthetic { pattern: Pattern::Linear, columns: 50, seed, ..Synthetic::default() }.make().unwrap();
+        let planted =
+            Synthetic { pattern: Pattern::Linear, columns: 50, seed, ..Synthetic::default() }.make().unwrap();
         let method = SelectorMethod::by_name("fisher").unwrap();
         let mut best = select(&method, &planted.data).order[..2].to_vec();
         best.sort_unstable();

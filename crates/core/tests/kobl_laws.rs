@@ -32,7 +32,8 @@ fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
         })
         .collect();
     let squared = |a: &Array1<f64>| a.dot(&k.dot(a)).max(0.0); // (11)
-    let (mut pivots, mut norms, mut basis): (Vec<usize>, Vec<f64>, Vec<Array1<f64>>) = (vec![], vec![], vec![]);
+    let (mut pivots, mut norms, mut basis): (Vec<usize>, Vec<f64>, Vec<Array1<f64>>) =
+        (vec![], vec![], vec![]);
     let (mut clear, mut all_clear) = (0, true);
     while pivots.len() < most {
         let lengths: Vec<f64> =
@@ -199,7 +200,8 @@ proptest! {
 fn duplicates_never_enter_twice() {
     let half = rows(40, 3, 9).x().to_dense();
     let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
-    let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.5 }.into(), threshold: Threshold::None, ..Kobl::default() };
+    let kobl =
+        Kobl { kernel: Kernel::Rbf { gamma: 0.5 }.into(), threshold: Threshold::None, ..Kobl::default() };
     let fast = fit(&kobl, &Dataset::unlabelled(twice).unwrap());
     assert!(fast.map.n_components() <= 40);
     let mut seen: Vec<usize> = fast.map.summary().pivots.iter().map(|p| p % 40).collect();
@@ -222,7 +224,8 @@ fn sparse_rows_give_the_same_basis_as_dense_ones() {
     }
     let sparse: Rows = kernsift::data::SparseRows::new(50, start, column, value).unwrap().into();
     let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.05 }.into(), ..Kobl::default() };
-    let (a, b) = (fit(&kobl, &Dataset::unlabelled(x).unwrap()), fit(&kobl, &Dataset::unlabelled(sparse).unwrap()));
+    let (a, b) =
+        (fit(&kobl, &Dataset::unlabelled(x).unwrap()), fit(&kobl, &Dataset::unlabelled(sparse).unwrap()));
     assert_eq!(a.map.summary().pivots, b.map.summary().pivots);
     assert!((&a.features - &b.features).iter().all(|e| e.abs() < 1e-10));
     assert!(b.map.anchors().is_sparse());

@@ -4,11 +4,11 @@
 //! dimension is the printed one, on seeded random training subsets of the printed size; the mean cost
 //! must lie within max(0.02, 35 %) of the printed one.
 
+use kernsift::Context;
 use kernsift::basis::{Basis, Kobl, width_for_dim};
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
 use kernsift::kernel::Kernel;
 use kernsift::random::Rng;
-use kernsift::Context;
 
 const SPLITS: u64 = 5;
 

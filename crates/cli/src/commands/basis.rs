@@ -33,7 +33,8 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         scaler,
         content: Content::Map(fit.map.clone()),
     };
-    let test_cost = args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
+    let test_cost =
+        args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
     console.clear();
     if let Some(path) = &args.out {
         write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice())?;
@@ -93,7 +94,10 @@ fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> 
     }
     match method {
         BasisMethod::Kobl(kobl) => {
-            refuse(&kernel_name, &[("--width-for-dim", args.width_for_dim.is_some() && family != Family::Rbf)])?;
+            refuse(
+                &kernel_name,
+                &[("--width-for-dim", args.width_for_dim.is_some() && family != Family::Rbf)],
+            )?;
             if let Some(threshold) = &args.threshold {
                 kobl.threshold = threshold.clone();
             }
@@ -112,7 +116,9 @@ fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> 
             kobl.tol = args.tol.unwrap_or(kobl.tol);
         }
         BasisMethod::Kpca(kpca) => kpca.center = !args.no_center,
-        BasisMethod::Discriminant(discriminant) => discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge),
+        BasisMethod::Discriminant(discriminant) => {
+            discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge)
+        }
         BasisMethod::Kgs(_) => {}
     }
     Ok(())
@@ -121,12 +127,18 @@ fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> 
 /// An option that would do nothing is a mistake worth telling.
 fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Failure::Input(format!("{option} has no effect with {with}; leave one of them out"))),
+        Some((option, _)) => {
+            Err(Failure::Input(format!("{option} has no effect with {with}; leave one of them out")))
+        }
         None => Ok(()),
     }
 }
 
-fn scaled(data: &Dataset, scale: ScaleArg, console: &Console) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+fn scaled(
+    data: &Dataset,
+    scale: ScaleArg,
+    console: &Console,
+) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
     match scale {
         ScaleArg::None => Ok((data.clone(), None)),
         ScaleArg::Standard => standardize(data, console).map(|(data, scaler)| (data, Some(scaler))),
@@ -165,7 +177,9 @@ fn cost_on(
 /// The threshold that each residual norm was held against.
 fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Vec<f64> {
     let first = summary.residual_norms.first().copied().unwrap_or(0.0);
-    (0..summary.residual_norms.len()).map(|k| first * kobl.threshold.at(k as f64 / summary.n_rows as f64)).collect()
+    (0..summary.residual_norms.len())
+        .map(|k| first * kobl.threshold.at(k as f64 / summary.n_rows as f64))
+        .collect()
 }
 
 fn record(
@@ -219,7 +233,11 @@ fn page(
         text += format!("  {name:<22}{value:<9}{remark}").trim_end();
         text += "\n";
     };
-    line("dimension", map.n_components().to_string(), format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()));
+    line(
+        "dimension",
+        map.n_components().to_string(),
+        format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()),
+    );
     let bound = summary.bound.map_or(String::new(), |b| format!("Theorem 1 promises at most {}", number(b)));
     line("reconstruction cost", number(summary.reconstruction_cost), bound);
     if let Some(cost) = test_cost {

@@ -38,7 +38,8 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
                 Target::Continuous(values) => values.clone(),
                 Target::None => vec![],
             };
-            let relevant: Vec<&str> = planted.relevant.iter().map(|&j| planted.data.names()[j].as_str()).collect();
+            let relevant: Vec<&str> =
+                planted.relevant.iter().map(|&j| planted.data.names()[j].as_str()).collect();
             let answer = if relevant.is_empty() { "none".into() } else { relevant.join(", ") };
             console.inform(&format!("{}; relevant columns: {answer}", pattern.describe()));
             let x = planted.data.x().to_dense();

@@ -34,7 +34,9 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         model.save(path)?;
     }
     if args.json {
-        return Ok(print(&(serde_json::to_string_pretty(&record(&loaded, &selection, ctx, seconds))? + "\n"))?);
+        return Ok(print(
+            &(serde_json::to_string_pretty(&record(&loaded, &selection, ctx, seconds))? + "\n"),
+        )?);
     }
     Ok(print(&page(&loaded, &selection))?)
 }

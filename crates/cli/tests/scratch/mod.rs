@@ -79,7 +79,6 @@ impl Scratch {
         let message = run.err.lines().find_map(|l| l.strip_prefix("error: "));
         message.unwrap_or_else(|| panic!("no error line: kernsift {line}\n{}", run.err)).to_owned()
     }
-
 }
 
 impl From<Output> for Run {

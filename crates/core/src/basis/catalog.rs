@@ -71,7 +71,8 @@ pub const BASES: [Info; 5] = [
 impl BasisMethod {
     /// A basis by name, with its defaults.
     pub fn by_name(name: &str) -> Result<Self> {
-        let discriminant = |criterion| Self::Discriminant(Discriminant { criterion, ..Discriminant::default() });
+        let discriminant =
+            |criterion| Self::Discriminant(Discriminant { criterion, ..Discriminant::default() });
         match name {
             "kobl" => Ok(Self::Kobl(Kobl::default())),
             "kgs" => Ok(Self::Kgs(Kgs::default())),

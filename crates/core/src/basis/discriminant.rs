@@ -100,7 +100,11 @@ impl Basis for Discriminant {
             Criterion::Gda => between_over_total(&k, classes, self.ridge, wanted)?,
         };
         if coef.ncols() < wanted {
-            ctx.warn(format!("{}: only {} of {wanted} directions keep classes apart", self.name(), coef.ncols()));
+            ctx.warn(format!(
+                "{}: only {} of {wanted} directions keep classes apart",
+                self.name(),
+                coef.ncols()
+            ));
         }
         let summary =
             Summary::start(&self.name().to_lowercase(), data.n(), (0..data.n()).collect(), Outcome::direct());
@@ -109,7 +113,8 @@ impl Basis for Discriminant {
         if centre {
             features -= &coef.t().dot(&k.mean_axis(Axis(0)).expect("rows are there"));
         }
-        let parts = Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centred: centre, summary };
+        let parts =
+            Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centred: centre, summary };
         let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
         Ok(Fitted { map, features })
     }
@@ -134,7 +139,7 @@ fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: u
     let weighted = &means * &counts.mapv(f64::sqrt);
     let mut within = multiply(k.view(), k.view()) - weighted.dot(&weighted.t());
     let size = within.diag().sum() / n;
-    if !(size > 0.0) && k.iter().all(|v| *v == k[[0, 0]]) {
+    if size <= 0.0 && k.iter().all(|v| *v == k[[0, 0]]) {
         return Err(no_spread("KDA"));
     }
     within.diag_mut().mapv_inplace(|v| v + ridge * size.max(f64::MIN_POSITIVE.sqrt()));
@@ -154,7 +159,8 @@ fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: u
 fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: usize) -> Result<Array2<f64>> {
     let eigen = symmetric_eigen(centred(k).view())?;
     let largest = eigen.values[0];
-    if !(largest > 1e-15 * k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * k.nrows() as f64) {
+    let rounding = 1e-15 * k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * k.nrows() as f64;
+    if largest <= rounding {
         return Err(no_spread("GDA"));
     }
     let keep = eigen.values.iter().filter(|&&v| v > ridge * largest).count();
@@ -193,7 +199,7 @@ fn unit_length(mut a: Array2<f64>, k: &Array2<f64>, step: &'static str) -> Resul
     let ka = multiply(k.view(), a.view());
     for (mut column, image) in a.columns_mut().into_iter().zip(ka.columns()) {
         let length = column.dot(&image);
-        if !(length > 0.0) {
+        if length <= 0.0 || length.is_nan() {
             return Err(no_spread(step));
         }
         let sign = sign_of_largest(column.iter().copied());
@@ -240,7 +246,8 @@ mod tests {
         for criterion in [Criterion::Kda, Criterion::Gda] {
             let fit = linear(criterion).fit(&data, &Context::default()).unwrap();
             let direction = x.t().dot(&fit.map.coefficients().column(0));
-            let cosine = direction.dot(&expected) / (direction.dot(&direction) * expected.dot(&expected)).sqrt();
+            let cosine =
+                direction.dot(&expected) / (direction.dot(&direction) * expected.dot(&expected)).sqrt();
             // KDA's ridge of 1e-9 acts on K^2, whose small eigenvalue is about 1e-5 of its mean.
             assert!((cosine.abs() - 1.0).abs() < 1e-6, "{criterion:?}: {cosine}");
             // Directions have length 1.
@@ -258,7 +265,9 @@ mod tests {
         let codes: Vec<usize> = (0..30).map(|i| i % 3).collect();
         let data = Dataset::labelled(x.clone(), codes.clone()).unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
-            let fit = Discriminant { criterion, ..Discriminant::default() }.fit(&data, &Context::default()).unwrap();
+            let fit = Discriminant { criterion, ..Discriminant::default() }
+                .fit(&data, &Context::default())
+                .unwrap();
             assert_eq!(fit.features.dim(), (30, 2));
             let new = fit.map.transform(&x.clone().into(), &Context::default()).unwrap();
             assert!((&new - &fit.features).iter().all(|e| e.abs() < 1e-10));
@@ -275,7 +284,8 @@ mod tests {
     #[test]
     fn parameters_and_targets_are_checked() {
         let data = Dataset::labelled(array![[0.0], [1.0], [2.0]], vec![0, 1, 0]).unwrap();
-        let message = |d: Discriminant, data: &Dataset| d.fit(data, &Context::default()).unwrap_err().to_string();
+        let message =
+            |d: Discriminant, data: &Dataset| d.fit(data, &Context::default()).unwrap_err().to_string();
         let many = Discriminant { n_components: Some(2), ..Discriminant::default() };
         assert_eq!(
             message(many, &data),
@@ -287,7 +297,11 @@ mod tests {
         assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
         let same = Dataset::labelled(Array2::ones((4, 1)), vec![0, 1, 0, 1]).unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
-            let d = Discriminant { criterion, kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Discriminant::default() };
+            let d = Discriminant {
+                criterion,
+                kernel: Kernel::Rbf { gamma: 1.0 }.into(),
+                ..Discriminant::default()
+            };
             assert!(message(d, &same).contains("kernel space"), "{criterion:?}");
         }
     }

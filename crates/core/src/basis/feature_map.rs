@@ -165,7 +165,9 @@ impl FeatureMap {
         self.by_blocks(x, ctx, |_, own, k, features| {
             let lengths = self.lengths(&own, &k);
             let features = self.orthonormal(features);
-            out.extend(lengths.iter().zip(features.rows()).map(|(length, f)| (length - f.dot(&f)).max(0.0).sqrt()));
+            out.extend(
+                lengths.iter().zip(features.rows()).map(|(length, f)| (length - f.dot(&f)).max(0.0).sqrt()),
+            );
         })?;
         Ok(out)
     }
@@ -190,7 +192,10 @@ impl FeatureMap {
             None => own.to_vec(),
             Some(origin) => {
                 let n = k.ncols() as f64;
-                own.iter().zip(k.rows()).map(|(own, k)| own - 2.0 * k.sum() / n + origin.squared_norm).collect()
+                own.iter()
+                    .zip(k.rows())
+                    .map(|(own, k)| own - 2.0 * k.sum() / n + origin.squared_norm)
+                    .collect()
             }
         }
     }
@@ -238,7 +243,8 @@ impl FeatureMap {
             left.iter_mut().zip(column).for_each(|(left, f)| *left -= f * f);
         }
         self.summary.reconstruction_cost = left.iter().map(|l| l.max(0.0).sqrt()).sum::<f64>() / n;
-        self.summary.explained = if total > 0.0 { (1.0 - left.iter().sum::<f64>() / total).clamp(0.0, 1.0) } else { 1.0 };
+        self.summary.explained =
+            if total > 0.0 { (1.0 - left.iter().sum::<f64>() / total).clamp(0.0, 1.0) } else { 1.0 };
         self
     }
 

@@ -120,7 +120,12 @@ impl Threshold {
             let value = self.at(t);
             if !(value >= before && value <= 1.0) {
                 let got = format!("f({t}) = {value} after {before}");
-                return Err(Error::param("KOBL", "threshold", "a function that rises from 0 or more to 1 or less", got));
+                return Err(Error::param(
+                    "KOBL",
+                    "threshold",
+                    "a function that rises from 0 or more to 1 or less",
+                    got,
+                ));
             }
             before = value;
         }
@@ -137,7 +142,12 @@ impl Kobl {
             return Err(Error::param("KOBL", "tol", "at least 0 and below 1", self.tol));
         }
         if self.pivoting == Pivoting::InOrder {
-            return Err(Error::param("KOBL", "pivoting", "greedy or random (rows in order are KGS)", "in-order"));
+            return Err(Error::param(
+                "KOBL",
+                "pivoting",
+                "greedy or random (rows in order are KGS)",
+                "in-order",
+            ));
         }
         Ok(())
     }
@@ -274,7 +284,10 @@ mod tests {
         assert_eq!(linear.fit(&line(30), &ctx).unwrap().map.n_components(), 1);
         // Equal rows are one dimension.
         let same = Dataset::unlabelled(Array2::ones((5, 2))).unwrap();
-        assert_eq!(Kobl { kernel: rbf(1.0), ..Kobl::default() }.fit(&same, &ctx).unwrap().map.n_components(), 1);
+        assert_eq!(
+            Kobl { kernel: rbf(1.0), ..Kobl::default() }.fit(&same, &ctx).unwrap().map.n_components(),
+            1
+        );
         // A kernel that is zero everywhere spans nothing.
         let zero = Dataset::unlabelled(Array2::zeros((5, 2))).unwrap();
         let error = linear.fit(&zero, &ctx).unwrap_err().to_string();
@@ -289,7 +302,10 @@ mod tests {
             "KOBL: parameter 'n_components' must be from 1 to the number of rows, 4, got 5"
         );
         assert!(message(Kobl { n_components: Some(0), ..Kobl::default() }).contains("got 0"));
-        assert!(message(Kobl { threshold: Threshold::Power(-1.0), ..Kobl::default() }).contains("a power above 0"));
+        assert!(
+            message(Kobl { threshold: Threshold::Power(-1.0), ..Kobl::default() })
+                .contains("a power above 0")
+        );
         assert!(message(Kobl { tol: 1.5, ..Kobl::default() }).contains("'tol'"));
         assert!(message(Kobl { pivoting: Pivoting::InOrder, ..Kobl::default() }).contains("KGS"));
         let falling = Threshold::Function(ThresholdFunction(Arc::new(|t| 1.0 - t)));

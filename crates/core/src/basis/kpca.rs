@@ -52,7 +52,8 @@ impl Basis for Kpca {
         need_square("KPCA", data.n(), ctx)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("eigenvectors", 0, 1)?;
-        let eigen = if self.center { symmetric_eigen(centred(&k).view())? } else { symmetric_eigen(k.view())? };
+        let eigen =
+            if self.center { symmetric_eigen(centred(&k).view())? } else { symmetric_eigen(k.view())? };
         // A centred matrix of equal rows is pure rounding, which has a largest eigenvalue as well.
         let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
         let real = eigen.values.iter().filter(|&&v| v > RANK * eigen.values[0] && v > 1e-15 * scale).count();
@@ -71,8 +72,14 @@ impl Basis for Kpca {
         }
         let summary = Summary::start("kpca", data.n(), (0..data.n()).collect(), Outcome::direct());
         let own = diagonal(&kernel, data.x())?;
-        let parts =
-            Parts { kernel, anchors: data.x().clone(), coef, orthonormal: true, centred: self.center, summary };
+        let parts = Parts {
+            kernel,
+            anchors: data.x().clone(),
+            coef,
+            orthonormal: true,
+            centred: self.center,
+            summary,
+        };
         let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
         Ok(Fitted { map, features })
     }
@@ -92,7 +99,11 @@ pub(super) fn centred(k: &Array2<f64>) -> Array2<f64> {
 pub(super) fn need_square(method: &str, n: usize, ctx: &Context) -> Result<()> {
     // The matrix, its centred copy, the eigenvectors, and what the decomposition works on.
     let bytes = 5.0 * 8.0 * (n as f64).powi(2);
-    ctx.need_memory(format!("{method} of {n} rows"), bytes, "use KOBL, which needs no square matrix, or fewer rows")
+    ctx.need_memory(
+        format!("{method} of {n} rows"),
+        bytes,
+        "use KOBL, which needs no square matrix, or fewer rows",
+    )
 }
 
 pub(super) fn no_spread(step: &'static str) -> Error {
@@ -112,7 +123,9 @@ mod tests {
     fn the_linear_kernel_gives_plain_principal_components() {
         // Points on the line y = x around (1, 1): one direction, coordinates -sqrt 2, 0, sqrt 2.
         let data = Dataset::unlabelled(array![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).unwrap();
-        let fit = Kpca { kernel: Kernel::Linear.into(), ..Kpca::default() }.fit(&data, &Context::default()).unwrap();
+        let fit = Kpca { kernel: Kernel::Linear.into(), ..Kpca::default() }
+            .fit(&data, &Context::default())
+            .unwrap();
         assert_eq!(fit.map.n_components(), 1);
         let root = 2.0_f64.sqrt();
         let sign = fit.features[[2, 0]].signum();
@@ -139,7 +152,9 @@ mod tests {
     fn equal_rows_have_no_direction() {
         let data = Dataset::unlabelled(Array2::ones((4, 2))).unwrap();
         let kpca = Kpca { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kpca::default() };
-        assert!(kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("no direction to find"));
+        assert!(
+            kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("no direction to find")
+        );
     }
 
     #[test]

@@ -42,7 +42,8 @@ pub fn width_for_dim(kobl: &Kobl, x: &Rows, wanted: usize, ctx: &Context) -> Res
     let mut low = try_gamma(median_gamma(Family::Rbf, x, ctx.seed)?)?;
     let mut high = low;
     let mut best = low;
-    let nearer = |a: Width, b: Width| if b.dimension.abs_diff(wanted) < a.dimension.abs_diff(wanted) { b } else { a };
+    let nearer =
+        |a: Width, b: Width| if b.dimension.abs_diff(wanted) < a.dimension.abs_diff(wanted) { b } else { a };
     // 27 powers of ten to either side: kernels that are all ones or an identity by then.
     let (least, most) = (low.gamma / 8f64.powi(30), low.gamma * 8f64.powi(30));
     while low.dimension > wanted && low.gamma > least {

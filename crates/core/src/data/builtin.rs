@@ -84,12 +84,15 @@ impl BuiltIn {
     /// A data set by name.
     pub fn by_name(name: &str) -> Result<&'static Self> {
         let found = BUILT_IN.iter().find(|set| set.name == name);
-        found.ok_or_else(|| Error::unknown_name("built-in data set", name, BUILT_IN.iter().map(|set| set.name)))
+        found.ok_or_else(|| {
+            Error::unknown_name("built-in data set", name, BUILT_IN.iter().map(|set| set.name))
+        })
     }
 
     /// The table.
     pub fn table(&self) -> Result<Table> {
-        let (mut table, _) = read_bytes(&format!("{}.csv.gz", self.name), self.packed, &ReadOptions::default())?;
+        let (mut table, _) =
+            read_bytes(&format!("{}.csv.gz", self.name), self.packed, &ReadOptions::default())?;
         if let (Some(derive), Table::Columns(columns)) = (self.derive, &mut table)
             && let Some(Column { values: Values::Numeric(values), .. }) = columns.last_mut()
         {
@@ -131,7 +134,8 @@ mod tests {
 
     #[test]
     fn madelon_has_the_known_cell_sum() {
-        let prepared = Prepare::default().fit(&BuiltIn::by_name("madelon").unwrap().table().unwrap()).unwrap();
+        let prepared =
+            Prepare::default().fit(&BuiltIn::by_name("madelon").unwrap().table().unwrap()).unwrap();
         assert_eq!(prepared.data.x().to_dense().sum(), 488_083_511.0);
     }
 

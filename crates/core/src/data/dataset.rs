@@ -87,7 +87,11 @@ impl Dataset {
             Target::Continuous(values) => values.len(),
         };
         if rows != x.n() {
-            return Err(Error::Shape { what: "target".into(), expected: format!("{} rows", x.n()), got: rows.to_string() });
+            return Err(Error::Shape {
+                what: "target".into(),
+                expected: format!("{} rows", x.n()),
+                got: rows.to_string(),
+            });
         }
         if let Some((i, j, value)) = x.first_not_finite() {
             return Err(Error::NonFinite { row: i + 1, column: names[j].clone(), value });
@@ -147,7 +151,9 @@ impl Dataset {
         let classes = match &self.target {
             Target::Classes(classes) => classes,
             Target::None => return Err(Error::NeedsClasses { method, found: "there is no target" }),
-            Target::Continuous(_) => return Err(Error::NeedsClasses { method, found: "the target is a number" }),
+            Target::Continuous(_) => {
+                return Err(Error::NeedsClasses { method, found: "the target is a number" });
+            }
         };
         if classes.n_present() < 2 {
             let class = classes.codes.first().map_or(String::new(), |&c| classes.names[c].clone());

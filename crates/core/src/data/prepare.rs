@@ -145,7 +145,8 @@ impl Prepare {
                 if let Table::Sparse { target, .. } = table {
                     return Ok(target.as_ref().map(|t| t.name.clone()));
                 }
-                let known = TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
+                let known =
+                    TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
                 let (name, why) = match (known, names.last()) {
                     (Some(name), _) => (*name, "by its name"),
                     (None, Some(name)) => (*name, "the last column; --target none for no target"),
@@ -157,17 +158,29 @@ impl Prepare {
         }
     }
 
-    fn fit_sparse(&self, names: &[String], x: Rows, target: Option<&Column>, notes: Vec<String>) -> Result<Prepared> {
+    fn fit_sparse(
+        &self,
+        names: &[String],
+        x: Rows,
+        target: Option<&Column>,
+        notes: Vec<String>,
+    ) -> Result<Prepared> {
         let all: Vec<usize> = (0..x.n()).collect();
         let encoding = Encoding::Number { fill: None };
-        let columns = names.iter().map(|n| ColumnRecipe { name: n.clone(), encoding: encoding.clone() }).collect();
+        let columns =
+            names.iter().map(|n| ColumnRecipe { name: n.clone(), encoding: encoding.clone() }).collect();
         let recipe = Recipe { columns, missing: self.missing, target: target.map(|t| t.name.clone()) };
         let target = target.map_or(Ok(Target::None), |t| self.read_target(t, &all))?;
         let data = Dataset::new(names.to_vec(), x, target)?;
         Ok(Prepared { data, recipe, rows: all, notes })
     }
 
-    fn fit_columns(&self, columns: &[Column], target: Option<String>, mut notes: Vec<String>) -> Result<Prepared> {
+    fn fit_columns(
+        &self,
+        columns: &[Column],
+        target: Option<String>,
+        mut notes: Vec<String>,
+    ) -> Result<Prepared> {
         let features: Vec<&Column> = columns.iter().filter(|c| Some(&c.name) != target.as_ref()).collect();
         let target_column = columns.iter().find(|c| Some(&c.name) == target.as_ref());
         if features.is_empty() {
@@ -180,7 +193,9 @@ impl Prepare {
             notes.push(format!("{dropped} of {} rows have empty cells and were left out", columns[0].len()));
         }
         if rows.is_empty() {
-            return Err(Error::parse("every row has an empty cell, so none is left; use --missing mean or median"));
+            return Err(Error::parse(
+                "every row has an empty cell, so none is left; use --missing mean or median",
+            ));
         }
         let recipe = Recipe {
             columns: features.iter().map(|c| self.learn(c, &rows)).collect::<Result<_>>()?,
@@ -197,8 +212,11 @@ impl Prepare {
         let encoding = match &column.values {
             Values::Numeric(values) => Encoding::Number { fill: self.fill(values, rows) },
             Values::Text { codes, levels } => {
-                let used: BTreeSet<&str> =
-                    rows.iter().filter(|&&i| codes[i] != MISSING).map(|&i| levels[codes[i] as usize].as_str()).collect();
+                let used: BTreeSet<&str> = rows
+                    .iter()
+                    .filter(|&&i| codes[i] != MISSING)
+                    .map(|&i| levels[codes[i] as usize].as_str())
+                    .collect();
                 let levels = used.into_iter().map(str::to_owned).collect();
                 match self.categorical {
                     Categorical::Error => return Err(not_numeric(column)),
@@ -221,7 +239,11 @@ impl Prepare {
             Missing::Median => {
                 present.sort_by(f64::total_cmp);
                 let half = present.len() / 2;
-                Some(if present.len() % 2 == 1 { present[half] } else { (present[half - 1] + present[half]) / 2.0 })
+                Some(if present.len() % 2 == 1 {
+                    present[half]
+                } else {
+                    (present[half - 1] + present[half]) / 2.0
+                })
             }
         }
     }
@@ -320,7 +342,9 @@ impl Recipe {
                 let by_name: HashMap<&str, &Column> = columns.iter().map(|c| (c.name.as_str(), c)).collect();
                 let used = self.columns.iter().map(|recipe| {
                     let found = by_name.get(recipe.name.as_str()).copied();
-                    found.ok_or_else(|| Error::unknown_column(&recipe.name, columns.iter().map(|c| c.name.as_str())))
+                    found.ok_or_else(|| {
+                        Error::unknown_column(&recipe.name, columns.iter().map(|c| c.name.as_str()))
+                    })
                 });
                 let used = used.collect::<Result<Vec<&Column>>>()?;
                 let rows = kept_rows(&used, self.missing)?;
@@ -332,7 +356,8 @@ impl Recipe {
                     self.columns.iter().zip(0..).map(|(c, place)| (c.name.as_str(), place)).collect();
                 let moves: Vec<Option<u32>> = names.iter().map(|n| places.get(n.as_str()).copied()).collect();
                 let x = x.rearranged(self.columns.len(), &moves);
-                let (names, rows) = (self.columns.iter().map(|c| c.name.clone()).collect(), (0..x.n_rows()).collect());
+                let (names, rows) =
+                    (self.columns.iter().map(|c| c.name.clone()).collect(), (0..x.n_rows()).collect());
                 Ok((Dataset::new(names, x, Target::None)?, rows))
             }
         }
@@ -364,7 +389,9 @@ impl ColumnRecipe {
 
     fn output_names(&self) -> Vec<String> {
         match &self.encoding {
-            Encoding::OneHot { levels } => levels.iter().map(|level| format!("{}={level}", self.name)).collect(),
+            Encoding::OneHot { levels } => {
+                levels.iter().map(|level| format!("{}={level}", self.name)).collect()
+            }
             _ => vec![self.name.clone()],
         }
     }
@@ -375,7 +402,14 @@ impl ColumnRecipe {
         match (&self.encoding, &column.values) {
             (Encoding::Number { fill }, Values::Numeric(values)) => {
                 let value = values[row];
-                write(0, if value.is_nan() { fill.ok_or_else(|| gap("the column has no value to fill it with"))? } else { value });
+                write(
+                    0,
+                    if value.is_nan() {
+                        fill.ok_or_else(|| gap("the column has no value to fill it with"))?
+                    } else {
+                        value
+                    },
+                );
                 Ok(())
             }
             (Encoding::Number { .. }, Values::Text { .. }) => Err(not_numeric(column)),
@@ -457,11 +491,14 @@ mod tests {
 
     #[test]
     fn the_target_is_found_and_named() {
-        let prepare = Prepare { missing: Missing::Mean, categorical: Categorical::Ordinal, ..Prepare::default() };
+        let prepare =
+            Prepare { missing: Missing::Mean, categorical: Categorical::Ordinal, ..Prepare::default() };
         let prepared = prepare.fit(&table()).unwrap();
         assert_eq!(prepared.notes, ["target: 'class' (by its name)"]);
         assert_eq!(prepared.data.classes("m").unwrap().names, ["1", "2"]);
-        let last = Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("b", vec![0.5, 2.0])]).unwrap();
+        let last =
+            Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("b", vec![0.5, 2.0])])
+                .unwrap();
         let prepared = Prepare::default().fit(&last).unwrap();
         assert_eq!(prepared.notes, ["target: 'b' (the last column; --target none for no target)"]);
         assert_eq!(prepared.data.target(), &Target::Continuous(vec![0.5, 2.0]));
@@ -485,7 +522,9 @@ mod tests {
 
     #[test]
     fn the_user_can_say_what_the_target_is() {
-        let table = Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![3.0, 4.0])]).unwrap();
+        let table =
+            Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![3.0, 4.0])])
+                .unwrap();
         let class = Prepare { target_type: TargetType::Class, ..Prepare::default() }.fit(&table).unwrap();
         assert_eq!(class.data.classes("m").unwrap().codes, [0, 1]);
         let text = Table::new(vec![
@@ -498,7 +537,8 @@ mod tests {
 
     #[test]
     fn new_tables_get_the_same_treatment() {
-        let prepare = Prepare { missing: Missing::Mean, categorical: Categorical::OneHot, ..Prepare::default() };
+        let prepare =
+            Prepare { missing: Missing::Mean, categorical: Categorical::OneHot, ..Prepare::default() };
         let recipe = prepare.fit(&table()).unwrap().recipe;
         // Another order, an extra column, no target.
         let new = Table::new(vec![
@@ -521,13 +561,14 @@ mod tests {
 
     #[test]
     fn a_missing_target_is_never_made_up() {
-        let table = Table::new(vec![
-            Column::numeric("a", vec![1.0, 2.0]),
-            Column::numeric("y", vec![1.0, f64::NAN]),
-        ])
-        .unwrap();
+        let table =
+            Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![1.0, f64::NAN])])
+                .unwrap();
         let mean = Prepare { missing: Missing::Mean, ..Prepare::default() };
-        assert!(message(&mean, &table).contains("row 2, column 'y': missing value, and the target is not made up"));
+        assert!(
+            message(&mean, &table)
+                .contains("row 2, column 'y': missing value, and the target is not made up")
+        );
     }
 
     #[test]

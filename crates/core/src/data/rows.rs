@@ -255,7 +255,9 @@ impl Rows {
     fn largest(&self) -> Array1<f64> {
         let mut largest = Array1::<f64>::zeros(self.d());
         match self {
-            Self::Dense(x) => x.rows().into_iter().for_each(|row| largest.zip_mut_with(&row, |a, v| *a = a.max(v.abs()))),
+            Self::Dense(x) => {
+                x.rows().into_iter().for_each(|row| largest.zip_mut_with(&row, |a, v| *a = a.max(v.abs())))
+            }
             Self::Sparse(x) => x.cells().for_each(|(_, j, v)| largest[j] = largest[j].max(v.abs())),
         }
         largest

@@ -29,7 +29,8 @@ pub enum Pattern {
 
 impl Pattern {
     /// All patterns.
-    pub const ALL: [Self; 6] = [Self::Linear, Self::Ring, Self::Xor, Self::XorRing, Self::Redundant, Self::Noise];
+    pub const ALL: [Self; 6] =
+        [Self::Linear, Self::Ring, Self::Xor, Self::XorRing, Self::Redundant, Self::Noise];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -158,7 +159,9 @@ mod tests {
     use super::*;
 
     fn make(pattern: Pattern, continuous: bool) -> Planted {
-        Synthetic { pattern, rows: 4000, columns: 10, continuous, seed: 3, ..Synthetic::default() }.make().unwrap()
+        Synthetic { pattern, rows: 4000, columns: 10, continuous, seed: 3, ..Synthetic::default() }
+            .make()
+            .unwrap()
     }
 
     #[test]
@@ -186,7 +189,8 @@ mod tests {
         let x = planted.data.x();
         for (copy, original) in [(2, 0), (3, 0), (4, 1), (5, 1)] {
             let (a, b) = (planted.relevant[copy], planted.relevant[original]);
-            let difference: f64 = (0..x.n()).map(|i| (x.get(i, a) - x.get(i, b)).powi(2)).sum::<f64>() / x.n() as f64;
+            let difference: f64 =
+                (0..x.n()).map(|i| (x.get(i, a) - x.get(i, b)).powi(2)).sum::<f64>() / x.n() as f64;
             // Variance 0.01, five standard errors of 4000 squares.
             assert!((difference - 0.01).abs() < 5.0 * 0.01 * (2.0 / 4000.0_f64).sqrt());
         }
@@ -196,7 +200,8 @@ mod tests {
     fn seeds_and_sizes() {
         let again = make(Pattern::Ring, false);
         assert_eq!(again.data, make(Pattern::Ring, false).data);
-        let other = Synthetic { seed: 4, rows: 4000, columns: 10, pattern: Pattern::Ring, ..Synthetic::default() };
+        let other =
+            Synthetic { seed: 4, rows: 4000, columns: 10, pattern: Pattern::Ring, ..Synthetic::default() };
         assert_ne!(again.data, other.make().unwrap().data);
         let small = Synthetic { columns: 3, pattern: Pattern::XorRing, ..Synthetic::default() };
         assert!(small.make().unwrap_err().to_string().contains("at least 4 for this pattern"));

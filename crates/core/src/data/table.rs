@@ -139,7 +139,11 @@ pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for (position, name) in names.enumerate() {
         if let Some(first) = seen.insert(name, position) {
-            return Err(Error::DuplicateColumn { name: name.to_owned(), first: first + 1, second: position + 1 });
+            return Err(Error::DuplicateColumn {
+                name: name.to_owned(),
+                first: first + 1,
+                second: position + 1,
+            });
         }
     }
     Ok(())
@@ -160,7 +164,11 @@ mod tests {
 
     #[test]
     fn names_must_differ() {
-        let columns = vec![Column::numeric("a", vec![1.0]), Column::numeric("b", vec![1.0]), Column::numeric("a", vec![2.0])];
+        let columns = vec![
+            Column::numeric("a", vec![1.0]),
+            Column::numeric("b", vec![1.0]),
+            Column::numeric("a", vec![2.0]),
+        ];
         let message = Table::new(columns).unwrap_err().to_string();
         assert_eq!(message, "column name 'a' stands for both column 1 and column 3; rename one");
     }

@@ -67,7 +67,8 @@ pub fn scale_gamma(x: &Rows) -> Result<f64> {
 fn no_spread() -> Error {
     Error::Breakdown {
         step: "kernel width",
-        why: "all rows are equal, so the data set no width; give gamma as a number, or check the columns".into(),
+        why: "all rows are equal, so the data set no width; give gamma as a number, or check the columns"
+            .into(),
     }
 }
 

@@ -114,10 +114,12 @@ mod tests {
         let x: Rows = array![[0.0], [1.0], [4.0]].into();
         let ctx = Context::default();
         assert_eq!(KernelChoice::default().resolve(&x, &ctx).unwrap(), Kernel::Rbf { gamma: 1.0 / 18.0 });
-        let poly = KernelChoice::Named { family: Family::Poly, gamma: Gamma::Value(0.5), degree: 2, coef0: 0.0 };
+        let poly =
+            KernelChoice::Named { family: Family::Poly, gamma: Gamma::Value(0.5), degree: 2, coef0: 0.0 };
         let expected = Kernel::Polynomial { degree: 2, gamma: 0.5, coef0: 0.0 };
         assert_eq!(poly.resolve(&x, &ctx).unwrap(), expected);
-        let bad = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(-1.0), degree: 2, coef0: 0.0 };
+        let bad =
+            KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(-1.0), degree: 2, coef0: 0.0 };
         assert!(bad.validate().is_err() && bad.resolve(&x, &ctx).is_err());
     }
 }

@@ -106,7 +106,8 @@ impl Kernel {
             Self::WhiteNoise => "white noise".into(),
             Self::OnFeature { feature, kernel } => format!("{} on column {}", kernel.describe(), feature + 1),
             Self::Sum(parts) if parts.len() <= 3 => {
-                let parts: Vec<String> = parts.iter().map(|(w, k)| format!("{w:.4} {}", k.describe())).collect();
+                let parts: Vec<String> =
+                    parts.iter().map(|(w, k)| format!("{w:.4} {}", k.describe())).collect();
                 parts.join(" + ")
             }
             Self::Sum(parts) => format!("sum of {} kernels", parts.len()),
@@ -128,7 +129,12 @@ pub(super) fn metric_factor(metric: &Array2<f64>) -> Result<Array2<f64>> {
     let size = metric.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
     let lopsided = metric.indexed_iter().any(|((i, j), v)| (v - metric[[j, i]]).abs() > 1e-10 * size);
     if lopsided || !size.is_finite() {
-        return Err(Error::param("kernel", "metric", "a symmetric matrix of finite numbers", "another matrix"));
+        return Err(Error::param(
+            "kernel",
+            "metric",
+            "a symmetric matrix of finite numbers",
+            "another matrix",
+        ));
     }
     let eigen = symmetric_eigen(metric.view())?;
     let least = eigen.values.last().copied().unwrap_or(0.0);
@@ -168,8 +174,12 @@ mod tests {
         assert!(message(Kernel::Sum(vec![])).contains("at least one kernel"));
         assert!(message(Kernel::Sum(vec![(f64::INFINITY, Kernel::Linear)])).contains("'weight'"));
         assert!(message(Kernel::Mahalanobis { metric: array![[1.0]] }).contains("expected 2 x 2, got 1 x 1"));
-        assert!(message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [2.0, 1.0]] }).contains("eigenvalue -1"));
-        assert!(message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [0.0, 1.0]] }).contains("symmetric"));
+        assert!(
+            message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [2.0, 1.0]] }).contains("eigenvalue -1")
+        );
+        assert!(
+            message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [0.0, 1.0]] }).contains("symmetric")
+        );
     }
 
     #[test]

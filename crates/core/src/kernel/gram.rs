@@ -11,7 +11,9 @@ use super::formula::{Kernel, metric_factor};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::linalg::{Columns, multiply, product_into};
-use crate::simd::{absolute_distances, add_scaled, exp_scaled, products_to_squared_distances, squared_distances};
+use crate::simd::{
+    absolute_distances, add_scaled, exp_scaled, products_to_squared_distances, squared_distances,
+};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -137,7 +139,9 @@ fn flatten(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, Flat<'_>)> {
     match kernel {
         Kernel::Sum(parts) => parts
             .iter()
-            .flat_map(|(weight, part)| flatten(part, feature).into_iter().map(move |(w, flat)| (weight * w, flat)))
+            .flat_map(|(weight, part)| {
+                flatten(part, feature).into_iter().map(move |(w, flat)| (weight * w, flat))
+            })
             .collect(),
         // Inside a one-feature kernel there is only column 0, which is the outer one's feature.
         Kernel::OnFeature { feature: inner, kernel } => flatten(kernel, feature.or(Some(*inner))),
@@ -184,7 +188,10 @@ impl<'a> Plan<'a> {
             });
         }
         kernel.validate(x.d())?;
-        let terms = flatten(kernel, None).into_iter().map(|(w, flat)| Term::new(w, &flat, x, z)).collect::<Result<_>>()?;
+        let terms = flatten(kernel, None)
+            .into_iter()
+            .map(|(w, flat)| Term::new(w, &flat, x, z))
+            .collect::<Result<_>>()?;
         Ok(Self { terms })
     }
 
@@ -217,8 +224,13 @@ impl<'a> Plan<'a> {
                 term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
                 add_scaled(&mut scratch.sum, term.weight, &scratch.one);
             }
-            let sum = ArrayView2::from_shape((rows, columns).f(), &scratch.sum).expect("a value per cell");
-            tile.out.assign(&sum);
+            for (mut column, values) in tile.out.columns_mut().into_iter().zip(scratch.sum.chunks_exact(rows))
+            {
+                match column.as_slice_mut() {
+                    Some(column) => column.copy_from_slice(values),
+                    None => column.iter_mut().zip(values).for_each(|(cell, value)| *cell = *value),
+                }
+            }
         });
     }
 }
@@ -263,7 +275,10 @@ impl<'a> Term<'a> {
     fn new(weight: f64, flat: &Flat, x: &'a Rows, z: &'a Rows) -> Result<Self> {
         let (mut x, mut z) = match flat.feature {
             None => (Cow::Borrowed(x), Cow::Borrowed(z)),
-            Some(f) => (Cow::Owned(x.take_columns(&[f]).to_dense().into()), Cow::Owned(z.take_columns(&[f]).to_dense().into())),
+            Some(f) => (
+                Cow::Owned(x.take_columns(&[f]).to_dense().into()),
+                Cow::Owned(z.take_columns(&[f]).to_dense().into()),
+            ),
         };
         let form = match flat.kernel {
             Kernel::Linear => Form::Product,
@@ -280,7 +295,8 @@ impl<'a> Term<'a> {
             }
             Kernel::Sum(_) | Kernel::OnFeature { .. } => unreachable!("flattened before"),
         };
-        let from_products = matches!(form, Form::SquaredDistance { .. }) && (x.d() > DIRECT || x.is_sparse() || z.is_sparse());
+        let from_products = matches!(form, Form::SquaredDistance { .. })
+            && (x.d() > DIRECT || x.is_sparse() || z.is_sparse());
         let products = from_products.then(|| Products::new(&x, &z));
         Ok(Self { weight, form, x, z, products })
     }
@@ -380,9 +396,9 @@ impl<'a> Term<'a> {
                 Form::AbsoluteDistance { .. } => {
                     (0..width).map(|j| part[j..].iter().step_by(width).map(|v| v.abs()).sum()).collect()
                 }
-                Form::Equal => {
-                    (0..width).map(|j| part[j..].iter().step_by(width).filter(|v| **v != 0.0).count() as f64).collect()
-                }
+                Form::Equal => (0..width)
+                    .map(|j| part[j..].iter().step_by(width).filter(|v| **v != 0.0).count() as f64)
+                    .collect(),
                 _ => vec![0.0; width],
             };
             let mut row = vec![0.0; width];
@@ -404,7 +420,11 @@ impl<'a> Term<'a> {
                     }
                 }
                 for (j, &value) in row.iter().enumerate() {
-                    let value = if self.form == Form::Equal { f64::from(u8::from(value == 0.0)) } else { value.max(self.least()) };
+                    let value = if self.form == Form::Equal {
+                        f64::from(u8::from(value == 0.0))
+                    } else {
+                        value.max(self.least())
+                    };
                     let (r, c) = if transposed { (from + j, i) } else { (i, from + j) };
                     let height = if transposed { n_other } else { n_sparse };
                     out[c * height + r] = value;
@@ -427,7 +447,9 @@ impl Products {
             _ => Array1::zeros(x.d()),
         };
         let norms = |rows: &Rows| match rows {
-            Rows::Dense(rows) => rows.rows().into_iter().map(|row| (&row - &shift).mapv(|v| v * v).sum()).collect(),
+            Rows::Dense(rows) => {
+                rows.rows().into_iter().map(|row| (&row - &shift).mapv(|v| v * v).sum()).collect()
+            }
             Rows::Sparse(_) => squared_norms(rows),
         };
         Self { x: norms(x), z: norms(z), shift }
@@ -490,9 +512,13 @@ mod tests {
                 (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).powi(2)).sum::<f64>()).exp()
             }
             Kernel::Polynomial { degree, gamma, coef0 } => (gamma * dot() + coef0).powi(*degree as i32),
-            Kernel::Laplacian { gamma } => (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp(),
+            Kernel::Laplacian { gamma } => {
+                (-gamma * x.iter().zip(y).map(|(a, b)| (a - b).abs()).sum::<f64>()).exp()
+            }
             Kernel::WhiteNoise => f64::from(u8::from(x == y)),
-            Kernel::OnFeature { feature, kernel } => naive(kernel, &x[*feature..=*feature], &y[*feature..=*feature]),
+            Kernel::OnFeature { feature, kernel } => {
+                naive(kernel, &x[*feature..=*feature], &y[*feature..=*feature])
+            }
             Kernel::Sum(parts) => parts.iter().map(|(w, k)| w * naive(k, x, y)).sum(),
             Kernel::Mahalanobis { metric } => {
                 let e: Vec<f64> = x.iter().zip(y).map(|(a, b)| a - b).collect();
@@ -517,8 +543,15 @@ mod tests {
             Kernel::Laplacian { gamma: 0.5 / d as f64 },
             Kernel::WhiteNoise,
             weak(d - 1, Kernel::Rbf { gamma: 1.0 }),
-            weak(0, Kernel::Sum(vec![(2.0, Kernel::Linear), (1.0, weak(0, Kernel::Laplacian { gamma: 1.0 }))])),
-            Kernel::Sum(vec![(0.5, Kernel::Rbf { gamma: 0.1 }), (-1.5, Kernel::Linear), (0.1, Kernel::WhiteNoise)]),
+            weak(
+                0,
+                Kernel::Sum(vec![(2.0, Kernel::Linear), (1.0, weak(0, Kernel::Laplacian { gamma: 1.0 }))]),
+            ),
+            Kernel::Sum(vec![
+                (0.5, Kernel::Rbf { gamma: 0.1 }),
+                (-1.5, Kernel::Linear),
+                (0.1, Kernel::WhiteNoise),
+            ]),
             Kernel::Mahalanobis { metric },
         ]
     }

@@ -98,7 +98,11 @@ mod tests {
         // Eigenvalues 3 and 1 with (1, 1) and (1, -1).
         let eigen = symmetric_eigen(array![[2.0, 1.0], [1.0, 2.0]].view()).unwrap();
         assert!((eigen.values[0] - 3.0).abs() < 1e-14 && (eigen.values[1] - 1.0).abs() < 1e-14);
-        assert!((&eigen.vectors.column(0) - &array![0.5_f64.sqrt(), 0.5_f64.sqrt()]).iter().all(|e| e.abs() < 1e-14));
+        assert!(
+            (&eigen.vectors.column(0) - &array![0.5_f64.sqrt(), 0.5_f64.sqrt()])
+                .iter()
+                .all(|e| e.abs() < 1e-14)
+        );
         assert!(eigen.vectors[[0, 1]] * eigen.vectors[[1, 1]] < 0.0);
     }
 

@@ -4,6 +4,7 @@
 //! blocks of a fixed size, and a block is always computed by one thread in one order.
 
 mod dense;
+mod pages;
 mod pivoted;
 mod product;
 

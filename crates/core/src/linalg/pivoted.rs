@@ -17,22 +17,25 @@
 //! residuals. For random pivoting the twin is rejection sampling, which gives exactly the
 //! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969).
 
+use super::pages::prefer_large_pages;
 use super::product::add_product;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use crate::simd::{TILE_COLUMNS, TILE_ROWS, add_combination, combine_columns, scale_and_reduce};
+use crate::simd::{TILE_COLUMNS, TILE_ROWS, add_combination, add_scaled, combine_columns, scale_and_reduce};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Pivots made together at most.
 const BATCH: usize = 16;
+/// Columns for which room is made at a time, at least.
+const AHEAD: usize = 256;
 /// Candidates among which the next greedy pivots are sought.
-const CANDIDATES: usize = 128;
-/// Rows that one task works on: 32 KiB of one column.
-const CHUNK: usize = 4096;
+const CANDIDATES: usize = 64;
+/// Rows that one task works on: 8 KiB of one column, and enough tasks to keep cores equally busy.
+const CHUNK: usize = 1024;
 /// A residual below this share of its start is computed again from the factor: what repeated
 /// subtraction leaves of it is mostly rounding.
 const DOUBTFUL: f64 = 1e-10;
@@ -256,8 +259,7 @@ impl<'a> Run<'a> {
         if next / self.largest < (self.rule.threshold)(self.rank()) {
             return Some(Stop::Threshold);
         }
-        if self.rule.tolerance > 0.0
-            && self.residual.iter().sum::<f64>() <= self.rule.tolerance * self.trace
+        if self.rule.tolerance > 0.0 && self.residual.iter().sum::<f64>() <= self.rule.tolerance * self.trace
         {
             return Some(Stop::Tolerance);
         }
@@ -376,6 +378,10 @@ impl<'a> Run<'a> {
         self.reserve(rows.len())?;
         let (n, b) = (self.n, rows.len());
         let mut columns = std::mem::take(&mut self.spare);
+        if columns.capacity() == 0 {
+            columns.reserve_exact(n * BATCH);
+            prefer_large_pages(&mut columns);
+        }
         columns.resize(n * b, 0.0);
         let mut view = ArrayViewMut2::from_shape((n, b).f(), &mut columns).expect("n values per column");
         self.source.columns_into(&rows, view.view_mut());
@@ -389,15 +395,19 @@ impl<'a> Run<'a> {
         if wanted <= self.l.capacity() {
             return Ok(());
         }
-        // Grow by a quarter: pages that are moved are not copied, but they must fit.
-        let capacity = wanted.max(self.l.len() + self.l.len() / 4).min(self.n * self.rule.max_rank.min(self.n));
-        let bytes = 8.0 * (capacity + BATCH * self.n + 3 * self.n) as f64;
+        let bytes = 8.0 * (wanted + (BATCH + 3) * self.n) as f64;
         self.ctx.need_memory(
-            format!("a basis of {} components for {} rows", capacity / self.n, self.n),
+            format!("a basis of {} components for {} rows", wanted / self.n, self.n),
             bytes,
             "ask for fewer components, a wider kernel or fewer rows, or raise --memory-limit",
         )?;
+        // Room ahead costs addresses, not memory, until it is used; and it moves less often.
+        let most = self.n * self.rule.max_rank.min(self.n);
+        let ahead = (self.n * AHEAD).max(self.l.len() / 2);
+        let allowed = (self.ctx.memory_limit / 8) as usize;
+        let capacity = (self.l.len() + ahead).min(most).min(allowed).max(wanted);
         self.l.reserve_exact(capacity - self.l.len());
+        prefer_large_pages(&mut self.l);
         Ok(())
     }
 
@@ -437,15 +447,19 @@ impl<'a> Run<'a> {
         let (n, rank) = (self.n, self.rank());
         let norm = self.residual[row].sqrt();
         let weights: Vec<f64> = (base..rank).map(|k| -self.l[k * n + row]).collect();
-        self.l.extend_from_slice(column);
-        let (earlier, new) = self.l.split_at_mut(rank * n);
+        // Fresh memory is first touched by the thread that fills it: paging it in is half the price.
+        let start = self.l.as_ptr();
+        let spare = &mut self.l.spare_capacity_mut()[..n];
+        // SAFETY: the first `rank * n` values are initialised, and do not overlap the spare room.
+        let earlier = unsafe { std::slice::from_raw_parts(start, rank * n) };
         let recent = &earlier[base * n..];
-        let (least, most, chunk) = new
+        let (least, most, chunk) = spare
             .par_chunks_mut(CHUNK)
             .zip(self.residual.par_chunks_mut(CHUNK))
             .enumerate()
             .map(|(chunk, (new, residual))| {
                 let at = chunk * CHUNK;
+                let new = new.write_copy_of_slice(&column[at..at + new.len()]);
                 if !weights.is_empty() {
                     add_combination(new, &recent[at..], n, &weights);
                 }
@@ -464,6 +478,9 @@ impl<'a> Run<'a> {
                     (a.0.min(b.0), if b_leads { b.1 } else { a.1 }, if b_leads { b.2 } else { a.2 })
                 },
             );
+        // SAFETY: every chunk of the next `n` values was written above.
+        unsafe { self.l.set_len((rank + 1) * n) };
+        let new = &mut self.l[rank * n..];
         // Exact zeros above the diagonal; earlier pivots keep their residual of zero by clamping.
         for &pivot in &self.pivots {
             new[pivot] = 0.0;
@@ -472,7 +489,7 @@ impl<'a> Run<'a> {
         let from = chunk * CHUNK;
         let place = self.residual[from..].iter().position(|&r| r == most).unwrap_or(0);
         self.top = Some((from + place, most));
-        if !(least >= -NEGATIVE * self.largest * self.largest) {
+        if least < -NEGATIVE * self.largest * self.largest {
             return Err(Error::Breakdown {
                 step: "pivoted Cholesky",
                 why: format!(
@@ -500,7 +517,9 @@ fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]
     let weights: Vec<Vec<[f64; TILE_COLUMNS]>> = rows
         .chunks(TILE_COLUMNS)
         .map(|group| {
-            (0..rank).map(|k| std::array::from_fn(|j| group.get(j).map_or(0.0, |&row| l[k * n + row]))).collect()
+            (0..rank)
+                .map(|k| std::array::from_fn(|j| group.get(j).map_or(0.0, |&row| l[k * n + row])))
+                .collect()
         })
         .collect();
     columns.axis_chunks_iter_mut(Axis(0), CHUNK).into_par_iter().enumerate().for_each(|(chunk, mut part)| {
@@ -512,7 +531,7 @@ fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]
                 combine_columns(&l[start + at..], n, height, weights, &mut sums);
                 for (j, sums) in sums.iter().enumerate().take(rows.len() - group * TILE_COLUMNS) {
                     let mut out = part.slice_mut(s![at..at + height, group * TILE_COLUMNS + j]);
-                    out.iter_mut().zip(sums).for_each(|(out, sum)| *out -= sum);
+                    add_scaled(out.as_slice_mut().expect("laid out by columns"), -1.0, &sums[..height]);
                 }
             }
         }
@@ -686,7 +705,8 @@ mod tests {
         let f = factor(&k, &loose);
         assert_eq!(f.stop, Stop::Tolerance);
         assert!(f.residual.iter().sum::<f64>() <= 0.2 * k.diag().sum());
-        let threshold = Rule { threshold: &|rank| if rank >= 5 { 1.0 } else { 0.0 }, ..rule(Pivoting::Greedy) };
+        let threshold =
+            Rule { threshold: &|rank| if rank >= 5 { 1.0 } else { 0.0 }, ..rule(Pivoting::Greedy) };
         assert_eq!((factor(&k, &threshold).pivots.len(), factor(&k, &threshold).stop), (5, Stop::Threshold));
         for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::InOrder] {
             let f = factor(&k, &rule(pivoting));

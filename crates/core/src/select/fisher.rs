@@ -103,7 +103,8 @@ fn n_significant(scores: &[f64], n: usize, classes: usize) -> usize {
         return 0;
     }
     let (between, within) = ((classes - 1) as f64, (n - classes) as f64);
-    let passes = |score: f64| f_upper_tail(score * within / between, between, within) * scores.len() as f64 <= LEVEL;
+    let passes =
+        |score: f64| f_upper_tail(score * within / between, between, within) * scores.len() as f64 <= LEVEL;
     scores.iter().filter(|&&s| passes(s)).count()
 }
 
@@ -136,7 +137,8 @@ mod tests {
     #[test]
     fn sparse_and_dense_agree() {
         let mut rng = Rng::new(2);
-        let x = Array2::from_shape_simple_fn((60, 8), || if rng.uniform() < 0.6 { 0.0 } else { rng.normal() });
+        let x =
+            Array2::from_shape_simple_fn((60, 8), || if rng.uniform() < 0.6 { 0.0 } else { rng.normal() });
         let codes: Vec<usize> = (0..60).map(|i| i % 3).collect();
         let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
         for row in x.rows() {
@@ -164,7 +166,9 @@ mod tests {
 
     #[test]
     fn perfect_separation_is_finite() {
-        let data = Dataset::labelled(array![[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [2.0, 4.0]], vec![0, 0, 1, 1]).unwrap();
+        let data =
+            Dataset::labelled(array![[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [2.0, 4.0]], vec![0, 0, 1, 1])
+                .unwrap();
         let selection = select(&data, Wanted::Count(1));
         assert!(selection.scores[0].is_finite() && selection.scores[0] > 1e15);
         assert_eq!(selection.order, [0, 1]);
@@ -174,11 +178,15 @@ mod tests {
     fn the_own_rule_keeps_what_is_significant_and_never_nothing() {
         let mut rng = Rng::new(5);
         let codes: Vec<usize> = (0..200).map(|i| i % 2).collect();
-        let x = Array2::from_shape_fn((200, 20), |(i, j)| rng.normal() + if j < 3 { 2.0 * codes[i] as f64 } else { 0.0 });
-        let mut selected = select(&Dataset::labelled(x.clone(), codes).unwrap(), Wanted::OwnRule).selected().to_vec();
+        let x = Array2::from_shape_fn((200, 20), |(i, j)| {
+            rng.normal() + if j < 3 { 2.0 * codes[i] as f64 } else { 0.0 }
+        });
+        let mut selected =
+            select(&Dataset::labelled(x.clone(), codes).unwrap(), Wanted::OwnRule).selected().to_vec();
         selected.sort_unstable();
         assert_eq!(selected, [0, 1, 2]);
-        let noise = Dataset::labelled(x.slice(ndarray::s![..6, 10..]).to_owned(), vec![0, 1, 0, 1, 0, 1]).unwrap();
+        let noise =
+            Dataset::labelled(x.slice(ndarray::s![..6, 10..]).to_owned(), vec![0, 1, 0, 1, 0, 1]).unwrap();
         assert_eq!(select(&noise, Wanted::OwnRule).n_selected, 1);
     }
 

@@ -34,13 +34,18 @@ impl Wanted {
         match self {
             Self::OwnRule => Ok(None),
             Self::Count(k) if k >= 1 && k <= d => Ok(Some(k)),
-            Self::Count(k) => {
-                Err(Error::param(method, "number of features", format!("from 1 to the number of columns, {d}"), k))
-            }
+            Self::Count(k) => Err(Error::param(
+                method,
+                "number of features",
+                format!("from 1 to the number of columns, {d}"),
+                k,
+            )),
             Self::Share(share) if share > 0.0 && share <= 1.0 => {
                 Ok(Some(((share * d as f64).round() as usize).clamp(1, d)))
             }
-            Self::Share(share) => Err(Error::param(method, "share of features", "above 0 and at most 1", share)),
+            Self::Share(share) => {
+                Err(Error::param(method, "share of features", "above 0 and at most 1", share))
+            }
         }
     }
 }
@@ -92,7 +97,10 @@ mod tests {
         assert_eq!(Wanted::Count(5).resolve("m", 5).unwrap(), Some(5));
         assert_eq!(Wanted::OwnRule.resolve("m", 5).unwrap(), None);
         let message = Wanted::Count(6).resolve("m", 5).unwrap_err().to_string();
-        assert_eq!(message, "m: parameter 'number of features' must be from 1 to the number of columns, 5, got 6");
+        assert_eq!(
+            message,
+            "m: parameter 'number of features' must be from 1 to the number of columns, 5, got 6"
+        );
         assert!(Wanted::Share(1.5).resolve("m", 5).is_err());
         assert!(Wanted::Count(0).resolve("m", 5).is_err());
     }

@@ -246,8 +246,8 @@ mod tests {
             out
         };
         let whole = all(0..n);
-        for i in 0..n {
-            assert_eq!(whole[i].to_bits(), all(i..i + 1)[0].to_bits());
+        for (i, value) in whole.iter().enumerate() {
+            assert_eq!(value.to_bits(), all(i..i + 1)[0].to_bits());
         }
     }
 
