@@ -27,9 +27,7 @@ MARGIN = 18
 def run(command: str) -> list[str]:
     """The lines a user sees: the command, then what it prints."""
     words = command.split()
-    done = subprocess.run(
-        [PROGRAM, *words[1:], "--quiet"], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([PROGRAM, *words[1:], "--quiet"], capture_output=True, text=True, check=True)
     return [f"$ {command}", *done.stdout.rstrip("\n").split("\n")]
 
 

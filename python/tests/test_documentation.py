@@ -11,6 +11,7 @@ import pytest
 
 import kernsift
 
+PACKAGE = Path(__file__).resolve().parent.parent
 MODULES = [
     m.name for m in pkgutil.iter_modules(kernsift.__path__, "kernsift.") if m.name != "kernsift._native"
 ]
@@ -43,8 +44,11 @@ def test_every_public_name_is_documented():
             assert getattr(kernsift, name).__doc__, name
 
 
-def test_the_examples_of_the_readme(capsys):
-    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-    for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+@pytest.mark.parametrize("folder", [PACKAGE, PACKAGE.parent])
+def test_the_examples_of_the_readmes(folder, capsys):
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert examples
+    for code in examples:
         exec(code, {})
     assert "flavanoids" in capsys.readouterr().out

@@ -49,7 +49,7 @@ pub fn bar(share: f64, width: usize) -> String {
     "█".repeat(eighths / 8) + part
 }
 
-/// A picture of values over their places, with a second curve as dots.
+/// A picture of values over their places, with a second curve as a shaded line.
 ///
 /// At most `COLUMNS` wide: where there are more values, each column shows the largest of its share.
 pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
@@ -75,7 +75,13 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
             let filled = level(values[range(c)].iter().copied().fold(0.0, f64::max));
             let dot = dots.map(|d| level(d[range(c).start]));
             line.push(match (filled, dot) {
-                (_, Some(d)) if (0.0..1.0).contains(&d) => '·',
+                (f, Some(d)) if (0.0..1.0).contains(&d) => {
+                    if f >= 1.0 {
+                        '▒'
+                    } else {
+                        '·'
+                    }
+                }
                 (f, _) if f >= 1.0 => '█',
                 (f, _) if f > 0.0 => ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'][((f * 8.0) as usize).min(7)],
                 _ => ' ',
@@ -116,6 +122,6 @@ mod tests {
         assert!(picture.lines().nth(7).unwrap().ends_with("│██"));
         let wide = curve(&vec![1.0; 1000], Some(&vec![0.5; 1000]));
         assert!(wide.lines().all(|line| line.chars().count() <= 76));
-        assert!(wide.contains('·') && wide.trim_end().ends_with("1000"));
+        assert!(wide.contains('▒') && wide.trim_end().ends_with("1000"));
     }
 }

@@ -53,3 +53,8 @@ pub use kernel::Kernel;
 pub use model::Model;
 pub use outcome::{Outcome, Stop};
 pub use select::{Selection, Selector};
+
+/// The README's example runs with the other documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

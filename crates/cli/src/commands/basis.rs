@@ -245,7 +245,7 @@ fn page(
     }
     line("explained", format!("{:.2} %", 100.0 * summary.explained), "of the kernel's trace".into());
     let what = match threshold {
-        Some(_) => "residual norm of each row that joined the basis (dots: the threshold)",
+        Some(_) => "residual norm of each row that joined the basis (shaded: the threshold)",
         None => "residual norm before each component",
     };
     text + &format!("\n  {what}\n\n{}", curve(&summary.residual_norms, threshold))
