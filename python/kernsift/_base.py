@@ -28,7 +28,7 @@ from kernsift.kernels import Kernel, choice_form
 RUN_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "n_jobs": [
-        Interval(Integral, 1, None, closed="left"),
+        Interval(Integral, 1, 1024, closed="both"),
         Interval(Integral, None, -1, closed="right"),
         None,
     ],

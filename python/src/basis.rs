@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A fitted map from rows to coordinates in kernel space.
 #[pyclass(frozen, module = "kernsift._native")]
-pub struct FeatureMap(kernsift::FeatureMap);
+pub struct FeatureMap(Arc<kernsift::FeatureMap>);
 
 #[pymethods]
 impl FeatureMap {
@@ -24,8 +24,8 @@ impl FeatureMap {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = x.to_rows()?;
-        Ok(run(py, settings, |ctx| self.0.transform(&x, ctx))?.into_pyarray(py))
+        let (map, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| map.transform(&x, ctx))?.into_pyarray(py))
     }
 
     /// Distances of rows from the span.
@@ -35,8 +35,8 @@ impl FeatureMap {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let x = x.to_rows()?;
-        Ok(run(py, settings, |ctx| self.0.residual_norms(&x, ctx))?.into_pyarray(py))
+        let (map, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| map.residual_norms(&x, ctx))?.into_pyarray(py))
     }
 
     /// How the fit went.
@@ -66,7 +66,7 @@ impl FeatureMap {
     /// The bytes of a saved model that holds this map alone.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let names = (1..=self.0.n_inputs()).map(|j| format!("x{j}")).collect();
-        let model = Model { names, recipe: None, scaler: None, content: Content::Map(self.0.clone()) };
+        let model = Model { names, recipe: None, scaler: None, content: Content::Map((*self.0).clone()) };
         Ok(PyBytes::new(py, &model.to_bytes().map_err(to_python)?))
     }
 
@@ -74,7 +74,7 @@ impl FeatureMap {
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         match Model::from_bytes(bytes).map_err(to_python)?.content {
-            Content::Map(map) => Ok(Self(map)),
+            Content::Map(map) => Ok(Self(Arc::new(map))),
             Content::Selection(_) => Err(PyValueError::new_err("the model is a selection, not a basis")),
         }
     }
@@ -106,10 +106,10 @@ pub fn fit_basis<'py>(
     let data = to_dataset(&x, y)?;
     // The data are a copy; what the caller holds need not stay.
     drop(x);
-    let fitted = or_raised(raised, run(py, settings, |ctx| method.fit(&data, ctx)))?;
+    let fitted = or_raised(raised, run(py, settings, move |ctx| method.fit(&data, ctx)))?;
     // Laid out by columns or by rows as the method made it, and handed over without a copy.
     let made = features.then(|| fitted.features.into_pyarray(py));
-    Ok((FeatureMap(fitted.map), made))
+    Ok((FeatureMap(Arc::new(fitted.map)), made))
 }
 
 /// Finds the width at which KOBL gives a number of dimensions: gamma, and the number it gives.
@@ -128,7 +128,7 @@ pub fn width_for_dim<'py>(
     };
     let raised = threshold.map(|function| set_threshold(&mut kobl, function));
     let x = x.to_rows()?;
-    let found = run(py, settings, |ctx| kernsift::basis::width_for_dim(&kobl, &x, n_components, ctx));
+    let found = run(py, settings, move |ctx| kernsift::basis::width_for_dim(&kobl, &x, n_components, ctx));
     let width = or_raised(raised, found)?;
     Ok((width.gamma, width.dimension))
 }

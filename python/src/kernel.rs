@@ -18,7 +18,7 @@ pub fn gram<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel: Kernel = from_json("kernel", kernel)?;
     let (x, z) = (x.to_rows()?, z.map(|z| z.to_rows()).transpose()?);
-    let k = run(py, settings, |ctx| {
+    let k = run(py, settings, move |ctx| {
         let bytes = 8.0 * x.n() as f64 * z.as_ref().unwrap_or(&x).n() as f64;
         ctx.need_memory("a Gram matrix", bytes, "use fewer rows, or KOBL, which needs no square matrix")?;
         match &z {
@@ -39,5 +39,5 @@ pub fn resolve_kernel(
 ) -> PyResult<String> {
     let choice: KernelChoice = from_json("kernel", choice)?;
     let x = x.to_rows()?;
-    to_json(&run(py, settings, |ctx| choice.resolve(&x, ctx))?)
+    to_json(&run(py, settings, move |ctx| choice.resolve(&x, ctx))?)
 }

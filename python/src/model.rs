@@ -61,8 +61,8 @@ impl Model {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let x = x.to_rows()?;
-        Ok(run(py, settings, |ctx| self.0.apply(&x, ctx))?.into_pyarray(py))
+        let (model, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| model.apply(&x, ctx))?.into_pyarray(py))
     }
 
     /// Prepares named columns as the training table was, and applies the model; also the number of
@@ -78,7 +78,8 @@ impl Model {
             ColumnArgument::Text(cells) => Column::text(name, cells.iter().map(Option::as_deref)),
         });
         let table = Table::new(columns.collect()).map_err(to_python)?;
-        let (out, rows) = run(py, settings, |ctx| self.0.apply_table(&table, ctx))?;
-        Ok((out.into_pyarray(py), table.n_rows() - rows.len()))
+        let (model, n_rows) = (self.0.clone(), table.n_rows());
+        let (out, rows) = run(py, settings, move |ctx| model.apply_table(&table, ctx))?;
+        Ok((out.into_pyarray(py), n_rows - rows.len()))
     }
 }

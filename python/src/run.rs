@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(50);
 /// How often progress is written.
 const TELL: Duration = Duration::from_secs(1);
+/// The most threads of a pool.
+const MOST_THREADS: usize = 1024;
 /// The frame that warnings point at: the native function has none, then the package's own two.
 const STACK_LEVEL: i32 = 3;
 
@@ -37,13 +39,16 @@ pub struct Settings {
 }
 
 /// Does `work` and hands over its result, its warnings, or its exception.
-pub fn run<T: Send>(
+///
+/// The work owns its data, so that Ctrl-C gives control back at once: work that looks for it stops, and
+/// work that cannot (an eigen-decomposition) finishes behind the scenes and is thrown away.
+pub fn run<T: Send + 'static>(
     py: Python<'_>,
     settings: Settings,
-    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let pool = pool(settings.threads)?;
-    let watch = Watch::default();
+    let watch = Arc::new(Watch::default());
     let answer = py.detach(|| wait_for(&pool, &watch, settings, work));
     let result = answer?;
     tell_notes(py, &watch, settings)?;
@@ -56,43 +61,42 @@ pub fn run<T: Send>(
 }
 
 /// Starts the work and waits. The outer error is an exception that a signal handler raised.
-fn wait_for<T: Send>(
+fn wait_for<T: Send + 'static>(
     pool: &ThreadPool,
-    watch: &Watch,
+    watch: &Arc<Watch>,
     settings: Settings,
-    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<kernsift::Result<T>> {
     let (done, finished) = channel();
-    pool.in_place_scope(|scope| {
-        scope.spawn(move |_| {
-            let ctx = Context { seed: settings.seed, observer: watch, ..Context::default() };
-            // Nobody listens any more only if the waiting thread panicked, which the scope reports.
-            let _ = done.send(work(&ctx));
-        });
-        let mut told = Instant::now();
-        loop {
-            match finished.recv_timeout(LOOK) {
-                Ok(result) => return Ok(result),
-                // The work panicked; the scope passes the panic on when it ends.
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the work ended without a result"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+    let watched = watch.clone();
+    pool.spawn(move || {
+        let ctx = Context { seed: settings.seed, observer: &*watched, ..Context::default() };
+        // Nobody listens any more after Ctrl-C.
+        let _ = done.send(work(&ctx));
+    });
+    let mut told = Instant::now();
+    loop {
+        match finished.recv_timeout(LOOK) {
+            Ok(result) => return Ok(result),
+            // The work panicked: a bug of ours, which must not take the interpreter down.
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("the work ended without a result; please report this"));
             }
-            let tell = settings.verbose > 0 && told.elapsed() >= TELL;
-            if tell {
-                told = Instant::now();
-            }
-            let looked = Python::attach(|py| {
-                py.check_signals()?;
-                if tell { tell_progress(py, watch) } else { Ok(()) }
-            });
-            if let Err(exception) = looked {
-                watch.stop.store(true, Ordering::Relaxed);
-                return Err(exception);
-            }
+            Err(RecvTimeoutError::Timeout) => {}
         }
-    })
+        let tell = settings.verbose > 0 && told.elapsed() >= TELL;
+        if tell {
+            told = Instant::now();
+        }
+        let looked = Python::attach(|py| {
+            py.check_signals()?;
+            if tell { tell_progress(py, watch) } else { Ok(()) }
+        });
+        if let Err(exception) = looked {
+            watch.stop.store(true, Ordering::Relaxed);
+            return Err(exception);
+        }
+    }
 }
 
 /// What the work says, kept until the waiting thread passes it on.
@@ -159,7 +163,8 @@ fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match usize::try_from(threads) {
         Ok(0) => cores(),
-        Ok(n) => n,
+        // More threads than this only wait for each other.
+        Ok(n) => n.min(MOST_THREADS),
         Err(_) => cores().saturating_add_signed(threads as isize).max(1),
     };
     let mut pools = lock(&POOLS);
@@ -170,6 +175,8 @@ fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|i| format!("kernsift-{i}"))
+        // The waiting thread reports it; without a handler the whole process would end.
+        .panic_handler(|_| {})
         .build()
         .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
     Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())

@@ -13,21 +13,30 @@ from numpy.testing import assert_array_equal
 
 from kernsift import KOBL
 
-LONG_FIT = """
-import numpy, kernsift, sys
-rows = numpy.random.default_rng(0).normal(size=(200_000, 20))
+#: Work that looks for a signal at every step, and work that cannot look: an eigen-decomposition.
+LONG_FITS = {
+    "kobl": (200_000, "KOBL(n_components=3000, threshold=None).fit(rows)"),
+    "kpca": (4_000, "KernelPCA(n_components=3).fit(rows)"),
+    "kda": (4_000, "KernelDiscriminant(criterion='gda').fit(rows, rows[:, 0] > 0)"),
+}
+SCRIPT = """
+import numpy, kernsift, os, sys
+rows = numpy.random.default_rng(0).normal(size=({n}, 20))
 print("ready", flush=True)
 try:
-    kernsift.KOBL(n_components=3000, threshold=None).fit(rows)
+    kernsift.{fit}
 except KeyboardInterrupt:
     print("stopped", flush=True)
-    sys.exit(7)
+    os._exit(7)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
-def test_ctrl_c_stops_a_long_fit():
-    child = subprocess.Popen([sys.executable, "-c", LONG_FIT], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("name", LONG_FITS)
+def test_ctrl_c_stops_a_long_fit(name):
+    n, fit = LONG_FITS[name]
+    script = SCRIPT.format(n=n, fit=fit)
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(1.5)
@@ -35,8 +44,8 @@ def test_ctrl_c_stops_a_long_fit():
         child.send_signal(signal.SIGINT)
         start = time.monotonic()
         out, _ = child.communicate(timeout=30)
-        # The work looks once per pivot or block of kernel columns, well below a second each.
-        assert time.monotonic() - start < 5
+        # The waiting thread looks every 50 ms, whatever the work does; the rest is for a busy machine.
+        assert time.monotonic() - start < 2
         assert (out, child.returncode) == ("stopped\n", 7)
     finally:
         child.kill()

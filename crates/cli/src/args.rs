@@ -127,7 +127,7 @@ pub struct SelectArgs {
     #[arg(short, long, default_value = "fisher")]
     pub method: String,
     /// How many columns to keep: a number, or a share such as 0.2 [default: the method's own rule]
-    #[arg(short, value_name = "N", value_parser = wanted)]
+    #[arg(short, value_name = "N", value_parser = wanted, allow_hyphen_values = true)]
     pub k: Option<kernsift::select::Wanted>,
     /// Write the kept columns (and the target) to a file (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
@@ -162,34 +162,34 @@ pub struct BasisArgs {
     #[arg(long, value_enum, default_value_t, help_heading = "Kernel")]
     pub kernel: KernelArg,
     /// Its width: median, scale or a number [default: median]
-    #[arg(long, value_parser = gamma, help_heading = "Kernel")]
+    #[arg(long, value_parser = gamma, allow_hyphen_values = true, help_heading = "Kernel")]
     pub gamma: Option<kernsift::kernel::Gamma>,
     /// Degree of a polynomial [default: 3]
     #[arg(long, help_heading = "Kernel")]
     pub degree: Option<u32>,
     /// Constant of a polynomial [default: 1]
-    #[arg(long, help_heading = "Kernel")]
+    #[arg(long, allow_hyphen_values = true, help_heading = "Kernel")]
     pub coef0: Option<f64>,
     /// kobl: find the RBF width that gives this many dimensions
     #[arg(long, value_name = "N", conflicts_with_all = ["gamma", "components"], help_heading = "Method")]
     pub width_for_dim: Option<usize>,
     /// kobl: the threshold function f(t): linear, a power such as 0.5, or none [default: linear]
-    #[arg(long, value_name = "F", value_parser = threshold, help_heading = "Method")]
+    #[arg(long, value_name = "F", value_parser = threshold, allow_hyphen_values = true, help_heading = "Method")]
     pub threshold: Option<kernsift::basis::Threshold>,
     /// kobl: how pivots are chosen [default: greedy]
     #[arg(long, value_enum, help_heading = "Method")]
     pub pivoting: Option<PivotingArg>,
-    /// kobl: the first pivot, where all rows tie [default: first]
+    /// kobl: the first pivot [default: first]
     #[arg(long, value_enum, help_heading = "Method")]
     pub first_pivot: Option<FirstPivotArg>,
     /// kobl: stop when this share of the kernel's trace is left [default: 0]
-    #[arg(long, value_name = "SHARE", help_heading = "Method")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Method")]
     pub tol: Option<f64>,
     /// kpca: do not centre in kernel space
     #[arg(long, help_heading = "Method")]
     pub no_center: bool,
     /// kda, gda: guard against fitting every row [default: 0.001]
-    #[arg(long, value_name = "SHARE", help_heading = "Method")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Method")]
     pub ridge: Option<f64>,
     /// Also measure the reconstruction cost on these rows
     #[arg(long, value_name = "DATA")]
@@ -241,7 +241,7 @@ pub enum PivotingArg {
 /// The first pivot.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FirstPivotArg {
-    /// The first row
+    /// What the pivoting says; of equals the first row
     First,
     /// The row most like all others
     Medoid,

@@ -8,7 +8,8 @@ pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: &[usize]) -> String
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
     // On a terminal long texts are folded; a file or pipe gets them whole.
-    let folded = std::io::stdout().is_terminal();
+    // Some terminals do not know their width and say 0.
+    let folded = std::io::stdout().is_terminal() && table.width().is_some_and(|width| width >= 20);
     table.set_content_arrangement(if folded {
         ContentArrangement::Dynamic
     } else {

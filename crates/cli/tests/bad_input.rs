@@ -161,6 +161,8 @@ fn what_the_parser_refuses() {
         assert_eq!(run.code, 2, "{line}\n{}", run.err);
         assert!(run.err.contains("error:") && run.out.is_empty(), "{line}\n{}", run.err);
     }
+    let run = s.run("basis builtin:wine --gamma -1");
+    assert!(run.err.contains("median, scale or a positive number is expected"), "{}", run.err);
 }
 
 #[test]
@@ -180,7 +182,7 @@ fn models_that_cannot_be_trusted() {
         ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 2"),
         ("apply text.ks builtin:wine", "text.ks: not a usable kernsift model: it does not begin like one"),
         ("apply absent.ks builtin:wine", "absent.ks: no such file"),
-        ("apply wine.ks other.csv", "other.csv: no column 'alcohol'; there are x, y"),
+        ("apply wine.ks other.csv", "other.csv: no column 'flavanoids'; there are x, y"),
     ] {
         let message = s.error(line);
         assert!(message.starts_with(expected), "{line}: {message}");

@@ -7,7 +7,7 @@
 use crate::basis::FeatureMap;
 use crate::context::Context;
 use crate::data::write::write_atomic;
-use crate::data::{Dataset, Recipe, Rows, Standardizer, Table};
+use crate::data::{Recipe, Rows, Standardizer, Table};
 use crate::error::{Error, Result};
 use crate::select::Selection;
 use ndarray::Array2;
@@ -81,7 +81,13 @@ impl Model {
                 why: "it was made from plain numbers and knows no column names".into(),
             });
         };
-        let (data, rows): (Dataset, _) = recipe.apply(table)?;
+        if let Content::Selection(selection) = &self.content {
+            // Only the columns that are kept need to be there.
+            let (recipe, places) = recipe.restricted(selection.selected());
+            let (data, rows) = recipe.apply(table)?;
+            return Ok((data.x().take_columns(&places).to_dense(), rows));
+        }
+        let (data, rows) = recipe.apply(table)?;
         Ok((self.apply(data.x(), ctx)?, rows))
     }
 
@@ -214,6 +220,9 @@ mod tests {
         let (x, rows) = selection.apply_table(&table(), &Context::default()).unwrap();
         assert_eq!(x.column(0).to_vec(), (0..12).map(f64::from).collect::<Vec<_>>());
         assert_eq!(rows.len(), 12);
+        // The other column need not be there.
+        let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
+        assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
     }
 
     #[test]

@@ -86,8 +86,8 @@ fn training_rows_are_mapped_like_new_rows() {
     for (name, method) in bases() {
         let fitted = fit(&method, &data, 0);
         let again = fitted.map.transform(data.x(), &Context::default()).unwrap();
-        // KGS keeps directions down to 1e-7 of the first, whose coefficients magnify rounding by 1e7.
-        let allowed = if name == "kgs" { 1e-7 } else { 1e-9 };
+        // KGS keeps directions down to 1e-4 of the first, and dividing by one magnifies rounding of the next.
+        let allowed = if name == "kgs" { 1e-8 } else { 1e-9 };
         let worst = (&again - &fitted.features).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
         assert!(worst < allowed, "{name}: {worst}");
         assert_eq!(fitted.map.summary().residual_norms.len(), fitted.map.n_components(), "{name}");

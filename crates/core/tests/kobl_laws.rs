@@ -196,24 +196,38 @@ proptest! {
     }
 }
 
+/// Few columns (direct sums), many (matrix products) and sparse rows; widths from wide to absurd.
 #[test]
 fn duplicates_never_enter_twice() {
-    let half = rows(40, 3, 9).x().to_dense();
-    let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
-    let kobl =
-        Kobl { kernel: Kernel::Rbf { gamma: 0.5 }.into(), threshold: Threshold::None, ..Kobl::default() };
-    let fast = fit(&kobl, &Dataset::unlabelled(twice).unwrap());
-    assert!(fast.map.n_components() <= 40);
-    let mut seen: Vec<usize> = fast.map.summary().pivots.iter().map(|p| p % 40).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen.len(), fast.map.n_components());
+    for d in [3, 30] {
+        let half = rows(40, d, 9).x().to_dense();
+        let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
+        for data in
+            [Dataset::unlabelled(twice.clone()).unwrap(), Dataset::unlabelled(to_sparse(&twice)).unwrap()]
+        {
+            for gamma in [1e-2, 1.0, 1e4, 1e8, 1e12] {
+                let kernel = Kernel::Rbf { gamma }.into();
+                let fast = fit(&Kobl { kernel, threshold: Threshold::None, ..Kobl::default() }, &data);
+                let mut seen: Vec<usize> = fast.map.summary().pivots.iter().map(|p| p % 40).collect();
+                seen.sort_unstable();
+                seen.dedup();
+                assert_eq!(seen.len(), fast.map.n_components(), "d {d}, gamma {gamma}");
+            }
+        }
+    }
 }
 
 #[test]
-fn sparse_rows_give_the_same_basis_as_dense_ones() {
-    let mut rng = Rng::new(21);
-    let x = Array2::from_shape_simple_fn((80, 50), || if rng.uniform() < 0.8 { 0.0 } else { rng.normal() });
+fn numbers_too_large_to_square_give_a_right_basis() {
+    // Distances overflow: every row is alone, as it is with few columns.
+    for d in [3, 30] {
+        let data = Dataset::unlabelled(rows(20, d, 4).x().to_dense() * 1e200).unwrap();
+        let fast = fit(&Kobl { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kobl::default() }, &data);
+        assert_eq!((fast.map.n_components(), fast.map.summary().reconstruction_cost), (20, 0.0), "d {d}");
+    }
+}
+
+fn to_sparse(x: &Array2<f64>) -> Rows {
     let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
     for row in x.rows() {
         for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -222,7 +236,14 @@ fn sparse_rows_give_the_same_basis_as_dense_ones() {
         }
         start.push(column.len());
     }
-    let sparse: Rows = kernsift::data::SparseRows::new(50, start, column, value).unwrap().into();
+    kernsift::data::SparseRows::new(x.ncols(), start, column, value).unwrap().into()
+}
+
+#[test]
+fn sparse_rows_give_the_same_basis_as_dense_ones() {
+    let mut rng = Rng::new(21);
+    let x = Array2::from_shape_simple_fn((80, 50), || if rng.uniform() < 0.8 { 0.0 } else { rng.normal() });
+    let sparse = to_sparse(&x);
     let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.05 }.into(), ..Kobl::default() };
     let (a, b) =
         (fit(&kobl, &Dataset::unlabelled(x).unwrap()), fit(&kobl, &Dataset::unlabelled(sparse).unwrap()));

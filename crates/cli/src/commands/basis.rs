@@ -5,12 +5,12 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, load, read, standardize};
 use crate::output::{curve, number, print};
-use kernsift::basis::{BasisMethod, FirstPivot, Kobl, Pivoting, Summary, width_for_dim};
+use kernsift::basis::{BasisMethod, FirstPivot, Kobl, Pivoting, Summary, Threshold, width_for_dim};
 use kernsift::data::write::write_table;
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
-use kernsift::{Basis, Context, FeatureMap, Model};
+use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -47,7 +47,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
     let threshold = match &method {
-        BasisMethod::Kobl(kobl) => Some(threshold_curve(kobl, fit.map.summary())),
+        BasisMethod::Kobl(kobl) => threshold_curve(kobl, fit.map.summary()),
         _ => None,
     };
     Ok(print(&page(&loaded, &fit.map, args.scale, test_cost, threshold.as_deref()))?)
@@ -174,12 +174,13 @@ fn cost_on(
     map.reconstruction_cost(&x, ctx)
 }
 
-/// The threshold that each residual norm was held against.
-fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Vec<f64> {
-    let first = summary.residual_norms.first().copied().unwrap_or(0.0);
-    (0..summary.residual_norms.len())
-        .map(|k| first * kobl.threshold.at(k as f64 / summary.n_rows as f64))
-        .collect()
+/// The threshold that each residual norm was held against, if there was one.
+fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Option<Vec<f64>> {
+    if matches!(kobl.threshold, Threshold::None) {
+        return None;
+    }
+    let at = |k: usize| summary.start_norm * kobl.threshold.at(k as f64 / summary.n_rows as f64);
+    Some((0..summary.residual_norms.len()).map(at).collect())
 }
 
 fn record(
@@ -238,7 +239,11 @@ fn page(
         map.n_components().to_string(),
         format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()),
     );
-    let bound = summary.bound.map_or(String::new(), |b| format!("Theorem 1 promises at most {}", number(b)));
+    let promise = match summary.outcome.stop {
+        Stop::Threshold => "Theorem 1 promises at most",
+        _ => "the largest residual promises at most",
+    };
+    let bound = summary.bound.map_or(String::new(), |b| format!("{promise} {}", number(b)));
     line("reconstruction cost", number(summary.reconstruction_cost), bound);
     if let Some(cost) = test_cost {
         line("on the test rows", number(cost), String::new());
@@ -246,6 +251,7 @@ fn page(
     line("explained", format!("{:.2} %", 100.0 * summary.explained), "of the kernel's trace".into());
     let what = match threshold {
         Some(_) => "residual norm of each row that joined the basis (shaded: the threshold)",
+        None if summary.bound.is_some() => "residual norm of each row that joined the basis",
         None => "residual norm before each component",
     };
     text + &format!("\n  {what}\n\n{}", curve(&summary.residual_norms, threshold))

@@ -32,6 +32,7 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
                 continuous: *continuous,
                 seed: ctx.seed,
             };
+            ctx.need_memory("made-up data", recipe.bytes(), "ask for fewer rows or columns")?;
             let planted = recipe.make()?;
             let target = match planted.data.target() {
                 Target::Classes(classes) => classes.codes.iter().map(|&c| c as f64).collect(),

@@ -1,5 +1,7 @@
 //! A folder to run the real binary in.
 
+#![allow(dead_code, reason = "not every test file needs all of it")]
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -67,7 +69,6 @@ impl Scratch {
         run
     }
 
-    #[allow(dead_code, reason = "not every test file needs it")]
     /// Runs a line that must end with code 2 and leave no new file; gives the error without `error: `.
     pub fn error(&self, line: &str) -> String {
         let before = self.files();

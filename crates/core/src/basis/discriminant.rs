@@ -175,7 +175,8 @@ fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: us
 fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
     let small = symmetric_eigen(tall.t().dot(tall).view())?;
     let real = small.values.iter().take(wanted).filter(|&&v| v > 1e-12 * small.values[0]).count();
-    if real == 0 {
+    // The values are shares of spread: below this they are the rounding of means that are equal.
+    if real == 0 || small.values[0] < 1e-20 {
         return Err(Error::Breakdown {
             step: "discriminant",
             why: "the class means are equal in kernel space; change gamma, or check the target".into(),
@@ -295,6 +296,18 @@ mod tests {
         assert!(message(flat, &data).contains("GDA: parameter 'ridge'"));
         let one = Dataset::labelled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
         assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
+        // The same rows with both labels: no direction tells them apart.
+        let both =
+            Dataset::labelled(array![[0.0], [1.0], [5.0], [0.0], [1.0], [5.0]], vec![0, 0, 0, 1, 1, 1])
+                .unwrap();
+        for criterion in [Criterion::Kda, Criterion::Gda] {
+            let d = Discriminant {
+                criterion,
+                kernel: Kernel::Rbf { gamma: 0.1 }.into(),
+                ..Discriminant::default()
+            };
+            assert!(message(d, &both).contains("class means are equal"), "{criterion:?}");
+        }
         let same = Dataset::labelled(Array2::ones((4, 1)), vec![0, 1, 0, 1]).unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
             let d = Discriminant {

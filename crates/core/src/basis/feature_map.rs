@@ -66,6 +66,8 @@ pub struct Summary {
     /// Before each component was added, the length that was left over. KOBL and KGS: of the row that
     /// became a pivot, $r_{kk}$. The others: of all rows, root mean square.
     pub residual_norms: Vec<f64>,
+    /// The largest length before the first component: $r_{11}$, against which KOBL's threshold is held.
+    pub start_norm: f64,
     /// $E$ (eq. 19): mean distance of training rows from the span.
     pub reconstruction_cost: f64,
     /// Theorem 1's bound on $E$, for KOBL.
@@ -232,6 +234,7 @@ impl FeatureMap {
     /// eigen-decomposition has and a pivoted factor reports by itself.
     pub(super) fn with_costs(mut self, own: &[f64], k: &Array2<f64>, features: &Array2<f64>) -> Self {
         let lengths = self.lengths(own, k);
+        self.summary.start_norm = lengths.iter().copied().fold(0.0, f64::max).sqrt();
         let coordinates = self.orthonormal(features.clone());
         let total: f64 = lengths.iter().sum();
         let n = lengths.len() as f64;
@@ -271,6 +274,7 @@ impl Summary {
             n_rows,
             pivots,
             residual_norms: vec![],
+            start_norm: 0.0,
             reconstruction_cost: 0.0,
             bound: None,
             explained: 0.0,

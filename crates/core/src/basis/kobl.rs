@@ -52,7 +52,7 @@ pub struct Kobl {
     pub n_components: Option<usize>,
     /// Greedy (the paper) or random.
     pub pivoting: Pivoting,
-    /// Which of several equal first pivots. Default: the first row.
+    /// The first pivot: what the pivoting says (of equals the first row), or the medoid. Default: the former.
     pub first_pivot: FirstPivot,
     /// Stop as well when this share of the kernel's trace is left. Default 0: never.
     pub tol: f64,
@@ -134,7 +134,7 @@ impl Threshold {
 }
 
 impl Kobl {
-    fn validate(&self, n: usize) -> Result<()> {
+    pub(super) fn validate(&self, n: usize) -> Result<()> {
         self.kernel.validate()?;
         self.threshold.validate()?;
         check_components("KOBL", self.n_components, n)?;
@@ -226,6 +226,7 @@ pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     let left: f64 = factor.residual.iter().sum();
     Ok(Summary {
         residual_norms: factor.norms.clone(),
+        start_norm: factor.largest,
         reconstruction_cost: factor.residual.iter().map(|r| r.sqrt()).sum::<f64>() / n as f64,
         explained: (1.0 - left / factor.trace).clamp(0.0, 1.0),
         ..Summary::start(method, n, factor.pivots.clone(), outcome)

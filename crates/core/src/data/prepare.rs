@@ -100,6 +100,8 @@ pub struct Recipe {
     columns: Vec<ColumnRecipe>,
     missing: Missing,
     target: Option<String>,
+    /// Whether the table was sparse: then columns behind a new file's last one are zero, not missing.
+    sparse: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -137,6 +139,14 @@ impl Prepare {
         let names = table.names();
         match &self.target {
             TargetChoice::None => Ok(None),
+            TargetChoice::Named(name) if matches!(table, Table::Sparse { target, .. } if target.as_ref().is_none_or(|t| t.name != *name)) => {
+                Err(Error::param(
+                    "sparse data",
+                    "target",
+                    "'target', which is each row's label, or none",
+                    format!("'{name}'"),
+                ))
+            }
             TargetChoice::Named(name) => match names.iter().find(|n| *n == name) {
                 Some(name) => Ok(Some((*name).to_owned())),
                 None => Err(Error::unknown_column(name, names.into_iter())),
@@ -165,14 +175,41 @@ impl Prepare {
         target: Option<&Column>,
         notes: Vec<String>,
     ) -> Result<Prepared> {
-        let all: Vec<usize> = (0..x.n()).collect();
+        let all = self.sparse_rows_kept(names, &x)?;
+        let mut notes = notes;
+        if all.len() < x.n() {
+            notes.push(format!("{} of {} rows have empty cells and were left out", x.n() - all.len(), x.n()));
+        }
+        let x = if all.len() < x.n() { x.take_rows(&all) } else { x };
         let encoding = Encoding::Number { fill: None };
         let columns =
             names.iter().map(|n| ColumnRecipe { name: n.clone(), encoding: encoding.clone() }).collect();
-        let recipe = Recipe { columns, missing: self.missing, target: target.map(|t| t.name.clone()) };
+        let recipe =
+            Recipe { columns, missing: self.missing, target: target.map(|t| t.name.clone()), sparse: true };
         let target = target.map_or(Ok(Target::None), |t| self.read_target(t, &all))?;
         let data = Dataset::new(names.to_vec(), x, target)?;
         Ok(Prepared { data, recipe, rows: all, notes })
+    }
+
+    /// Empty cells of sparse rows can be an error or drop their row; there is no filling them in.
+    fn sparse_rows_kept(&self, names: &[String], x: &Rows) -> Result<Vec<usize>> {
+        let Rows::Sparse(cells) = x else { unreachable!("asked of sparse tables only") };
+        let mut keep = vec![true; x.n()];
+        for (row, column, _) in cells.cells().filter(|(_, _, v)| v.is_nan()) {
+            let column = names[column].clone();
+            match self.missing {
+                Missing::Drop => keep[row] = false,
+                Missing::Error => return Err(Error::Missing { row: row + 1, column }),
+                Missing::Mean | Missing::Median => {
+                    return Err(Error::CannotFill {
+                        row: row + 1,
+                        column,
+                        why: "sparse rows are not filled in",
+                    });
+                }
+            }
+        }
+        Ok((0..x.n()).filter(|&row| keep[row]).collect())
     }
 
     fn fit_columns(
@@ -201,6 +238,7 @@ impl Prepare {
             columns: features.iter().map(|c| self.learn(c, &rows)).collect::<Result<_>>()?,
             missing: self.missing,
             target,
+            sparse: false,
         };
         let target = target_column.map_or(Ok(Target::None), |t| self.read_target(t, &rows))?;
         let data = recipe.numbers(&features, &rows, target)?;
@@ -335,6 +373,26 @@ impl Recipe {
         self.target.as_deref()
     }
 
+    /// The recipe for some of the numbers it makes, given by their places, and the places that these have
+    /// among the numbers of the new recipe. Columns of the table that are not needed are not asked for.
+    pub fn restricted(&self, keep: &[usize]) -> (Self, Vec<usize>) {
+        let mut columns = vec![];
+        let mut new_place = std::collections::HashMap::new();
+        let (mut at, mut made) = (0, 0);
+        for column in &self.columns {
+            let width = column.width();
+            if keep.iter().any(|k| (at..at + width).contains(k)) {
+                (0..width).for_each(|i| {
+                    new_place.insert(at + i, made + i);
+                });
+                made += width;
+                columns.push(column.clone());
+            }
+            at += width;
+        }
+        (Self { columns, ..self.clone() }, keep.iter().map(|k| new_place[k]).collect())
+    }
+
     /// The features of a new table, without a target, and the rows they come from.
     pub fn apply(&self, table: &Table) -> Result<(Dataset, Vec<usize>)> {
         match table {
@@ -348,10 +406,13 @@ impl Recipe {
                 });
                 let used = used.collect::<Result<Vec<&Column>>>()?;
                 let rows = kept_rows(&used, self.missing)?;
+                if rows.is_empty() {
+                    return Err(Error::parse("every row has an empty cell, so none is left"));
+                }
                 Ok((self.numbers(&used, &rows, Target::None)?, rows))
             }
             Table::Sparse { names, x, .. } => {
-                // A sparse file of new rows may end before the last column; what is not there is zero.
+                self.check_sparse_names(names)?;
                 let places: HashMap<&str, u32> =
                     self.columns.iter().zip(0..).map(|(c, place)| (c.name.as_str(), place)).collect();
                 let moves: Vec<Option<u32>> = names.iter().map(|n| places.get(n.as_str()).copied()).collect();
@@ -360,6 +421,22 @@ impl Recipe {
                     (self.columns.iter().map(|c| c.name.clone()).collect(), (0..x.n_rows()).collect());
                 Ok((Dataset::new(names, x, Target::None)?, rows))
             }
+        }
+    }
+
+    /// A sparse file names columns by number and ends with the last one it uses. If the model was made
+    /// from such a file, columns that are not there are zero; any other missing column is an error.
+    fn check_sparse_names(&self, names: &[String]) -> Result<()> {
+        let numbered = |name: &str| name.strip_prefix('f').is_some_and(|n| n.parse::<u32>().is_ok());
+        let present: std::collections::HashSet<&str> = names.iter().map(String::as_str).collect();
+        let by_number = self.sparse && names.iter().all(|name| numbered(name));
+        match self
+            .columns
+            .iter()
+            .find(|c| !present.contains(c.name.as_str()) && !(by_number && numbered(&c.name)))
+        {
+            Some(absent) => Err(Error::unknown_column(&absent.name, names.iter().map(String::as_str))),
+            None => Ok(()),
         }
     }
 
@@ -557,6 +634,55 @@ mod tests {
         assert!(error.contains("category 'black' was not in the data"), "{error}");
         let short = Table::new(vec![Column::numeric("size", vec![1.0])]).unwrap();
         assert!(recipe.apply(&short).unwrap_err().to_string().contains("no column 'colour'"));
+    }
+
+    #[test]
+    fn sparse_tables_are_matched_by_number_and_by_nothing_else() {
+        use crate::data::SparseRows;
+        let sparse = |names: &[&str], column: u32| Table::Sparse {
+            names: names.iter().map(|n| n.to_string()).collect(),
+            x: SparseRows::new(names.len(), vec![0, 1], vec![column], vec![5.0]).unwrap(),
+            target: Some(Column::numeric("target", vec![1.0])),
+        };
+        let prepare = Prepare::default();
+        let recipe = prepare.fit(&sparse(&["f1", "f2", "f3"], 0)).unwrap().recipe;
+        // A file that ends early, and one that starts at 0.
+        assert_eq!(
+            recipe.apply(&sparse(&["f1", "f2"], 1)).unwrap().0.x().to_dense(),
+            array![[0.0, 5.0, 0.0]]
+        );
+        assert_eq!(
+            recipe.apply(&sparse(&["f0", "f1"], 1)).unwrap().0.x().to_dense(),
+            array![[5.0, 0.0, 0.0]]
+        );
+        // A model of named columns knows nothing of numbered ones.
+        let named = prepare.fit(&Table::new(vec![Column::numeric("a", vec![1.0, 2.0])]).unwrap());
+        assert!(named.is_err(), "a target alone");
+        let table =
+            Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![1.0, 2.0])]);
+        let recipe = prepare.fit(&table.unwrap()).unwrap().recipe;
+        assert_eq!(recipe.apply(&sparse(&["f1"], 0)).unwrap_err().to_string(), "no column 'a'; there are f1");
+        // A feature of a sparse file is not its target.
+        let other = Prepare { target: TargetChoice::Named("f1".into()), ..Prepare::default() };
+        assert!(
+            message(&other, &sparse(&["f1"], 0)).contains("'target', which is each row's label, or none")
+        );
+    }
+
+    #[test]
+    fn gaps_in_sparse_tables() {
+        use crate::data::SparseRows;
+        let table = Table::Sparse {
+            names: vec!["f1".into()],
+            x: SparseRows::new(1, vec![0, 1, 2], vec![0, 0], vec![f64::NAN, 2.0]).unwrap(),
+            target: None,
+        };
+        let fit = |missing| Prepare { missing, ..Prepare::default() }.fit(&table);
+        assert!(
+            fit(Missing::Error).unwrap_err().to_string().starts_with("row 1, column 'f1': missing value")
+        );
+        assert!(fit(Missing::Mean).unwrap_err().to_string().contains("sparse rows are not filled in"));
+        assert_eq!(fit(Missing::Drop).unwrap().rows, [1]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! random places.
 
 use super::dataset::{Classes, Dataset, Target};
+use crate::context::{Context, available_memory};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use ndarray::Array2;
@@ -116,6 +117,11 @@ pub struct Planted {
 }
 
 impl Synthetic {
+    /// The memory it takes.
+    pub fn bytes(&self) -> f64 {
+        8.0 * self.rows as f64 * (self.columns as f64 + 2.0)
+    }
+
     /// Makes the data.
     pub fn make(&self) -> Result<Planted> {
         let needed = self.pattern.n_relevant().max(1);
@@ -129,6 +135,8 @@ impl Synthetic {
         if !(self.noise >= 0.0 && self.noise.is_finite()) {
             return Err(Error::param("synthetic data", "noise", "0 or a positive number", self.noise));
         }
+        let ctx = Context { memory_limit: available_memory(), ..Context::default() };
+        ctx.need_memory("made-up data", self.bytes(), "ask for fewer rows or columns")?;
         let mut rng = Rng::stream(self.seed, "synthetic");
         let mut places: Vec<usize> = (0..self.columns).collect();
         rng.shuffle(&mut places);
@@ -205,6 +213,10 @@ mod tests {
         assert_ne!(again.data, other.make().unwrap().data);
         let small = Synthetic { columns: 3, pattern: Pattern::XorRing, ..Synthetic::default() };
         assert!(small.make().unwrap_err().to_string().contains("at least 4 for this pattern"));
+        for rows in [usize::MAX, 1 << 50] {
+            let error = Synthetic { rows, ..Synthetic::default() }.make().unwrap_err();
+            assert!(matches!(error, Error::Memory { .. }), "{error}");
+        }
         assert!(Synthetic { rows: 0, ..Synthetic::default() }.make().is_err());
         assert!(Pattern::by_name("xr").is_err() && Pattern::by_name("xor").is_ok());
     }

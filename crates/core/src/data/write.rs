@@ -150,16 +150,22 @@ impl<'a> Output<'a> {
         let mut text = String::new();
         for i in 0..self.rows {
             for value in self.x.row(i) {
-                writer.write_field(spell(*value, &mut text))?;
+                writer.write_field(spell(*value, &mut text)).map_err(plain)?;
             }
             for column in self.extra {
                 match &column.values {
-                    Values::Numeric(cells) => writer.write_field(spell(cells[i], &mut text))?,
-                    Values::Text { codes, .. } if codes[i] == MISSING => writer.write_field("")?,
-                    Values::Text { codes, levels } => writer.write_field(&levels[codes[i] as usize])?,
+                    Values::Numeric(cells) => {
+                        writer.write_field(spell(cells[i], &mut text)).map_err(plain)?
+                    }
+                    Values::Text { codes, .. } if codes[i] == MISSING => {
+                        writer.write_field("").map_err(plain)?
+                    }
+                    Values::Text { codes, levels } => {
+                        writer.write_field(&levels[codes[i] as usize]).map_err(plain)?
+                    }
                 }
             }
-            writer.write_record(None::<&[u8]>)?;
+            writer.write_record(None::<&[u8]>).map_err(plain)?;
         }
         writer.flush()
     }
@@ -218,6 +224,14 @@ fn spell(value: f64, text: &mut String) -> &str {
         _ => write!(text, "{value:e}"),
     };
     text
+}
+
+/// The error of the file itself, which the csv crate wraps: a closed pipe must stay recognisable.
+fn plain(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::Family;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::random::Rng;
+use rayon::prelude::*;
 
 /// Pairs are taken among this many rows at most.
 const ROWS: usize = 1000;
@@ -17,10 +18,7 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
     let rows = Rng::stream(seed, "median").sample(x.n(), ROWS);
     let sample = x.take_rows(&rows);
     let size = |e: f64| if family == Family::Laplacian { e.abs() } else { e * e };
-    let distance = |i: usize, j: usize| match &sample {
-        Rows::Dense(x) => x.row(i).into_iter().zip(x.row(j)).map(|(a, b)| size(a - b)).sum(),
-        Rows::Sparse(x) => sum_over_differences(x.row(i), x.row(j), size),
-    };
+    let distance = |i: usize, j: usize| sample.sum_over_differences(i, &sample, j, size);
     let mut values: Vec<f64> = if family == Family::Poly {
         let square = |i: usize| match &sample {
             Rows::Dense(x) => x.row(i).iter().map(|v| v * v).sum(),
@@ -28,31 +26,20 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
         };
         (0..rows.len()).map(square).collect()
     } else {
-        (0..rows.len()).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| distance(i, j)).collect()
+        (0..rows.len()).into_par_iter().flat_map_iter(|i| (0..i).map(move |j| distance(i, j))).collect()
     };
     values.retain(|&v| v > 0.0);
     if values.is_empty() {
         return Err(no_spread());
     }
     let median = median(&mut values);
-    Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
-}
-
-/// Adds up `size` of the differences of two sparse rows, each a rising list of columns and its values.
-/// Columns that neither row stores add nothing, and there may be a million of them.
-fn sum_over_differences(a: (&[u32], &[f64]), b: (&[u32], &[f64]), size: impl Fn(f64) -> f64) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    // No row has the column u32::MAX, so it stands for the end.
-    let column = |row: &[u32], at: usize| row.get(at).copied().unwrap_or(u32::MAX);
-    while i < a.0.len() || j < b.0.len() {
-        let (p, q) = (column(a.0, i), column(b.0, j));
-        let left = if p <= q { a.1[i] } else { 0.0 };
-        let right = if q <= p { b.1[j] } else { 0.0 };
-        sum += size(left - right);
-        i += usize::from(p <= q);
-        j += usize::from(q <= p);
+    if !median.is_finite() {
+        return Err(Error::Breakdown {
+            step: "kernel width",
+            why: "distances between rows are too large for a number; scale the columns".into(),
+        });
     }
-    sum
+    Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
 }
 
 /// scikit-learn's "scale": one over the number of columns times the variance of all cells.

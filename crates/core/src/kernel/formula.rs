@@ -98,21 +98,33 @@ impl Kernel {
     pub fn describe(&self) -> String {
         match self {
             Self::Linear => "linear".into(),
-            Self::Rbf { gamma } => format!("rbf(gamma={gamma:.4})"),
+            Self::Rbf { gamma } => format!("rbf(gamma={})", digits(*gamma)),
             Self::Polynomial { degree, gamma, coef0 } => {
-                format!("polynomial(degree={degree}, gamma={gamma:.4}, coef0={coef0})")
+                format!("polynomial(degree={degree}, gamma={}, coef0={coef0})", digits(*gamma))
             }
-            Self::Laplacian { gamma } => format!("laplacian(gamma={gamma:.4})"),
+            Self::Laplacian { gamma } => format!("laplacian(gamma={})", digits(*gamma)),
             Self::WhiteNoise => "white noise".into(),
             Self::OnFeature { feature, kernel } => format!("{} on column {}", kernel.describe(), feature + 1),
             Self::Sum(parts) if parts.len() <= 3 => {
                 let parts: Vec<String> =
-                    parts.iter().map(|(w, k)| format!("{w:.4} {}", k.describe())).collect();
+                    parts.iter().map(|(w, k)| format!("{} {}", digits(*w), k.describe())).collect();
                 parts.join(" + ")
             }
             Self::Sum(parts) => format!("sum of {} kernels", parts.len()),
             Self::Mahalanobis { metric } => format!("rbf in a metric of {0} x {0}", metric.nrows()),
         }
+    }
+}
+
+/// A number with four digits that matter.
+fn digits(value: f64) -> String {
+    let size = value.abs().log10().floor();
+    if (-5.0..6.0).contains(&size) {
+        let text = format!("{value:.*}", (3.0 - size).max(0.0) as usize);
+        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        text.to_owned()
+    } else {
+        format!("{value:.3e}")
     }
 }
 
@@ -180,6 +192,16 @@ mod tests {
         assert!(
             message(Kernel::Mahalanobis { metric: array![[1.0, 2.0], [0.0, 1.0]] }).contains("symmetric")
         );
+    }
+
+    #[test]
+    fn widths_are_shown_by_digits_that_matter() {
+        let shown = |gamma| Kernel::Rbf { gamma }.describe();
+        assert_eq!(shown(0.02), "rbf(gamma=0.02)");
+        assert_eq!(shown(1.0 / 3.0), "rbf(gamma=0.3333)");
+        assert_eq!(shown(1.234_56e-9), "rbf(gamma=1.235e-9)");
+        assert_eq!(shown(123_456.7), "rbf(gamma=123457)");
+        assert_eq!(shown(1e300), "rbf(gamma=1.000e300)");
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::linalg::{Columns, multiply, product_into};
 use crate::simd::{
-    absolute_distances, add_scaled, exp_scaled, products_to_squared_distances, squared_distances,
+    absolute_distances, add_scaled, exp_scaled, is_trustworthy, products_to_squared_distances,
+    squared_distances,
 };
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
@@ -106,10 +107,6 @@ impl<'a> Gram<'a> {
 }
 
 impl Columns for Gram<'_> {
-    fn size(&self) -> usize {
-        self.x.n()
-    }
-
     fn diagonal(&self) -> Vec<f64> {
         self.diagonal.clone()
     }
@@ -312,8 +309,17 @@ impl<'a> Term<'a> {
         }
         let rows = at_x.len();
         if let Some(products) = &self.products {
-            for (column, &z) in out.chunks_exact_mut(rows).zip(&products.z[at_z]) {
-                products_to_squared_distances(column, &products.x[at_x.clone()], z);
+            for (column, j) in out.chunks_exact_mut(rows).zip(at_z) {
+                let (x, z) = (&products.x[at_x.clone()], products.z[j]);
+                if !products_to_squared_distances(column, x, z) {
+                    continue;
+                }
+                // Equal and nearly equal rows: a difference of large numbers keeps too few digits.
+                for (r, distance) in column.iter_mut().enumerate() {
+                    if !is_trustworthy(*distance, x[r] + z) {
+                        *distance = self.x.sum_over_differences(at_x.start + r, &self.z, j, |e| e * e);
+                    }
+                }
             }
         }
         match self.form {

@@ -45,8 +45,6 @@ const NEGATIVE: f64 = 1e-8;
 
 /// A symmetric matrix that can be asked for its diagonal and for some of its columns.
 pub trait Columns: Sync {
-    /// Its size.
-    fn size(&self) -> usize;
     /// Its diagonal.
     fn diagonal(&self) -> Vec<f64>;
     /// Writes the columns `which` side by side.
@@ -489,6 +487,15 @@ impl<'a> Run<'a> {
         let from = chunk * CHUNK;
         let place = self.residual[from..].iter().position(|&r| r == most).unwrap_or(0);
         self.top = Some((from + place, most));
+        if least == f64::NEG_INFINITY {
+            return Err(Error::Breakdown {
+                step: "pivoted Cholesky",
+                why: format!(
+                    "the kernel of row {} is not a finite number somewhere; scale the columns",
+                    row + 1
+                ),
+            });
+        }
         if least < -NEGATIVE * self.largest * self.largest {
             return Err(Error::Breakdown {
                 step: "pivoted Cholesky",
@@ -609,10 +616,6 @@ fn eliminate(block: &mut Array2<f64>, left: &mut [f64], pivot: usize) {
 
 /// An explicit matrix is a source too.
 impl Columns for Array2<f64> {
-    fn size(&self) -> usize {
-        self.nrows()
-    }
-
     fn diagonal(&self) -> Vec<f64> {
         self.diag().to_vec()
     }

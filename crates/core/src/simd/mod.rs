@@ -51,6 +51,7 @@ fn has_avx512() -> bool {
         && is_x86_feature_detected!("avx512dq")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("fma")
 }
 
 /// `a * b + c`, fused where that is one instruction.
@@ -111,13 +112,22 @@ vectorised! {
     }
 }
 
+/// Whether a difference of numbers of size `parts` kept enough digits: ten of them.
+pub fn is_trustworthy(difference: f64, parts: f64) -> bool {
+    difference > 1e-6 * parts && parts < f64::INFINITY
+}
+
 vectorised! {
-    /// Turns inner products into squared distances: `p[i] = max(0, x[i] + z - 2 p[i])`.
-    pub fn products_to_squared_distances(p: &mut [f64], x: &[f64], z: f64) {
+    /// Turns inner products into squared distances: `p[i] = x[i] + z - 2 p[i]`. Says whether one of them
+    /// is so small against its parts (or not a number) that it should be computed another way.
+    pub fn products_to_squared_distances(p: &mut [f64], x: &[f64], z: f64) -> bool {
+        let mut doubtful = 0u64;
         for (p, x) in p.iter_mut().zip(x) {
-            let distance = multiply_add::<FMA>(-2.0, *p, x + z);
-            *p = if distance < 0.0 { 0.0 } else { distance };
+            let parts = x + z;
+            *p = multiply_add::<FMA>(-2.0, *p, parts);
+            doubtful |= u64::from(!is_trustworthy(*p, parts));
         }
+        doubtful != 0
     }
 }
 
@@ -154,8 +164,9 @@ vectorised! {
         let step = |c: &mut f64, d: &mut f64| {
             *c *= scale;
             let left = multiply_add::<FMA>(-*c, *c, *d);
-            *d = if left < 0.0 { 0.0 } else { left };
-            left
+            *d = if left > 0.0 { left } else { 0.0 };
+            // Comparisons pass over NaN; this way it shows in the smallest.
+            if left >= f64::MIN { left } else { f64::NEG_INFINITY }
         };
         let (mut least, mut most) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
         let (columns, column_rest) = column.as_chunks_mut::<LANES>();
@@ -259,10 +270,12 @@ mod tests {
         assert_eq!(sum, [5.0, 2.0]);
         absolute_distances(&mut sum, &[3.0, 0.0, 0.0, 2.0], 2, &[1.0, 1.0]);
         assert_eq!(sum, [3.0, 2.0]);
-        // |x|^2 = 9, |z|^2 = 4, <x, z> = 6: the points agree, and rounding may not go below zero.
+        // |x|^2 = 9, |z|^2 = 4, <x, z> = 6 and 6.5: distances 1 and 0, and the second is not to be trusted.
         let mut p = vec![6.0, 6.5];
-        products_to_squared_distances(&mut p, &[9.0, 9.0], 4.0);
+        assert!(products_to_squared_distances(&mut p, &[9.0, 9.0], 4.0));
         assert_eq!(p, [1.0, 0.0]);
+        assert!(!products_to_squared_distances(&mut [6.0], &[9.0], 4.0));
+        assert!(products_to_squared_distances(&mut [f64::INFINITY], &[f64::INFINITY], 4.0));
     }
 
     #[test]

@@ -31,6 +31,11 @@ pub(super) fn read_npz(bytes: &[u8]) -> Result<Table> {
         .file_names()
         .filter_map(|name| name.ok().and_then(|name| name.strip_suffix(".npy").map(str::to_owned)))
         .collect();
+    if ["indptr", "indices", "shape"].iter().all(|part| names.iter().any(|name| name == part)) {
+        return Err(Error::parse(
+            "this is a sparse matrix of scipy, which is not read; write it as svmlight (.svm) instead",
+        ));
+    }
     let find = |wanted: &[&str]| wanted.iter().find(|w| names.iter().any(|n| n == *w)).map(|w| w.to_string());
     let target = find(&TARGETS);
     let features = match find(&FEATURES) {

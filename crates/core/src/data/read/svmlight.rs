@@ -85,7 +85,8 @@ impl RawRows {
             self.index.iter_mut().for_each(|index| *index -= 1);
         }
         Ok(Table::Sparse {
-            names: (1..=d).map(|n| format!("f{n}")).collect(),
+            // Named by the index as written, so that files that start at 0 and at 1 are not mixed up.
+            names: (0..d).map(|j| format!("f{}", j + usize::from(!self.from_zero))).collect(),
             x: SparseRows::new(d, self.start, self.index, self.value)?,
             target: Some(Column::numeric("target", self.labels)),
         })
@@ -144,7 +145,7 @@ mod tests {
         let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n").unwrap() else {
             panic!("sparse expected")
         };
-        assert_eq!(names, ["f1", "f2", "f3"]);
+        assert_eq!(names, ["f0", "f1", "f2"]);
         assert_eq!(Rows::Sparse(x).to_dense(), array![[0.0, 5.0, 0.0], [7.0, 0.0, 9.0]]);
     }
 
