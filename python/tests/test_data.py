@@ -56,7 +56,7 @@ def selection(columns, n_outputs, missing="error"):
     names = [f"out{j}" for j in range(n_outputs)]
     return {
         "names": names,
-        "recipe": {"columns": columns, "missing": missing, "target": None},
+        "recipe": {"columns": columns, "missing": missing, "target": None, "sparse": False},
         "scaler": None,
         "content": {
             "selection": {

@@ -39,12 +39,7 @@ pub fn gram(kernel: &Kernel, x: &Rows, z: &Rows) -> Result<Array2<f64>> {
 pub fn gram_symmetric(kernel: &Kernel, x: &Rows) -> Result<Array2<f64>> {
     let n = x.n();
     let mut out = Array2::zeros((n, n).f());
-    Plan::new(kernel, x, x)?.fill_lower(out.view_mut());
-    for i in 0..n {
-        for j in i + 1..n {
-            out[[i, j]] = out[[j, i]];
-        }
-    }
+    Plan::new(kernel, x, x)?.fill_symmetric(out.view_mut());
     Ok(out)
 }
 
@@ -197,38 +192,82 @@ impl<'a> Plan<'a> {
         self.fill_tiles(tiles(out, TILE_ROWS, TILE_COLUMNS));
     }
 
-    /// The tiles of a square that touch its lower triangle.
-    fn fill_lower(&self, out: ArrayViewMut2<f64>) {
-        let mut tiles = tiles(out, TILE_ROWS, TILE_ROWS);
-        tiles.retain(|tile| tile.row >= tile.column);
-        self.fill_tiles(tiles);
+    /// All of a square over the same rows: the lower half is computed, the upper is its mirror.
+    fn fill_symmetric(&self, out: ArrayViewMut2<f64>) {
+        let per_side = out.nrows().div_ceil(TILE_ROWS);
+        let mut all: Vec<Option<Tile>> = tiles(out, TILE_ROWS, TILE_ROWS).into_iter().map(Some).collect();
+        let mut pairs = vec![];
+        for i in 0..per_side {
+            for j in 0..=i {
+                pairs.push((all[i * per_side + j].take(), all[j * per_side + i].take()));
+            }
+        }
+        pairs.into_par_iter().for_each_init(Scratch::default, |scratch, (lower, upper)| {
+            let Some(mut lower) = lower else { return };
+            self.evaluate(&lower, scratch);
+            if upper.is_none() {
+                mirror(&mut scratch.sum, lower.out.nrows());
+            }
+            store(&scratch.sum, lower.out.view_mut());
+            if let Some(upper) = upper {
+                store(&scratch.sum, upper.out.reversed_axes());
+            }
+        });
     }
 
     fn fill_tiles(&self, tiles: Vec<Tile>) {
-        tiles.into_par_iter().for_each_init(Scratch::default, |scratch, mut tile| {
-            let (rows, columns) = tile.out.dim();
-            let (at_x, at_z) = (tile.row..tile.row + rows, tile.column..tile.column + columns);
-            scratch.sum.resize(rows * columns, 0.0);
-            for (i, term) in self.terms.iter().enumerate() {
-                if i == 0 && term.weight == 1.0 {
-                    term.tile(at_x.clone(), at_z.clone(), &mut scratch.sum, &mut scratch.part);
-                    continue;
-                }
-                if i == 0 {
-                    scratch.sum.fill(0.0);
-                }
-                scratch.one.resize(rows * columns, 0.0);
-                term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
-                add_scaled(&mut scratch.sum, term.weight, &scratch.one);
-            }
-            for (mut column, values) in tile.out.columns_mut().into_iter().zip(scratch.sum.chunks_exact(rows))
-            {
-                match column.as_slice_mut() {
-                    Some(column) => column.copy_from_slice(values),
-                    None => column.iter_mut().zip(values).for_each(|(cell, value)| *cell = *value),
-                }
-            }
+        tiles.into_par_iter().for_each_init(Scratch::default, |scratch, tile| {
+            self.evaluate(&tile, scratch);
+            store(&scratch.sum, tile.out);
         });
+    }
+
+    /// The values of a tile, by columns, left in `scratch.sum`.
+    fn evaluate(&self, tile: &Tile, scratch: &mut Scratch) {
+        let (rows, columns) = tile.out.dim();
+        let (at_x, at_z) = (tile.row..tile.row + rows, tile.column..tile.column + columns);
+        scratch.sum.resize(rows * columns, 0.0);
+        for (i, term) in self.terms.iter().enumerate() {
+            if i == 0 && term.weight == 1.0 {
+                term.tile(at_x.clone(), at_z.clone(), &mut scratch.sum, &mut scratch.part);
+                continue;
+            }
+            if i == 0 {
+                scratch.sum.fill(0.0);
+            }
+            scratch.one.resize(rows * columns, 0.0);
+            term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
+            add_scaled(&mut scratch.sum, term.weight, &scratch.one);
+        }
+    }
+}
+
+/// Copies values by columns into a view of any layout.
+fn store(values: &[f64], mut out: ArrayViewMut2<f64>) {
+    let rows = out.nrows();
+    if out.strides()[0] == 1 {
+        for (mut column, values) in out.columns_mut().into_iter().zip(values.chunks_exact(rows)) {
+            column.as_slice_mut().expect("a column lies together").copy_from_slice(values);
+        }
+    } else {
+        // Along the rows of the view, in strips that stay in the cache.
+        const STRIP: usize = 16;
+        for from in (0..rows).step_by(STRIP) {
+            for (j, values) in values.chunks_exact(rows).enumerate() {
+                for r in from..rows.min(from + STRIP) {
+                    out[[r, j]] = values[r];
+                }
+            }
+        }
+    }
+}
+
+/// Makes a square of values symmetric: its lower half holds.
+fn mirror(values: &mut [f64], n: usize) {
+    for j in 0..n {
+        for i in j + 1..n {
+            values[i * n + j] = values[j * n + i];
+        }
     }
 }
 
