@@ -1,7 +1,7 @@
 """Ratios against other programs, measured side by side in one run.
 
 `make bench` builds the package, runs this, prints a table and keeps a dated record in benchmarks/records.
-Every task is timed best of three, both sides with the same number of threads, data made outside the timing.
+Every comparison is timed best of five, both sides with the same number of threads, data made outside the timing.
 """
 
 import datetime
@@ -83,7 +83,7 @@ def kobl(m: int, gamma: float, pivoting: str = "greedy") -> kernsift.KOBL:
 
 
 def compare(task: str, ours: Callable, theirs: Callable, agree: bool, peer: str) -> dict:
-    a, b = best_of(3, ours), best_of(3, theirs)
+    a, b = best_of(5, ours), best_of(5, theirs)
     return {
         "task": task,
         "ours_s": a,

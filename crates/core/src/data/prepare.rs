@@ -433,7 +433,7 @@ impl Recipe {
         match self
             .columns
             .iter()
-            .find(|c| !present.contains(c.name.as_str()) && !(by_number && numbered(&c.name)))
+            .find(|c| !(present.contains(c.name.as_str()) || by_number && numbered(&c.name)))
         {
             Some(absent) => Err(Error::unknown_column(&absent.name, names.iter().map(String::as_str))),
             None => Ok(()),

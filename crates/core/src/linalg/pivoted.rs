@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Pivots made together at most.
-const BATCH: usize = 16;
+const BATCH: usize = 32;
 /// Columns for which room is made at a time, at least.
 const AHEAD: usize = 256;
 /// Candidates among which the next greedy pivots are sought.
