@@ -1,7 +1,8 @@
 """Ratios against other programs, measured side by side in one run.
 
 `make bench` builds the package, runs this, prints a table and keeps a dated record in benchmarks/records.
-Every comparison is timed best of five, both sides with the same number of threads, data made outside the timing.
+Every comparison is timed best of five, both sides with the same number of threads, data made outside
+the timing.
 """
 
 import datetime

@@ -30,6 +30,9 @@ use serde::{Deserialize, Serialize};
 
 /// Pivots made together at most.
 const BATCH: usize = 32;
+/// Pivots after which the columns still to come are brought up to date together: until then each new
+/// column subtracts the recent ones for itself.
+const REFRESH: usize = 8;
 /// Columns for which room is made at a time, at least.
 const AHEAD: usize = 256;
 /// Candidates among which the next greedy pivots are sought.
@@ -130,8 +133,8 @@ pub fn pivoted_cholesky(source: &dyn Columns, rule: &Rule, ctx: &Context) -> Res
             break stop;
         }
         let Some(planned) = run.plan()? else { break Stop::Exhausted };
-        let batch = run.make_columns(planned)?;
-        let stop = run.work_off(&batch)?;
+        let mut batch = run.make_columns(planned)?;
+        let stop = run.work_off(&mut batch)?;
         run.spare = batch.columns;
         if let Some(stop) = stop {
             break stop;
@@ -143,9 +146,8 @@ pub fn pivoted_cholesky(source: &dyn Columns, rule: &Rule, ctx: &Context) -> Res
 /// Columns that are made but not yet part of the factor.
 struct Batch {
     rows: Vec<usize>,
-    /// `K[:, rows] - L L[rows, :]^T` with the factor as it was when the batch was made.
+    /// `K[:, rows] - L L[rows, :]^T` with the first `base` columns of the factor.
     columns: Vec<f64>,
-    /// The rank at that time.
     base: usize,
 }
 
@@ -410,7 +412,9 @@ impl<'a> Run<'a> {
     }
 
     /// Makes pivots of the batch's rows for as long as the rules allow.
-    fn work_off(&mut self, batch: &Batch) -> Result<Option<Stop>> {
+    fn work_off(&mut self, batch: &mut Batch) -> Result<Option<Stop>> {
+        // Whether the rows so far came in the order of the forecast, as they nearly always do.
+        let mut in_order = true;
         for step in 0..batch.rows.len() {
             // The plan itself was made after a look at the rules.
             if step > 0
@@ -435,6 +439,15 @@ impl<'a> Run<'a> {
             if self.residual[row] > self.zero() {
                 self.ctx.step("pivots", self.rank(), self.rule.max_rank.min(self.n))?;
                 self.accept(row, &batch.columns[place * self.n..(place + 1) * self.n], batch.base)?;
+            }
+            in_order &= place == step;
+            if self.rank() - batch.base >= REFRESH {
+                let from = if in_order { step + 1 } else { 0 };
+                let (rows, columns) = (&batch.rows[from..], &mut batch.columns[from * self.n..]);
+                let view = ArrayViewMut2::from_shape((self.n, rows.len()).f(), columns)
+                    .expect("n values per column");
+                subtract_explained(view, &self.l[batch.base * self.n..], rows);
+                batch.base = self.rank();
             }
         }
         Ok(None)
