@@ -125,7 +125,7 @@ def gram_against_numpy() -> dict:
 def grow(n: int) -> dict:
     """Time and peak memory of KOBL with 20 columns and 200 components, in this process."""
     x = np.random.default_rng(2).normal(size=(n, 20))
-    seconds = best_of(3, lambda: kobl(200, 0.05).fit(x))
+    seconds = best_of(5, lambda: kobl(200, 0.05).fit(x))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"n": n, "seconds": seconds, "peak_bytes": peak}
 
