@@ -75,7 +75,7 @@ impl FeatureMap {
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         match Model::from_bytes(bytes).map_err(to_python)?.content {
             Content::Map(map) => Ok(Self(Arc::new(map))),
-            Content::Selection(_) => Err(PyValueError::new_err("the model is a selection, not a basis")),
+            _ => Err(PyValueError::new_err("the model is not a basis")),
         }
     }
 

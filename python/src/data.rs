@@ -65,7 +65,7 @@ pub fn read_table(
         Table::Sparse { names, x, target } => {
             let x = Rows::from(x);
             for (j, name) in names.into_iter().enumerate() {
-                set_column(&dict, Column::numeric(name, x.column_part(0..x.n(), j)))?;
+                set_column(&dict, Column::numeric(name, x.column(j)))?;
             }
             target.into_iter().try_for_each(|column| set_column(&dict, column))?;
         }

@@ -4,7 +4,6 @@ use crate::convert::RowsArgument;
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::{Column, Table};
-use kernsift::model::Content;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -30,10 +29,7 @@ impl Model {
 
     /// The method that made it.
     fn method(&self) -> &str {
-        match &self.0.content {
-            Content::Map(map) => &map.summary().method,
-            Content::Selection(selection) => &selection.method,
-        }
+        self.0.method()
     }
 
     /// The columns that a frame must have.

@@ -144,6 +144,16 @@ pub enum Error {
         /// The only class.
         class: String,
     },
+    /// No class has two rows.
+    #[error(
+        "{method}: every row is alone in its class, {rows} rows in {rows} classes; is the target column right?"
+    )]
+    AllAlone {
+        /// The method.
+        method: &'static str,
+        /// Rows, and classes.
+        rows: usize,
+    },
     /// A method that needs classes met something else.
     #[error(
         "{method}: needs a class target, but {found}; name one with --target, or use --target-type class"

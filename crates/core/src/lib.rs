@@ -32,6 +32,7 @@
 //! on top lists them all.
 
 pub mod basis;
+pub mod classify;
 pub mod context;
 pub mod data;
 pub mod error;
@@ -39,11 +40,13 @@ pub mod kernel;
 pub mod linalg;
 pub mod method;
 pub mod model;
+pub mod neighbours;
 pub mod outcome;
 pub mod probability;
 pub mod random;
 pub mod select;
 pub mod simd;
+pub mod space;
 
 pub use basis::{Basis, FeatureMap};
 pub use context::{Context, Observer};

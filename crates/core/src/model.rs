@@ -10,15 +10,18 @@ use crate::data::write::write_atomic;
 use crate::data::{Recipe, Rows, Standardizer, Table};
 use crate::error::{Error, Result};
 use crate::select::Selection;
+use crate::space::KernelSpace;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"kernsift";
-const VERSION: u32 = 1;
+/// The format that is written; older ones are read as well.
+const VERSION: u32 = 2;
 const HEADER: usize = 24;
 
-/// A basis or a selection together with the preparation of its data.
+/// A basis, a selection or both together with the preparation of its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The columns that the scaler and the content expect, in order.
@@ -40,6 +43,8 @@ pub enum Content {
     Map(FeatureMap),
     /// A choice of columns.
     Selection(Selection),
+    /// A choice of directions of kernel space, with the classes of the training rows.
+    Space(KernelSpace),
 }
 
 impl Model {
@@ -52,35 +57,71 @@ impl Model {
             Content::Selection(selection) => {
                 selection.selected().iter().map(|&j| self.names[j].clone()).collect()
             }
+            Content::Space(space) => space.output_names(),
+        }
+    }
+
+    /// The method that made it.
+    pub fn method(&self) -> &str {
+        match &self.content {
+            Content::Map(map) => &map.summary().method,
+            Content::Selection(selection) => &selection.method,
+            Content::Space(space) => space.method(),
         }
     }
 
     /// Maps rows whose columns are those of `names`, or keeps the columns that were selected.
     pub fn apply(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
-        if x.d() != self.names.len() {
-            return Err(Error::Shape {
-                what: "columns for the model".into(),
-                expected: self.names.len().to_string(),
-                got: x.d().to_string(),
-            });
-        }
+        self.check_width(x)?;
         match &self.content {
             Content::Selection(selection) => Ok(x.take_columns(selection.selected()).to_dense()),
-            Content::Map(map) => match &self.scaler {
-                None => map.transform(x, ctx),
-                Some(scaler) => map.transform(&scaler.apply(x)?, ctx),
-            },
+            Content::Map(map) => map.transform(&*self.scaled(x)?, ctx),
+            Content::Space(space) => space.transform(&*self.scaled(x)?, ctx),
         }
+    }
+
+    /// The class of each row, a place in [`Model::class_names`], for models that know classes.
+    pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
+        self.check_width(x)?;
+        self.space()?.predict(&*self.scaled(x)?, ctx)
+    }
+
+    /// What the classes are called, for models that know classes.
+    pub fn class_names(&self) -> Result<&[String]> {
+        Ok(&self.space()?.classes().names)
+    }
+
+    fn space(&self) -> Result<&KernelSpace> {
+        match &self.content {
+            Content::Space(space) => Ok(space),
+            _ => Err(Error::Model {
+                why: format!("a model made by {} does not predict classes", self.method()),
+            }),
+        }
+    }
+
+    fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
+        match &self.scaler {
+            None => Ok(Cow::Borrowed(x)),
+            Some(scaler) => Ok(Cow::Owned(scaler.apply(x)?)),
+        }
+    }
+
+    fn check_width(&self, x: &Rows) -> Result<()> {
+        if x.d() == self.names.len() {
+            return Ok(());
+        }
+        Err(Error::Shape {
+            what: "columns for the model".into(),
+            expected: self.names.len().to_string(),
+            got: x.d().to_string(),
+        })
     }
 
     /// Prepares a table as the training table was and applies the model; also says which rows of the
     /// table the result has.
     pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<(Array2<f64>, Vec<usize>)> {
-        let Some(recipe) = &self.recipe else {
-            return Err(Error::Model {
-                why: "it was made from plain numbers and knows no column names".into(),
-            });
-        };
+        let recipe = self.recipe()?;
         if let Content::Selection(selection) = &self.content {
             // Only the columns that are kept need to be there.
             let (recipe, places) = recipe.restricted(selection.selected());
@@ -89,6 +130,20 @@ impl Model {
         }
         let (data, rows) = recipe.apply(table)?;
         Ok((self.apply(data.x(), ctx)?, rows))
+    }
+
+    /// Prepares a table as the training table was and predicts classes; also says which rows of the
+    /// table the result has.
+    pub fn predict_table(&self, table: &Table, ctx: &Context) -> Result<(Vec<usize>, Vec<usize>)> {
+        self.space()?;
+        let (data, rows) = self.recipe()?.apply(table)?;
+        Ok((self.predict(data.x(), ctx)?, rows))
+    }
+
+    fn recipe(&self) -> Result<&Recipe> {
+        self.recipe.as_ref().ok_or_else(|| Error::Model {
+            why: "it was made from plain numbers and knows no column names".into(),
+        })
     }
 
     /// The file's bytes.
@@ -114,9 +169,9 @@ impl Model {
             bytes[range].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
         };
         let version = number(8..12);
-        if version != u64::from(VERSION) {
+        if !(1..=u64::from(VERSION)).contains(&version) {
             return Err(refuse(format!(
-                "its format is version {version}, this program reads version {VERSION}; use the program that made it"
+                "its format is version {version}, this program reads up to version {VERSION}; use the program that made it"
             )));
         }
         let content = &bytes[HEADER..];
@@ -159,11 +214,10 @@ impl Model {
                     map.check()?;
                     map.n_inputs() == d
                 }
-                Content::Selection(s) => {
-                    let mut seen = vec![false; d];
-                    s.n_selected <= s.order.len()
-                        && s.scores.len() == d
-                        && s.order.iter().all(|&j| j < d && !std::mem::replace(&mut seen[j], true))
+                Content::Selection(selection) => selection.is_sound(d),
+                Content::Space(space) => {
+                    space.check()?;
+                    space.map().n_inputs() == d
                 }
             };
         if sound { Ok(()) } else { Err(Error::Model { why: "its parts do not fit together".into() }) }

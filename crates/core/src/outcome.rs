@@ -15,8 +15,10 @@ pub enum Stop {
     Tolerance,
     /// Nothing is left to add: all residuals are zero to rounding.
     Exhausted,
-    /// The number of components asked for was reached.
+    /// The number asked for was reached.
     Wanted,
+    /// What is minimised was least here.
+    Minimum,
     /// The iteration limit was reached before the tolerance.
     MaxIterations,
 }
@@ -35,6 +37,7 @@ impl Stop {
             Self::Tolerance => "the tolerance was reached",
             Self::Exhausted => "nothing is left to add",
             Self::Wanted => "the wanted number was reached",
+            Self::Minimum => "the error was least there",
             Self::MaxIterations => "the iteration limit was reached before the tolerance",
         }
     }

@@ -171,7 +171,9 @@ fn constant_and_duplicate_columns_are_borne() {
     for (name, method) in selectors() {
         let selection = select(&method, &wide);
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
-        assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
+        if selection.curve.is_empty() {
+            assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
+        }
         assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
     }
 }
@@ -216,8 +218,10 @@ fn orders_are_complete_and_follow_scores() {
         let mut sorted = selection.order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..data.d()).collect::<Vec<_>>(), "{name}");
+        // Stepwise methods rank by when a column joined; their scores say how much it counts.
         assert!(
-            selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]),
+            !selection.curve.is_empty()
+                || selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]),
             "{name}"
         );
         assert!((1..=data.d()).contains(&selection.n_selected), "{name}");
@@ -240,10 +244,17 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
         let plain = select(&method, &data);
-        let moved = select(&method, &data.take_rows(&rows).take_columns(&columns));
-        for (to, &from) in columns.iter().enumerate() {
-            // Sums in another order.
-            assert!((moved.scores[to] / plain.scores[from] - 1.0).abs() < 1e-10, "{name}");
+        // Sums in another order.
+        let alike = |a: f64, b: f64| (a - b).abs() <= 1e-10 * b.abs();
+        let moved = select(&method, &data.take_rows(&rows));
+        assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| alike(a, b)), "{name}");
+        // Stepwise methods break ties by the place of a column.
+        if plain.curve.is_empty() {
+            let moved = select(&method, &data.take_columns(&columns));
+            assert!(
+                columns.iter().zip(&moved.scores).all(|(&from, &s)| alike(s, plain.scores[from])),
+                "{name}"
+            );
         }
     }
 }

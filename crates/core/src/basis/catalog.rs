@@ -83,6 +83,19 @@ impl BasisMethod {
         }
     }
 
+    /// The name under which [`BasisMethod::by_name`] finds it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Kobl(_) => "kobl",
+            Self::Kgs(_) => "kgs",
+            Self::Kpca(_) => "kpca",
+            Self::Discriminant(method) => match method.criterion {
+                Criterion::Kda => "kda",
+                Criterion::Gda => "gda",
+            },
+        }
+    }
+
     /// The kernel, which every basis has.
     pub fn kernel_mut(&mut self) -> &mut KernelChoice {
         match self {

@@ -154,9 +154,31 @@ impl FeatureMap {
 
     /// Coordinates of new rows, a row each.
     pub fn transform(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
-        let mut out = Array2::zeros((x.n(), self.n_components()));
-        self.by_blocks(x, ctx, |from, _, _, features| {
-            out.slice_mut(s![from..from + features.nrows(), ..]).assign(&features);
+        self.project(x, &self.coef, self.origin.as_ref().map(|o| &o.offset), ctx)
+    }
+
+    /// Some coordinates of new rows, in the order of `keep`.
+    pub fn transform_kept(&self, x: &Rows, keep: &[usize], ctx: &Context) -> Result<Array2<f64>> {
+        let coef = self.coef.select(Axis(1), keep);
+        let offset = self.origin.as_ref().map(|o| o.offset.select(Axis(0), keep));
+        self.project(x, &coef, offset.as_ref(), ctx)
+    }
+
+    fn project(
+        &self,
+        x: &Rows,
+        coef: &Array2<f64>,
+        offset: Option<&Array1<f64>>,
+        ctx: &Context,
+    ) -> Result<Array2<f64>> {
+        let mut out = Array2::zeros((x.n(), coef.ncols()));
+        self.by_blocks(x, ctx, |from, _, k| {
+            let mut part = out.slice_mut(s![from..from + k.nrows(), ..]);
+            part.assign(&multiply(k.view(), coef.view()));
+            if let Some(offset) = offset {
+                part += offset;
+            }
+            Ok(())
         })?;
         Ok(out)
     }
@@ -164,12 +186,17 @@ impl FeatureMap {
     /// Distance of each new row from the span, in kernel space.
     pub fn residual_norms(&self, x: &Rows, ctx: &Context) -> Result<Vec<f64>> {
         let mut out = vec![];
-        self.by_blocks(x, ctx, |_, own, k, features| {
-            let lengths = self.lengths(&own, &k);
+        self.by_blocks(x, ctx, |_, block, k| {
+            let mut features = multiply(k.view(), self.coef.view());
+            if let Some(origin) = &self.origin {
+                features += &origin.offset;
+            }
             let features = self.orthonormal(features);
+            let lengths = self.lengths(&diagonal(&self.kernel, block)?, &k);
             out.extend(
                 lengths.iter().zip(features.rows()).map(|(length, f)| (length - f.dot(&f)).max(0.0).sqrt()),
             );
+            Ok(())
         })?;
         Ok(out)
     }
@@ -202,12 +229,12 @@ impl FeatureMap {
         }
     }
 
-    /// Hands blocks of rows to `take`: first row, kernel with itself, kernel with the anchors, coordinates.
+    /// Hands blocks of rows to `take`: first row, the rows, their kernel with the anchors.
     fn by_blocks(
         &self,
         x: &Rows,
         ctx: &Context,
-        mut take: impl FnMut(usize, Vec<f64>, Array2<f64>, Array2<f64>),
+        mut take: impl FnMut(usize, &Rows, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
         if x.d() != self.n_inputs() {
             return Err(Error::Shape {
@@ -221,11 +248,7 @@ impl FeatureMap {
             let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();
             let block = x.take_rows(&rows);
             let k = gram(&self.kernel, &block, &self.anchors)?;
-            let mut features = multiply(k.view(), self.coef.view());
-            if let Some(origin) = &self.origin {
-                features += &origin.offset;
-            }
-            take(from, diagonal(&self.kernel, &block)?, k, features);
+            take(from, &block, k)?;
         }
         Ok(())
     }

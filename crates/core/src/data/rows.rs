@@ -215,9 +215,12 @@ impl Rows {
         }
     }
 
-    /// The cells of a run of rows and one column.
-    pub fn column_part(&self, rows: std::ops::Range<usize>, j: usize) -> Vec<f64> {
-        rows.map(|i| self.get(i, j)).collect()
+    /// The cells of one column.
+    pub fn column(&self, j: usize) -> Vec<f64> {
+        match self {
+            Self::Dense(x) => x.column(j).to_vec(),
+            Self::Sparse(x) => (0..x.n_rows()).map(|i| x.get(i, j)).collect(),
+        }
     }
 
     /// Mean and standard deviation (with the divisor n) of every column, in two passes.
@@ -323,7 +326,7 @@ mod tests {
         assert!((&a.0 - &b.0).iter().chain((&a.1 - &b.1).iter()).all(|e| e.abs() < 1e-15));
         assert_eq!(sparse.take_rows(&[1, 1, 0]).to_dense(), dense.take_rows(&[1, 1, 0]).to_dense());
         assert_eq!(sparse.take_columns(&[2, 0]).to_dense(), dense.take_columns(&[2, 0]).to_dense());
-        assert_eq!(sparse.column_part(0..3, 2), dense.column_part(0..3, 2));
+        assert_eq!(sparse.column(2), dense.column(2));
         for (a, b) in [(&dense, &dense), (&dense, &sparse), (&sparse, &dense), (&sparse, &sparse)] {
             // (0, 2, 0) less (1, 0, 3): cubes tell the sign.
             assert_eq!(a.sum_over_differences(0, b, 1, |e| e * e * e), -1.0 + 8.0 - 27.0);

@@ -1,6 +1,8 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::relief::Relief;
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::Dataset;
@@ -14,23 +16,47 @@ use serde::{Deserialize, Serialize};
 pub enum SelectorMethod {
     /// Fisher score.
     Fisher(FisherScore),
+    /// Forward selection over weak classifiers.
+    Ffs(Ffs),
+    /// Relief.
+    Relief(Relief),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 1] = [Info {
-    name: "fisher",
-    title: "Fisher score",
-    finds: "columns whose class means lie far apart, one at a time",
-    needs: "classes",
-    cost: "O(n d) time, O(d) memory",
-    reference: "Fisher, 1936",
-}];
+pub const SELECTORS: [Info; 3] = [
+    Info {
+        name: "fisher",
+        title: "Fisher score",
+        finds: "columns whose class means lie far apart, one at a time",
+        needs: "classes",
+        cost: "O(n d) time, O(C d) memory for C classes",
+        reference: "Fisher, 1936",
+    },
+    Info {
+        name: "ffs",
+        title: "Forward selection over weak classifiers",
+        finds: "columns whose stumps vote well together",
+        needs: "classes",
+        cost: "O(n d²) time, n d bytes",
+        reference: "Wu et al., 2008",
+    },
+    Info {
+        name: "relief",
+        title: "Relief",
+        finds: "columns in which near rows of other classes are far and those of the same class near",
+        needs: "classes",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "Kira and Rendell, 1992; Kononenko, 1994",
+    },
+];
 
 impl SelectorMethod {
     /// A selector by name, with its defaults.
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
             "fisher" => Ok(Self::Fisher(FisherScore::default())),
+            "ffs" => Ok(Self::Ffs(Ffs::default())),
+            "relief" => Ok(Self::Relief(Relief::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -40,6 +66,8 @@ impl Selector for SelectorMethod {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
         match self {
             Self::Fisher(method) => method.select(data, wanted, ctx),
+            Self::Ffs(method) => method.select(data, wanted, ctx),
+            Self::Relief(method) => method.select(data, wanted, ctx),
         }
     }
 }

@@ -1,9 +1,16 @@
-//! Selectors: which columns matter, best first.
+//! Selectors: which columns matter.
 
 mod catalog;
+mod ffs;
 mod fisher;
+mod relief;
 mod selector;
+mod votes;
+mod weak;
 
 pub use catalog::{SELECTORS, SelectorMethod};
+pub use ffs::{Ffs, WeightRule};
 pub use fisher::FisherScore;
+pub use relief::{Difference, Relief};
 pub use selector::{Selection, Selector, Wanted};
+pub use weak::{Klms, WeakLearner};

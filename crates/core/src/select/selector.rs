@@ -55,12 +55,15 @@ impl Wanted {
 pub struct Selection {
     /// The method's name.
     pub method: String,
-    /// All columns, best first.
+    /// All columns, best first: by score, or for stepwise methods in the order in which they joined.
     pub order: Vec<usize>,
     /// One number per column, larger is better; 0 for columns that were dropped.
     pub scores: Vec<f64>,
     /// How many of `order` are kept.
     pub n_selected: usize,
+    /// The training error after each step, for stepwise methods; empty for others.
+    #[serde(default)]
+    pub curve: Vec<f64>,
     /// How it ended.
     pub outcome: Outcome,
 }
@@ -70,12 +73,20 @@ impl Selection {
     pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        Self { method: method.into(), order, scores, n_selected, outcome: Outcome::direct() }
+        Self { method: method.into(), order, scores, n_selected, curve: vec![], outcome: Outcome::direct() }
     }
 
     /// The columns that are kept, best first.
     pub fn selected(&self) -> &[usize] {
         &self.order[..self.n_selected]
+    }
+
+    /// Whether it is a selection among `d` columns, which a file may have broken.
+    pub(crate) fn is_sound(&self, d: usize) -> bool {
+        let mut seen = vec![false; d];
+        self.n_selected <= self.order.len()
+            && self.scores.len() == d
+            && self.order.iter().all(|&j| j < d && !std::mem::replace(&mut seen[j], true))
     }
 }
 

@@ -112,6 +112,42 @@ vectorised! {
     }
 }
 
+vectorised! {
+    /// `sum_i a[i] * b[i]`, as sixteen sums that are added at the end: the same order on every processor.
+    pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+        const LANES: usize = 16;
+        let (a, a_rest) = a.as_chunks::<LANES>();
+        let (b, b_rest) = b.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (a, b) in a.iter().zip(b) {
+            for i in 0..LANES {
+                sums[i] = multiply_add::<FMA>(a[i], b[i], sums[i]);
+            }
+        }
+        for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+            *sum = multiply_add::<FMA>(*a, *b, *sum);
+        }
+        sums.iter().sum()
+    }
+}
+
+vectorised! {
+    /// Adds the votes of row `j` to the counts of its bucket: `counts[buckets[j]][i] += votes[j][i]`.
+    ///
+    /// Votes are 0 or 1 and there are at most 65535 rows, so that no count overflows.
+    pub fn count_votes(counts: &mut [[u16; VOTERS]], buckets: &[u32], votes: &[[u8; VOTERS]]) {
+        for (bucket, votes) in buckets.iter().zip(votes) {
+            let counts = &mut counts[*bucket as usize];
+            for i in 0..VOTERS {
+                counts[i] = counts[i].wrapping_add(u16::from(votes[i]));
+            }
+        }
+    }
+}
+
+/// Voters whose votes lie side by side for [`count_votes`].
+pub const VOTERS: usize = 64;
+
 /// Whether a difference of numbers of size `parts` kept enough digits: ten of them.
 pub fn is_trustworthy(difference: f64, parts: f64) -> bool {
     difference > 1e-6 * parts && parts < f64::INFINITY
@@ -297,6 +333,23 @@ mod tests {
                 assert!((sums[j][r] - plain).abs() < 1e-13 && (out[r] - plain).abs() < 1e-13);
             }
         }
+    }
+
+    #[test]
+    fn a_dot_product_with_a_rest() {
+        let a: Vec<f64> = (0..37).map(f64::from).collect();
+        // The sum of squares up to 36; whole numbers are exact.
+        assert_eq!(dot(&a, &a), 36.0 * 37.0 * 73.0 / 6.0);
+        assert_eq!(dot(&[], &[]), 0.0);
+    }
+
+    #[test]
+    fn votes_go_to_the_bucket_of_their_row() {
+        let mut votes = vec![[0u8; VOTERS]; 3];
+        (votes[0][5], votes[1][5], votes[2][63]) = (1, 1, 1);
+        let mut counts = vec![[0u16; VOTERS]; 2];
+        count_votes(&mut counts, &[1, 1, 0], &votes);
+        assert_eq!((counts[1][5], counts[0][5], counts[0][63]), (2, 0, 1));
     }
 
     #[test]

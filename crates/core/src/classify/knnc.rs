@@ -1,0 +1,114 @@
+//! KNNC: nearest neighbours by kernel distance, without any selection.
+//!
+//! $$ \lVert \phi(x) - \phi(z) \rVert^2 = k(x, x) - 2 k(x, z) + k(z, z) $$
+//!
+//! The yardstick of the TAKES paper: what selection has to beat. With the RBF kernel this distance grows
+//! with the plain one whatever the width is, so the plain one is used: it neither vanishes for
+//! near rows nor saturates for far ones.
+//!
+//! Cost: $O(n d)$ per new row.
+
+use super::nearest::{check_neighbors, most_voted};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
+use crate::neighbours::nearest;
+
+/// New rows that are compared at a time.
+const BLOCK: usize = 256;
+
+/// Nearest neighbours in kernel space; see the module's text.
+#[derive(Debug, Clone)]
+pub struct Knnc {
+    kernel: Kernel,
+    x: Rows,
+    own: Vec<f64>,
+    classes: Classes,
+    n_neighbors: usize,
+}
+
+impl Knnc {
+    /// Remembers the rows.
+    pub fn fit(kernel: &KernelChoice, data: &Dataset, n_neighbors: usize, ctx: &Context) -> Result<Self> {
+        let classes = data.classes("KNNC")?.clone();
+        check_neighbors("KNNC", n_neighbors, data.n())?;
+        kernel.validate()?;
+        let kernel = kernel.resolve(data.x(), ctx)?;
+        let own = diagonal(&kernel, data.x())?;
+        Ok(Self { kernel, x: data.x().clone(), own, classes, n_neighbors })
+    }
+
+    /// The class of each row, a place in the classes' names.
+    pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
+        if x.d() != self.x.d() {
+            return Err(Error::Shape {
+                what: "columns of the rows to classify".into(),
+                expected: self.x.d().to_string(),
+                got: x.d().to_string(),
+            });
+        }
+        let classes = self.classes.names.len();
+        let vote = |rows: &mut dyn Iterator<Item = usize>| {
+            most_voted(rows.map(|row| self.classes.codes[row]), classes)
+        };
+        if let Kernel::Rbf { .. } = self.kernel {
+            let found = nearest(self.x.to_dense().view(), x.to_dense().view(), self.n_neighbors, None, ctx)?;
+            return Ok(found.iter().map(|near| vote(&mut near.iter().map(|n| n.row))).collect());
+        }
+        let mut out = Vec::with_capacity(x.n());
+        for from in (0..x.n()).step_by(BLOCK) {
+            ctx.step("nearest rows", from, x.n())?;
+            let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();
+            let k = gram(&self.kernel, &x.take_rows(&rows), &self.x)?;
+            // k(x, x) is the same for all candidates of a row.
+            for row in k.rows() {
+                let mut order: Vec<usize> = (0..self.own.len()).collect();
+                let distance = |i: &usize| self.own[*i] - 2.0 * row[*i];
+                let by = |a: &usize, b: &usize| distance(a).total_cmp(&distance(b)).then(a.cmp(b));
+                if self.n_neighbors < order.len() {
+                    order.select_nth_unstable_by(self.n_neighbors - 1, by);
+                }
+                order.truncate(self.n_neighbors);
+                order.sort_unstable_by(by);
+                out.push(vote(&mut order.into_iter()));
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Family, Gamma};
+    use crate::random::Rng;
+    use ndarray::Array2;
+
+    #[test]
+    fn any_width_of_a_radial_kernel_is_plain_nearest_neighbours() {
+        let mut rng = Rng::new(8);
+        let x = Array2::from_shape_simple_fn((90, 3), || rng.normal());
+        let data = Dataset::labelled(x, (0..90).map(|i| i % 3).collect()).unwrap();
+        let (train, test) = (data.take_rows(&(0..60).collect::<Vec<_>>()), (60..90).collect::<Vec<_>>());
+        let test = data.take_rows(&test);
+        let ctx = Context::default();
+        let plain: Vec<usize> = (0..30)
+            .map(|q| {
+                let far = |r: usize| test.x().sum_over_differences(q, train.x(), r, |e| e * e);
+                let best = (0..60).min_by(|&a, &b| far(a).total_cmp(&far(b))).unwrap();
+                train.classes("t").unwrap().codes[best]
+            })
+            .collect();
+        let predict = |kernel: KernelChoice| {
+            Knnc::fit(&kernel, &train, 1, &ctx).unwrap().predict(test.x(), &ctx).unwrap()
+        };
+        for gamma in [1e-9, 0.5, 1e6] {
+            assert_eq!(predict(Kernel::Rbf { gamma }.into()), plain);
+        }
+        // The linear kernel's distance is the plain one too, and goes through the general path.
+        let linear =
+            KernelChoice::Named { family: Family::Linear, gamma: Gamma::Median, degree: 1, coef0: 0.0 };
+        assert_eq!(predict(linear), plain);
+    }
+}

@@ -1,0 +1,161 @@
+//! Nearest rows by Euclidean distance.
+//!
+//! Distances come from matrix products, which is fast but rounds; every row that might be among the
+//! nearest is then measured again, difference by difference. The answer is therefore the exact one
+//! (of equally near rows the first), whatever the blocking and the number of threads.
+//!
+//! Cost: $O(n q d)$ operations for $q$ queries, $O(n + q)$ memory beyond the rows.
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::linalg::product_into;
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use rayon::prelude::*;
+
+/// Queries that one task answers.
+const QUERIES: usize = 32;
+/// Reference rows that are compared at a time.
+const TILE: usize = 1024;
+/// Tasks between two looks at whether the user wants to stop.
+const BATCH: usize = 64;
+
+/// A reference row and its squared distance.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// Its place among the reference rows.
+    pub row: usize,
+    /// The squared distance.
+    pub squared: f64,
+}
+
+/// The `k` nearest reference rows of every query, nearest first; fewer if there are fewer.
+///
+/// `itself` may give each query a place among the reference rows that does not count.
+pub fn nearest(
+    reference: ArrayView2<f64>,
+    queries: ArrayView2<f64>,
+    k: usize,
+    itself: Option<&[Option<usize>]>,
+    ctx: &Context,
+) -> Result<Vec<Vec<Neighbour>>> {
+    assert_eq!(reference.ncols(), queries.ncols(), "columns of rows to compare");
+    let reference = reference.as_standard_layout();
+    let queries = queries.as_standard_layout();
+    let lengths: Vec<f64> = reference.rows().into_iter().map(|r| r.dot(&r)).collect();
+    let search = Search { reference: reference.view(), lengths: &lengths, k };
+    let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES).collect();
+    let mut found = Vec::with_capacity(queries.nrows());
+    for batch in starts.chunks(BATCH) {
+        ctx.step("nearest rows", batch[0], queries.nrows())?;
+        let parts: Vec<Vec<Vec<Neighbour>>> = batch
+            .par_iter()
+            .map(|&from| {
+                let to = queries.nrows().min(from + QUERIES);
+                search.answer(queries.slice(s![from..to, ..]), itself.map(|skip| &skip[from..to]))
+            })
+            .collect();
+        found.extend(parts.into_iter().flatten());
+    }
+    Ok(found)
+}
+
+struct Search<'a> {
+    reference: ArrayView2<'a, f64>,
+    lengths: &'a [f64],
+    k: usize,
+}
+
+impl Search<'_> {
+    fn answer(&self, queries: ArrayView2<f64>, itself: Option<&[Option<usize>]>) -> Vec<Vec<Neighbour>> {
+        let mut best = vec![Vec::with_capacity(self.k + 1); queries.nrows()];
+        let own: Vec<f64> = queries.rows().into_iter().map(|q| q.dot(&q)).collect();
+        let mut products = Array2::zeros((queries.nrows(), TILE));
+        // Rounding of a product of d terms, with room to spare.
+        let doubt = 4.0 * (self.reference.ncols() + 8) as f64 * f64::EPSILON;
+        for (tile, rows) in self.reference.axis_chunks_iter(Axis(0), TILE).enumerate() {
+            let mut products = products.slice_mut(s![.., ..rows.nrows()]);
+            product_into(queries, rows.t(), products.view_mut());
+            for (q, query) in queries.rows().into_iter().enumerate() {
+                let skip = itself.and_then(|skip| skip[q]);
+                for (r, product) in products.row(q).iter().enumerate() {
+                    let row = tile * TILE + r;
+                    let parts = own[q] + self.lengths[row];
+                    let worst = if best[q].len() < self.k { f64::INFINITY } else { limit(&best[q]) };
+                    // Not a number where squares overflow: then it is measured as well.
+                    let surely_farther = parts - 2.0 * product - doubt * parts > worst;
+                    if !surely_farther && skip != Some(row) {
+                        insert(&mut best[q], self.k, Neighbour { row, squared: squared(query, rows.row(r)) });
+                    }
+                }
+            }
+        }
+        best
+    }
+}
+
+fn limit(best: &[Neighbour]) -> f64 {
+    best.last().map_or(f64::NEG_INFINITY, |n| n.squared)
+}
+
+fn squared(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// Keeps the nearest; rows come in order, so that equals go behind.
+fn insert(best: &mut Vec<Neighbour>, k: usize, new: Neighbour) {
+    let place = best.partition_point(|n| n.squared <= new.squared);
+    if place < k {
+        best.insert(place, new);
+        best.truncate(k);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use ndarray::array;
+
+    fn rows(neighbours: &[Vec<Neighbour>]) -> Vec<Vec<usize>> {
+        neighbours.iter().map(|n| n.iter().map(|n| n.row).collect()).collect()
+    }
+
+    #[test]
+    fn by_hand_with_ties_and_without_itself() {
+        let x = array![[0.0], [1.0], [2.0], [2.0]];
+        let ctx = Context::default();
+        let found = nearest(x.view(), x.view(), 2, None, &ctx).unwrap();
+        assert_eq!(rows(&found), [[0, 1], [1, 0], [2, 3], [2, 3]]);
+        let skip: Vec<Option<usize>> = (0..4).map(Some).collect();
+        let found = nearest(x.view(), x.view(), 2, Some(&skip), &ctx).unwrap();
+        assert_eq!(rows(&found), [[1, 2], [0, 2], [3, 1], [2, 1]]);
+        assert_eq!(found[3][1].squared, 1.0);
+        // More than there are: all there are.
+        assert_eq!(nearest(x.view(), x.view(), 9, None, &ctx).unwrap()[0].len(), 4);
+    }
+
+    #[test]
+    fn equals_the_plain_search_even_far_from_the_origin() {
+        let mut rng = Rng::new(2);
+        for shift in [0.0, 1e6] {
+            let x = Array2::from_shape_simple_fn((2100, 5), || shift + (rng.normal() * 8.0).round());
+            let q = Array2::from_shape_simple_fn((40, 5), || shift + (rng.normal() * 8.0).round());
+            let found = nearest(x.view(), q.view(), 3, None, &Context::default()).unwrap();
+            for (query, found) in q.rows().into_iter().zip(&found) {
+                let mut all: Vec<(f64, usize)> =
+                    x.rows().into_iter().enumerate().map(|(i, r)| (squared(query, r), i)).collect();
+                all.sort_by(|a, b| a.partial_cmp(b).unwrap());
+                let expected: Vec<usize> = all[..3].iter().map(|a| a.1).collect();
+                assert_eq!(found.iter().map(|n| n.row).collect::<Vec<_>>(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn huge_numbers_do_not_hide_neighbours() {
+        let x = array![[1e200], [-1e200], [0.0]];
+        let found = nearest(x.view(), array![[9e199]].view(), 1, None, &Context::default()).unwrap();
+        // All squares are infinite, so all are equally far: the first.
+        assert_eq!(found[0][0].row, 0);
+    }
+}

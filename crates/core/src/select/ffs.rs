@@ -1,0 +1,175 @@
+//! FFS: forward selection over weak classifiers. In the coordinates of kernel space it is KFFS.
+//!
+//! One weak classifier per column is trained once and its votes on the training rows are kept. Then
+//! a vote grows greedily: at each step the column joins that leaves the fewest errors,
+//!
+//! $$ k = \arg\min_i \; \min_\theta \; \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
+//!
+//! with $\theta$ free (more than two classes: the class with most votes). Ties go to the better weak
+//! classifier, then to the first column. Each column gets a weight from an error $\epsilon$,
+//!
+//! $$ w = \tfrac12 \ln \frac{1-\epsilon}{\epsilon}, \qquad \epsilon \in [\tfrac1{2n}, \tfrac12] $$
+//!
+//! where $\epsilon$ is the vote's error when the column joined (the paper) or its own; for $C$ classes
+//! $\frac12\ln(C-1)$ is added and the upper limit is $\frac{C-1}{C}$. By its own rule the method keeps columns up to
+//! the first minimum of the vote's error.
+//!
+//! The vote's error falls and then rises again along the order, so the paper's weights mostly say when a
+//! column joined, not how strong it is.
+//!
+//! The walk goes on to the last column where there are up to 1024 of them. With more, and no wanted number,
+//! it stops when the error is 0 or has not fallen for 64 steps; the columns that did not join follow by
+//! their own error.
+//!
+//! Cost: the weak classifiers, and $O(n d)$ per step for all candidates; $n d$ bytes of memory.
+//!
+//! References: Wu, Brubaker, Mullin and Rehg, *Fast asymmetric learning for cascade face detection*, 2008;
+//! Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
+
+use super::selector::{Selection, Selector, Wanted};
+use super::votes::{Votes, start};
+use super::weak::{Labels, WeakLearner};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::outcome::{Outcome, Stop};
+use crate::random::Rng;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "FFS";
+/// Up to this many columns the walk always goes to the end.
+const FULL_WALK: usize = 1024;
+/// Steps without a smaller error after which a longer walk ends.
+const PATIENCE: usize = 64;
+
+/// Forward selection over weak classifiers; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Ffs {
+    /// The weak classifier. Default: stump.
+    pub weak: WeakLearner,
+    /// Which error makes the weight. Default: the vote's (the paper).
+    pub weights: WeightRule,
+}
+
+impl Default for Ffs {
+    fn default() -> Self {
+        Self { weak: WeakLearner::Stump, weights: WeightRule::Ensemble }
+    }
+}
+
+/// Which error makes a column's weight.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightRule {
+    /// That of the vote when the column joined (the paper).
+    #[default]
+    Ensemble,
+    /// That of the column's weak classifier alone.
+    Individual,
+}
+
+impl Selector for Ffs {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        self.weak.validate()?;
+        let classes = data.classes(NAME)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        let labels = Labels::new(classes, NAME)?;
+        let (n, d) = (data.n(), data.d());
+        ctx.need_memory(
+            format!("a table of {n} x {d} votes"),
+            2.0 * n as f64 * d as f64,
+            "use fewer rows or columns",
+        )?;
+        let mut order: Vec<usize> = (0..n).collect();
+        Rng::stream(ctx.seed, "order of learning").shuffle(&mut order);
+        let votes = Votes::collect(
+            n,
+            d,
+            |j| self.weak.votes(&data.x().column(j), &labels, &order),
+            |done| ctx.step("weak classifiers", done, d),
+        )?;
+        let walk = Walk::run(&votes, &labels, wanted, ctx)?;
+        Ok(self.selection(&walk, &labels, wanted))
+    }
+}
+
+impl Ffs {
+    fn selection(&self, walk: &Walk, labels: &Labels, wanted: Option<usize>) -> Selection {
+        let n = labels.n() as f64;
+        let curve: Vec<f64> = walk.errors.iter().map(|&e| e as f64 / n).collect();
+        let least = walk.errors.iter().min().copied().unwrap_or(0);
+        let first_minimum = 1 + walk.errors.iter().position(|&e| e == least).unwrap_or(0);
+        let n_selected = wanted.unwrap_or(first_minimum);
+        let mut scores = vec![0.0; walk.order.len()];
+        for (step, &column) in walk.order[..n_selected].iter().enumerate() {
+            let errors = match self.weights {
+                WeightRule::Ensemble => walk.errors[step],
+                WeightRule::Individual => walk.own_errors[column],
+            };
+            scores[column] = weight(errors, labels);
+        }
+        let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
+        Selection {
+            method: "ffs".into(),
+            order: walk.order.clone(),
+            scores,
+            n_selected,
+            outcome: Outcome { stop, iterations: curve.len() },
+            curve,
+        }
+    }
+}
+
+/// The order in which columns joined, and how good the vote was.
+struct Walk {
+    /// All columns; those that did not join come last, by their own error.
+    order: Vec<usize>,
+    /// The vote's errors after each step.
+    errors: Vec<usize>,
+    /// Each column's own errors.
+    own_errors: Vec<usize>,
+}
+
+impl Walk {
+    fn run(votes: &Votes, labels: &Labels, wanted: Option<usize>, ctx: &Context) -> Result<Self> {
+        let d = votes.n_voters();
+        let own_errors = votes.errors(labels);
+        let mut vote = start(votes, labels);
+        let mut open = vec![true; d];
+        let (mut order, mut errors) = (vec![], vec![]);
+        let mut least = (usize::MAX, 0);
+        for t in 0..d {
+            let enough = match wanted {
+                Some(k) => t >= k,
+                None => least.0 == 0 || t >= least.1 + PATIENCE,
+            };
+            if d > FULL_WALK && enough {
+                break;
+            }
+            ctx.step("forward selection", t, d)?;
+            let with = vote.errors_with_each(&open);
+            let best = (0..d).filter(|&i| open[i]).min_by_key(|&i| (with[i], own_errors[i]));
+            let Some(best) = best else { break };
+            vote.join(best);
+            open[best] = false;
+            order.push(best);
+            errors.push(with[best]);
+            if with[best] < least.0 {
+                least = (with[best], t);
+            }
+        }
+        let mut rest: Vec<usize> = (0..d).filter(|&i| open[i]).collect();
+        rest.sort_by_key(|&i| own_errors[i]);
+        order.extend(rest);
+        Ok(Self { order, errors, own_errors })
+    }
+}
+
+/// $w$ of the module's text.
+fn weight(errors: usize, labels: &Labels) -> f64 {
+    let (n, others) = (labels.n() as f64, (labels.n_classes() - 1) as f64);
+    let error = (errors as f64 / n).clamp(1.0 / (2.0 * n), others / (others + 1.0));
+    // At the upper limit the logarithms cancel up to rounding.
+    (0.5 * ((1.0 - error) / error * others).ln()).max(0.0)
+}

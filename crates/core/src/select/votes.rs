@@ -1,0 +1,330 @@
+//! The table of weak votes, and how good a vote gets when one more voter joins.
+//!
+//! Two classes: with $p$ votes for class 1 so far, the vote says 1 where $p \ge s$, and $s$ is free. For a
+//! candidate, only the numbers of rows by ($p$, class, its own vote) matter. They are counted for 64
+//! candidates at once, a byte per vote and row, so that the counting runs on vectors. More classes: the
+//! vote says the class with most votes; whether a row is right after one more vote depends only on which
+//! class that vote is for, so a small table per row answers for all candidates.
+//!
+//! All counts are whole numbers, so neither blocking nor threads can change them.
+
+use super::weak::Labels;
+use crate::simd::{VOTERS, count_votes};
+use rayon::prelude::*;
+
+/// Rows that one task counts; a count must fit in 16 bits.
+const CHUNK: usize = 16 * 1024;
+
+/// Votes of all voters on all rows.
+pub(super) struct Votes {
+    n: usize,
+    n_voters: usize,
+    /// [`VOTERS`] voters side by side, a row each; the last tile is filled up with voters that say 0.
+    tiles: Vec<Vec<[u8; VOTERS]>>,
+}
+
+impl Votes {
+    /// Asks every voter for its column of votes.
+    pub fn collect<E: Send>(
+        n: usize,
+        n_voters: usize,
+        column: impl Fn(usize) -> Vec<u8> + Sync,
+        mut step: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut tiles = vec![];
+        for from in (0..n_voters).step_by(VOTERS) {
+            step(from)?;
+            let columns: Vec<Vec<u8>> =
+                (from..n_voters.min(from + VOTERS)).into_par_iter().map(&column).collect();
+            let mut tile = vec![[0; VOTERS]; n];
+            for (lane, votes) in columns.iter().enumerate() {
+                tile.iter_mut().zip(votes).for_each(|(row, &vote)| row[lane] = vote);
+            }
+            tiles.push(tile);
+        }
+        Ok(Self { n, n_voters, tiles })
+    }
+
+    /// Number of voters.
+    pub fn n_voters(&self) -> usize {
+        self.n_voters
+    }
+
+    fn get(&self, row: usize, voter: usize) -> u8 {
+        self.tiles[voter / VOTERS][row][voter % VOTERS]
+    }
+
+    /// How many rows each voter alone gets wrong.
+    pub fn errors(&self, labels: &Labels) -> Vec<usize> {
+        let wrong = |voter: usize| (0..self.n).filter(|&i| self.get(i, voter) != labels.codes[i]).count();
+        (0..self.n_voters).into_par_iter().map(wrong).collect()
+    }
+}
+
+/// A vote that voters join one after the other.
+pub(super) trait Vote {
+    /// How many rows the vote would get wrong with each voter; only those in `open` are looked at.
+    fn errors_with_each(&self, open: &[bool]) -> Vec<usize>;
+    /// Lets a voter join for good.
+    fn join(&mut self, voter: usize);
+}
+
+/// An empty vote of the right kind.
+pub(super) fn start<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Vote + 'a> {
+    if labels.n_classes() == 2 {
+        Box::new(Threshold { votes, labels, ayes: vec![0; votes.n] })
+    } else {
+        let counts = vec![0; votes.n * labels.n_classes()];
+        Box::new(Plurality { votes, labels, counts })
+    }
+}
+
+/// Two classes: votes for class 1 are counted and held against the best threshold.
+struct Threshold<'a> {
+    votes: &'a Votes,
+    labels: &'a Labels,
+    /// Votes for class 1 so far, per row.
+    ayes: Vec<u32>,
+}
+
+/// Rows with as many votes for class 1.
+struct Level {
+    ayes: u32,
+    /// Rows of class 0 and of class 1.
+    rows: [usize; 2],
+}
+
+impl Threshold<'_> {
+    /// The levels that have rows, and the bucket (level and class) of each row.
+    fn levels(&self) -> (Vec<Level>, Vec<u32>) {
+        let most = self.ayes.iter().max().map_or(0, |&m| m as usize);
+        let mut rows = vec![[0usize; 2]; most + 1];
+        for (&ayes, &class) in self.ayes.iter().zip(&self.labels.codes) {
+            rows[ayes as usize][usize::from(class)] += 1;
+        }
+        let mut place = vec![0u32; most + 1];
+        let mut levels = vec![];
+        for (ayes, &rows) in rows.iter().enumerate().filter(|(_, rows)| rows[0] + rows[1] > 0) {
+            place[ayes] = levels.len() as u32;
+            levels.push(Level { ayes: ayes as u32, rows });
+        }
+        let bucket = |(&ayes, &class): (&u32, &u8)| 2 * place[ayes as usize] + u32::from(class);
+        let buckets = self.ayes.iter().zip(&self.labels.codes).map(bucket).collect();
+        (levels, buckets)
+    }
+}
+
+impl Vote for Threshold<'_> {
+    fn errors_with_each(&self, open: &[bool]) -> Vec<usize> {
+        let (levels, buckets) = self.levels();
+        let tile_errors = |(tile, open): (&Vec<[u8; VOTERS]>, &[bool])| {
+            let mut errors = vec![0; open.len()];
+            if open.contains(&true) {
+                let counts = count(tile, &buckets, 2 * levels.len());
+                for (lane, errors) in errors.iter_mut().enumerate().filter(|(lane, _)| open[*lane]) {
+                    *errors = fewest_errors(&levels, |bucket| counts[bucket][lane] as usize);
+                }
+            }
+            errors
+        };
+        let parts: Vec<Vec<usize>> =
+            self.votes.tiles.par_iter().zip(open.par_chunks(VOTERS)).map(tile_errors).collect();
+        parts.concat()
+    }
+
+    fn join(&mut self, voter: usize) {
+        for (row, ayes) in self.ayes.iter_mut().enumerate() {
+            *ayes += u32::from(self.votes.get(row, voter));
+        }
+    }
+}
+
+/// Votes for class 1 in each bucket, for every voter of a tile.
+fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[u32; VOTERS]> {
+    let one = |(tile, buckets): (&[[u8; VOTERS]], &[u32])| {
+        let mut counts = vec![[0u16; VOTERS]; n_buckets];
+        count_votes(&mut counts, buckets, tile);
+        counts
+    };
+    let mut total = vec![[0u32; VOTERS]; n_buckets];
+    let mut add = |part: Vec<[u16; VOTERS]>| {
+        for (total, part) in total.iter_mut().zip(&part) {
+            total.iter_mut().zip(part).for_each(|(total, part)| *total += u32::from(*part));
+        }
+    };
+    if tile.len() <= CHUNK {
+        add(one((tile, buckets)));
+    } else {
+        let parts: Vec<_> = tile.par_chunks(CHUNK).zip(buckets.par_chunks(CHUNK)).map(one).collect();
+        parts.into_iter().for_each(add);
+    }
+    total
+}
+
+/// The fewest errors over all thresholds once a candidate's votes are added; `ayes_in(2 l + c)` is its number
+/// of votes for class 1 among rows of level `l` and class `c`.
+fn fewest_errors(levels: &[Level], ayes_in: impl Fn(usize) -> usize) -> usize {
+    // With the lowest threshold the vote says 1 of every row. Raising it past a number of votes turns
+    // the rows there to 0, which mends those of class 0 and spoils those of class 1.
+    let mut errors = levels.iter().map(|level| level.rows[0] as i64).sum::<i64>();
+    let mut least = errors;
+    let mut pass = |change: i64| {
+        errors += change;
+        least = least.min(errors);
+    };
+    // Rows of the level below that got a vote more, and where they now are.
+    let mut raised: Option<(u32, i64)> = None;
+    for (l, level) in levels.iter().enumerate() {
+        let ayes = [ayes_in(2 * l), ayes_in(2 * l + 1)];
+        let gain = |rows: [usize; 2]| rows[1] as i64 - rows[0] as i64;
+        let stay = gain([level.rows[0] - ayes[0], level.rows[1] - ayes[1]]);
+        match raised {
+            Some((at, change)) if at == level.ayes => pass(change + stay),
+            Some((_, change)) => {
+                pass(change);
+                pass(stay);
+            }
+            None => pass(stay),
+        }
+        raised = Some((level.ayes + 1, gain(ayes)));
+    }
+    if let Some((_, change)) = raised {
+        pass(change);
+    }
+    least as usize
+}
+
+/// More classes: the class with most votes wins; of equals the more frequent one, then the first.
+struct Plurality<'a> {
+    votes: &'a Votes,
+    labels: &'a Labels,
+    /// Votes so far, by row and class.
+    counts: Vec<u32>,
+}
+
+impl Plurality<'_> {
+    /// Whether row `row` is right after one more vote for each class.
+    fn right_with(&self, row: usize, right: &mut [bool]) {
+        let classes = self.labels.n_classes();
+        let counts = &self.counts[row * classes..(row + 1) * classes];
+        let own = usize::from(self.labels.codes[row]);
+        let rank = |class: usize, votes: u32| (votes, self.labels.counts[class], std::cmp::Reverse(class));
+        for (extra, right) in right.iter_mut().enumerate() {
+            let votes = |class: usize| counts[class] + u32::from(class == extra);
+            let mine = rank(own, votes(own));
+            *right = (0..classes).all(|class| class == own || rank(class, votes(class)) < mine);
+        }
+    }
+}
+
+impl Vote for Plurality<'_> {
+    fn errors_with_each(&self, open: &[bool]) -> Vec<usize> {
+        let classes = self.labels.n_classes();
+        let mut wrong = vec![0u8; self.votes.n * classes];
+        wrong.par_chunks_mut(classes).enumerate().for_each_init(
+            || vec![false; classes],
+            |right, (row, wrong)| {
+                self.right_with(row, right);
+                wrong.iter_mut().zip(right).for_each(|(w, r)| *w = u8::from(!*r));
+            },
+        );
+        let tile_errors = |(tile, open): (&Vec<[u8; VOTERS]>, &[bool])| {
+            let mut errors = [0usize; VOTERS];
+            if open.contains(&true) {
+                for (votes, wrong) in tile.iter().zip(wrong.chunks(classes)) {
+                    for (errors, &vote) in errors.iter_mut().zip(votes) {
+                        *errors += usize::from(wrong[usize::from(vote)]);
+                    }
+                }
+            }
+            errors[..open.len()].to_vec()
+        };
+        let parts: Vec<Vec<usize>> =
+            self.votes.tiles.par_iter().zip(open.par_chunks(VOTERS)).map(tile_errors).collect();
+        parts.concat()
+    }
+
+    fn join(&mut self, voter: usize) {
+        let classes = self.labels.n_classes();
+        for row in 0..self.votes.n {
+            self.counts[row * classes + usize::from(self.votes.get(row, voter))] += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Classes;
+    use crate::random::Rng;
+
+    fn table(columns: &[Vec<u8>]) -> Votes {
+        Votes::collect(columns[0].len(), columns.len(), |i| columns[i].clone(), |_| Ok::<(), ()>(())).unwrap()
+    }
+
+    /// Every threshold tried in turn.
+    fn exhaustive(ayes: &[u32], vote: &[u8], codes: &[u8]) -> usize {
+        let most = ayes.iter().max().unwrap() + 2;
+        let errors = |s: u32| {
+            let says = |i: usize| u8::from(ayes[i] + u32::from(vote[i]) >= s);
+            (0..codes.len()).filter(|&i| says(i) != codes[i]).count()
+        };
+        (0..=most).map(errors).min().unwrap()
+    }
+
+    #[test]
+    fn the_threshold_search_is_exhaustive() {
+        let mut rng = Rng::new(4);
+        for case in 0..300 {
+            let n = 2 + rng.below(40);
+            let d = 1 + rng.below(if case % 10 == 0 { 100 } else { 8 });
+            let columns: Vec<Vec<u8>> =
+                (0..d).map(|_| (0..n).map(|_| rng.below(2) as u8).collect()).collect();
+            let mut codes: Vec<usize> = (0..n).map(|_| rng.below(2)).collect();
+            (codes[0], codes[1]) = (0, 1);
+            let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
+            let votes = table(&columns);
+            let mut vote = start(&votes, &labels);
+            let mut ayes = vec![0; n];
+            let mut open = vec![true; d];
+            for _ in 0..d.min(12) {
+                let got = vote.errors_with_each(&open);
+                for i in (0..d).filter(|&i| open[i]) {
+                    assert_eq!(got[i], exhaustive(&ayes, &columns[i], &labels.codes));
+                }
+                let next = rng.below(d);
+                vote.join(next);
+                open[next] = false;
+                ayes.iter_mut().zip(&columns[next]).for_each(|(a, &v)| *a += u32::from(v));
+            }
+        }
+    }
+
+    #[test]
+    fn plurality_by_hand() {
+        // Three classes; class 2 is the most frequent.
+        let labels = Labels::new(&Classes::from_codes(vec![0, 1, 2, 2]), "m").unwrap();
+        let votes = table(&[vec![0, 2, 2, 1], vec![0, 1, 1, 2]]);
+        assert_eq!(votes.errors(&labels), [2, 1]);
+        let mut vote = start(&votes, &labels);
+        assert_eq!(vote.errors_with_each(&[true, true]), [2, 1]);
+        vote.join(1);
+        // With both: row 1 ties between 1 and 2, row 2 and 3 as well; class 2 is more frequent.
+        assert_eq!(vote.errors_with_each(&[true, false])[0], 1);
+    }
+
+    #[test]
+    fn many_rows_are_counted_in_parts() {
+        let n = 3 * CHUNK + 5;
+        let mut rng = Rng::new(9);
+        let codes: Vec<usize> = (0..n).map(|_| rng.below(2)).collect();
+        let columns: Vec<Vec<u8>> = (0..3).map(|_| (0..n).map(|_| rng.below(2) as u8).collect()).collect();
+        let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
+        let votes = table(&columns);
+        let mut vote = start(&votes, &labels);
+        vote.join(0);
+        let ayes: Vec<u32> = columns[0].iter().map(|&v| u32::from(v)).collect();
+        let got = vote.errors_with_each(&[false, true, true]);
+        assert_eq!(got[2], exhaustive(&ayes, &columns[2], &labels.codes));
+    }
+}

@@ -1,0 +1,120 @@
+//! Weak classifiers: what one column alone says about the class.
+//!
+//! Each turns the values of a column into a vote per row. The classifiers themselves are not kept:
+//! forward selection needs their votes on the training rows and nothing else.
+
+mod klms;
+mod stump;
+
+pub use klms::Klms;
+
+use crate::data::Classes;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// A weak classifier of one column.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeakLearner {
+    /// A cut of the column in two: $O(n \log n)$.
+    Stump,
+    /// Kernel least mean squares on the column's values: $O(n^2)$, or $O(n)$ with quantised centres.
+    Klms(Klms),
+}
+
+impl WeakLearner {
+    pub(super) fn validate(&self) -> Result<()> {
+        match self {
+            Self::Stump => Ok(()),
+            Self::Klms(klms) => klms.validate(),
+        }
+    }
+
+    /// A vote per row, a class of `labels`. `order` is the order in which rows are learned from.
+    pub(super) fn votes(&self, values: &[f64], labels: &Labels, order: &[usize]) -> Vec<u8> {
+        match self {
+            Self::Stump => stump::votes(values, labels),
+            Self::Klms(klms) => klms.votes(values, labels, order),
+        }
+    }
+}
+
+/// The classes that have rows, numbered without gaps.
+#[derive(Debug, Clone)]
+pub(super) struct Labels {
+    pub codes: Vec<u8>,
+    pub counts: Vec<usize>,
+}
+
+impl Labels {
+    pub fn new(classes: &Classes, method: &'static str) -> Result<Self> {
+        let counts = classes.counts();
+        let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+        if present.len() > 256 {
+            return Err(Error::param(method, "number of classes", "at most 256", present.len()));
+        }
+        let mut number = vec![0; counts.len()];
+        present.iter().enumerate().for_each(|(to, &from)| number[from] = to as u8);
+        Ok(Self {
+            codes: classes.codes.iter().map(|&c| number[c]).collect(),
+            counts: present.iter().map(|&c| counts[c]).collect(),
+        })
+    }
+
+    pub fn n(&self) -> usize {
+        self.codes.len()
+    }
+
+    pub fn n_classes(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The most frequent class; of equals that of the first row, so that the choice does not depend on
+    /// what the classes are called.
+    pub fn majority(&self) -> u8 {
+        let most = self.counts.iter().max().copied().unwrap_or(0);
+        self.codes.iter().copied().find(|&c| self.counts[usize::from(c)] == most).unwrap_or(0)
+    }
+}
+
+/// Mean and standard deviation of a column, or nothing if it is constant up to rounding.
+fn spread(values: &[f64]) -> Option<(f64, f64)> {
+    let n = values.len() as f64;
+    let mean = values.iter().map(|v| v / n).sum::<f64>();
+    // Squares of the largest deviation must not overflow.
+    let unit = values.iter().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
+    if unit == 0.0 {
+        return None;
+    }
+    let sd = unit * (values.iter().map(|v| ((v - mean) / unit).powi(2)).sum::<f64>() / n).sqrt();
+    (sd > 1e-14 * mean.abs() && sd.is_finite()).then_some((mean, sd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_without_rows_get_no_number() {
+        let classes = Classes::new(vec![3, 1, 3], ["a", "b", "c", "d"].map(String::from).to_vec()).unwrap();
+        let labels = Labels::new(&classes, "m").unwrap();
+        assert_eq!(labels.codes, [1, 0, 1]);
+        assert_eq!(labels.counts, [1, 2]);
+        assert_eq!(labels.majority(), 1);
+    }
+
+    #[test]
+    fn of_equal_classes_the_first_rows_counts() {
+        for codes in [vec![0, 1], vec![1, 0]] {
+            let labels = Labels::new(&Classes::from_codes(codes.clone()), "m").unwrap();
+            assert_eq!(usize::from(labels.majority()), codes[0]);
+        }
+    }
+
+    #[test]
+    fn constant_columns_have_no_spread() {
+        assert_eq!(spread(&[0.1 + 0.2, 0.3, 0.3]), None);
+        assert_eq!(spread(&[-1e300, 1e300]), Some((0.0, 1e300)));
+        assert_eq!(spread(&[1.0, 3.0]), Some((2.0, 1.0)));
+    }
+}

@@ -1,0 +1,71 @@
+//! The pairs that have a name: for the command line and the conformance tests.
+
+use super::selector::KernelSpaceSelector;
+use crate::basis::{BasisMethod, Kgs, Kobl, Kpca};
+use crate::error::{Error, Result};
+use crate::method::Info;
+use crate::select::{Ffs, Klms, Relief, SelectorMethod, WeakLearner};
+
+/// What there is to know about each method before using it.
+pub const SPACES: [Info; 4] = [
+    Info {
+        name: "takes",
+        title: "TAKES: KOBL, then forward selection (KFFS)",
+        finds: "few directions of kernel space whose weak classifiers vote well together",
+        needs: "classes",
+        cost: "O(n m²) time, O(n m) memory; exact KLMS up to 4096 rows O(n² m)",
+        reference: "Xu et al., TAKES, CIKM 2010",
+    },
+    Info {
+        name: "kgs-kffs",
+        title: "Kernel Gram-Schmidt, then forward selection (KFFS)",
+        finds: "the same among the directions of all rows in their order",
+        needs: "classes",
+        cost: "O(n m²) time, O(n m) memory, m up to n",
+        reference: "Xu et al., TAKES, CIKM 2010",
+    },
+    Info {
+        name: "fskgs",
+        title: "Kernel Gram-Schmidt, then Relief",
+        finds: "directions in which near rows of other classes are far",
+        needs: "classes",
+        cost: "O(n² m) time, O(n m) memory, m up to n",
+        reference: "Cao et al., ICML 2007",
+    },
+    Info {
+        name: "fskpca",
+        title: "Kernel principal components, then Relief",
+        finds: "principal components in which near rows of other classes are far",
+        needs: "classes",
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Cao et al., ICML 2007",
+    },
+];
+
+impl KernelSpaceSelector {
+    /// KOBL, then forward selection over KLMS.
+    pub fn takes() -> Self {
+        Self::pair(BasisMethod::Kobl(Kobl::default()), kffs())
+    }
+
+    /// A pair by its name, with the paper's settings.
+    pub fn by_name(name: &str) -> Result<Self> {
+        let relief = || SelectorMethod::Relief(Relief::default());
+        match name {
+            "takes" => Ok(Self::takes()),
+            "kgs-kffs" => Ok(Self::pair(BasisMethod::Kgs(Kgs::default()), kffs())),
+            "fskgs" => Ok(Self::pair(BasisMethod::Kgs(Kgs::default()), relief())),
+            "fskpca" => Ok(Self::pair(BasisMethod::Kpca(Kpca::default()), relief())),
+            _ => Err(Error::unknown_name("method", name, SPACES.iter().map(|info| info.name))),
+        }
+    }
+
+    fn pair(basis: BasisMethod, selector: SelectorMethod) -> Self {
+        Self { basis, selector: Some(selector), ..Self::default() }
+    }
+}
+
+/// Forward selection as the paper has it in kernel space.
+pub(super) fn kffs() -> SelectorMethod {
+    SelectorMethod::Ffs(Ffs { weak: WeakLearner::Klms(Klms::default()), ..Ffs::default() })
+}

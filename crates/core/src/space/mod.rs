@@ -1,0 +1,12 @@
+//! Selection in kernel space: a basis, then a selector among its directions.
+//!
+//! TAKES is KOBL and forward selection; its rivals are other pairs. All of them end as one
+//! [`KernelSpace`]: a transformer, and through nearest neighbours a classifier.
+
+mod catalog;
+mod fitted;
+mod selector;
+
+pub use catalog::SPACES;
+pub use fitted::KernelSpace;
+pub use selector::{KernelSpaceSelector, Tune};
