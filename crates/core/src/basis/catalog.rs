@@ -97,6 +97,16 @@ impl BasisMethod {
     }
 
     /// The kernel, which every basis has.
+    pub fn kernel(&self) -> &KernelChoice {
+        match self {
+            Self::Kobl(method) => &method.kernel,
+            Self::Kgs(method) => &method.kernel,
+            Self::Kpca(method) => &method.kernel,
+            Self::Discriminant(method) => &method.kernel,
+        }
+    }
+
+    /// The kernel, to be changed.
     pub fn kernel_mut(&mut self) -> &mut KernelChoice {
         match self {
             Self::Kobl(method) => &mut method.kernel,
@@ -107,6 +117,16 @@ impl BasisMethod {
     }
 
     /// The number of components, which every basis has.
+    pub fn n_components(&self) -> Option<usize> {
+        match self {
+            Self::Kobl(method) => method.n_components,
+            Self::Kgs(method) => method.n_components,
+            Self::Kpca(method) => method.n_components,
+            Self::Discriminant(method) => method.n_components,
+        }
+    }
+
+    /// The number of components, to be changed.
     pub fn n_components_mut(&mut self) -> &mut Option<usize> {
         match self {
             Self::Kobl(method) => &mut method.n_components,

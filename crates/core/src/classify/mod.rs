@@ -5,4 +5,4 @@ mod nearest;
 
 pub use knnc::Knnc;
 pub use nearest::Nearest;
-pub(crate) use nearest::check_neighbors;
+pub(crate) use nearest::{check_neighbors, most_voted};

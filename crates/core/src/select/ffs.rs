@@ -89,36 +89,38 @@ impl Selector for Ffs {
             |j| self.weak.votes(&data.x().column(j), &labels, &order),
             |done| ctx.step("weak classifiers", done, d),
         )?;
-        let walk = Walk::run(&votes, &labels, wanted, ctx)?;
-        Ok(self.selection(&walk, &labels, wanted))
+        let weights = self.weak.class_weights(&labels);
+        let own_errors = votes.errors(&labels, &weights);
+        let walk = Walk::run(&votes, &labels, &own_errors, wanted, ctx)?;
+        let whole: u64 = labels.counts.iter().zip(&weights).map(|(&rows, w)| rows as u64 * w).sum();
+        let own_errors: Vec<f64> = own_errors.iter().map(|&e| e as f64 / whole as f64).collect();
+        Ok(self.selection(walk, &own_errors, &labels, wanted))
     }
 }
 
 impl Ffs {
-    fn selection(&self, walk: &Walk, labels: &Labels, wanted: Option<usize>) -> Selection {
+    fn selection(&self, walk: Walk, own_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {
         let n = labels.n() as f64;
         let curve: Vec<f64> = walk.errors.iter().map(|&e| e as f64 / n).collect();
-        let least = walk.errors.iter().min().copied().unwrap_or(0);
-        let first_minimum = 1 + walk.errors.iter().position(|&e| e == least).unwrap_or(0);
-        let n_selected = wanted.unwrap_or(first_minimum);
+        let n_selected = wanted.unwrap_or_else(|| first_minimum(&curve));
         let mut scores = vec![0.0; walk.order.len()];
         for (step, &column) in walk.order[..n_selected].iter().enumerate() {
-            let errors = match self.weights {
-                WeightRule::Ensemble => walk.errors[step],
-                WeightRule::Individual => walk.own_errors[column],
+            let error = match self.weights {
+                WeightRule::Ensemble => curve[step],
+                WeightRule::Individual => own_errors[column],
             };
-            scores[column] = weight(errors, labels);
+            scores[column] = weight(error, labels);
         }
         let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
-        Selection {
-            method: "ffs".into(),
-            order: walk.order.clone(),
-            scores,
-            n_selected,
-            outcome: Outcome { stop, iterations: curve.len() },
-            curve,
-        }
+        let outcome = Outcome { stop, iterations: curve.len() };
+        Selection { method: "ffs".into(), order: walk.order, scores, n_selected, curve, outcome }
     }
+}
+
+/// How many columns the first minimum of the error takes.
+pub(crate) fn first_minimum(curve: &[f64]) -> usize {
+    let least = curve.iter().copied().fold(f64::INFINITY, f64::min);
+    1 + curve.iter().position(|&error| error == least).unwrap_or(0)
 }
 
 /// The order in which columns joined, and how good the vote was.
@@ -127,14 +129,17 @@ struct Walk {
     order: Vec<usize>,
     /// The vote's errors after each step.
     errors: Vec<usize>,
-    /// Each column's own errors.
-    own_errors: Vec<usize>,
 }
 
 impl Walk {
-    fn run(votes: &Votes, labels: &Labels, wanted: Option<usize>, ctx: &Context) -> Result<Self> {
+    fn run(
+        votes: &Votes,
+        labels: &Labels,
+        own_errors: &[u64],
+        wanted: Option<usize>,
+        ctx: &Context,
+    ) -> Result<Self> {
         let d = votes.n_voters();
-        let own_errors = votes.errors(labels);
         let mut vote = start(votes, labels);
         let mut open = vec![true; d];
         let (mut order, mut errors) = (vec![], vec![]);
@@ -162,14 +167,14 @@ impl Walk {
         let mut rest: Vec<usize> = (0..d).filter(|&i| open[i]).collect();
         rest.sort_by_key(|&i| own_errors[i]);
         order.extend(rest);
-        Ok(Self { order, errors, own_errors })
+        Ok(Self { order, errors })
     }
 }
 
 /// $w$ of the module's text.
-fn weight(errors: usize, labels: &Labels) -> f64 {
+fn weight(error: f64, labels: &Labels) -> f64 {
     let (n, others) = (labels.n() as f64, (labels.n_classes() - 1) as f64);
-    let error = (errors as f64 / n).clamp(1.0 / (2.0 * n), others / (others + 1.0));
+    let error = error.clamp(1.0 / (2.0 * n), others / (others + 1.0));
     // At the upper limit the logarithms cancel up to rounding.
     (0.5 * ((1.0 - error) / error * others).ln()).max(0.0)
 }

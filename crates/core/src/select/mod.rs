@@ -9,6 +9,7 @@ mod votes;
 mod weak;
 
 pub use catalog::{SELECTORS, SelectorMethod};
+pub(crate) use ffs::first_minimum;
 pub use ffs::{Ffs, WeightRule};
 pub use fisher::FisherScore;
 pub use relief::{Difference, Relief};

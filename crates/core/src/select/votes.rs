@@ -54,9 +54,14 @@ impl Votes {
         self.tiles[voter / VOTERS][row][voter % VOTERS]
     }
 
-    /// How many rows each voter alone gets wrong.
-    pub fn errors(&self, labels: &Labels) -> Vec<usize> {
-        let wrong = |voter: usize| (0..self.n).filter(|&i| self.get(i, voter) != labels.codes[i]).count();
+    /// What each voter alone gets wrong, where a row of class `c` counts `weights[c]`.
+    pub fn errors(&self, labels: &Labels, weights: &[u64]) -> Vec<u64> {
+        let wrong = |voter: usize| {
+            let rows = labels.codes.iter().enumerate();
+            rows.filter(|(i, class)| self.get(*i, voter) != **class)
+                .map(|(_, &c)| weights[usize::from(c)])
+                .sum()
+        };
         (0..self.n_voters).into_par_iter().map(wrong).collect()
     }
 }
@@ -305,7 +310,7 @@ mod tests {
         // Three classes; class 2 is the most frequent.
         let labels = Labels::new(&Classes::from_codes(vec![0, 1, 2, 2]), "m").unwrap();
         let votes = table(&[vec![0, 2, 2, 1], vec![0, 1, 1, 2]]);
-        assert_eq!(votes.errors(&labels), [2, 1]);
+        assert_eq!(votes.errors(&labels, &[1, 1, 1]), [2, 1]);
         let mut vote = start(&votes, &labels);
         assert_eq!(vote.errors_with_each(&[true, true]), [2, 1]);
         vote.join(1);

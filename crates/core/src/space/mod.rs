@@ -6,6 +6,7 @@
 mod catalog;
 mod fitted;
 mod selector;
+mod tune;
 
 pub use catalog::SPACES;
 pub use fitted::KernelSpace;

@@ -9,6 +9,7 @@
 //! width, and only that neighbours decide.
 
 use super::fitted::KernelSpace;
+use super::tune::tuned;
 use crate::basis::{Basis, BasisMethod, Kobl, width_for_dim};
 use crate::classify::check_neighbors;
 use crate::context::Context;
@@ -26,8 +27,8 @@ pub struct KernelSpaceSelector {
     pub basis: BasisMethod,
     /// The selector; none keeps all directions, unweighted. Default: forward selection over KLMS.
     pub selector: Option<SelectorMethod>,
-    /// Whether distances are weighted by the selector's scores. Default: true.
-    pub weighted: bool,
+    /// Distances are weighted by the selector's scores to this power; 0 weighs all alike. Default: 1.
+    pub weight_power: f64,
     /// Neighbours that vote. Default: 1.
     pub n_neighbors: usize,
     /// Set the RBF width so that KOBL finds this many dimensions. Default: keep the kernel as it is.
@@ -54,7 +55,7 @@ impl Default for KernelSpaceSelector {
         Self {
             basis: BasisMethod::Kobl(Kobl::default()),
             selector: Some(super::catalog::kffs()),
-            weighted: true,
+            weight_power: 1.0,
             n_neighbors: 1,
             width_for_dim: None,
             tune: Tune::Nothing,
@@ -86,6 +87,19 @@ impl KernelSpaceSelector {
             return Err(Error::AllAlone { method: NAME, rows: data.n() });
         }
         check_neighbors(NAME, self.n_neighbors, data.n())?;
+        if !(self.weight_power >= 0.0 && self.weight_power.is_finite()) {
+            return Err(Error::param(NAME, "weight_power", "0 or more", self.weight_power));
+        }
+        if self.tune != Tune::Nothing {
+            let (chosen, wanted) = tuned(self, data, wanted, ctx)?;
+            return chosen.fit_as_set(data, wanted, ctx);
+        }
+        self.fit_as_set(data, wanted, ctx)
+    }
+
+    /// Fits with settings as they are.
+    fn fit_as_set(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<KernelSpace> {
+        let classes = data.classes(NAME)?;
         let basis = self.basis_for(data, ctx)?;
         let fitted = basis.fit(data, ctx)?;
         let features = Dataset::with_target(fitted.features, data.target().clone())?;
@@ -121,10 +135,11 @@ impl KernelSpaceSelector {
     /// Weights of the kept directions, best first.
     fn weights(&self, selection: &Selection, ctx: &Context) -> Vec<f64> {
         let ones = vec![1.0; selection.n_selected];
-        if !self.weighted {
+        if self.weight_power == 0.0 {
             return ones;
         }
-        let weights: Vec<f64> = selection.selected().iter().map(|&i| selection.scores[i]).collect();
+        let weights: Vec<f64> =
+            selection.selected().iter().map(|&i| selection.scores[i].powf(self.weight_power)).collect();
         if weights.iter().any(|&w| w > 0.0) {
             return weights;
         }

@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 pub enum WeakLearner {
     /// A cut of the column in two: $O(n \log n)$.
     Stump,
+    /// The same with all classes counting alike, however many rows they have; so does its own error.
+    BalancedStump,
     /// Kernel least mean squares on the column's values: $O(n^2)$, or $O(n)$ with quantised centres.
     Klms(Klms),
 }
@@ -25,7 +27,7 @@ pub enum WeakLearner {
 impl WeakLearner {
     pub(super) fn validate(&self) -> Result<()> {
         match self {
-            Self::Stump => Ok(()),
+            Self::Stump | Self::BalancedStump => Ok(()),
             Self::Klms(klms) => klms.validate(),
         }
     }
@@ -33,9 +35,14 @@ impl WeakLearner {
     /// A vote per row, a class of `labels`. `order` is the order in which rows are learned from.
     pub(super) fn votes(&self, values: &[f64], labels: &Labels, order: &[usize]) -> Vec<u8> {
         match self {
-            Self::Stump => stump::votes(values, labels),
+            Self::Stump | Self::BalancedStump => stump::votes(values, labels, &self.class_weights(labels)),
             Self::Klms(klms) => klms.votes(values, labels, order),
         }
+    }
+
+    /// How much an error on a row of each class counts.
+    pub(super) fn class_weights(&self, labels: &Labels) -> Vec<u64> {
+        labels.weights(matches!(self, Self::BalancedStump))
     }
 }
 
@@ -67,6 +74,16 @@ impl Labels {
 
     pub fn n_classes(&self) -> usize {
         self.counts.len()
+    }
+
+    /// How much a row of each class counts: 1, or balanced in inverse proportion to the rows of the class.
+    /// They are whole numbers so that sums are exact, and for two classes the proportion is as well.
+    pub fn weights(&self, balanced: bool) -> Vec<u64> {
+        match self.counts.as_slice() {
+            _ if !balanced => vec![1; self.n_classes()],
+            [a, b] => vec![*b as u64, *a as u64],
+            counts => counts.iter().map(|&count| (1 << 32) / count as u64).collect(),
+        }
     }
 
     /// The most frequent class; of equals that of the first row, so that the choice does not depend on

@@ -2,21 +2,22 @@
 //!
 //! Two classes: the cut between two different values and the direction with the fewest errors; a stump
 //! that says the same of every row is not considered, for it could not vote. More classes: either side
-//! votes for the class that is most frequent there. Of equally good cuts the lowest is taken.
+//! votes for the class that is most frequent there. Of equally good cuts the lowest is taken. A balanced
+//! stump counts all classes alike, however many rows they have.
 
 use super::Labels;
 use std::cmp::Ordering;
 
-/// A vote per row.
-pub(super) fn votes(values: &[f64], labels: &Labels) -> Vec<u8> {
+/// A vote per row; an error on a row of class `c` counts `weights[c]`.
+pub(super) fn votes(values: &[f64], labels: &Labels, weights: &[u64]) -> Vec<u8> {
     let mut sorted: Vec<(u64, u8)> =
         values.iter().zip(&labels.codes).map(|(&v, &c)| (in_order(v), c)).collect();
     // By class among equals, so that the order of rows cannot matter.
     sorted.sort_unstable();
     let best = if labels.n_classes() == 2 {
-        best_of_two(&sorted, labels, (in_order(values[0]), labels.codes[0]))
+        best_of_two(&sorted, labels, weights, (in_order(values[0]), labels.codes[0]))
     } else {
-        best_of_many(&sorted, labels)
+        best_of_many(&sorted, weights)
     };
     match best {
         None => vec![labels.majority(); values.len()],
@@ -39,49 +40,43 @@ fn in_order(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-fn best_of_two(sorted: &[(u64, u8)], labels: &Labels, first: (u64, u8)) -> Option<Cut> {
-    let n = sorted.len();
-    let ones = labels.counts[1];
-    let mut left_ones = 0;
-    let mut best: Option<(usize, Cut)> = None;
-    for (i, &(last, class)) in sorted.iter().enumerate().take(n - 1) {
-        left_ones += usize::from(class);
-        if sorted[i + 1].0 == last {
+fn best_of_two(sorted: &[(u64, u8)], labels: &Labels, weights: &[u64], first: (u64, u8)) -> Option<Cut> {
+    let whole = [0, 1].map(|c| weights[c] * labels.counts[c] as u64);
+    let mut left = [0, 0];
+    let mut best: Option<(u64, Cut)> = None;
+    for pair in sorted.windows(2) {
+        let (last, class) = pair[0];
+        left[usize::from(class)] += weights[usize::from(class)];
+        if pair[1].0 == last {
             continue;
         }
         // Errors with class 0 on the left and 1 on the right; the other way is wrong about the others.
-        let errors = left_ones + (n - i - 1) - (ones - left_ones);
-        let fewer = errors.min(n - errors);
-        if best.as_ref().is_none_or(|(least, _)| fewer < *least) {
-            let left = match errors.cmp(&(n - errors)) {
+        let errors = left[1] + whole[0] - left[0];
+        let others = whole[0] + whole[1] - errors;
+        if best.as_ref().is_none_or(|(least, _)| errors.min(others) < *least) {
+            let left = match errors.cmp(&others) {
                 Ordering::Less => 0,
                 Ordering::Greater => 1,
                 // Both ways are as bad: be right about the first row, whatever its class is called.
-                Ordering::Equal => {
-                    if first.0 <= last {
-                        first.1
-                    } else {
-                        1 - first.1
-                    }
-                }
+                Ordering::Equal if first.0 <= last => first.1,
+                Ordering::Equal => 1 - first.1,
             };
-            best = Some((fewer, Cut { last, left, right: 1 - left }));
+            best = Some((errors.min(others), Cut { last, left, right: 1 - left }));
         }
     }
     best.map(|(_, cut)| cut)
 }
 
-fn best_of_many(sorted: &[(u64, u8)], labels: &Labels) -> Option<Cut> {
-    let n = sorted.len();
-    let classes = labels.n_classes();
-    // The most frequent class among the first i + 1 rows, and among the rows from i on.
-    let sweep = |rows: &mut dyn Iterator<Item = u8>| -> Vec<(usize, u8)> {
-        let mut counts = vec![0usize; classes];
+fn best_of_many(sorted: &[(u64, u8)], weights: &[u64]) -> Option<Cut> {
+    // The heaviest class among the first i + 1 rows, and among the rows from i on.
+    let sweep = |rows: &mut dyn Iterator<Item = u8>| -> Vec<(u64, u8)> {
+        let mut sums = vec![0; weights.len()];
         let mut leader = (0, 0);
         rows.map(|class| {
-            counts[usize::from(class)] += 1;
-            if counts[usize::from(class)] > leader.0 {
-                leader = (counts[usize::from(class)], class);
+            let sum = &mut sums[usize::from(class)];
+            *sum += weights[usize::from(class)];
+            if *sum > leader.0 {
+                leader = (*sum, class);
             }
             leader
         })
@@ -90,11 +85,11 @@ fn best_of_many(sorted: &[(u64, u8)], labels: &Labels) -> Option<Cut> {
     let left = sweep(&mut sorted.iter().map(|pair| pair.1));
     let mut right = sweep(&mut sorted.iter().rev().map(|pair| pair.1));
     right.reverse();
-    let mut best: Option<(usize, Cut)> = None;
-    for i in (0..n - 1).filter(|&i| sorted[i].0 != sorted[i + 1].0) {
-        let right_answers = left[i].0 + right[i + 1].0;
-        if best.as_ref().is_none_or(|(most, _)| right_answers > *most) {
-            best = Some((right_answers, Cut { last: sorted[i].0, left: left[i].1, right: right[i + 1].1 }));
+    let mut best: Option<(u64, Cut)> = None;
+    for i in (1..sorted.len()).filter(|&i| sorted[i - 1].0 != sorted[i].0) {
+        let (left, right) = (left[i - 1], right[i]);
+        if best.as_ref().is_none_or(|(most, _)| left.0 + right.0 > *most) {
+            best = Some((left.0 + right.0, Cut { last: sorted[i - 1].0, left: left.1, right: right.1 }));
         }
     }
     best.map(|(_, cut)| cut)
@@ -106,7 +101,21 @@ mod tests {
     use crate::data::Classes;
 
     fn vote(values: &[f64], codes: &[usize]) -> Vec<u8> {
-        votes(values, &Labels::new(&Classes::from_codes(codes.to_vec()), "m").unwrap())
+        let labels = Labels::new(&Classes::from_codes(codes.to_vec()), "m").unwrap();
+        votes(values, &labels, &labels.weights(false))
+    }
+
+    #[test]
+    fn a_balanced_stump_does_not_peel_off_the_rare_class() {
+        let labels = Labels::new(&Classes::from_codes(vec![1, 1, 0, 0, 0, 1, 0, 0, 0, 0]), "m").unwrap();
+        let values: Vec<f64> = (0..10).map(f64::from).collect();
+        // By rows, two ones on the left: one error. By classes, all three ones: 3 of 7 zeros against 1 of 3.
+        assert_eq!(votes(&values, &labels, &labels.weights(false)), [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(votes(&values, &labels, &labels.weights(true)), [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let later = Labels::new(&Classes::from_codes(vec![1, 0, 0, 0, 1, 0, 0, 0, 0, 0]), "m").unwrap();
+        // One of two ones missed is 1/2, three of eight zeros 3/8.
+        assert_eq!(votes(&values, &later, &later.weights(false)), [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(votes(&values, &later, &later.weights(true)), [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]);
     }
 
     #[test]

@@ -1,0 +1,316 @@
+//! What holds for every pair of a basis and a selector.
+
+use kernsift::basis::{Basis, BasisMethod, Discriminant, Kgs, Kobl, Threshold};
+use kernsift::classify::Knnc;
+use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
+use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
+use kernsift::model::Content;
+use kernsift::random::Rng;
+use kernsift::select::{Ffs, Klms, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule};
+use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
+use kernsift::{Context, Model, Observer};
+use ndarray::{Array2, Axis, array};
+
+fn builtin(name: &str) -> Dataset {
+    let data = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
+}
+
+fn spaces() -> impl Iterator<Item = (&'static str, KernelSpaceSelector)> {
+    SPACES.iter().map(|info| (info.name, KernelSpaceSelector::by_name(info.name).unwrap()))
+}
+
+fn fit(space: &KernelSpaceSelector, data: &Dataset) -> KernelSpace {
+    space.fit(data, Wanted::OwnRule, &Context::default()).unwrap()
+}
+
+fn codes(data: &Dataset) -> Vec<usize> {
+    data.classes("test").unwrap().codes.clone()
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn a_space_is_its_basis_and_its_selector() {
+    for set in ["sonar", "wine"] {
+        let data = builtin(set);
+        for (name, space) in spaces() {
+            let fitted = fit(&space, &data);
+            assert_eq!(fitted.method(), name);
+            let ctx = Context::default();
+            let basis = space.basis.fit(&data, &ctx).unwrap();
+            assert_eq!(fitted.map(), &basis.map, "{name}");
+            let features = Dataset::with_target(basis.features.clone(), data.target().clone()).unwrap();
+            let selection =
+                space.selector.as_ref().unwrap().select(&features, Wanted::OwnRule, &ctx).unwrap();
+            assert_eq!(fitted.selection(), &selection, "{name}");
+            // Kept, in order, stretched by the root of the weight.
+            let mut expected = basis.features.select(Axis(1), selection.selected());
+            for (mut column, &i) in expected.columns_mut().into_iter().zip(selection.selected()) {
+                column *= selection.scores[i].sqrt();
+            }
+            let got = fitted.transform(data.x(), &ctx).unwrap();
+            // The same products in another order; KGS magnifies rounding by its shortest pivots.
+            let worst = (&got - &expected).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
+            assert!(worst < 1e-7, "{name}: {worst}");
+            assert_eq!(fitted.output_names().len(), selection.n_selected);
+        }
+    }
+}
+
+#[test]
+fn training_rows_are_their_own_neighbours() {
+    for set in ["heart", "wine"] {
+        let data = builtin(set);
+        for (name, space) in spaces() {
+            let predicted = fit(&space, &data).predict(data.x(), &Context::default()).unwrap();
+            assert_eq!(predicted, codes(&data), "{name}");
+        }
+    }
+}
+
+#[test]
+fn prediction_is_by_the_nearest_row_in_the_weighted_coordinates() {
+    let data = builtin("ionosphere");
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
+    let (train, test) = (data.take_rows(&train), data.take_rows(&test));
+    let ctx = Context::default();
+    for (name, space) in spaces() {
+        let fitted = fit(&space, &train);
+        let (a, b) = (fitted.transform(train.x(), &ctx).unwrap(), fitted.transform(test.x(), &ctx).unwrap());
+        let expected: Vec<usize> = b
+            .rows()
+            .into_iter()
+            .map(|q| {
+                let far = |r: usize| (&a.row(r) - &q).mapv(|e| e * e).sum();
+                let best = (0..a.nrows()).min_by(|&i, &j| far(i).total_cmp(&far(j))).unwrap();
+                codes(&train)[best]
+            })
+            .collect();
+        assert_eq!(fitted.predict(test.x(), &ctx).unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_full_basis_without_selection_is_plain_nearest_neighbours() {
+    let data = builtin("sonar");
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 4 > 0);
+    let (train, test) = (data.take_rows(&train), data.take_rows(&test));
+    let ctx = Context::default();
+    let plain =
+        Knnc::fit(&KernelChoice::default(), &train, 1, &ctx).unwrap().predict(test.x(), &ctx).unwrap();
+    let full = Kobl { threshold: Threshold::None, ..Kobl::default() };
+    for basis in [BasisMethod::Kobl(full), BasisMethod::Kgs(Kgs::default())] {
+        let space = KernelSpaceSelector { basis, selector: None, ..KernelSpaceSelector::default() };
+        assert_eq!(fit(&space, &train).predict(test.x(), &ctx).unwrap(), plain);
+    }
+}
+
+#[test]
+fn results_are_the_same_bits_at_any_number_of_threads() {
+    let data = builtin("heart");
+    let tuned = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
+    for (name, space) in spaces().chain([("tuned", tuned)]) {
+        let results = [1, 2, 4].map(|threads| on_threads(threads, || fit(&space, &data)));
+        assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
+        let predicted =
+            [1, 2].map(|t| on_threads(t, || results[0].predict(data.x(), &Context::default()).unwrap()));
+        assert_eq!(predicted[0], predicted[1], "{name}");
+    }
+    // Enough rows for several blocks of everything.
+    let mut rng = Rng::new(7);
+    let x = Array2::from_shape_simple_fn((40_000, 4), || rng.normal());
+    let y = x.rows().into_iter().map(|r| usize::from(r[0] * r[1] > 0.0)).collect();
+    let tall = Dataset::labelled(x, y).unwrap();
+    for weak in [WeakLearner::Stump, WeakLearner::Klms(Klms::default())] {
+        let mut space = KernelSpaceSelector::takes();
+        *space.basis.n_components_mut() = Some(20);
+        space.selector = Some(SelectorMethod::Ffs(Ffs { weak, ..Ffs::default() }));
+        let results = [1, 3].map(|threads| on_threads(threads, || fit(&space, &tall)));
+        assert_eq!(results[0], results[1]);
+    }
+}
+
+#[test]
+fn spaces_survive_being_saved_and_damage_is_noticed() {
+    let data = builtin("wine");
+    let ctx = Context::default();
+    for (name, space) in spaces() {
+        let fitted = fit(&space, &data);
+        let model = Model {
+            names: data.names().to_vec(),
+            recipe: None,
+            scaler: None,
+            content: Content::Space(fitted.clone()),
+        };
+        let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(back, model, "{name}");
+        assert_eq!(back.method(), name);
+        assert_eq!(back.apply(data.x(), &ctx).unwrap(), fitted.transform(data.x(), &ctx).unwrap());
+        assert_eq!(back.predict(data.x(), &ctx).unwrap(), codes(&data));
+        assert_eq!(back.class_names().unwrap().len(), 3);
+        assert_eq!(back.output_names().len(), fitted.selection().n_selected);
+        let error = back.predict(&array![[1.0, 2.0]].into(), &ctx).unwrap_err().to_string();
+        assert_eq!(error, "columns for the model: expected 13, got 2");
+    }
+}
+
+#[test]
+fn parameters_survive_json() {
+    for (name, space) in spaces() {
+        let text = serde_json::to_string(&space).unwrap();
+        let back: KernelSpaceSelector = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&back).unwrap(), text, "{name}");
+    }
+}
+
+#[test]
+fn the_width_can_follow_from_the_dimension() {
+    let data = builtin("ionosphere");
+    let space = KernelSpaceSelector { width_for_dim: Some(40), ..KernelSpaceSelector::takes() };
+    assert_eq!(fit(&space, &data).map().n_components(), 40);
+    let other =
+        KernelSpaceSelector { width_for_dim: Some(40), ..KernelSpaceSelector::by_name("fskpca").unwrap() };
+    let error = other.fit(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("'width_for_dim' must be left out unless the basis is KOBL"), "{error}");
+}
+
+#[test]
+fn a_wanted_number_is_kept_whatever_is_tuned() {
+    let data = builtin("sonar");
+    for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+        let space = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
+        let fitted = space.fit(&data, Wanted::Count(7), &Context::default()).unwrap();
+        assert_eq!(fitted.selection().n_selected, 7, "{tune:?}");
+        assert_eq!(fitted.weights().iter().filter(|&&w| w > 0.0).count(), 7, "{tune:?}");
+    }
+}
+
+#[test]
+fn tuning_finds_the_width_that_the_data_need() {
+    // Stripes far narrower than the median distance.
+    let mut rng = Rng::new(3);
+    let x = Array2::from_shape_simple_fn((240, 1), || 20.0 * rng.uniform());
+    let y: Vec<usize> = x.iter().map(|v| v.floor() as usize % 2).collect();
+    let data = Dataset::labelled(x, y).unwrap();
+    let gamma =
+        |tune| match fit(&KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() }, &data).map().kernel()
+        {
+            Kernel::Rbf { gamma } => *gamma,
+            other => panic!("{other:?}"),
+        };
+    assert!(gamma(Tune::Width) > gamma(Tune::Nothing));
+    // A number given is the centre of the search, so the answer is one of its multiples.
+    let mut space = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    *space.basis.kernel_mut() =
+        KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(3.0), degree: 3, coef0: 1.0 };
+    let Kernel::Rbf { gamma } = fit(&space, &data).map().kernel().clone() else { panic!() };
+    assert!((gamma / 3.0).log2().fract() == 0.0, "{gamma}");
+}
+
+#[test]
+fn tuning_works_for_every_pair_and_falls_back_where_there_is_nothing_to_gain() {
+    let mut rng = Rng::new(1);
+    let x = Array2::from_shape_fn((60, 3), |(i, j)| rng.normal() + if i % 3 == j { 20.0 } else { 0.0 });
+    let apart = Dataset::labelled(x, (0..60).map(|i| i % 3).collect()).unwrap();
+    for (name, space) in spaces() {
+        let space = KernelSpaceSelector { tune: Tune::Everything, ..space };
+        let fitted = fit(&space, &apart);
+        // Nothing beats plain neighbours here: one neighbour and equal weights.
+        assert_eq!(fitted.n_neighbors(), 1, "{name}");
+        assert!(fitted.weights().iter().all(|&w| w == 0.0 || w == 1.0), "{name}");
+    }
+    let kda = KernelSpaceSelector {
+        basis: BasisMethod::Discriminant(Discriminant::default()),
+        selector: None,
+        tune: Tune::Everything,
+        ..KernelSpaceSelector::default()
+    };
+    assert_eq!(fit(&kda, &builtin("wine")).map().n_components(), 2);
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let refuse = |space: &KernelSpaceSelector, data: &Dataset, wanted| {
+        space.fit(data, wanted, &Context::default()).unwrap_err().to_string()
+    };
+    let x = array![[0.0, 1.0], [1.0, 0.5], [2.0, 0.0], [3.0, 2.0]];
+    let one = Dataset::labelled(x.clone(), vec![1, 1, 1, 1]).unwrap();
+    let alone = Dataset::labelled(x.clone(), vec![0, 1, 2, 3]).unwrap();
+    let none = Dataset::unlabelled(x.clone()).unwrap();
+    let fine = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+    for (name, space) in spaces() {
+        assert!(refuse(&space, &one, Wanted::OwnRule).contains("all rows have the class '1'"), "{name}");
+        assert!(
+            refuse(&space, &alone, Wanted::OwnRule).contains("every row is alone in its class"),
+            "{name}"
+        );
+        assert!(refuse(&space, &none, Wanted::OwnRule).contains("there is no target"), "{name}");
+        let error = refuse(&space, &fine, Wanted::Count(9));
+        assert!(error.contains("from 1 to the number of columns"), "{name}: {error}");
+        let many = KernelSpaceSelector { n_neighbors: 5, ..space.clone() };
+        assert!(
+            refuse(&many, &fine, Wanted::OwnRule).contains("number of training rows, 4, got 5"),
+            "{name}"
+        );
+        let power = KernelSpaceSelector { weight_power: -1.0, ..space };
+        assert!(refuse(&power, &fine, Wanted::OwnRule).contains("'weight_power'"), "{name}");
+    }
+    let mut linear = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    *linear.basis.kernel_mut() = Kernel::Linear.into();
+    assert!(refuse(&linear, &fine, Wanted::OwnRule).contains("no width"));
+}
+
+#[test]
+fn a_class_of_one_row_is_borne() {
+    let mut rng = Rng::new(4);
+    let x = Array2::from_shape_simple_fn((21, 3), || rng.normal());
+    let mut y: Vec<usize> = (0..21).map(|i| i % 2).collect();
+    y[20] = 2;
+    let data = Dataset::labelled(x, y).unwrap();
+    for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+        for (name, space) in spaces() {
+            let fitted = fit(&KernelSpaceSelector { tune, ..space }, &data);
+            assert_eq!(fitted.predict(data.x(), &Context::default()).unwrap().len(), 21, "{name} {tune:?}");
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_ends_every_fit() {
+    struct Stop;
+    impl Observer for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let ctx = Context { observer: &Stop, ..Context::default() };
+    for (name, space) in spaces() {
+        for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+            let space = KernelSpaceSelector { tune, ..space.clone() };
+            let error = space.fit(&builtin("wine"), Wanted::OwnRule, &ctx).unwrap_err();
+            assert!(error.is_interrupted(), "{name} {tune:?}");
+        }
+    }
+}
+
+#[test]
+fn weights_are_the_rules_of_the_paper_or_the_learners_own() {
+    let data = builtin("heart");
+    let run = |weights| {
+        let mut space = KernelSpaceSelector::takes();
+        space.selector = Some(SelectorMethod::Ffs(Ffs { weak: WeakLearner::Stump, weights }));
+        fit(&space, &data)
+    };
+    let (ensemble, individual) = (run(WeightRule::Ensemble), run(WeightRule::Individual));
+    assert_eq!(ensemble.selection().order, individual.selection().order);
+    let n = data.n() as f64;
+    for (step, &i) in ensemble.selection().selected().iter().enumerate() {
+        let eps = ensemble.selection().curve[step].clamp(0.5 / n, 0.5);
+        // The weight is kept as its root.
+        assert!((ensemble.weights()[i] - 0.5 * ((1.0 - eps) / eps).ln()).abs() < 1e-12);
+    }
+    assert_ne!(ensemble.weights(), individual.weights());
+}

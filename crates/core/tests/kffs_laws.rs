@@ -1,0 +1,291 @@
+//! Forward selection against its definition, tried out in full on small problems.
+
+use kernsift::random::Rng;
+use kernsift::select::{Ffs, Klms, Selection, Selector, Wanted, WeakLearner, WeightRule};
+use kernsift::{Context, Dataset};
+use ndarray::Array2;
+use proptest::prelude::*;
+
+/// Everything as the definition says it, with nothing remembered and nothing skipped.
+mod naive {
+    use super::*;
+
+    pub struct Answer {
+        pub order: Vec<usize>,
+        pub errors: Vec<usize>,
+        pub own: Vec<usize>,
+    }
+
+    pub fn run(x: &Array2<f64>, y: &[usize], weak: WeakLearner, seed: u64) -> Answer {
+        let classes = y.iter().max().unwrap() + 1;
+        let votes: Vec<Vec<usize>> = x
+            .columns()
+            .into_iter()
+            .map(|column| match weak {
+                WeakLearner::Stump | WeakLearner::BalancedStump => stump(&column.to_vec(), y, classes),
+                WeakLearner::Klms(klms) => literal_klms(&column.to_vec(), y, classes, &klms, seed),
+            })
+            .collect();
+        let wrong = |says: &[usize]| says.iter().zip(y).filter(|(a, b)| a != b).count();
+        let own: Vec<usize> = votes.iter().map(|v| wrong(v)).collect();
+        let mut members: Vec<usize> = vec![];
+        let mut errors = vec![];
+        while members.len() < votes.len() {
+            let error_with = |i: usize| {
+                let all: Vec<&Vec<usize>> = members.iter().chain([&i]).map(|&m| &votes[m]).collect();
+                if classes == 2 { best_threshold(&all, y) } else { plurality(&all, y, classes) }
+            };
+            let candidates = (0..votes.len()).filter(|i| !members.contains(i));
+            let best = candidates.min_by_key(|&i| (error_with(i), own[i], i)).unwrap();
+            errors.push(error_with(best));
+            members.push(best);
+        }
+        Answer { order: members, errors, own }
+    }
+
+    /// sign(v - theta) for every theta between two whole numbers.
+    fn best_threshold(votes: &[&Vec<usize>], y: &[usize]) -> usize {
+        let sum = |row: usize| votes.iter().map(|v| 2 * v[row] as i64 - 1).sum::<i64>();
+        let most = votes.len() as i64 + 1;
+        let errors = |theta: f64| {
+            (0..y.len()).filter(|&row| usize::from(sum(row) as f64 - theta > 0.0) != y[row]).count()
+        };
+        (-most..=most).map(|theta| errors(theta as f64 + 0.5)).min().unwrap()
+    }
+
+    fn plurality(votes: &[&Vec<usize>], y: &[usize], classes: usize) -> usize {
+        let share = |c: usize| y.iter().filter(|&&k| k == c).count();
+        (0..y.len())
+            .filter(|&row| {
+                let count = |c: usize| votes.iter().filter(|v| v[row] == c).count();
+                let winner = (0..classes).rev().max_by_key(|&c| (count(c), share(c))).unwrap();
+                winner != y[row]
+            })
+            .count()
+    }
+
+    fn majority(y: &[usize], rows: &[usize], classes: usize) -> usize {
+        (0..classes).map(|c| rows.iter().filter(|&&i| y[i] == c).count()).max().unwrap()
+    }
+
+    fn stump(u: &[f64], y: &[usize], classes: usize) -> Vec<usize> {
+        let mut cuts = u.to_vec();
+        cuts.sort_by(f64::total_cmp);
+        cuts.dedup();
+        cuts.pop();
+        let mut best: Option<(usize, Vec<usize>)> = None;
+        for cut in cuts {
+            let (left, right): (Vec<usize>, Vec<usize>) = (0..u.len()).partition(|&i| u[i] <= cut);
+            let says = |l: usize, r: usize| -> Vec<usize> {
+                u.iter().map(|&v| if v <= cut { l } else { r }).collect()
+            };
+            let errors = |v: &[usize]| v.iter().zip(y).filter(|(a, b)| a != b).count();
+            let choice = if classes == 2 {
+                let (a, b) = (says(0, 1), says(1, 0));
+                match errors(&a).cmp(&errors(&b)) {
+                    std::cmp::Ordering::Less => a,
+                    std::cmp::Ordering::Greater => b,
+                    std::cmp::Ordering::Equal => {
+                        if a[0] == y[0] {
+                            a
+                        } else {
+                            b
+                        }
+                    }
+                }
+            } else {
+                let lead = |rows: &[usize], from_left: bool| {
+                    // The class that was first to have as many, coming from its own end by value and class.
+                    let mut sorted = rows.to_vec();
+                    sorted.sort_by(|&a, &b| u[a].total_cmp(&u[b]).then(y[a].cmp(&y[b])));
+                    if !from_left {
+                        sorted.reverse();
+                    }
+                    let most = majority(y, rows, classes);
+                    let mut counts = vec![0; classes];
+                    *sorted
+                        .iter()
+                        .map(|&i| &y[i])
+                        .find(|&&c| {
+                            counts[c] += 1;
+                            counts[c] == most
+                        })
+                        .unwrap()
+                };
+                says(lead(&left, true), lead(&right, false))
+            };
+            if best.as_ref().is_none_or(|(least, _)| errors(&choice) < *least) {
+                best = Some((errors(&choice), choice));
+            }
+        }
+        best.map_or_else(|| constant(y, classes), |(_, v)| v)
+    }
+
+    fn constant(y: &[usize], classes: usize) -> Vec<usize> {
+        let count = |c: usize| y.iter().filter(|&&k| k == c).count();
+        let most = (0..classes).map(count).max().unwrap();
+        vec![*y.iter().find(|&&c| count(c) == most).unwrap(); y.len()]
+    }
+
+    fn literal_klms(u: &[f64], y: &[usize], classes: usize, klms: &Klms, seed: u64) -> Vec<usize> {
+        let n = u.len() as f64;
+        let mean = u.iter().sum::<f64>() / n;
+        let sd = (u.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let kappa = |a: f64, b: f64| (-(a - b).powi(2) / (2.0 * (klms.width * sd).powi(2))).exp();
+        let mut order: Vec<usize> = (0..u.len()).collect();
+        Rng::stream(seed, "order of learning").shuffle(&mut order);
+        let sums: Vec<Vec<f64>> = (0..classes)
+            .map(|class| {
+                let mut e: Vec<(usize, f64)> = vec![];
+                for &j in &order {
+                    let target = if y[j] == class { 1.0 } else { -1.0 };
+                    let sum: f64 = e.iter().map(|&(l, e)| e * kappa(u[l], u[j])).sum();
+                    e.push((j, target - klms.eta * sum));
+                }
+                u.iter().map(|&at| e.iter().map(|&(l, e)| e * kappa(u[l], at)).sum()).collect()
+            })
+            .collect();
+        (0..u.len())
+            .map(|i| (0..classes).max_by(|&a, &b| sums[a][i].total_cmp(&sums[b][i])).unwrap())
+            .collect()
+    }
+}
+
+fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: Wanted, seed: u64) -> Selection {
+    let data = Dataset::labelled(x.clone(), y.to_vec()).unwrap();
+    ffs.select(&data, wanted, &Context { seed, ..Context::default() }).unwrap()
+}
+
+/// Up to 12 rows and 5 columns, with all classes present. Whole numbers make ties; KLMS gets numbers
+/// without them, for the sign of a sum that cancels is rounding.
+fn problem(classes: usize, whole: bool) -> impl Strategy<Value = (Array2<f64>, Vec<usize>)> {
+    (classes.max(2)..=12usize, 1..=5usize).prop_flat_map(move |(n, d)| {
+        let value = if whole { (0..4i32).prop_map(f64::from).boxed() } else { (-3.0..3.0f64).boxed() };
+        (prop::collection::vec(value, n * d), prop::collection::vec(0..classes, n)).prop_map(
+            move |(x, mut y)| {
+                (0..classes).for_each(|c| y[c] = c);
+                (Array2::from_shape_vec((n, d), x).unwrap(), y)
+            },
+        )
+    })
+}
+
+fn equals_brute_force(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Result<(), TestCaseError> {
+    let expected = naive::run(x, y, ffs.weak, seed);
+    let got = select(x, y, ffs, Wanted::OwnRule, seed);
+    let n = y.len() as f64;
+    prop_assert_eq!(&got.order, &expected.order);
+    let curve: Vec<f64> = expected.errors.iter().map(|&e| e as f64 / n).collect();
+    prop_assert_eq!(&got.curve, &curve);
+    let least = expected.errors.iter().min().unwrap();
+    let kept = 1 + expected.errors.iter().position(|e| e == least).unwrap();
+    prop_assert_eq!(got.n_selected, kept);
+    let others = *y.iter().max().unwrap() as f64;
+    for (step, &column) in expected.order.iter().enumerate() {
+        let errors = match ffs.weights {
+            WeightRule::Ensemble => expected.errors[step],
+            WeightRule::Individual => expected.own[column],
+        };
+        let eps = (errors as f64 / n).clamp(0.5 / n, others / (others + 1.0));
+        let weight = if step < kept { 0.5 * ((1.0 - eps) / eps).ln() + 0.5 * others.ln() } else { 0.0 };
+        // Two ways to write one logarithm.
+        prop_assert!((got.scores[column] - weight).abs() < 1e-12, "{} {}", got.scores[column], weight);
+    }
+    Ok(())
+}
+
+const KLMS: Klms = Klms { eta: 0.5, width: 1.0, quantum: None };
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stumps_of_two_classes_equal_brute_force((x, y) in problem(2, true)) {
+        for weights in [WeightRule::Ensemble, WeightRule::Individual] {
+            equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::Stump, weights }, 0)?;
+        }
+    }
+
+    #[test]
+    fn stumps_of_three_classes_equal_brute_force((x, y) in problem(3, true)) {
+        for weights in [WeightRule::Ensemble, WeightRule::Individual] {
+            equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::Stump, weights }, 0)?;
+        }
+    }
+
+    #[test]
+    fn klms_of_two_classes_equals_brute_force((x, y) in problem(2, false), seed in 0..1000u64) {
+        equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::Klms(KLMS), ..Ffs::default() }, seed)?;
+    }
+
+    #[test]
+    fn klms_of_three_classes_equals_brute_force((x, y) in problem(3, false), seed in 0..1000u64) {
+        equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::Klms(KLMS), ..Ffs::default() }, seed)?;
+    }
+
+    #[test]
+    fn flipping_labels_changes_nothing((x, y) in problem(2, true), seed in 0..1000u64) {
+        let flipped: Vec<usize> = y.iter().map(|c| 1 - c).collect();
+        for weak in [WeakLearner::Stump, WeakLearner::Klms(KLMS)] {
+            let ffs = Ffs { weak, ..Ffs::default() };
+            let (a, b) = (select(&x, &y, &ffs, Wanted::OwnRule, seed), select(&x, &flipped, &ffs, Wanted::OwnRule, seed));
+            prop_assert_eq!(a, b);
+        }
+    }
+
+    #[test]
+    fn a_wanted_number_is_the_beginning_of_the_same_order((x, y) in problem(2, true)) {
+        let d = x.ncols();
+        let all = select(&x, &y, &Ffs::default(), Wanted::Count(d), 0);
+        prop_assert_eq!(all.n_selected, d);
+        for k in 1..=d {
+            let some = select(&x, &y, &Ffs::default(), Wanted::Count(k), 0);
+            prop_assert_eq!(some.selected(), &all.order[..k]);
+            prop_assert!(some.order[k..].iter().all(|&j| some.scores[j] == 0.0));
+        }
+    }
+}
+
+#[test]
+fn the_seed_decides_the_order_of_learning() {
+    let mut rng = Rng::new(3);
+    let x = Array2::from_shape_simple_fn((60, 30), || rng.normal());
+    let y: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] > 0.3 * r[2])).collect();
+    let ffs = Ffs { weak: WeakLearner::Klms(KLMS), ..Ffs::default() };
+    let run = |seed| select(&x, &y, &ffs, Wanted::OwnRule, seed);
+    assert_eq!(run(1), run(1));
+    assert!((2..20).any(|seed| run(seed).order != run(1).order));
+}
+
+#[test]
+fn wide_data_stop_early_and_still_rank_every_column() {
+    let mut rng = Rng::new(5);
+    let (n, d) = (40, 3000);
+    let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+    let y: Vec<usize> = (0..n).map(|i| i % 2).collect();
+    for i in 0..n {
+        x[[i, 1234]] += 6.0 * y[i] as f64;
+    }
+    let got = select(&x, &y, &Ffs::default(), Wanted::OwnRule, 0);
+    assert_eq!(got.order[0], 1234);
+    assert_eq!(*got.curve.last().unwrap(), 0.0);
+    assert!(got.curve.len() < 64, "{}", got.curve.len());
+    let mut all = got.order.clone();
+    all.sort_unstable();
+    assert_eq!(all, (0..d).collect::<Vec<_>>());
+    assert_eq!(select(&x, &y, &Ffs::default(), Wanted::Count(100), 0).selected().len(), 100);
+}
+
+#[test]
+fn planted_columns_are_found() {
+    use kernsift::data::synthetic::{Pattern, Synthetic};
+    for seed in 0..5 {
+        let planted =
+            Synthetic { pattern: Pattern::Linear, columns: 40, seed, ..Synthetic::default() }.make().unwrap();
+        for weak in [WeakLearner::Stump, WeakLearner::Klms(KLMS)] {
+            let ffs = Ffs { weak, ..Ffs::default() };
+            let got = ffs.select(&planted.data, Wanted::Count(2), &Context::default()).unwrap();
+            assert!(planted.relevant.contains(&got.order[0]), "{weak:?}, seed {seed}: {:?}", &got.order[..3]);
+        }
+    }
+}
