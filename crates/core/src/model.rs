@@ -298,7 +298,7 @@ mod tests {
         assert!(message(&bytes[..bytes.len() - 1]).contains("it is cut off"));
         let mut newer = bytes.clone();
         newer[8] = 9;
-        assert!(message(&newer).contains("version 9, this program reads version 1"));
+        assert!(message(&newer).contains("version 9, this program reads up to version 2"));
         let mut damaged = bytes.clone();
         *damaged.last_mut().unwrap() ^= 1;
         assert!(message(&damaged).contains("checksum"));

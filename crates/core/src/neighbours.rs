@@ -7,8 +7,9 @@
 //! Cost: $O(n q d)$ operations for $q$ queries, $O(n + q)$ memory beyond the rows.
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::product_into;
+use crate::simd::squared_distance;
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
@@ -42,6 +43,14 @@ pub fn nearest(
     let reference = reference.as_standard_layout();
     let queries = queries.as_standard_layout();
     let lengths: Vec<f64> = reference.rows().into_iter().map(|r| r.dot(&r)).collect();
+    // Squares up to a quarter of the largest number leave room for a difference of two rows.
+    let too_long = |length: f64| length.is_nan() || length > f64::MAX / 4.0;
+    if lengths.iter().copied().any(too_long) || queries.rows().into_iter().any(|q| too_long(q.dot(&q))) {
+        return Err(Error::Breakdown {
+            step: "nearest rows",
+            why: "distances between rows are too large for a number; scale the columns".into(),
+        });
+    }
     let search = Search { reference: reference.view(), lengths: &lengths, k };
     let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES).collect();
     let mut found = Vec::with_capacity(queries.nrows());
@@ -81,9 +90,7 @@ impl Search<'_> {
                     let row = tile * TILE + r;
                     let parts = own[q] + self.lengths[row];
                     let worst = if best[q].len() < self.k { f64::INFINITY } else { limit(&best[q]) };
-                    // Not a number where squares overflow: then it is measured as well.
-                    let surely_farther = parts - 2.0 * product - doubt * parts > worst;
-                    if !surely_farther && skip != Some(row) {
+                    if parts - 2.0 * product - doubt * parts <= worst && skip != Some(row) {
                         insert(&mut best[q], self.k, Neighbour { row, squared: squared(query, rows.row(r)) });
                     }
                 }
@@ -98,7 +105,8 @@ fn limit(best: &[Neighbour]) -> f64 {
 }
 
 fn squared(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
+    let rows = "both are rows of arrays in standard layout";
+    squared_distance(a.to_slice().expect(rows), b.to_slice().expect(rows))
 }
 
 /// Keeps the nearest; rows come in order, so that equals go behind.
@@ -152,10 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn huge_numbers_do_not_hide_neighbours() {
+    fn distances_that_are_no_numbers_are_refused() {
         let x = array![[1e200], [-1e200], [0.0]];
-        let found = nearest(x.view(), array![[9e199]].view(), 1, None, &Context::default()).unwrap();
-        // All squares are infinite, so all are equally far: the first.
-        assert_eq!(found[0][0].row, 0);
+        let error = nearest(x.view(), x.view(), 1, None, &Context::default()).unwrap_err().to_string();
+        assert!(error.contains("too large for a number; scale the columns"), "{error}");
     }
 }

@@ -58,6 +58,8 @@ impl Standardizer {
                 }
                 out.into()
             }
+            // Learned from dense rows: a shift leaves no cell zero.
+            Rows::Sparse(_) if self.shift.iter().any(|&s| s != 0.0) => self.apply(&x.to_dense().into())?,
             Rows::Sparse(x) => x.scaled(&self.scale).into(),
         })
     }
@@ -86,5 +88,12 @@ mod tests {
         let scaled = Standardizer::fit(&x).apply(&x).unwrap();
         assert!(scaled.is_sparse());
         assert_eq!(scaled.to_dense(), array![[1.0, 0.0], [3.0, 0.0]]);
+        // What was learned from dense rows does to sparse ones what it does to dense ones.
+        let dense: Rows = array![[1.0, 5.0], [3.0, 7.0]].into();
+        let scaler = Standardizer::fit(&dense);
+        assert_eq!(
+            scaler.apply(&x).unwrap().to_dense(),
+            scaler.apply(&x.to_dense().into()).unwrap().to_dense()
+        );
     }
 }

@@ -5,7 +5,7 @@ use super::fisher::FisherScore;
 use super::relief::Relief;
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::method::Info;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,17 @@ impl SelectorMethod {
             "ffs" => Ok(Self::Ffs(Ffs::default())),
             "relief" => Ok(Self::Relief(Relief::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
+        }
+    }
+}
+
+impl SelectorMethod {
+    /// Refuses parameters that are wrong whatever the columns are, before any of them is made.
+    pub(crate) fn check(&self, classes: &Classes) -> Result<()> {
+        match self {
+            Self::Fisher(_) => Ok(()),
+            Self::Ffs(method) => method.weak.validate(),
+            Self::Relief(method) => method.check(classes),
         }
     }
 }

@@ -63,7 +63,13 @@ impl Selector for Relief {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        self.check(classes, ctx)?;
+        self.check(classes)?;
+        for (class, _) in classes.counts().iter().enumerate().filter(|(_, count)| **count == 1) {
+            ctx.warn(format!(
+                "Relief: class '{}' has a single row, which has no neighbour of its own class",
+                classes.names[class]
+            ));
+        }
         let x = data.x().to_dense();
         let mut weights = self.weights(&x, classes, ctx)?;
         weights.iter_mut().for_each(|w| *w = w.max(0.0));
@@ -76,22 +82,15 @@ impl Selector for Relief {
 }
 
 impl Relief {
-    fn check(&self, classes: &Classes, ctx: &Context) -> Result<()> {
-        let counts = classes.counts();
-        let smallest = counts.iter().copied().filter(|&c| c >= 2).min();
-        let Some(smallest) = smallest else {
+    /// Refuses more neighbours than classes have.
+    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
+        let Some(smallest) = classes.counts().into_iter().filter(|&count| count >= 2).min() else {
             return Err(Error::AllAlone { method: NAME, rows: classes.codes.len() });
         };
         if self.n_neighbors == 0 || self.n_neighbors >= smallest {
             let expected =
                 format!("from 1 to one fewer than the rows of the smallest class, {}", smallest - 1);
             return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
-        }
-        for (class, _) in counts.iter().enumerate().filter(|(_, count)| **count == 1) {
-            ctx.warn(format!(
-                "Relief: class '{}' has a single row, which has no neighbour of its own class",
-                classes.names[class]
-            ));
         }
         Ok(())
     }

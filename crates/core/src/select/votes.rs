@@ -9,7 +9,7 @@
 //! All counts are whole numbers, so neither blocking nor threads can change them.
 
 use super::weak::Labels;
-use crate::simd::{VOTERS, count_votes};
+use crate::simd::{VOTERS, count_votes, vectorised};
 use rayon::prelude::*;
 
 /// Rows that one task counts; a count must fit in 16 bits.
@@ -93,17 +93,17 @@ struct Threshold<'a> {
 }
 
 /// Rows with as many votes for class 1.
-struct Level {
+pub struct Level {
     ayes: u32,
     /// Rows of class 0 and of class 1.
-    rows: [usize; 2],
+    rows: [i32; 2],
 }
 
 impl Threshold<'_> {
     /// The levels that have rows, and the bucket (level and class) of each row.
     fn levels(&self) -> (Vec<Level>, Vec<u32>) {
         let most = self.ayes.iter().max().map_or(0, |&m| m as usize);
-        let mut rows = vec![[0usize; 2]; most + 1];
+        let mut rows = vec![[0i32; 2]; most + 1];
         for (&ayes, &class) in self.ayes.iter().zip(&self.labels.codes) {
             rows[ayes as usize][usize::from(class)] += 1;
         }
@@ -123,14 +123,11 @@ impl Vote for Threshold<'_> {
     fn errors_with_each(&self, open: &[bool]) -> Vec<usize> {
         let (levels, buckets) = self.levels();
         let tile_errors = |(tile, open): (&Vec<[u8; VOTERS]>, &[bool])| {
-            let mut errors = vec![0; open.len()];
-            if open.contains(&true) {
-                let counts = count(tile, &buckets, 2 * levels.len());
-                for (lane, errors) in errors.iter_mut().enumerate().filter(|(lane, _)| open[*lane]) {
-                    *errors = fewest_errors(&levels, |bucket| counts[bucket][lane] as usize);
-                }
+            if !open.contains(&true) {
+                return vec![0; open.len()];
             }
-            errors
+            let counts = count(tile, &buckets, 2 * levels.len());
+            fewest_errors(&levels, &counts).iter().take(open.len()).map(|&errors| errors as usize).collect()
         };
         let parts: Vec<Vec<usize>> =
             self.votes.tiles.par_iter().zip(open.par_chunks(VOTERS)).map(tile_errors).collect();
@@ -145,16 +142,16 @@ impl Vote for Threshold<'_> {
 }
 
 /// Votes for class 1 in each bucket, for every voter of a tile.
-fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[u32; VOTERS]> {
+fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[i32; VOTERS]> {
     let one = |(tile, buckets): (&[[u8; VOTERS]], &[u32])| {
         let mut counts = vec![[0u16; VOTERS]; n_buckets];
         count_votes(&mut counts, buckets, tile);
         counts
     };
-    let mut total = vec![[0u32; VOTERS]; n_buckets];
+    let mut total = vec![[0i32; VOTERS]; n_buckets];
     let mut add = |part: Vec<[u16; VOTERS]>| {
         for (total, part) in total.iter_mut().zip(&part) {
-            total.iter_mut().zip(part).for_each(|(total, part)| *total += u32::from(*part));
+            total.iter_mut().zip(part).for_each(|(total, part)| *total += i32::from(*part));
         }
     };
     if tile.len() <= CHUNK {
@@ -166,37 +163,35 @@ fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[u32; 
     total
 }
 
-/// The fewest errors over all thresholds once a candidate's votes are added; `ayes_in(2 l + c)` is its number
-/// of votes for class 1 among rows of level `l` and class `c`.
-fn fewest_errors(levels: &[Level], ayes_in: impl Fn(usize) -> usize) -> usize {
-    // With the lowest threshold the vote says 1 of every row. Raising it past a number of votes turns
-    // the rows there to 0, which mends those of class 0 and spoils those of class 1.
-    let mut errors = levels.iter().map(|level| level.rows[0] as i64).sum::<i64>();
-    let mut least = errors;
-    let mut pass = |change: i64| {
-        errors += change;
-        least = least.min(errors);
-    };
-    // Rows of the level below that got a vote more, and where they now are.
-    let mut raised: Option<(u32, i64)> = None;
-    for (l, level) in levels.iter().enumerate() {
-        let ayes = [ayes_in(2 * l), ayes_in(2 * l + 1)];
-        let gain = |rows: [usize; 2]| rows[1] as i64 - rows[0] as i64;
-        let stay = gain([level.rows[0] - ayes[0], level.rows[1] - ayes[1]]);
-        match raised {
-            Some((at, change)) if at == level.ayes => pass(change + stay),
-            Some((_, change)) => {
-                pass(change);
-                pass(stay);
+vectorised! {
+    /// For each voter of a tile, the fewest errors over all thresholds once its votes are added. `ayes[2 l + c]`
+    /// has the votes for class 1 among rows of level `l` and class `c`.
+    pub fn fewest_errors(levels: &[Level], ayes: &[[i32; VOTERS]]) -> [i32; VOTERS] {
+        // With the lowest threshold the vote says 1 of every row. Raising it past a number of votes turns
+        // the rows there to 0, which mends those of class 0 and spoils those of class 1.
+        let mut errors = [levels.iter().map(|level| level.rows[0]).sum::<i32>(); VOTERS];
+        let mut least = errors;
+        // Rows of the level below that got a vote more, by class 1 less class 0, and where they now are.
+        let mut raised = [0; VOTERS];
+        let mut raised_at = 0;
+        for (level, ayes) in levels.iter().zip(ayes.as_chunks::<2>().0) {
+            let merge = raised_at == level.ayes;
+            for i in 0..VOTERS {
+                let stay = (level.rows[1] - ayes[1][i]) - (level.rows[0] - ayes[0][i]);
+                errors[i] += raised[i];
+                // Rows that were raised to this level are passed together with those that stay.
+                least[i] = if merge { least[i] } else { least[i].min(errors[i]) };
+                errors[i] += stay;
+                least[i] = least[i].min(errors[i]);
+                raised[i] = ayes[1][i] - ayes[0][i];
             }
-            None => pass(stay),
+            raised_at = level.ayes + 1;
         }
-        raised = Some((level.ayes + 1, gain(ayes)));
+        for i in 0..VOTERS {
+            least[i] = least[i].min(errors[i] + raised[i]);
+        }
+        least
     }
-    if let Some((_, change)) = raised {
-        pass(change);
-    }
-    least as usize
 }
 
 /// More classes: the class with most votes wins; of equals the more frequent one, then the first.

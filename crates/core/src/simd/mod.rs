@@ -45,7 +45,7 @@ macro_rules! vectorised {
 pub(crate) use vectorised;
 
 #[cfg(target_arch = "x86_64")]
-fn has_avx512() -> bool {
+pub(crate) fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected;
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512dq")
@@ -112,22 +112,36 @@ vectorised! {
     }
 }
 
+/// `sum_i term(a[i], b[i])`, as sixteen sums that are added at the end: an order that does not depend on how
+/// wide the processor's vectors are.
+#[inline(always)]
+fn sum_of_terms(a: &[f64], b: &[f64], add: impl Fn(f64, f64, f64) -> f64) -> f64 {
+    const LANES: usize = 16;
+    let (a, a_rest) = a.as_chunks::<LANES>();
+    let (b, b_rest) = b.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..LANES {
+            sums[i] = add(a[i], b[i], sums[i]);
+        }
+    }
+    for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *sum = add(*a, *b, *sum);
+    }
+    sums.iter().sum()
+}
+
 vectorised! {
-    /// `sum_i a[i] * b[i]`, as sixteen sums that are added at the end: the same order on every processor.
+    /// `sum_i a[i] b[i]`
     pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-        const LANES: usize = 16;
-        let (a, a_rest) = a.as_chunks::<LANES>();
-        let (b, b_rest) = b.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (a, b) in a.iter().zip(b) {
-            for i in 0..LANES {
-                sums[i] = multiply_add::<FMA>(a[i], b[i], sums[i]);
-            }
-        }
-        for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
-            *sum = multiply_add::<FMA>(*a, *b, *sum);
-        }
-        sums.iter().sum()
+        sum_of_terms(a, b, multiply_add::<FMA>)
+    }
+}
+
+vectorised! {
+    /// `sum_i (a[i] - b[i])^2`
+    pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+        sum_of_terms(a, b, |a, b, sum| multiply_add::<FMA>(a - b, a - b, sum))
     }
 }
 
@@ -341,6 +355,8 @@ mod tests {
         // The sum of squares up to 36; whole numbers are exact.
         assert_eq!(dot(&a, &a), 36.0 * 37.0 * 73.0 / 6.0);
         assert_eq!(dot(&[], &[]), 0.0);
+        let b: Vec<f64> = a.iter().map(|v| v + 2.0).collect();
+        assert_eq!(squared_distance(&a, &b), 4.0 * 37.0);
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Default for KernelSpaceSelector {
     }
 }
 
-const NAME: &str = "kernel-space selection";
+pub(super) const NAME: &str = "kernel-space selection";
 
 impl KernelSpaceSelector {
     /// The pair's name: `takes`, `fskgs`, ..., or its two halves.
@@ -90,6 +90,9 @@ impl KernelSpaceSelector {
         if !(self.weight_power >= 0.0 && self.weight_power.is_finite()) {
             return Err(Error::param(NAME, "weight_power", "0 or more", self.weight_power));
         }
+        if let Some(selector) = &self.selector {
+            selector.check(classes)?;
+        }
         if self.tune != Tune::Nothing {
             let (chosen, wanted) = tuned(self, data, wanted, ctx)?;
             return chosen.fit_as_set(data, wanted, ctx);
@@ -103,16 +106,21 @@ impl KernelSpaceSelector {
         let basis = self.basis_for(data, ctx)?;
         let fitted = basis.fit(data, ctx)?;
         let features = Dataset::with_target(fitted.features, data.target().clone())?;
-        let selection = match &self.selector {
-            Some(selector) => selector.select(&features, wanted, ctx)?,
-            None => {
-                let d = features.d();
-                Selection::by_score("all", vec![1.0; d], wanted.resolve(NAME, d)?.unwrap_or(d))
-            }
-        };
+        let selection = self.select(&features, wanted, ctx)?;
         let weights = self.weights(&selection, ctx);
         let features = features.x().to_dense();
         KernelSpace::new(self.name(), fitted.map, selection, &weights, &features, classes, self.n_neighbors)
+    }
+
+    /// Ranks the directions.
+    pub(super) fn select(&self, features: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        match &self.selector {
+            Some(selector) => selector.select(features, wanted, ctx),
+            None => {
+                let d = features.d();
+                Ok(Selection::by_score("all", vec![1.0; d], wanted.resolve(NAME, d)?.unwrap_or(d)))
+            }
+        }
     }
 
     fn basis_for(&self, data: &Dataset, ctx: &Context) -> Result<BasisMethod> {

@@ -11,7 +11,7 @@
 //! the grid of widths, which looks at the training rows without their classes. Many rows are represented by a
 //! sample of them.
 
-use super::selector::{KernelSpaceSelector, Tune};
+use super::selector::{KernelSpaceSelector, NAME, Tune};
 use crate::basis::{Basis, BasisMethod, Threshold};
 use crate::classify::most_voted;
 use crate::context::{Context, Observer};
@@ -20,10 +20,10 @@ use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::neighbours::nearest;
 use crate::random::Rng;
-use crate::select::{
-    Ffs, Selection, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum,
-};
+use crate::select::{Ffs, Selection, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum};
 use ndarray::{Array2, ArrayView1, Axis};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Widths: the kernel's own gamma times these.
 const WIDTHS: [f64; 7] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0, 16.0];
@@ -52,6 +52,11 @@ pub(super) fn tuned(
     ctx: &Context,
 ) -> Result<(KernelSpaceSelector, Wanted)> {
     need_width(space)?;
+    let classes = data.classes(NAME)?;
+    if classes.counts().iter().filter(|&&count| count > 1).count() < 2 {
+        ctx.warn("too few rows of each class to choose settings by; they stay as they are");
+        return Ok((space.clone(), wanted));
+    }
     let sample = sample(data, ctx);
     let quiet = Quiet(ctx);
     let inner = Context { observer: &quiet, ..*ctx };
@@ -76,12 +81,7 @@ fn need_width(space: &KernelSpaceSelector) -> Result<()> {
 }
 
 fn no_width() -> Error {
-    Error::param(
-        "kernel-space selection",
-        "tune",
-        "left out where the kernel has no width to choose",
-        "a kernel without one",
-    )
+    Error::param(NAME, "tune", "left out where the kernel has no width to choose", "a kernel without one")
 }
 
 /// Some of the rows if they are many, with the classes' shares.
@@ -122,7 +122,7 @@ impl Search<'_> {
             for (hits, factor) in hits.iter_mut().zip(WIDTHS) {
                 let fitted = self.with_width(factor).fit(&train, self.wanted, &self.inner)?;
                 let predicted = fitted.predict(test.x(), &self.inner)?;
-                let codes = &test.classes("tuning")?.codes;
+                let codes = &test.classes(NAME)?.codes;
                 *hits += predicted.iter().zip(codes).filter(|(a, b)| a == b).count();
             }
         }
@@ -136,65 +136,81 @@ impl Search<'_> {
     }
 
     fn everything(&self) -> Result<(KernelSpaceSelector, Wanted)> {
-        let keeps: &[Keep] = if self.wanted == Wanted::OwnRule { &Keep::ALL } else { &[Keep::Wanted] };
-        let mut candidates = vec![];
-        for &keep in keeps {
-            for power in POWERS {
-                for factor in WIDTHS {
-                    for n_neighbors in NEIGHBORS {
-                        candidates.push(Candidate { keep, power, factor, n_neighbors });
-                    }
-                }
-            }
-        }
-        let n = self.data.n();
-        let mut hits = vec![vec![0u16; n]; candidates.len()];
-        let mut plain_hits = vec![0u16; n];
         let splits = self.splits();
-        for (step, (train, test)) in splits.iter().enumerate() {
-            let (train_data, test_data) = (self.data.take_rows(train), self.data.take_rows(test));
-            let plain = Fold::new(&self.plain(), &train_data, &test_data, Wanted::Share(1.0), &self.inner)?;
-            let right = plain.right(Keep::All, 0.0, &[1], &self.inner)?;
-            test.iter().zip(&right[0]).for_each(|(&row, &right)| plain_hits[row] += u16::from(right));
-            for (w, factor) in WIDTHS.into_iter().enumerate() {
-                self.ctx.step("tuning", step * WIDTHS.len() + w, splits.len() * WIDTHS.len())?;
-                let wanted = if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted };
-                let fold = Fold::new(&self.candidate(factor), &train_data, &test_data, wanted, &self.inner)?;
-                for &keep in keeps {
-                    for power in POWERS {
-                        let right = fold.right(keep, power, &NEIGHBORS, &self.inner)?;
-                        for (n_neighbors, right) in NEIGHBORS.into_iter().zip(right) {
-                            let this = Candidate { keep, power, factor, n_neighbors };
-                            let place = candidates.iter().position(|c| *c == this).expect("all are listed");
-                            test.iter().zip(right).for_each(|(&row, right)| {
-                                hits[place][row] += u16::from(right);
-                            });
-                        }
-                    }
-                }
+        let done = AtomicUsize::new(0);
+        let judged: Vec<Judged> = splits
+            .par_iter()
+            .map(|(train, test)| {
+                self.judge(train, test, &|| {
+                    let step = done.fetch_add(1, Ordering::Relaxed);
+                    self.ctx.step("tuning", step, splits.len() * WIDTHS.len())
+                })
+            })
+            .collect::<Result<_>>()?;
+        // How often each row was predicted right, over the repeats.
+        let hits = |pick: &dyn Fn(&Judged) -> &Vec<bool>| {
+            let mut hits = vec![0u16; self.data.n()];
+            for ((_, test), judged) in splits.iter().zip(&judged) {
+                test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
             }
-        }
-        let total = |hits: &[u16]| hits.iter().map(|&h| u64::from(h)).sum::<u64>();
-        // Of equals the first: fewest weights, widest kernel, fewest neighbours.
-        let best = (0..candidates.len()).rev().max_by_key(|&c| total(&hits[c])).unwrap_or(0);
-        if !clearly_better(&hits[best], &plain_hits) {
+            hits
+        };
+        let candidates: Vec<Candidate> =
+            judged[0].candidates.iter().map(|(candidate, _)| *candidate).collect();
+        let all: Vec<Vec<u16>> =
+            (0..candidates.len()).map(|c| hits(&|judged| &judged.candidates[c].1)).collect();
+        let total = |c: usize| all[c].iter().map(|&h| u64::from(h)).sum::<u64>();
+        let best = (0..candidates.len())
+            .min_by(|&a, &b| total(b).cmp(&total(a)).then(candidates[a].simplicity(&candidates[b])))
+            .unwrap_or(0);
+        if !clearly_better(&all[best], &hits(&|judged| &judged.plain)) {
             self.ctx.note("chosen inside the training rows: plain neighbours in the whole of kernel space");
-            let wanted = if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted };
-            return Ok((self.plain(), wanted));
+            return Ok((self.plain(), self.all_or_wanted()));
         }
         let Candidate { keep, power, factor, n_neighbors } = candidates[best];
-        let space = KernelSpaceSelector { weight_power: power, n_neighbors, ..self.candidate(factor) };
         self.ctx.note(format!(
             "chosen inside the training rows: gamma {}, weights to the power {power}, {n_neighbors} neighbours, {}",
             factor * self.centre,
             keep.describe(),
         ));
-        let wanted = match keep {
-            Keep::All => Wanted::Share(1.0),
-            Keep::OwnRule => Wanted::OwnRule,
-            Keep::Wanted => self.wanted,
-        };
+        let space = KernelSpaceSelector { weight_power: power, n_neighbors, ..self.candidate(factor) };
+        let wanted = if keep == Keep::OwnRule { Wanted::OwnRule } else { self.all_or_wanted() };
         Ok((space, wanted))
+    }
+
+    /// Which test rows of a fold every candidate predicts right.
+    fn judge(&self, train: &[usize], test: &[usize], step: &dyn Fn() -> Result<()>) -> Result<Judged> {
+        let (train, test) = (self.data.take_rows(train), self.data.take_rows(test));
+        let mut plain = self.plain();
+        if self.wanted == Wanted::OwnRule {
+            // All are kept, so nothing need be ranked.
+            plain.selector = None;
+        }
+        let fold = Fold::new(&plain, &train, &test, self.all_or_wanted(), &self.inner)?;
+        let plain = fold.right(Keep::All, 0.0, &[1], &self.inner)?.swap_remove(0);
+        let keeps: &[Keep] =
+            if self.wanted == Wanted::OwnRule { &[Keep::All, Keep::OwnRule] } else { &[Keep::All] };
+        let mut candidates = vec![];
+        for factor in WIDTHS {
+            step()?;
+            let fold = Fold::new(&self.candidate(factor), &train, &test, self.all_or_wanted(), &self.inner)?;
+            for &keep in keeps {
+                for power in POWERS {
+                    let right = fold.right(keep, power, &NEIGHBORS, &self.inner)?;
+                    candidates.extend(
+                        NEIGHBORS.into_iter().zip(right).map(|(n_neighbors, right)| {
+                            (Candidate { keep, power, factor, n_neighbors }, right)
+                        }),
+                    );
+                }
+            }
+        }
+        Ok(Judged { plain, candidates })
+    }
+
+    /// What is kept unless forward selection's own rule is.
+    fn all_or_wanted(&self) -> Wanted {
+        if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted }
     }
 
     /// The settings that candidates share.
@@ -223,7 +239,7 @@ impl Search<'_> {
 
     /// Training and test rows of every fold of every repeat, with the classes' shares.
     fn splits(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
-        let classes = self.data.classes("tuning").expect("checked before");
+        let classes = self.data.classes(NAME).expect("checked before");
         let n = self.data.n();
         let mut rng = Rng::stream(self.ctx.seed, "inner folds");
         let repeats = if self.space.tune == Tune::Width { 1 } else { (PREDICTIONS / n).clamp(1, REPEATS) };
@@ -250,24 +266,39 @@ struct Candidate {
     n_neighbors: usize,
 }
 
+impl Candidate {
+    /// Of equally good ones the simplest: least weighted, widest kernel, fewest neighbours, all kept.
+    fn simplicity(&self, other: &Self) -> std::cmp::Ordering {
+        self.power
+            .total_cmp(&other.power)
+            .then(self.factor.total_cmp(&other.factor))
+            .then(self.n_neighbors.cmp(&other.n_neighbors))
+            .then(self.keep.cmp(&other.keep))
+    }
+}
+
 /// How many directions are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Keep {
+    /// All, or as many as the user wants.
     All,
+    /// As many as the selector finds right.
     OwnRule,
-    Wanted,
 }
 
 impl Keep {
-    const ALL: [Self; 2] = [Self::All, Self::OwnRule];
-
     fn describe(self) -> &'static str {
         match self {
-            Self::All => "all directions",
-            Self::OwnRule => "directions up to the least error",
-            Self::Wanted => "directions as many as wanted",
+            Self::All => "no stop",
+            Self::OwnRule => "stop at the least error",
         }
     }
+}
+
+/// Which test rows of a fold were predicted right.
+struct Judged {
+    plain: Vec<bool>,
+    candidates: Vec<(Candidate, Vec<bool>)>,
 }
 
 /// A basis and a selection learned on the training rows of a fold.
@@ -292,21 +323,16 @@ impl<'a> Fold<'a> {
         *limit = limit.map(|most| most.min(train.n()));
         let fitted = basis.fit(train, ctx)?;
         let features = Dataset::with_target(fitted.features, train.target().clone())?;
-        let selection = match &space.selector {
-            Some(selector) => {
-                let wanted = match wanted {
-                    Wanted::Count(k) => Wanted::Count(k.min(features.d())),
-                    other => other,
-                };
-                selector.select(&features, wanted, ctx)?
-            }
-            None => Selection::by_score("all", vec![1.0; features.d()], features.d()),
+        let wanted = match wanted {
+            Wanted::Count(k) => Wanted::Count(k.min(features.d())),
+            other => other,
         };
+        let selection = space.select(&features, wanted, ctx)?;
         Ok(Self {
             train: features.x().to_dense(),
             test: fitted.map.transform(test.x(), ctx)?,
             selection,
-            train_classes: train.classes("tuning")?,
+            train_classes: train.classes(NAME)?,
             test_classes: match test.target() {
                 crate::data::Target::Classes(classes) => classes,
                 _ => unreachable!("the training rows have classes"),
@@ -321,7 +347,7 @@ impl<'a> Fold<'a> {
                 self.selection.scores.iter().filter(|&&score| score > 0.0).count().max(1)
             }
             Keep::OwnRule => first_minimum(&self.selection.curve),
-            Keep::All | Keep::Wanted => self.selection.n_selected,
+            Keep::All => self.selection.n_selected,
         };
         let kept = &self.selection.order[..count];
         let weights: Vec<f64> = kept.iter().map(|&i| self.selection.scores[i]).collect();
