@@ -56,7 +56,7 @@ pub enum Command {
     /// Rank columns, or directions of kernel space, and keep the best
     Select(Box<SelectArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost
-    Basis(BasisArgs),
+    Basis(Box<BasisArgs>),
     /// Apply a saved selection or basis to new data
     Apply(ApplyArgs),
     /// List, export or make data sets

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, column, read};
 use kernsift::data::table::MISSING;
-use kernsift::data::{Column, Table, Values};
+use kernsift::data::{Column, Rows, Values};
 use kernsift::{Context, Error, Model, Observer};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,8 +13,10 @@ use std::path::Path;
 /// Rows to judge a model by.
 pub struct TestRows {
     name: String,
-    table: Table,
-    target: Column,
+    /// The rows that are judged, prepared like the training rows.
+    x: Rows,
+    /// Their classes by name.
+    classes: Vec<String>,
 }
 
 /// How a model did on them.
@@ -30,6 +32,9 @@ pub struct Accuracy {
 impl TestRows {
     /// Reads rows, and finds the target that the training rows had.
     pub fn read(name: &str, args: &TableArgs, loaded: &Loaded, console: &Console) -> Result<Self, Failure> {
+        if name == args.data {
+            console.warn("--test names the training rows, which are their own neighbours; use other rows");
+        }
         let table = read(name, args.no_header, console)?;
         let in_file = |error: Error| error.in_file(Path::new(name));
         let Some(wanted) = loaded.prepared.recipe.target() else {
@@ -48,46 +53,38 @@ impl TestRows {
                 }
             }
         }
-        Ok(Self { name: name.to_owned(), table, target })
+        let (data, places) = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
+        let known = |(at, &place): (usize, &usize)| class_name(&target, place).map(|class| (at, class));
+        let (rows, classes): (Vec<usize>, Vec<String>) = places.iter().enumerate().filter_map(known).unzip();
+        if rows.is_empty() {
+            return Err(in_file(Error::parse("no row has both its class and all its cells")).into());
+        }
+        let (left_out, total) = (table.n_rows() - rows.len(), table.n_rows());
+        if left_out > 0 {
+            console.inform(&format!("{name}: {left_out} of {total} rows have empty cells and were left out"));
+        }
+        Ok(Self { name: name.to_owned(), x: data.x().take_rows(&rows), classes })
     }
 
     /// Compares what the model says with what is known.
     pub fn judge(&self, model: &Model, ctx: &Context, console: &Console) -> Result<Accuracy, Failure> {
-        let in_file = |error: Error| error.in_file(Path::new(&self.name));
-        let (predicted, places) = model.predict_table(&self.table, ctx).map_err(in_file)?;
-        let classes = model.class_names()?;
-        let mut strange = BTreeSet::new();
-        let (mut right, mut rows) = (0, 0);
-        for (&class, &place) in predicted.iter().zip(&places) {
-            let Some(truth) = class_name(&self.target, place) else { continue };
-            rows += 1;
-            right += usize::from(classes[class] == truth);
-            if !classes.contains(&truth) {
-                strange.insert(truth);
-            }
-        }
-        let total = self.table.n_rows();
-        if rows == 0 {
-            return Err(in_file(Error::parse("no row has both its class and all its cells")).into());
-        }
-        if rows < total {
-            let name = &self.name;
-            console.inform(&format!(
-                "{name}: {} of {total} rows have empty cells and were left out",
-                total - rows
-            ));
-        }
+        let predicted = model.predict(&self.x, ctx)?;
+        let names = model.class_names()?;
+        let strange: BTreeSet<&String> = self.classes.iter().filter(|class| !names.contains(class)).collect();
         if let Some(class) = strange.first() {
+            let classes = if strange.len() == 1 {
+                "one class is".into()
+            } else {
+                format!("{} classes are", strange.len())
+            };
             console.warn(&format!(
-                "{}: {} not among the training rows, such as '{class}', and cannot be predicted",
-                self.name,
-                if strange.len() == 1 {
-                    "one class is".into()
-                } else {
-                    format!("{} classes are", strange.len())
-                },
+                "{}: {classes} not among the training rows, such as '{class}', and cannot be predicted",
+                self.name
             ));
         }
+        let right =
+            predicted.iter().zip(&self.classes).filter(|(code, class)| names[**code] == **class).count();
+        let rows = self.classes.len();
         Ok(Accuracy { name: self.name.clone(), rows, share: right as f64 / rows as f64 })
     }
 }

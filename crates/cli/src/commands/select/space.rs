@@ -29,10 +29,6 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let start = Instant::now();
     let space = method.fit(&data, args.k.unwrap_or_default(), ctx).map_err(|e| typed(of_directions(e)))?;
     let seconds = start.elapsed().as_secs_f64();
-    if let Some(path) = &args.out {
-        let features = space.transform(data.x(), ctx)?;
-        write_table(path, &space.output_names(), features.view(), loaded.target.as_slice())?;
-    }
     let model = Model {
         names: data.names().to_vec(),
         recipe: Some(loaded.prepared.recipe.clone()),
@@ -41,6 +37,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     };
     let accuracy = test.map(|test| test.judge(&model, ctx, console)).transpose()?;
     console.clear();
+    if let Some(path) = &args.out {
+        let features = space.transform(data.x(), ctx)?;
+        write_table(path, &space.output_names(), features.view(), loaded.target.as_slice())?;
+    }
     if let Some(path) = &args.save {
         model.save(path)?;
     }
