@@ -16,6 +16,7 @@ demo:
 	cargo build --release --package kernsift-cli
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
+	$(KERNSIFT) select builtin:ionosphere -m takes
 
 test: test-rust test-python
 

@@ -66,6 +66,11 @@ impl Console {
         SIGNAL_CODE.load(Ordering::SeqCst)
     }
 
+    /// Whether the user wants to see more.
+    pub fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// How many warnings there were.
     pub fn n_warnings(&self) -> usize {
         self.warnings.load(Ordering::SeqCst)

@@ -22,6 +22,20 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// An error of the library with its parameter named by the option that sets it. `options` are the
+    /// method ("" for any), the parameter and the option; the first that fits counts.
+    pub fn typed(error: kernsift::Error, options: &[(&str, &str, &str)]) -> Self {
+        if let kernsift::Error::Param { method, name, expected, got } = &error {
+            let fits = |(of, parameter, _): &&(&str, &str, &str)| {
+                (of.is_empty() || of == method) && parameter == name
+            };
+            if let Some((.., option)) = options.iter().find(fits) {
+                return Self::Input(format!("{option} must be {expected}, got {got}"));
+            }
+        }
+        error.into()
+    }
+
     /// Tells the user and gives the exit code.
     pub fn report(self, console: &Console) -> ExitCode {
         console.clear();

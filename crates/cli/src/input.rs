@@ -4,12 +4,13 @@ use crate::args::{CategoricalArg, MissingArg, TableArgs, TargetTypeArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
+use kernsift::data::write::{check_place, check_table};
 use kernsift::data::{
     BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
     TargetChoice, TargetType,
 };
 use kernsift::{Observer, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A table that was read and prepared.
 pub struct Loaded {
@@ -68,6 +69,14 @@ fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
         },
     };
     prepare.fit(table)
+}
+
+/// Refuses places for results that cannot be written to, before anything is computed.
+pub fn check_outputs(out: &Option<PathBuf>, save: &Option<PathBuf>, loaded: &Loaded) -> Result<()> {
+    if let Some(path) = out {
+        check_table(path, loaded.target.as_slice())?;
+    }
+    save.as_deref().map_or(Ok(()), check_place)
 }
 
 /// A column of a table by name.

@@ -56,7 +56,8 @@ pub fn bar(share: f64, width: usize) -> String {
 pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
     const HEIGHT: usize = 8;
     const COLUMNS: usize = 64;
-    let top = values.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // Nothing but zeros are drawn on a scale up to 1.
+    let top = Some(values.iter().copied().fold(0.0, f64::max)).filter(|&top| top > 0.0).unwrap_or(1.0);
     let columns = values.len().min(COLUMNS);
     let range = |c: usize| {
         c * values.len() / columns..((c + 1) * values.len() / columns).max(c * values.len() / columns + 1)
@@ -90,7 +91,7 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
         }
         lines.push(line.trim_end().to_owned());
     }
-    let last = values.len().to_string();
+    let last = if values.len() > 1 { values.len().to_string() } else { String::new() };
     let gap = columns.saturating_sub(1 + last.len());
     lines.push(format!("  {:>8} └{}", "", "─".repeat(columns)));
     lines.push(format!("  {:>8}  1{}{last}", "", " ".repeat(gap)));
@@ -124,5 +125,7 @@ mod tests {
         let wide = curve(&vec![1.0; 1000], Some(&vec![0.5; 1000]));
         assert!(wide.lines().all(|line| line.chars().count() <= 76));
         assert!(wide.contains('▒') && wide.trim_end().ends_with("1000"));
+        let zeros = curve(&[0.0], None);
+        assert!(zeros.starts_with("     1.000 │\n") && zeros.ends_with("   1\n"), "{zeros}");
     }
 }

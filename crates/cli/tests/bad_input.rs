@@ -75,7 +75,15 @@ fn names_that_do_not_exist() {
     let s = Scratch::new();
     s.file("good.csv", GOOD);
     assert_eq!(s.error("select good.csv --target clas"), "good.csv: no column 'clas'; did you mean 'class'?");
-    assert_eq!(s.error("select good.csv -m fischer"), "no selector 'fischer'; did you mean 'fisher'?");
+    assert_eq!(s.error("select good.csv -m fischer"), "no method 'fischer'; did you mean 'fisher'?");
+    assert_eq!(s.error("select good.csv -m tkaes"), "no method 'tkaes'; did you mean 'takes'?");
+    assert_eq!(
+        s.error("select good.csv -m magic"),
+        "no method 'magic'; there are fisher, ffs, relief, takes, kgs-kffs, fskgs, fskpca"
+    );
+    assert!(
+        s.error("select good.csv -m kobl").starts_with("kobl is a basis and selects nothing; use `kernsift")
+    );
     assert_eq!(s.error("basis good.csv -m kpcaa"), "no basis 'kpcaa'; did you mean 'kpca'?");
     assert_eq!(s.error("basis builtin:wime"), "no built-in data set 'wime'; did you mean 'wine'?");
     assert!(s.error("data make star").starts_with("no pattern 'star'; there are linear, ring, xor"));
@@ -110,10 +118,7 @@ fn data_that_cannot_carry_the_method() {
         s.error("select good.csv --target b --target-type number --categorical onehot")
             .contains("the target is a number")
     );
-    assert_eq!(
-        s.error("basis good.csv -k 7"),
-        "KOBL: parameter 'n_components' must be from 1 to the number of rows, 6, got 7"
-    );
+    assert_eq!(s.error("basis good.csv -k 7"), "-k must be from 1 to the number of rows, 6, got 7");
     assert!(s.error("basis good.csv -m kda -k 2").contains("one fewer than the 2 classes"));
     assert!(s.error("select good.csv -k 3").contains("from 1 to the number of columns, 2, got 3"));
     assert!(s.error("basis good.csv --width-for-dim 9").contains("from 1 to the number of rows, 6, got 9"));
@@ -122,6 +127,103 @@ fn data_that_cannot_carry_the_method() {
             .contains("the limit is 97.7 KiB; use KOBL")
     );
     assert!(s.error("basis builtin:wine --memory-limit 10kb").contains("ask for fewer components"));
+}
+
+#[test]
+fn data_that_cannot_carry_a_selection_in_kernel_space() {
+    let s = Scratch::new();
+    s.file("one_class.csv", "a,b,class\n1,2,x\n3,4,x\n").file("good.csv", GOOD);
+    s.file("alone.csv", "a,b,class\n1,2,p\n3,4,q\n5,7,r\n");
+    for method in ["takes", "kgs-kffs", "fskgs", "fskpca"] {
+        let error = |line: &str| s.error(&line.replace("METHOD", method));
+        assert_eq!(
+            error("select one_class.csv -m METHOD"),
+            "kernel-space selection: all rows have the class 'x'; two or more classes are needed (is the target \
+             column right?)"
+        );
+        assert_eq!(
+            error("select alone.csv -m METHOD"),
+            "kernel-space selection: every row is alone in its class, 3 rows in 3 classes; is the target column right?"
+        );
+        assert_eq!(
+            error("select good.csv -m METHOD --target b --target-type number --categorical ordinal"),
+            "kernel-space selection: needs a class target, but the target is a number; name one with --target, or use \
+             --target-type class"
+        );
+        assert_eq!(
+            error("select good.csv -m METHOD --neighbors 7"),
+            "--neighbors must be from 1 to the number of training rows, 6, got 7"
+        );
+        assert!(error("select good.csv -m METHOD --neighbors 0").starts_with("--neighbors must be from 1"));
+        let message = error("select good.csv -m METHOD -k 7");
+        assert!(message.starts_with("-k must be from 1 to the number of directions, "), "{message}");
+        assert!(error("select good.csv -m METHOD --components 7").starts_with("--components must be from 1"));
+        assert!(error("select builtin:wine -m METHOD --memory-limit 10kb").contains("the limit is"));
+    }
+    assert_eq!(
+        s.error("select good.csv -m fskgs --relief-neighbors 3"),
+        "--relief-neighbors must be from 1 to one fewer than the rows of the smallest class, 2, got 3"
+    );
+    for (option, value) in [("--eta", "2"), ("--learner-width", "0"), ("--quantum", "-1"), ("--tol", "-1")] {
+        let message = s.error(&format!("select good.csv -m takes {option} {value}"));
+        assert!(message.starts_with(&format!("{option} must be ")), "{message}");
+    }
+    assert_eq!(
+        s.error("select good.csv -m takes --width-for-dim 9"),
+        "--width-for-dim must be from 1 to the number of rows, 6, got 9"
+    );
+}
+
+#[test]
+fn test_rows_that_cannot_be_judged() {
+    let s = Scratch::new();
+    s.file("good.csv", GOOD).file("plain.csv", "a,b\n1,2\n").file("narrow.csv", "a,class\n1,x\n");
+    s.file("gap.csv", "a,b,class\n1,2,x\n3,5,\n").file("empty.csv", "a,b,class\n1,2,\n");
+    let error = |options: &str| s.error(&format!("select good.csv -m takes --test {options}"));
+    assert_eq!(error("plain.csv"), "plain.csv: no column 'class'; there are a, b");
+    assert!(error("narrow.csv --out kept.csv").starts_with("narrow.csv: no column 'b'"));
+    assert!(error("absent.csv").starts_with("absent.csv: no such file"));
+    assert!(error("gap.csv").starts_with("gap.csv: row 2, column 'class': missing value; choose"));
+    assert!(error("gap.csv --missing mean").contains("the target is not made up"));
+    assert!(error("empty.csv --missing drop").contains("no row has both its class and all its cells"));
+    let run = s.ok("select good.csv -m takes --test gap.csv --missing drop");
+    assert!(run.err.contains("gap.csv: 1 of 2 rows have empty cells and were left out"), "{}", run.err);
+    assert!(run.out.contains("of 1 rows of gap.csv"), "{}", run.out);
+    s.file("new.csv", "a,b,class\n1,2,x\n3,5,z\n");
+    let run = s.ok("select good.csv -m takes --test new.csv");
+    assert!(run.err.contains("one class is not among the training rows, such as 'z'"), "{}", run.err);
+    assert!(run.out.contains("50.00 %"), "{}", run.out);
+    assert!(s.ok("select good.csv -m takes --test good.csv").err.contains("--test names the training rows"));
+}
+
+#[test]
+fn advice_on_apply_names_only_what_helps() {
+    let s = Scratch::new();
+    s.file("good.csv", GOOD).file("gap.csv", "a,b,class\n1,,x\n").file("word.csv", "a,b,class\n1,two,x\n");
+    s.ok("select good.csv -m takes --save takes.ks");
+    s.ok("select good.csv --save fisher.ks");
+    s.ok("basis good.csv --save kobl.ks");
+    for options in ["", " --predict"] {
+        assert_eq!(
+            s.error(&format!("apply takes.ks gap.csv{options}")),
+            "gap.csv: row 1, column 'b': missing value; fill it in, or make the model with --missing drop, mean or \
+             median"
+        );
+        assert_eq!(
+            s.error(&format!("apply takes.ks word.csv{options}")),
+            "word.csv: row 1, column 'b': 'two' is not a number, as it was where the model was made; mend the cell"
+        );
+    }
+    for method in ["fisher", "kobl"] {
+        assert_eq!(
+            s.error(&format!("apply {method}.ks good.csv --predict")),
+            format!(
+                "{method}.ks: a model made by {method} knows no classes; leave --predict out, or save one by \
+                 `kernsift select -m takes`"
+            )
+        );
+    }
+    assert!(s.error("apply takes.ks good.csv --out features.xlsx").contains(".csv, .tsv"));
 }
 
 #[test]
@@ -138,6 +240,50 @@ fn options_that_would_do_nothing() {
         (
             "basis builtin:wine --kernel laplacian --width-for-dim 9",
             "--width-for-dim has no effect with --kernel laplacian",
+        ),
+        ("select builtin:wine --kernel rbf", "--kernel has no effect with -m fisher"),
+        ("select builtin:wine -m ffs --gamma 1", "--gamma has no effect with -m ffs"),
+        ("select builtin:wine -m relief --components 3", "--components has no effect with -m relief"),
+        ("select builtin:wine --test builtin:wine", "--test has no effect with -m fisher"),
+        ("select builtin:wine -m ffs --neighbors 3", "--neighbors has no effect with -m ffs"),
+        ("select builtin:wine -m ffs --tune width", "--tune has no effect with -m ffs"),
+        ("select builtin:wine -m ffs --weights none", "--weights none has no effect with -m ffs"),
+        ("select builtin:wine -m ffs --weak stump --eta 0.1", "--eta has no effect with --weak stump"),
+        (
+            "select builtin:wine -m ffs --eta 0.1",
+            "--eta belongs to klms, and the weak classifiers of -m ffs are stumps; add --weak klms",
+        ),
+        ("select builtin:wine -m relief --weak klms", "--weak has no effect with -m relief"),
+        ("select builtin:wine -m fisher --difference squared", "--difference has no effect with -m fisher"),
+        (
+            "select builtin:wine -m takes --relief-neighbors 2",
+            "--relief-neighbors has no effect with -m takes",
+        ),
+        ("select builtin:wine -m takes --no-center", "--no-center has no effect with -m takes"),
+        (
+            "select builtin:wine -m takes --weak stump --quantum 0",
+            "--quantum has no effect with --weak stump",
+        ),
+        ("select builtin:wine -m takes --degree 2", "--degree has no effect with --kernel rbf"),
+        ("select builtin:wine -m kgs-kffs --threshold 2", "--threshold has no effect with -m kgs-kffs"),
+        ("select builtin:wine -m fskgs --weak stump", "--weak has no effect with -m fskgs"),
+        ("select builtin:wine -m fskgs --width-for-dim 9", "--width-for-dim has no effect with -m fskgs"),
+        (
+            "select builtin:wine -m fskpca --weights individual",
+            "--weights individual has no effect with -m fskpca",
+        ),
+        (
+            "select builtin:wine -m takes --tune width --gamma 2",
+            "--gamma has no effect with --tune width; leave one of them out",
+        ),
+        (
+            "select builtin:wine -m takes --tune width --width-for-dim 9",
+            "--width-for-dim has no effect with --tune width",
+        ),
+        ("select builtin:wine -m takes --tune everything -k 3", "-k has no effect with --tune everything"),
+        (
+            "select builtin:wine -m takes --tune width --kernel linear",
+            "--tune has no effect with --kernel linear",
         ),
     ] {
         assert!(s.error(line).starts_with(expected), "{line}");
@@ -173,13 +319,13 @@ fn models_that_cannot_be_trusted() {
     let mut altered = bytes.clone();
     altered[bytes.len() / 2] ^= 1;
     let mut newer = bytes.clone();
-    newer[8] = 2;
+    newer[8] = 3;
     s.file("cut.ks", &bytes[..bytes.len() - 9]).file("altered.ks", altered).file("newer.ks", newer);
     s.file("text.ks", "not a model").file("other.csv", "x,y\n1,2\n");
     for (line, expected) in [
         ("apply cut.ks builtin:wine", "cut.ks: not a usable kernsift model: it is cut off"),
         ("apply altered.ks builtin:wine", "altered.ks: not a usable kernsift model: its checksum is wrong"),
-        ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 2"),
+        ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 3"),
         ("apply text.ks builtin:wine", "text.ks: not a usable kernsift model: it does not begin like one"),
         ("apply absent.ks builtin:wine", "absent.ks: no such file"),
         ("apply wine.ks other.csv", "other.csv: no column 'flavanoids'; there are x, y"),
@@ -197,6 +343,16 @@ fn output_that_cannot_be_written() {
     assert!(s.error("select builtin:wine --out folder.csv").starts_with("folder.csv: "));
     assert!(s.error("select builtin:wine --out reduced.xlsx").contains(".csv, .tsv"));
     assert!(s.error("basis builtin:wine --save absent/wine.ks").starts_with("absent/wine.ks: "));
+    // Before the work, not after it: this would take hours.
+    s.file("words.csv", "a,class\n1,x\n2,y\n3,x\n").ok("data make noise --rows 30000 --out big.csv");
+    let error = |place: &str| s.error(&format!("select big.csv -m fskpca --memory-limit 1000GiB {place}"));
+    assert!(error("--out reduced.xlsx").contains(".csv, .tsv"));
+    assert!(error("--out absent/reduced.csv").contains("there is no folder 'absent'; make it first"));
+    assert!(error("--save folder.csv").contains("is a directory, not a file"));
+    assert_eq!(
+        s.error("select words.csv -m takes --out reduced.npy"),
+        "reduced.npy: column 'class' is text, and .npy holds numbers only; write .csv instead"
+    );
 }
 
 #[test]

@@ -212,7 +212,11 @@ fn lists_and_records() {
     let s = Scratch::new();
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["fisher", "kobl", "kgs", "kpca", "kda", "gda"]);
+    let columns = ["fisher", "ffs", "relief"];
+    let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
+    let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
+    assert_eq!(names, [&columns[..], &spaces, &bases].concat());
+    assert_eq!(methods[3]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 17);
@@ -308,8 +312,12 @@ fn signals_end_a_run_within_a_second_and_leave_nothing() {
     s.ok("data make noise --rows 60000 --columns 30 --out big.csv");
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         // A narrow kernel without a threshold would take thousands of pivots.
-        let line = "basis big.csv --gamma 5 --threshold none -k 20000 --out mapped.csv --memory-limit 100GiB";
-        let child = s.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let options = "--gamma 5 --threshold none --out mapped.csv --memory-limit 100GiB";
+        let line = match signal {
+            "INT" => format!("basis big.csv -k 20000 {options}"),
+            _ => format!("select big.csv -m takes --components 20000 {options}"),
+        };
+        let child = s.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(1500));
         let start = Instant::now();
         Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();

@@ -4,26 +4,78 @@ use crate::args::ApplyArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{column, read};
-use kernsift::data::write::{write_table, write_table_to};
-use kernsift::{Context, Model};
+use kernsift::data::Column;
+use kernsift::data::write::{check_table, write_table, write_table_to};
+use kernsift::{Context, Error, Model};
+use ndarray::Array2;
 use std::path::Path;
 
 /// Applies a saved model to a table and writes the result, with the target if the table has it.
 pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let model = Model::load(&args.model)?;
+    if args.predict && model.class_names().is_err() {
+        return Err(Failure::Input(format!(
+            "{}: a model made by {} knows no classes; leave --predict out, or save one by `kernsift select -m takes`",
+            args.model.display(),
+            model.method()
+        )));
+    }
     let table = read(&args.data, args.no_header, console)?;
-    let (x, rows) = model.apply_table(&table, ctx).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
+    if let Some(path) = &args.out {
+        check_table(path, target.as_slice())?;
+    }
+    let in_file = |error: Error| advised(error, Path::new(&args.data));
+    let (names, x, rows, predicted) = if args.predict {
+        let (codes, rows) = model.predict_table(&table, ctx).map_err(in_file)?;
+        (vec![], Array2::zeros((rows.len(), 0)), rows, Some(prediction(&codes, model.class_names()?)))
+    } else {
+        let (x, rows) = model.apply_table(&table, ctx).map_err(in_file)?;
+        (model.output_names(), x, rows, None)
+    };
     let left_out = table.n_rows() - rows.len();
     if left_out > 0 {
         console.inform(&format!("{left_out} of {} rows have empty cells and were left out", table.n_rows()));
     }
-    let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
-    let extra: Vec<_> = target.iter().map(|t| t.take_rows(&rows)).collect();
-    let names = model.output_names();
+    let summary = match &predicted {
+        Some(_) => format!("{} rows, a class for each", x.nrows()),
+        None => format!("{} rows, {} columns", x.nrows(), x.ncols()),
+    };
+    let extra: Vec<Column> = predicted.into_iter().chain(target.map(|t| t.take_rows(&rows))).collect();
     match &args.out {
         Some(path) => write_table(path, &names, x.view(), &extra)?,
         None => write_table_to(&mut std::io::stdout().lock(), &names, x.view(), &extra)?,
     }
-    console.inform(&format!("{} rows, {} columns", x.nrows(), x.ncols()));
+    console.inform(&summary);
     Ok(())
+}
+
+/// The names of classes as a column: of numbers if that is what they are.
+fn prediction(codes: &[usize], classes: &[String]) -> Column {
+    const NAME: &str = "prediction";
+    let number = |name: &String| name.parse::<f64>().ok().filter(|value| value.to_string() == *name);
+    match classes.iter().map(number).collect::<Option<Vec<f64>>>() {
+        Some(numbers) => Column::numeric(NAME, codes.iter().map(|&code| numbers[code]).collect()),
+        None => Column::text(NAME, codes.iter().map(|&code| Some(classes[code].as_str()))),
+    }
+}
+
+/// Gaps and text are treated as when the model was made: advice to choose now would lead nowhere.
+fn advised(error: Error, path: &Path) -> Failure {
+    let place = |row: usize, column: String| format!("{}: row {row}, column '{column}'", path.display());
+    match error {
+        Error::Missing { row, column } => Failure::Input(format!(
+            "{}: missing value; fill it in, or make the model with --missing drop, mean or median",
+            place(row, column)
+        )),
+        Error::CannotFill { row, column, why } => Failure::Input(format!(
+            "{}: missing value, and {why}; fill it in, or make the model with --missing drop",
+            place(row, column)
+        )),
+        Error::NotNumeric { row, column, text } => Failure::Input(format!(
+            "{}: '{text}' is not a number, as it was where the model was made; mend the cell",
+            place(row, column)
+        )),
+        other => other.in_file(path).into(),
+    }
 }

@@ -1,14 +1,15 @@
 //! `kernsift basis`
 
-use crate::args::{BasisArgs, FirstPivotArg, KernelArg, PivotingArg, ScaleArg};
+use crate::args::{BasisArgs, ScaleArg};
+use crate::commands::options::{configure_basis, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, describe_target, load, read, standardize};
+use crate::input::{Loaded, check_outputs, describe_target, load, read};
 use crate::output::{curve, number, print};
-use kernsift::basis::{BasisMethod, FirstPivot, Kobl, Pivoting, Summary, Threshold, width_for_dim};
+use kernsift::basis::{BasisMethod, Kobl, Summary, Threshold, width_for_dim};
+use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
-use kernsift::data::{Dataset, Standardizer};
-use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
+use kernsift::kernel::Kernel;
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use serde_json::json;
@@ -20,12 +21,13 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let mut method = BasisMethod::by_name(&args.method)?;
     configure(&mut method, args)?;
     let loaded = load(&args.table, console)?;
+    check_outputs(&args.out, &args.save, &loaded)?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
     let start = Instant::now();
-    if let Some(wanted) = args.width_for_dim {
-        set_width(&mut method, &data, wanted, ctx)?;
+    if let Some(wanted) = args.options.width_for_dim {
+        set_width(&mut method, &data, wanted, ctx).map_err(typed)?;
     }
-    let fit = method.fit(&data, ctx)?;
+    let fit = method.fit(&data, ctx).map_err(typed)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = Model {
         names: data.names().to_vec(),
@@ -55,94 +57,28 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
 
 /// Puts the options into the method, and refuses those that it does not have.
 fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> {
-    let family = match args.kernel {
-        KernelArg::Rbf => Family::Rbf,
-        KernelArg::Linear => Family::Linear,
-        KernelArg::Poly => Family::Poly,
-        KernelArg::Laplacian => Family::Laplacian,
-    };
-    let kernel_name = format!("--kernel {}", serde_json::to_value(family)?.as_str().unwrap_or_default());
-    refuse(&kernel_name, &[("--gamma", args.gamma.is_some() && family == Family::Linear)])?;
-    let not_poly = family != Family::Poly;
-    refuse(
-        &kernel_name,
-        &[("--degree", args.degree.is_some() && not_poly), ("--coef0", args.coef0.is_some() && not_poly)],
-    )?;
-    *method.kernel_mut() = KernelChoice::Named {
-        family,
-        gamma: args.gamma.unwrap_or(Gamma::Median),
-        degree: args.degree.unwrap_or(3),
-        coef0: args.coef0.unwrap_or(1.0),
-    };
-    *method.n_components_mut() = args.components;
-    let kobl_only = [
-        ("--width-for-dim", args.width_for_dim.is_some()),
-        ("--threshold", args.threshold.is_some()),
-        ("--pivoting", args.pivoting.is_some()),
-        ("--first-pivot", args.first_pivot.is_some()),
-        ("--tol", args.tol.is_some()),
-    ];
     let name = format!("-m {}", args.method);
-    if !matches!(method, BasisMethod::Kobl(_)) {
-        refuse(&name, &kobl_only)?;
-    }
-    if !matches!(method, BasisMethod::Kpca(_)) {
-        refuse(&name, &[("--no-center", args.no_center)])?;
-    }
-    if !matches!(method, BasisMethod::Discriminant(_)) {
-        refuse(&name, &[("--ridge", args.ridge.is_some())])?;
-    }
+    configure_basis(method, &args.kernel, args.components, &args.options, &name)?;
     match method {
-        BasisMethod::Kobl(kobl) => {
-            refuse(
-                &kernel_name,
-                &[("--width-for-dim", args.width_for_dim.is_some() && family != Family::Rbf)],
-            )?;
-            if let Some(threshold) = &args.threshold {
-                kobl.threshold = threshold.clone();
-            }
-            if let Some(pivoting) = args.pivoting {
-                kobl.pivoting = match pivoting {
-                    PivotingArg::Greedy => Pivoting::Greedy,
-                    PivotingArg::Random => Pivoting::Random,
-                };
-            }
-            if let Some(first) = args.first_pivot {
-                kobl.first_pivot = match first {
-                    FirstPivotArg::First => FirstPivot::First,
-                    FirstPivotArg::Medoid => FirstPivot::Medoid,
-                };
-            }
-            kobl.tol = args.tol.unwrap_or(kobl.tol);
-        }
-        BasisMethod::Kpca(kpca) => kpca.center = !args.no_center,
         BasisMethod::Discriminant(discriminant) => {
-            discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge)
+            discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge);
+            Ok(())
         }
-        BasisMethod::Kgs(_) => {}
-    }
-    Ok(())
-}
-
-/// An option that would do nothing is a mistake worth telling.
-fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
-    match options.iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
-            Err(Failure::Input(format!("{option} has no effect with {with}; leave one of them out")))
-        }
-        None => Ok(()),
+        _ => refuse(&name, &[("--ridge", args.ridge.is_some())]),
     }
 }
 
-fn scaled(
-    data: &Dataset,
-    scale: ScaleArg,
-    console: &Console,
-) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
-    match scale {
-        ScaleArg::None => Ok((data.clone(), None)),
-        ScaleArg::Standard => standardize(data, console).map(|(data, scaler)| (data, Some(scaler))),
-    }
+/// A failure with parameters named as the user typed them.
+fn typed(error: kernsift::Error) -> Failure {
+    let options = [
+        ("width_for_dim", "n_components", "--width-for-dim"),
+        ("", "n_components", "-k"),
+        ("", "tol", "--tol"),
+        ("", "ridge", "--ridge"),
+        ("kernel", "degree", "--degree"),
+        ("kernel", "coef0", "--coef0"),
+    ];
+    Failure::typed(error, &options)
 }
 
 fn set_width(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {

@@ -7,12 +7,18 @@ use crate::output::{print, table};
 use kernsift::basis::BASES;
 use kernsift::method::Info;
 use kernsift::select::SELECTORS;
+use kernsift::space::SPACES;
 use serde_json::json;
 
 /// Lists what there is.
 pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
-    let families: [(&str, &str, &[Info]); 2] = [
+    let families: [(&str, &str, &[Info]); 3] = [
         ("selector", "Selectors (kernsift select -m NAME): which columns matter", &SELECTORS),
+        (
+            "kernel-space",
+            "Kernel-space selection (kernsift select -m NAME): which directions of kernel space matter",
+            &SPACES,
+        ),
         ("basis", "Bases (kernsift basis -m NAME): coordinates in kernel space", &BASES),
     ];
     if args.json {

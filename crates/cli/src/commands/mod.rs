@@ -5,4 +5,5 @@ pub mod basis;
 pub mod completions;
 pub mod data;
 pub mod methods;
+mod options;
 pub mod select;

@@ -16,29 +16,65 @@ use std::path::Path;
 /// how: .csv or .tsv, also with .gz, or .npy (numbers only, and no names).
 pub fn write_table(path: &Path, names: &[String], x: ArrayView2<f64>, extra: &[Column]) -> Result<()> {
     let table = Output::new(names, x, extra).map_err(|e| e.in_file(path))?;
-    let lower = path.to_string_lossy().to_lowercase();
-    let (stem, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |stem| (stem, true));
-    let delimiter = match stem.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("csv") => b',',
-        Some("tsv") => b'\t',
-        Some("npy") if !gzip => {
-            let numbers = table.numbers().map_err(|e| e.in_file(path))?;
-            return write_atomic(path, |out| table.write_npy(&numbers, out));
+    match Format::of(path)? {
+        Format::Npy => {
+            let numbers = numbers(extra).map_err(|e| e.in_file(path))?;
+            write_atomic(path, |out| table.write_npy(&numbers, out))
         }
-        _ => {
-            let why = "the name's ending is not one that can be written; \
-                       there are .csv, .tsv, .csv.gz, .tsv.gz and .npy";
-            return Err(Error::parse(why).in_file(path));
+        Format::Text { delimiter, gzip: false } => write_atomic(path, |out| table.write_text(delimiter, out)),
+        Format::Text { delimiter, gzip: true } => write_atomic(path, |out| {
+            let mut packed = GzEncoder::new(out, Compression::default());
+            table.write_text(delimiter, &mut packed)?;
+            packed.finish().map(drop)
+        }),
+    }
+}
+
+/// Refuses a path to which [`write_table`] could not write these `extra` columns, so that nothing is
+/// computed in vain. Passing is no promise: the disk may fill up.
+pub fn check_table(path: &Path, extra: &[Column]) -> Result<()> {
+    if let Format::Npy = Format::of(path)? {
+        numbers(extra).map_err(|e| e.in_file(path))?;
+    }
+    check_place(path)
+}
+
+/// Refuses a path that is a folder or lies in none.
+pub fn check_place(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Err(Error::io(path, ErrorKind::IsADirectory.into()));
+    }
+    let folder = folder_of(path);
+    match std::fs::metadata(folder) {
+        Ok(found) if !found.is_dir() => {
+            Err(Error::io(path, folder_error(folder, ErrorKind::NotADirectory.into())))
         }
-    };
-    write_atomic(path, |out| {
-        if !gzip {
-            return table.write_text(delimiter, out);
+        Ok(_) => Ok(()),
+        Err(error) => Err(Error::io(path, folder_error(folder, error))),
+    }
+}
+
+/// What the ending of a path asks for.
+enum Format {
+    Text { delimiter: u8, gzip: bool },
+    Npy,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self> {
+        let lower = path.to_string_lossy().to_lowercase();
+        let (stem, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |stem| (stem, true));
+        match stem.rsplit_once('.').map(|(_, ending)| ending) {
+            Some("csv") => Ok(Self::Text { delimiter: b',', gzip }),
+            Some("tsv") => Ok(Self::Text { delimiter: b'\t', gzip }),
+            Some("npy") if !gzip => Ok(Self::Npy),
+            _ => {
+                let why = "the name's ending is not one that can be written; \
+                           there are .csv, .tsv, .csv.gz, .tsv.gz and .npy";
+                Err(Error::parse(why).in_file(path))
+            }
         }
-        let mut packed = GzEncoder::new(out, Compression::default());
-        table.write_text(delimiter, &mut packed)?;
-        packed.finish().map(drop)
-    })
+    }
 }
 
 /// Writes a table as CSV, for standard output. A closed pipe comes back as [`Error::Io`] with
@@ -72,10 +108,7 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
         }
         _ => {}
     }
-    let folder = match place.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = folder_of(&place);
     let mut temporary = temporary_in(folder).map_err(|e| failed(folder_error(folder, e)))?;
     write_all(temporary.as_file_mut(), write).map_err(failed)?;
     if let Some(older) = older {
@@ -84,6 +117,10 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
     temporary.as_file().sync_all().map_err(failed)?;
     temporary.persist(&place).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn write_all(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -179,18 +216,6 @@ impl<'a> Output<'a> {
         writer.flush()
     }
 
-    /// The extra columns as numbers, if they are.
-    fn numbers(&self) -> Result<Vec<&'a [f64]>> {
-        let numbers = |column: &'a Column| match &column.values {
-            Values::Numeric(cells) => Ok(cells.as_slice()),
-            Values::Text { .. } => Err(Error::parse(format!(
-                "column '{}' is text, and .npy holds numbers only; write .csv instead",
-                shorten(&column.name)
-            ))),
-        };
-        self.extra.iter().map(numbers).collect()
-    }
-
     fn write_npy(&self, extra: &[&[f64]], out: &mut dyn Write) -> io::Result<()> {
         let mut header = format!(
             "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}",
@@ -212,6 +237,18 @@ impl<'a> Output<'a> {
         }
         Ok(())
     }
+}
+
+/// Columns as numbers, if they are.
+fn numbers(columns: &[Column]) -> Result<Vec<&[f64]>> {
+    let numbers = columns.iter().map(|column| match &column.values {
+        Values::Numeric(cells) => Ok(cells.as_slice()),
+        Values::Text { .. } => Err(Error::parse(format!(
+            "column '{}' is text, and .npy holds numbers only; write .csv instead",
+            shorten(&column.name)
+        ))),
+    });
+    numbers.collect()
 }
 
 /// A number in its shortest form; NaN, which is a missing cell, as nothing.
@@ -325,6 +362,14 @@ mod tests {
         );
         std::fs::create_dir(at("d.csv")).unwrap();
         assert_eq!(message("d.csv", &["a"], &[]), "DIR/d.csv: is a directory, not a file");
+        for (name, extra) in [("t.xlsx", vec![]), ("t.npy", words().to_vec()), ("no/t.csv", vec![])] {
+            let early = check_table(&at(name), &extra).unwrap_err().to_string();
+            assert_eq!(
+                early.replace(&format!("{}", folder.path().display()), "DIR"),
+                message(name, &["a"], &extra)
+            );
+        }
+        assert!(check_table(&at("d.csv"), &[]).is_err() && check_table(&at("new.npy"), &[]).is_ok());
         std::fs::write(at("file"), "").unwrap();
         assert_eq!(message("file/t.csv", &["a"], &[]), "DIR/file/t.csv: 'DIR/file' is not a folder");
         let nothing = Array2::zeros((1, 0));

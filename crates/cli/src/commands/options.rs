@@ -1,0 +1,126 @@
+//! Options that several commands share, put into methods. What would do nothing is refused.
+
+use crate::args::{BasisOptions, FirstPivotArg, KernelArg, KernelArgs, PivotingArg, ScaleArg};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::standardize;
+use kernsift::basis::{BasisMethod, FirstPivot, Pivoting};
+use kernsift::data::{Dataset, Standardizer};
+use kernsift::kernel::{Family, Gamma, KernelChoice};
+
+/// An option that would do nothing is a mistake worth telling.
+pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            Err(Failure::Input(format!("{option} has no effect with {with}; leave one of them out")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The options of a kernel, and whether they were given.
+pub fn kernel_options(args: &KernelArgs) -> [(&'static str, bool); 4] {
+    [
+        ("--kernel", args.kernel.is_some()),
+        ("--gamma", args.gamma.is_some()),
+        ("--degree", args.degree.is_some()),
+        ("--coef0", args.coef0.is_some()),
+    ]
+}
+
+/// The options that only KOBL has, and whether they were given.
+pub fn kobl_options(options: &BasisOptions) -> [(&'static str, bool); 5] {
+    [
+        ("--width-for-dim", options.width_for_dim.is_some()),
+        ("--threshold", options.threshold.is_some()),
+        ("--pivoting", options.pivoting.is_some()),
+        ("--first-pivot", options.first_pivot.is_some()),
+        ("--tol", options.tol.is_some()),
+    ]
+}
+
+/// The kernel as it would be typed.
+pub fn kernel_name(args: &KernelArgs) -> &'static str {
+    match args.kernel.unwrap_or_default() {
+        KernelArg::Rbf => "--kernel rbf",
+        KernelArg::Linear => "--kernel linear",
+        KernelArg::Poly => "--kernel poly",
+        KernelArg::Laplacian => "--kernel laplacian",
+    }
+}
+
+/// Puts kernel and number of components into a basis, and what it has of the other options. `method` is
+/// what the user typed for it.
+pub fn configure_basis(
+    basis: &mut BasisMethod,
+    kernel: &KernelArgs,
+    components: Option<usize>,
+    options: &BasisOptions,
+    method: &str,
+) -> Result<(), Failure> {
+    *basis.kernel_mut() = choice(kernel)?;
+    *basis.n_components_mut() = components;
+    if !matches!(basis, BasisMethod::Kobl(_)) {
+        refuse(method, &kobl_options(options))?;
+    }
+    if !matches!(basis, BasisMethod::Kpca(_)) {
+        refuse(method, &[("--no-center", options.no_center)])?;
+    }
+    let not_rbf = kernel.kernel.unwrap_or_default() != KernelArg::Rbf;
+    refuse(kernel_name(kernel), &[("--width-for-dim", options.width_for_dim.is_some() && not_rbf)])?;
+    match basis {
+        BasisMethod::Kobl(kobl) => {
+            if let Some(threshold) = &options.threshold {
+                kobl.threshold = threshold.clone();
+            }
+            if let Some(pivoting) = options.pivoting {
+                kobl.pivoting = match pivoting {
+                    PivotingArg::Greedy => Pivoting::Greedy,
+                    PivotingArg::Random => Pivoting::Random,
+                };
+            }
+            if let Some(first) = options.first_pivot {
+                kobl.first_pivot = match first {
+                    FirstPivotArg::First => FirstPivot::First,
+                    FirstPivotArg::Medoid => FirstPivot::Medoid,
+                };
+            }
+            kobl.tol = options.tol.unwrap_or(kobl.tol);
+        }
+        BasisMethod::Kpca(kpca) => kpca.center = !options.no_center,
+        BasisMethod::Kgs(_) | BasisMethod::Discriminant(_) => {}
+    }
+    Ok(())
+}
+
+fn choice(args: &KernelArgs) -> Result<KernelChoice, Failure> {
+    let family = match args.kernel.unwrap_or_default() {
+        KernelArg::Rbf => Family::Rbf,
+        KernelArg::Linear => Family::Linear,
+        KernelArg::Poly => Family::Poly,
+        KernelArg::Laplacian => Family::Laplacian,
+    };
+    let [_, (_, gamma), degree, coef0] = kernel_options(args);
+    refuse(kernel_name(args), &[("--gamma", gamma && family == Family::Linear)])?;
+    if family != Family::Poly {
+        refuse(kernel_name(args), &[degree, coef0])?;
+    }
+    Ok(KernelChoice::Named {
+        family,
+        gamma: args.gamma.unwrap_or(Gamma::Median),
+        degree: args.degree.unwrap_or(3),
+        coef0: args.coef0.unwrap_or(1.0),
+    })
+}
+
+/// The data on the scale that was asked for.
+pub fn scaled(
+    data: &Dataset,
+    scale: ScaleArg,
+    console: &Console,
+) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+    match scale {
+        ScaleArg::None => Ok((data.clone(), None)),
+        ScaleArg::Standard => standardize(data, console).map(|(data, scaler)| (data, Some(scaler))),
+    }
+}

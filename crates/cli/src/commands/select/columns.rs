@@ -1,0 +1,138 @@
+//! Selection among the columns of a table.
+
+use super::{configure, typed};
+use crate::args::{ScaleArg, SelectArgs, WeightsArg};
+use crate::commands::options::{kernel_options, kobl_options, refuse};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, check_outputs, describe_target, load};
+use crate::output::{bar, curve, number, print, table};
+use kernsift::data::write::write_table;
+use kernsift::data::{Dataset, Standardizer};
+use kernsift::model::Content;
+use kernsift::select::SelectorMethod;
+use kernsift::{Context, Model, Selection, Selector};
+use serde_json::json;
+use std::time::Instant;
+
+/// Ranks columns, prints them, writes what was asked for.
+pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let mut method = SelectorMethod::by_name(&args.method)?;
+    refuse_space(args)?;
+    configure(&mut method, args)?;
+    let loaded = load(&args.table, console)?;
+    check_outputs(&args.out, &args.save, &loaded)?;
+    let start = Instant::now();
+    let data = &loaded.prepared.data;
+    let wanted = args.k.unwrap_or_default();
+    let selection = match scaled(data, &method, args.scale)? {
+        Some(scaled) => method.select(&scaled, wanted, ctx),
+        None => method.select(data, wanted, ctx),
+    };
+    let selection = selection.map_err(typed)?;
+    let seconds = start.elapsed().as_secs_f64();
+    console.clear();
+    if let Some(path) = &args.out {
+        let reduced = data.take_columns(selection.selected());
+        write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
+    }
+    if let Some(path) = &args.save {
+        let model = Model {
+            names: data.names().to_vec(),
+            recipe: Some(loaded.prepared.recipe.clone()),
+            scaler: None,
+            content: Content::Selection(selection.clone()),
+        };
+        model.save(path)?;
+    }
+    if args.json {
+        let record = record(&loaded, &selection, &method, args, ctx, seconds);
+        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+    }
+    Ok(print(&page(&loaded, &selection))?)
+}
+
+/// Options that only make sense in kernel space.
+fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
+    let name = format!("-m {}", args.method);
+    refuse(&name, &kernel_options(&args.kernel))?;
+    refuse(&name, &kobl_options(&args.options))?;
+    refuse(
+        &name,
+        &[
+            ("--no-center", args.options.no_center),
+            ("--components", args.components.is_some()),
+            ("--weights none", args.weights == Some(WeightsArg::None)),
+            ("--neighbors", args.neighbors.is_some()),
+            ("--tune", args.tune.is_some()),
+            ("--test", args.test.is_some()),
+        ],
+    )
+}
+
+/// The data on one scale, for selectors that look at distances. Others do not depend on it.
+fn scaled(data: &Dataset, method: &SelectorMethod, scale: ScaleArg) -> kernsift::Result<Option<Dataset>> {
+    match (scale, method) {
+        (ScaleArg::None, _) | (_, SelectorMethod::Fisher(_)) => Ok(None),
+        _ => data.with_x(Standardizer::fit(data.x()).apply(data.x())?).map(Some),
+    }
+}
+
+fn record(
+    loaded: &Loaded,
+    selection: &Selection,
+    method: &SelectorMethod,
+    args: &SelectArgs,
+    ctx: &Context,
+    seconds: f64,
+) -> serde_json::Value {
+    let data = &loaded.prepared.data;
+    json!({
+        "command": "select",
+        "version": env!("CARGO_PKG_VERSION"),
+        "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
+        "method": selection.method,
+        "scaled": args.scale == ScaleArg::Standard,
+        "seed": ctx.seed,
+        "selected": selection.selected().iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),
+        "order": selection.order.iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),
+        "scores": data.names().iter().cloned().zip(selection.scores.iter().map(|&s| json!(s)))
+            .collect::<serde_json::Map<_, _>>(),
+        "error_curve": selection.curve,
+        "outcome": selection.outcome,
+        "seconds": seconds,
+        "settings": method,
+    })
+}
+
+fn page(loaded: &Loaded, selection: &Selection) -> String {
+    let data = &loaded.prepared.data;
+    let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let rows = selection.selected().iter().enumerate().map(|(rank, &j)| {
+        let score = selection.scores[j];
+        vec![(rank + 1).to_string(), data.names()[j].clone(), number(score), bar(score / largest, 24)]
+    });
+    let kept = selection.n_selected;
+    let mut text = format!(
+        "{}: {} rows, {} columns, {}\n{} keeps {kept} of {} columns",
+        loaded.name,
+        data.n(),
+        data.d(),
+        describe_target(loaded),
+        selection.method,
+        data.d(),
+    );
+    let error = selection.curve.get(kept - 1);
+    if error.is_some() {
+        text += &format!("; {}", selection.outcome.stop.explain());
+    }
+    text += &format!("\n\n{}", table(&["rank", "column", "score", ""], rows.collect(), &[0, 2]));
+    if let Some(&error) = error {
+        text += &format!(
+            "\n  error of the vote on the training rows, by number of columns; with {kept} it is {}\n\n{}",
+            number(error),
+            curve(&selection.curve, None)
+        );
+    }
+    text
+}

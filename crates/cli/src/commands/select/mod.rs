@@ -1,0 +1,116 @@
+//! `kernsift select`: among the columns of a table, or among directions of kernel space.
+
+mod accuracy;
+mod columns;
+mod space;
+
+use super::options::refuse;
+use crate::args::{DifferenceArg, SelectArgs, WeakArg, WeightsArg};
+use crate::console::Console;
+use crate::failure::Failure;
+use kernsift::basis::BASES;
+use kernsift::select::{Difference, Klms, SELECTORS, SelectorMethod, WeakLearner, WeightRule};
+use kernsift::space::SPACES;
+use kernsift::{Context, Error};
+
+/// Ranks, prints, and writes what was asked for.
+pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let name = args.method.as_str();
+    if SPACES.iter().any(|info| info.name == name) {
+        return space::run(args, ctx, console);
+    }
+    if SELECTORS.iter().any(|info| info.name == name) {
+        return columns::run(args, ctx, console);
+    }
+    if BASES.iter().any(|info| info.name == name) {
+        return Err(Failure::Input(format!(
+            "{name} is a basis and selects nothing; use `kernsift basis -m {name}`, or one of {}",
+            SPACES.map(|info| info.name).join(", ")
+        )));
+    }
+    let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
+    Err(Error::unknown_name("method", name, names).into())
+}
+
+/// Puts the options of selectors into one, and refuses those that it does not have.
+fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Failure> {
+    let name = format!("-m {}", args.method);
+    let weak = [("--weak", args.weak.is_some())];
+    let klms = [
+        ("--eta", args.eta.is_some()),
+        ("--learner-width", args.learner_width.is_some()),
+        ("--quantum", args.quantum.is_some()),
+    ];
+    let relief = [
+        ("--relief-neighbors", args.relief_neighbors.is_some()),
+        ("--difference", args.difference.is_some()),
+    ];
+    let rules = [
+        ("--weights ensemble", args.weights == Some(WeightsArg::Ensemble)),
+        ("--weights individual", args.weights == Some(WeightsArg::Individual)),
+    ];
+    if !matches!(selector, SelectorMethod::Ffs(_)) {
+        refuse(&name, &weak)?;
+        refuse(&name, &klms)?;
+        refuse(&name, &rules)?;
+    }
+    if !matches!(selector, SelectorMethod::Relief(_)) {
+        refuse(&name, &relief)?;
+    }
+    match selector {
+        SelectorMethod::Ffs(ffs) => {
+            match (args.weak, &ffs.weak) {
+                (Some(WeakArg::Stump), _) => ffs.weak = WeakLearner::Stump,
+                (Some(WeakArg::Klms), WeakLearner::Stump) => ffs.weak = WeakLearner::Klms(Klms::default()),
+                _ => {}
+            }
+            match &mut ffs.weak {
+                WeakLearner::Klms(klms) => {
+                    klms.eta = args.eta.unwrap_or(klms.eta);
+                    klms.width = args.learner_width.unwrap_or(klms.width);
+                    klms.quantum = args.quantum.or(klms.quantum);
+                }
+                WeakLearner::Stump => match klms.iter().find(|(_, given)| *given) {
+                    Some((option, _)) if args.weak.is_none() => {
+                        return Err(Failure::Input(format!(
+                            "{option} belongs to klms, and the weak classifiers of {name} are stumps; add --weak klms"
+                        )));
+                    }
+                    _ => refuse("--weak stump", &klms)?,
+                },
+            }
+            if args.weights == Some(WeightsArg::Individual) {
+                ffs.weights = WeightRule::Individual;
+            }
+        }
+        SelectorMethod::Relief(relief) => {
+            relief.n_neighbors = args.relief_neighbors.unwrap_or(relief.n_neighbors);
+            relief.difference = match args.difference {
+                Some(DifferenceArg::Squared) => Difference::Squared,
+                Some(DifferenceArg::Absolute) => Difference::Absolute,
+                None => relief.difference,
+            };
+        }
+        SelectorMethod::Fisher(_) => {}
+    }
+    Ok(())
+}
+
+/// A failure with parameters named as the user typed them.
+fn typed(error: Error) -> Failure {
+    let options = [
+        ("", "number of features", "-k"),
+        ("", "share of features", "-k"),
+        ("width_for_dim", "n_components", "--width-for-dim"),
+        ("", "n_components", "--components"),
+        ("", "tol", "--tol"),
+        ("kernel", "degree", "--degree"),
+        ("kernel", "coef0", "--coef0"),
+        ("KLMS", "eta", "--eta"),
+        ("KLMS", "width", "--learner-width"),
+        ("KLMS", "quantum", "--quantum"),
+        ("Relief", "n_neighbors", "--relief-neighbors"),
+        ("", "n_neighbors", "--neighbors"),
+    ];
+    Failure::typed(error, &options)
+}

@@ -1,0 +1,209 @@
+//! Selection among directions of kernel space.
+
+use super::accuracy::{Accuracy, TestRows};
+use super::{configure, typed};
+use crate::args::{KernelArg, ScaleArg, SelectArgs, TuneArg, WeightsArg};
+use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, check_outputs, describe_target, load};
+use crate::output::{bar, curve, number, print, table};
+use kernsift::data::write::write_table;
+use kernsift::model::Content;
+use kernsift::space::{KernelSpace, KernelSpaceSelector, Tune};
+use kernsift::{Context, Error, Model, Stop};
+use serde_json::{Map, json};
+use std::time::Instant;
+
+/// Rows of the table that are printed unless the user wants more.
+const SHOWN: usize = 20;
+
+/// Learns a basis, selects among its directions, prints them, writes what was asked for.
+pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let method = method(args)?;
+    let loaded = load(&args.table, console)?;
+    check_outputs(&args.out, &args.save, &loaded)?;
+    let test =
+        args.test.as_ref().map(|test| TestRows::read(test, &args.table, &loaded, console)).transpose()?;
+    let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
+    let start = Instant::now();
+    let space = method.fit(&data, args.k.unwrap_or_default(), ctx).map_err(|e| typed(of_directions(e)))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let model = Model {
+        names: data.names().to_vec(),
+        recipe: Some(loaded.prepared.recipe.clone()),
+        scaler,
+        content: Content::Space(space.clone()),
+    };
+    let accuracy = test.map(|test| test.judge(&model, ctx, console)).transpose()?;
+    console.clear();
+    if let Some(path) = &args.out {
+        let features = space.transform(data.x(), ctx)?;
+        write_table(path, &space.output_names(), features.view(), loaded.target.as_slice())?;
+    }
+    if let Some(path) = &args.save {
+        model.save(path)?;
+    }
+    if args.json {
+        let record = record(&loaded, &space, &method, args, ctx, accuracy.as_ref(), seconds);
+        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+    }
+    Ok(print(&page(&loaded, &space, args, accuracy.as_ref(), console.is_verbose()))?)
+}
+
+/// The method with its options; those that it does not have are refused.
+fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
+    let name = format!("-m {}", args.method);
+    let mut method = KernelSpaceSelector::by_name(&args.method)?;
+    configure_basis(&mut method.basis, &args.kernel, args.components, &args.options, &name)?;
+    if let Some(selector) = &mut method.selector {
+        configure(selector, args)?;
+    }
+    method.weighted = args.weights != Some(WeightsArg::None);
+    method.n_neighbors = args.neighbors.unwrap_or(method.n_neighbors);
+    method.width_for_dim = args.options.width_for_dim;
+    method.tune = tune(args)?;
+    Ok(method)
+}
+
+fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
+    let Some(tune) = args.tune else { return Ok(Tune::Nothing) };
+    refuse(kernel_name(&args.kernel), &[("--tune", args.kernel.kernel == Some(KernelArg::Linear))])?;
+    let width =
+        [("--gamma", args.kernel.gamma.is_some()), ("--width-for-dim", args.options.width_for_dim.is_some())];
+    match tune {
+        TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Width),
+        TuneArg::Everything => {
+            refuse("--tune everything", &width)?;
+            let chosen = [
+                ("-k", args.k.is_some()),
+                ("--weak", args.weak.is_some()),
+                ("--weights", args.weights.is_some()),
+                ("--neighbors", args.neighbors.is_some()),
+            ];
+            refuse("--tune everything", &chosen).map(|()| Tune::Everything)
+        }
+    }
+}
+
+/// A selector speaks of columns; here they are directions.
+fn of_directions(error: Error) -> Error {
+    match error {
+        Error::Param { method, name: name @ "number of features", expected, got } => {
+            Error::Param { method, name, expected: expected.replace("columns", "directions"), got }
+        }
+        other => other,
+    }
+}
+
+fn record(
+    loaded: &Loaded,
+    space: &KernelSpace,
+    method: &KernelSpaceSelector,
+    args: &SelectArgs,
+    ctx: &Context,
+    accuracy: Option<&Accuracy>,
+    seconds: f64,
+) -> serde_json::Value {
+    let (data, selection) = (&loaded.prepared.data, space.selection());
+    let basis = space.map().summary();
+    let name = |i: usize| format!("{}{}", basis.method, i + 1);
+    let weights = space.weights();
+    json!({
+        "command": "select",
+        "version": env!("CARGO_PKG_VERSION"),
+        "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
+        "method": space.method(),
+        "kernel": space.map().kernel(),
+        "scaled": args.scale == ScaleArg::Standard,
+        "seed": ctx.seed,
+        "n_components": space.map().n_components(),
+        "pivots": basis.pivots,
+        "selected": space.output_names(),
+        "order": selection.order.iter().map(|&i| name(i)).collect::<Vec<_>>(),
+        "weights": weights.iter().enumerate().map(|(i, &w)| (name(i), json!(w))).collect::<Map<_, _>>(),
+        "error_curve": selection.curve,
+        "outcome": selection.outcome,
+        "test_accuracy": accuracy.map(|a| a.share),
+        "test_rows": accuracy.map(|a| a.rows),
+        "seconds": seconds,
+        "settings": method,
+    })
+}
+
+fn page(
+    loaded: &Loaded,
+    space: &KernelSpace,
+    args: &SelectArgs,
+    accuracy: Option<&Accuracy>,
+    everything: bool,
+) -> String {
+    let (data, map, selection) = (&loaded.prepared.data, space.map(), space.selection());
+    let scaling = if args.scale == ScaleArg::Standard { "standardised" } else { "as they are" };
+    let mut text = format!(
+        "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
+        loaded.name,
+        data.n(),
+        data.d(),
+        describe_target(loaded),
+        space.method(),
+        map.kernel().describe(),
+    );
+    let mut line = |name: &str, value: String, remark: String| {
+        text += format!("  {name:<22}{value:<9}{remark}").trim_end();
+        text += "\n";
+    };
+    let why = match selection.outcome.stop {
+        _ if args.k.is_some() => Stop::Wanted.explain(),
+        Stop::Direct => "those with a weight above 0",
+        stop => stop.explain(),
+    };
+    let summary = map.summary();
+    line(
+        "dimension",
+        map.n_components().to_string(),
+        format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()),
+    );
+    line("kept", selection.n_selected.to_string(), format!("of {} directions; {}", map.n_components(), why));
+    if let Some(&error) = selection.curve.get(selection.n_selected - 1) {
+        line("error of the vote", number(error), "on the training rows; expect more on new ones".into());
+    }
+    if let Some(accuracy) = accuracy {
+        let remark = format!("of {} rows of {} get their class", accuracy.rows, accuracy.name);
+        line("test accuracy", format!("{:.2} %", 100.0 * accuracy.share), remark);
+    }
+    text += &format!("\n{}", directions(loaded, space, everything));
+    if !selection.curve.is_empty() {
+        text += &format!(
+            "\n  error of the vote on the training rows, by number of directions\n\n{}",
+            curve(&selection.curve, None)
+        );
+    }
+    text
+}
+
+/// The table of kept directions.
+fn directions(loaded: &Loaded, space: &KernelSpace, everything: bool) -> String {
+    let kept = space.selection().selected();
+    let (weights, basis) = (space.weights(), space.map().summary());
+    let largest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    // Principal components are made of all rows.
+    let pivots = if basis.method == "kpca" { &[] } else { basis.pivots.as_slice() };
+    let shown = if everything { kept.len() } else { kept.len().min(SHOWN) };
+    let rows =
+        space.output_names().into_iter().zip(kept).take(shown).enumerate().map(|(rank, (name, &i))| {
+            // Rows are counted as in the table, from 1, the header left out.
+            let row = pivots.get(i).map(|&pivot| (loaded.prepared.rows[pivot] + 1).to_string());
+            let start = [Some((rank + 1).to_string()), Some(name), row];
+            start.into_iter().flatten().chain([number(weights[i]), bar(weights[i] / largest, 24)]).collect()
+        });
+    let mut text = if pivots.is_empty() {
+        table(&["rank", "direction", "weight", ""], rows.collect(), &[0, 2])
+    } else {
+        table(&["rank", "direction", "carried by row", "weight", ""], rows.collect(), &[0, 2, 3])
+    };
+    if shown < kept.len() {
+        text += &format!(" ... and {} more, with -v\n", kept.len() - shown);
+    }
+    text
+}
