@@ -23,7 +23,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, method_json, native_classes, native_rows, settings
+from kernsift._crossing import (
+    FloatArray,
+    NativeRows,
+    Settings,
+    method_json,
+    native_classes,
+    native_rows,
+    native_scaled_rows,
+    settings,
+)
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -401,8 +410,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X_new : ndarray of shape (n_samples, n_selected_)
             Their coordinates.
         """
-        x = self._checked(X)
-        return self._space.transform(native_rows(x), self._settings())
+        return self._space.transform(self._checked(X), self._settings())
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict classes by the nearest training rows in the kept directions.
@@ -417,13 +425,14 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         y : ndarray of shape (n_samples,)
             Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
         """
-        x = self._checked(X)
-        predicted: npt.NDArray[Any] = self.classes_[self._space.predict(native_rows(x), self._settings())]
+        codes = self._space.predict(self._checked(X), self._settings())
+        predicted: npt.NDArray[Any] = self.classes_[codes]
         return predicted
 
-    def _checked(self, X: Any) -> Any:
+    def _checked(self, X: Any) -> NativeRows:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return native_scaled_rows(x, self.mean_)
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""

@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS, BaseBasis, BaseSpace, store_kernel
-from kernsift._crossing import FloatArray, native_classes, native_rows, settings
+from kernsift._crossing import FloatArray, native_classes, native_rows, native_scaled_rows, settings
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -564,7 +564,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
         codes = _native.predict_knnc(
             self.kernel_.to_json(),
             *self._remembered,
-            native_rows(x),
+            native_scaled_rows(x, self.mean_),
             settings(0, self.n_jobs, self.verbose),
         )
         predicted: npt.NDArray[Any] = self.classes_[codes]
