@@ -410,7 +410,8 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         X_new : ndarray of shape (n_samples, n_selected_)
             Their coordinates.
         """
-        return self._space.transform(self._checked(X), self._settings())
+        x = self._checked(X)
+        return self._space.transform(x, self._settings())
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict classes by the nearest training rows in the kept directions.
@@ -425,8 +426,8 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         y : ndarray of shape (n_samples,)
             Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
         """
-        codes = self._space.predict(self._checked(X), self._settings())
-        predicted: npt.NDArray[Any] = self.classes_[codes]
+        x = self._checked(X)
+        predicted: npt.NDArray[Any] = self.classes_[self._space.predict(x, self._settings())]
         return predicted
 
     def _checked(self, X: Any) -> NativeRows:
