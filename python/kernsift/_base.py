@@ -465,7 +465,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.weights_: FloatArray = summary["weights"]
         self.support_ = np.zeros(self.weights_.size, dtype=bool)
         self.support_[summary["selected"]] = True
-        self.n_selected_ = int(self.support_.sum())
+        self.n_selected_: int = summary["n_selected"]
         if summary["error_curve"].size:
             self.error_curve_: FloatArray = summary["error_curve"]
         elif hasattr(self, "error_curve_"):

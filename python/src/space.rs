@@ -1,7 +1,7 @@
 //! Selection in kernel space.
 
 use crate::basis::{FeatureMap, give_threshold, or_raised};
-use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices};
+use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::model::{Content, Model};
@@ -68,7 +68,11 @@ impl KernelSpace {
         dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
         dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;
         dict.set_item("weights", space.weights().into_pyarray(py))?;
+        dict.set_item("n_selected", selection.n_selected)?;
         dict.set_item("error_curve", selection.curve.clone().into_pyarray(py))?;
+        dict.set_item("n_components", space.map().n_components())?;
+        dict.set_item("reconstruction_cost", basis.reconstruction_cost)?;
+        dict.set_item("kernel", to_json(space.map().kernel())?)?;
         dict.set_item("n_neighbors", space.n_neighbors())?;
         dict.set_item("stop", stop.explain())?;
         dict.set_item("iterations", selection.outcome.iterations)?;
