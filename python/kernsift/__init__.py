@@ -4,6 +4,7 @@
 |---|---|
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
+| :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.functions` | Gram matrices, widths |
 | :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
@@ -30,22 +31,28 @@ from kernsift.kernels import (
     WhiteNoise,
 )
 from kernsift.models import SavedModel, load_model
-from kernsift.selectors import FisherScore
+from kernsift.selectors import FFS, FisherScore, ReliefF
+from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 
 __all__ = [
+    "FFS",
+    "KNNC",
     "KOBL",
     "RBF",
+    "TAKES",
     "BreakdownError",
     "FisherScore",
     "Kernel",
     "KernelDiscriminant",
     "KernelGramSchmidt",
     "KernelPCA",
+    "KernelSpaceSelector",
     "Laplacian",
     "Linear",
     "Mahalanobis",
     "OnFeature",
     "Polynomial",
+    "ReliefF",
     "SavedModel",
     "Sum",
     "WhiteNoise",

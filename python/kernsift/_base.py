@@ -1,7 +1,8 @@
-"""What all bases and all selectors share: checking, crossing into the native half, fitted attributes."""
+"""What bases, selectors and pairs of both share: checking, crossing over, fitted attributes."""
 
 from __future__ import annotations
 
+import json
 import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -10,18 +11,28 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import (
     BaseEstimator,
+    ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, method_json, native_classes, native_rows, settings
+from kernsift._crossing import (
+    FloatArray,
+    NativeRows,
+    Settings,
+    method_json,
+    native_classes,
+    native_rows,
+    native_scaled_rows,
+    settings,
+)
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -41,6 +52,24 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "gamma": [StrOptions({"median", "scale"}), Interval(Real, 0, None, closed="neither")],
     "degree": [Interval(Integral, 1, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
+}
+
+#: How many columns or directions to keep.
+WANTED_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_features_to_select": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="right"),
+        None,
+    ],
+}
+
+#: Parameters of forward selection over weak classifiers.
+WEAK_CONSTRAINTS: dict[str, list[Any]] = {
+    "weak_learner": [StrOptions({"klms", "stump"})],
+    "eta": [Interval(Real, 0, 1, closed="right")],
+    "learner_width": [Interval(Real, 0, None, closed="neither")],
+    "quantum": [Options(Real, {0}), Interval(Real, 0.001, 1, closed="both"), None],
+    "weights": [StrOptions({"ensemble", "individual"})],
 }
 
 
@@ -173,39 +202,39 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.classes_, classes = native_classes(y)
         else:
             X = validate_data(self, X, ensure_min_samples=self._least_rows(), **checks)
-        parameters = {
-            "kernel": choice_form(self.kernel, self.gamma, self.degree, self.coef0),
-            "n_components": None if self.n_components is None else int(self.n_components),
-            **self._own_parameters(),
-        }
-        self._map, made = _native.fit_basis(
-            method_json(self._method, parameters),
+        fitted, made = _native.fit_basis(
+            method_json(self._method, self._parameters()),
             native_rows(X),
             classes,
             settings(self.random_state, self.n_jobs, self.verbose),
             self._threshold_function(),
             features,
         )
-        self._store(self._map.summary())
+        warn_unless_converged(self, self._store(fitted))
         return made
 
-    def _store(self, summary: dict[str, Any]) -> None:
+    def _parameters(self) -> dict[str, Any]:
+        """All parameters of the method, as the core spells them."""
+        return {
+            "kernel": choice_form(self.kernel, self.gamma, self.degree, self.coef0),
+            "n_components": None if self.n_components is None else int(self.n_components),
+            **self._own_parameters(),
+        }
+
+    def _store(self, fitted: _native.FeatureMap) -> dict[str, Any]:
+        self._map = fitted
+        summary = fitted.summary()
         self.n_components_: int = summary["n_components"]
         self.pivots_: npt.NDArray[np.int64] = summary["pivots"]
         self.residual_norms_: FloatArray = summary["residual_norms"]
         self.reconstruction_cost_: float = summary["reconstruction_cost"]
         self.explained_: float = summary["explained"]
-        self.kernel_ = Kernel.from_json(summary["kernel"])
-        if hasattr(self.kernel_, "gamma"):
-            self.gamma_: float = self.kernel_.gamma
-        elif hasattr(self, "gamma_"):
-            # Left by an earlier fit with another kernel.
-            del self.gamma_
+        store_kernel(self, Kernel.from_json(summary["kernel"]))
         if summary["bound"] is not None:
             self.bound_: float = summary["bound"]
         self.n_iter_: int = summary["iterations"]
         self.converged_: bool = summary["converged"]
-        warn_unless_converged(self, summary)
+        return summary
 
     @property
     def _n_features_out(self) -> int:
@@ -226,11 +255,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _method: ClassVar[str]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_features_to_select": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="right"),
-            None,
-        ],
+        **WANTED_CONSTRAINTS,
         "standardize": ["boolean"],
         **RUN_CONSTRAINTS,
     }
@@ -275,6 +300,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.support_[answer["selected"]] = True
         self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
         self.ranking_[self.order_] = np.arange(1, X.shape[1] + 1)
+        if answer["curve"].size:
+            self.error_curve_: FloatArray = answer["curve"]
         self.n_iter_: int = answer["iterations"]
         self.converged_: bool = answer["converged"]
         warn_unless_converged(self, answer)
@@ -286,16 +313,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     def _wanted(self, n_features: int) -> str:
         wanted = self.n_features_to_select
-        if wanted is None:
-            return '"own-rule"'
-        if isinstance(wanted, Integral):
-            if wanted > n_features:
-                raise ValueError(
-                    f"The 'n_features_to_select' parameter of {type(self).__name__} must be at most the "
-                    f"number of features, {n_features}. Got {wanted} instead."
-                )
-            return f'{{"count": {int(wanted)}}}'
-        return f'{{"share": {float(wanted)!r}}}'
+        if isinstance(wanted, Integral) and wanted > n_features:
+            raise ValueError(
+                f"The 'n_features_to_select' parameter of {type(self).__name__} must be at most the "
+                f"number of features, {n_features}. Got {wanted} instead."
+            )
+        return wanted_json(wanted)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
@@ -306,6 +329,182 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A basis of kernel space, then a selector among its directions, then nearest neighbours."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **WANTED_CONSTRAINTS,
+        **WEAK_CONSTRAINTS,
+        "weights": [*WEAK_CONSTRAINTS["weights"], None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        **RUN_CONSTRAINTS,
+    }
+
+    # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
+    n_features_to_select: int | float | None
+    weights: str | None
+    n_neighbors: int
+    standardize: bool
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the basis, choose among its directions, and remember the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        basis = self._unfitted_basis()
+        method = {
+            "basis": {"method": basis._method, **basis._parameters()},
+            "selector": self._selector_form(),
+            "weighted": self.weights is not None,
+            "n_neighbors": int(self.n_neighbors),
+            **self._own_parameters(),
+        }
+        self.classes_, classes = native_classes(y)
+        self._space = _native.fit_space(
+            json.dumps(method, allow_nan=False),
+            native_rows(X),
+            classes,
+            wanted_json(self.n_features_to_select),
+            bool(self.standardize),
+            settings(self.random_state, self.n_jobs, self.verbose),
+            basis._threshold_function(),
+        )
+        self._store(basis)
+        summary = self._space.summary()
+        self._store_selection(summary)
+        warn_unless_converged(self, summary)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Map rows to the kept directions, best first.
+
+        Each direction is multiplied by the root of its weight, so that plain distances between the
+        results are the weighted ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_selected_)
+            Their coordinates.
+        """
+        x = self._checked(X)
+        return self._space.transform(x, self._settings())
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predict classes by the nearest training rows in the kept directions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
+        """
+        x = self._checked(X)
+        predicted: npt.NDArray[Any] = self.classes_[self._space.predict(x, self._settings())]
+        return predicted
+
+    def _checked(self, X: Any) -> NativeRows:
+        check_is_fitted(self)
+        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return native_scaled_rows(x, self.mean_)
+
+    def _settings(self) -> Settings:
+        """Settings of a run that draws nothing: a RandomState must not move on."""
+        return settings(0, self.n_jobs, self.verbose)
+
+    def _unfitted_basis(self) -> BaseBasis:
+        """The basis with its parameters; a new object."""
+        raise NotImplementedError
+
+    def _selector_form(self) -> dict[str, Any] | None:
+        """The selector, as the core spells it."""
+        raise NotImplementedError
+
+    def _own_parameters(self) -> dict[str, Any]:
+        """Further parameters, as the core spells them."""
+        return {}
+
+    def _store(self, basis: BaseBasis) -> None:
+        # What it maps are scaled rows, which carry no names.
+        basis.n_features_in_ = self.n_features_in_
+        if basis._needs_classes:
+            basis.classes_ = self.classes_
+        basis._store(self._space.map())
+        self.basis_ = basis
+        store_kernel(self, basis.kernel_)
+
+    def _store_selection(self, summary: dict[str, Any]) -> None:
+        self.order_: npt.NDArray[np.int64] = summary["order"]
+        self.weights_: FloatArray = summary["weights"]
+        self.support_ = np.zeros(self.weights_.size, dtype=bool)
+        self.support_[summary["selected"]] = True
+        self.n_selected_: int = summary["n_selected"]
+        if summary["error_curve"].size:
+            self.error_curve_: FloatArray = summary["error_curve"]
+        elif hasattr(self, "error_curve_"):
+            # Left by an earlier fit with another selector.
+            del self.error_curve_
+        self.n_neighbors_: int = summary["n_neighbors"]
+        self.mean_: FloatArray | None = summary["shift"]
+        self.scale_: FloatArray | None = summary["scale"]
+        self.n_iter_: int = summary["iterations"]
+        self.converged_: bool = summary["converged"]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_selected_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def wanted_json(wanted: int | float | None) -> str:
+    """How many to keep, as the core spells it."""
+    if wanted is None:
+        return '"own-rule"'
+    if isinstance(wanted, Integral):
+        return f'{{"count": {int(wanted)}}}'
+    return f'{{"share": {float(wanted)!r}}}'
+
+
+def store_kernel(estimator: Any, kernel: Kernel) -> None:
+    """Keeps the kernel, and its width where it has one."""
+    estimator.kernel_ = kernel
+    if hasattr(kernel, "gamma"):
+        estimator.gamma_ = kernel.gamma
+    elif hasattr(estimator, "gamma_"):
+        # Left by an earlier fit with another kernel.
+        del estimator.gamma_
 
 
 def warn_unless_converged(estimator: Any, answer: dict[str, Any]) -> None:

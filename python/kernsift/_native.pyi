@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernsift._crossing import FloatArray, NativeRows, Settings
+from kernsift._crossing import FloatArray, IntArray, NativeRows, Settings
 
 __version__: str
 
@@ -25,6 +25,15 @@ class FeatureMap:
     @staticmethod
     def from_bytes(bytes: bytes) -> FeatureMap: ...
 
+class KernelSpace:
+    def transform(self, x: NativeRows, settings: Settings) -> FloatArray: ...
+    def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
+    def summary(self) -> dict[str, Any]: ...
+    def map(self) -> FeatureMap: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(bytes: bytes) -> KernelSpace: ...
+
 class Model:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model: ...
@@ -36,6 +45,11 @@ class Model:
     def apply_table(
         self, columns: list[tuple[str, FloatArray | list[str | None]]], settings: Settings
     ) -> tuple[FloatArray, int]: ...
+    def class_names(self) -> list[str]: ...
+    def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
+    def predict_table(
+        self, columns: list[tuple[str, FloatArray | list[str | None]]], settings: Settings
+    ) -> tuple[IntArray, int]: ...
 
 def fit_basis(
     method: str,
@@ -60,6 +74,32 @@ def select(
     standardize: bool,
     settings: Settings,
 ) -> dict[str, Any]: ...
+def fit_space(
+    method: str,
+    x: NativeRows,
+    y: _Classes,
+    wanted: str,
+    standardize: bool,
+    settings: Settings,
+    threshold: _Threshold | None = None,
+) -> KernelSpace: ...
+def fit_knnc(
+    kernel: str,
+    x: NativeRows,
+    y: _Classes,
+    n_neighbors: int,
+    standardize: bool,
+    settings: Settings,
+) -> dict[str, Any]: ...
+def predict_knnc(
+    kernel: str,
+    x: NativeRows,
+    y: _Classes,
+    n_neighbors: int,
+    standardize: bool,
+    new: NativeRows,
+    settings: Settings,
+) -> IntArray: ...
 def gram(kernel: str, x: NativeRows, z: NativeRows | None, settings: Settings) -> FloatArray: ...
 def resolve_kernel(choice: str, x: NativeRows, settings: Settings) -> str: ...
 def list_datasets() -> list[dict[str, Any]]: ...

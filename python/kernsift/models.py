@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     Parameters
     ----------
     path : str or path
-        A file that ``kernsift basis --save`` or ``kernsift select --save`` wrote.
+        A file that ``kernsift basis --save`` or ``kernsift select --save`` wrote, the latter also with
+        methods that select in kernel space, such as TAKES.
 
     Returns
     -------
@@ -37,7 +39,10 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 class SavedModel:
-    """A basis or a selection from a file, with the preparation of its data; see :func:`load_model`.
+    """A basis, a selection or both from a file, with the preparation of its data; see :func:`load_model`.
+
+    Both together is what TAKES and its kin make: it gives the directions of kernel space that were kept,
+    and knows classes.
 
     Attributes
     ----------
@@ -85,15 +90,40 @@ class SavedModel:
             Coordinates, or the columns that were selected. A model made to leave out rows with gaps does
             so here, and warns.
         """
+        made: FloatArray = self._answer(X, self._model.apply, self._model.apply_table)
+        return made
+
+    def predict(self, X: Any) -> npt.NDArray[np.str_]:
+        """Prepare rows as the training rows were, and predict their classes.
+
+        Parameters
+        ----------
+        X : dataframe, array-like or sparse matrix
+            As for :meth:`transform`.
+
+        Returns
+        -------
+        y : ndarray of str of shape (n_samples,)
+            The classes, by the names they had in the file the model was made from. Only a model of
+            selection in kernel space knows them; others raise ValueError.
+        """
+        names = np.array(self._model.class_names())
+        predicted: npt.NDArray[np.str_] = names[
+            self._answer(X, self._model.predict, self._model.predict_table)
+        ]
+        return predicted
+
+    def _answer(self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int]]) -> Any:
+        """What the model says of rows of numbers, or of a table that needs preparing."""
         if sparse.issparse(X):
             x = check_array(X, accept_sparse="csr", dtype=np.float64)
-            return self._model.apply(native_rows(x), Settings())
+            return plain(native_rows(x), Settings())
         if not self._model.prepares():
             x = check_array(self._in_order(X), dtype=np.float64)
-            return self._model.apply(native_rows(x), Settings())
-        made, left_out = self._model.apply_table(self._columns(X), Settings())
+            return plain(native_rows(x), Settings())
+        made, left_out = by_table(self._columns(X), Settings())
         if left_out:
-            warnings.warn(f"{left_out} rows with missing values were left out.", UserWarning, stacklevel=2)
+            warnings.warn(f"{left_out} rows with missing values were left out.", UserWarning, stacklevel=3)
         return made
 
     def _in_order(self, X: Any) -> Any:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral
+from typing import Any, ClassVar
 
-from kernsift._base import BaseSelector
+from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["FisherScore"]
+from kernsift._base import WEAK_CONSTRAINTS, BaseSelector
+
+__all__ = ["FFS", "FisherScore", "ReliefF"]
 
 
 class FisherScore(BaseSelector):
@@ -90,3 +93,241 @@ class FisherScore(BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+
+class FFS(BaseSelector):
+    """Forward selection over weak classifiers: columns that vote well together.
+
+    One weak classifier per column is trained once. Then a vote grows greedily: at each step the column
+    joins that leaves the fewest errors on the training rows. Two classes: votes are counted and held
+    against the best threshold; more classes: the class with most votes wins.
+
+    In the coordinates of kernel space this is KFFS, the second half of :class:`kernsift.TAKES`.
+
+    It needs n_samples * n_features^2 operations, and a byte per row and column. With up to 1024 columns
+    all of them join in the end; with more the vote stops at the number asked for, or when its error is 0
+    or has not fallen for 64 steps, and the other columns follow by the errors they make alone.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
+        None for the method's own rule: up to the first minimum of `error_curve_`.
+    weak_learner : {"stump", "klms"}, default="stump"
+        What a column votes by: a cut in two, or kernel least mean squares, which can say yes in several
+        places.
+    eta : float, default=0.5
+        Step size of "klms", above 0 and up to 1; not used by "stump".
+    learner_width : float, default=1.0
+        Width of the Gaussian of "klms", in standard deviations of the column; not used by "stump".
+    quantum : float or None, default=None
+        Spacing of the grid that "klms" puts its centres on, in widths, from 0.001 to 1. 0 is no grid, which
+        takes n_samples^2 operations per column. None is no grid for up to 4096 rows, and 1/16 for more.
+    weights : {"ensemble", "individual"}, default="ensemble"
+        Which error makes the score of a column: that of the vote when it joined, or its own.
+    standardize : bool, default=True
+        Scale columns to variance 1 first. The order of this method does not depend on it, up to rounding.
+    random_state : int, RandomState instance or None, default=None
+        For the order in which "klms" learns from the rows; "stump" draws nothing.
+        With an int every fit gives the same result; with None, which stands for numpy's global
+        generator, they may differ.
+    n_jobs : int, default=None
+        Threads: None or -1 is one per core. Results do not depend on it.
+    verbose : int, default=0
+        Above 0, progress is written to stderr once a second.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        True for columns that are kept.
+    scores_ : ndarray of shape (n_features_in_,)
+        ``log((1 - e) / e) / 2`` of the error e that `weights` names, with ``log(n_classes - 1) / 2`` added;
+        0 for columns that are not kept.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    order_ : ndarray of shape (n_features_in_,)
+        Columns in the order in which they joined. Of equals the one with the better weak classifier comes
+        first, then the first.
+    error_curve_ : ndarray of shape (n_iter_,)
+        Share of the training rows that the vote gets wrong after each step.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_iter_ : int
+        Steps taken.
+    converged_ : bool
+        Always True.
+    n_features_in_ : int
+        Number of columns of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they had names that are all strings.
+
+    See Also
+    --------
+    kernsift.TAKES : The same among the directions of kernel space.
+
+    References
+    ----------
+    .. [1] Wu, Brubaker, Mullin and Rehg, "Fast asymmetric learning for cascade face detection", 2008.
+    .. [2] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+
+    Examples
+    --------
+    >>> from kernsift import FFS
+    >>> from kernsift.datasets import load_dataset
+    >>> wine = load_dataset("wine")
+    >>> selector = FFS().fit(wine.data, wine.target)
+    >>> print(selector.support_.sum())
+    6
+    >>> [wine.feature_names[j] for j in selector.order_[:3]]
+    ['proline', 'alcohol', 'od280_od315_of_diluted_wines']
+    """
+
+    _method = "ffs"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        **WEAK_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        weak_learner: str = "stump",
+        eta: float = 0.5,
+        learner_width: float = 1.0,
+        quantum: float | None = None,
+        weights: str = "ensemble",
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.weak_learner = weak_learner
+        self.eta = eta
+        self.learner_width = learner_width
+        self.quantum = quantum
+        self.weights = weights
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _own_parameters(self) -> dict[str, Any]:
+        return ffs_form(self.weak_learner, self.eta, self.learner_width, self.quantum, self.weights)
+
+
+class ReliefF(BaseSelector):
+    """Relief: columns in which near rows of other classes are far, and those of the same class near.
+
+    For each row the nearest of its own class and of each other class are found by the distance over all
+    columns. A column gains by its difference to the rows of other classes, weighted by how frequent these
+    are, and loses by that to the rows of the same class. As neighbours are found by all columns
+    together, it sees features that only work together (XOR), unless many others drown them.
+
+    It needs n_samples^2 * n_features operations and holds a copy of the rows; sparse matrices are filled.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
+        None for the method's own rule: the columns with a score above 0. If none has, the first one is
+        kept, with a warning.
+    n_neighbors : int, default=1
+        Neighbours of the own class, and of each other class; fewer than the rows of the smallest class.
+    difference : {"absolute", "squared"}, default="absolute"
+        How differences count.
+    standardize : bool, default=True
+        Scale columns to variance 1 first. The method adds up differences of columns, so they should be on
+        one scale.
+    random_state : int, RandomState instance or None, default=None
+        Not used: this method draws nothing. Here for all selectors to be alike.
+    n_jobs : int, default=None
+        Threads: None or -1 is one per core. Results do not depend on it.
+    verbose : int, default=0
+        Above 0, progress is written to stderr once a second.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        True for columns that are kept.
+    scores_ : ndarray of shape (n_features_in_,)
+        Mean gain of each column, larger is better; 0 where it is negative.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    order_ : ndarray of shape (n_features_in_,)
+        Columns, best first; of equals the first comes first.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_iter_ : int
+        Always 1.
+    converged_ : bool
+        Always True.
+    n_features_in_ : int
+        Number of columns of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they had names that are all strings.
+
+    See Also
+    --------
+    kernsift.KernelSpaceSelector : The same among the directions of kernel space.
+
+    References
+    ----------
+    .. [1] Kira and Rendell, "The feature selection problem: traditional methods and a new algorithm", 1992.
+    .. [2] Kononenko, "Estimating attributes: analysis and extensions of Relief", 1994.
+
+    Examples
+    --------
+    >>> from kernsift import ReliefF
+    >>> from kernsift.datasets import make_synthetic
+    >>> X, y, relevant = make_synthetic("xor", n_samples=200, n_features=6, random_state=0)
+    >>> selector = ReliefF(2, n_neighbors=5).fit(X, y)
+    >>> selector.get_support(indices=True), sorted(relevant.tolist())
+    (array([4, 5]), [4, 5])
+    """
+
+    _method = "relief"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "difference": [StrOptions({"absolute", "squared"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_neighbors: int = 1,
+        difference: str = "absolute",
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.difference = difference
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _own_parameters(self) -> dict[str, Any]:
+        return relief_form(self.n_neighbors, self.difference)
+
+
+def ffs_form(
+    weak_learner: str, eta: float, learner_width: float, quantum: float | None, weights: str
+) -> dict[str, Any]:
+    """The parameters of forward selection, as the core spells them."""
+    weak: Any = weak_learner
+    if weak_learner == "klms":
+        grid = None if quantum is None else float(quantum)
+        weak = {"klms": {"eta": float(eta), "width": float(learner_width), "quantum": grid}}
+    return {"weak": weak, "weights": weights}
+
+
+def relief_form(n_neighbors: int, difference: str) -> dict[str, Any]:
+    """The parameters of Relief, as the core spells them."""
+    return {"n_neighbors": int(n_neighbors), "difference": difference}

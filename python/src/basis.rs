@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A fitted map from rows to coordinates in kernel space.
 #[pyclass(frozen, module = "kernsift._native")]
-pub struct FeatureMap(Arc<kernsift::FeatureMap>);
+pub struct FeatureMap(pub Arc<kernsift::FeatureMap>);
 
 #[pymethods]
 impl FeatureMap {
@@ -98,11 +98,7 @@ pub fn fit_basis<'py>(
     features: bool,
 ) -> PyResult<(FeatureMap, Option<Bound<'py, PyArray2<f64>>>)> {
     let mut method: BasisMethod = from_json("method", method)?;
-    let raised = match (&mut method, threshold) {
-        (BasisMethod::Kobl(kobl), Some(function)) => Some(set_threshold(kobl, function)),
-        (_, None) => None,
-        _ => return Err(PyValueError::new_err("only KOBL takes a threshold function")),
-    };
+    let raised = give_threshold(&mut method, threshold)?;
     let data = to_dataset(&x, y)?;
     // The data are a copy; what the caller holds need not stay.
     drop(x);
@@ -134,7 +130,16 @@ pub fn width_for_dim<'py>(
 }
 
 /// The first exception that a user's function raised.
-type Raised = Arc<Mutex<Option<PyErr>>>;
+pub type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Gives a basis its threshold function, if there is one.
+pub fn give_threshold(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) -> PyResult<Option<Raised>> {
+    match (method, threshold) {
+        (BasisMethod::Kobl(kobl), Some(function)) => Ok(Some(set_threshold(kobl, function))),
+        (_, None) => Ok(None),
+        _ => Err(PyValueError::new_err("only KOBL takes a threshold function")),
+    }
+}
 
 /// Makes a Python function KOBL's threshold. Where it raises, NaN stands for its value, which the
 /// check of the threshold refuses; the exception itself is kept for [`or_raised`].
@@ -152,7 +157,7 @@ fn set_threshold(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
 }
 
 /// The result, unless a user's function raised.
-fn or_raised<T>(raised: Option<Raised>, result: PyResult<T>) -> PyResult<T> {
+pub fn or_raised<T>(raised: Option<Raised>, result: PyResult<T>) -> PyResult<T> {
     match raised.and_then(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).take()) {
         Some(exception) => Err(exception),
         None => result,

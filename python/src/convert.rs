@@ -1,7 +1,7 @@
 //! Between Python's arrays and the core's types.
 
 use crate::error::to_python;
-use kernsift::data::{Classes, Dataset, Rows, SparseRows, Target};
+use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -47,6 +47,16 @@ pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyRes
         }
     };
     Dataset::with_target(x.to_rows()?, target).map_err(to_python)
+}
+
+/// The data with columns on one scale, if asked for, and the scale.
+pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+    if !standardize {
+        return Ok((data, None));
+    }
+    let scaler = Standardizer::fit(data.x());
+    let data = data.with_x(scaler.apply(data.x())?)?;
+    Ok((data, Some(scaler)))
 }
 
 /// A method, kernel or setting from the JSON that the package writes.

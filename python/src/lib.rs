@@ -9,11 +9,12 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `kernel`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `kernel`, `data`, `model` | one function per thing the package needs |
 
 use pyo3::prelude::*;
 
 mod basis;
+mod classify;
 mod convert;
 mod data;
 mod error;
@@ -21,12 +22,15 @@ mod kernel;
 mod model;
 mod run;
 mod select;
+mod space;
 
 /// The native half of kernsift; use the package `kernsift` instead.
 #[pymodule]
 mod _native {
     #[pymodule_export]
     use super::basis::{FeatureMap, fit_basis, width_for_dim};
+    #[pymodule_export]
+    use super::classify::{fit_knnc, predict_knnc};
     #[pymodule_export]
     use super::data::{list_datasets, load_dataset, make_synthetic, read_table};
     #[pymodule_export]
@@ -37,6 +41,8 @@ mod _native {
     use super::model::Model;
     #[pymodule_export]
     use super::select::select;
+    #[pymodule_export]
+    use super::space::{KernelSpace, fit_space};
 
     use super::*;
 

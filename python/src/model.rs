@@ -1,14 +1,14 @@
 //! Saved models.
 
-use crate::convert::RowsArgument;
+use crate::convert::{RowsArgument, to_indices};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::{Column, Table};
-use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A saved basis or selection, with the preparation of its data.
+/// A saved basis, selection or both, with the preparation of its data.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct Model(kernsift::Model);
 
@@ -69,13 +69,47 @@ impl Model {
         columns: Vec<(String, ColumnArgument<'py>)>,
         settings: Settings,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize)> {
-        let columns = columns.into_iter().map(|(name, cells)| match cells {
-            ColumnArgument::Numbers(values) => Column::numeric(name, values.as_array().to_vec()),
-            ColumnArgument::Text(cells) => Column::text(name, cells.iter().map(Option::as_deref)),
-        });
-        let table = Table::new(columns.collect()).map_err(to_python)?;
+        let table = to_table(columns)?;
         let (model, n_rows) = (self.0.clone(), table.n_rows());
         let (out, rows) = run(py, settings, move |ctx| model.apply_table(&table, ctx))?;
         Ok((out.into_pyarray(py), n_rows - rows.len()))
     }
+    /// What the classes are called, for models that know classes.
+    fn class_names(&self) -> PyResult<Vec<String>> {
+        self.0.class_names().map(<[String]>::to_vec).map_err(to_python)
+    }
+
+    /// The class of each row, a place among the names.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (model, x) = (self.0.clone(), x.to_rows()?);
+        let codes = run(py, settings, move |ctx| model.predict(&x, ctx))?;
+        Ok(to_indices(&codes).into_pyarray(py))
+    }
+
+    /// Prepares named columns as the training table was, and predicts; also the number of rows that
+    /// were left out.
+    fn predict_table<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<(String, ColumnArgument<'py>)>,
+        settings: Settings,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize)> {
+        let table = to_table(columns)?;
+        let (model, n_rows) = (self.0.clone(), table.n_rows());
+        let (codes, rows) = run(py, settings, move |ctx| model.predict_table(&table, ctx))?;
+        Ok((to_indices(&codes).into_pyarray(py), n_rows - rows.len()))
+    }
+}
+
+fn to_table(columns: Vec<(String, ColumnArgument<'_>)>) -> PyResult<Table> {
+    let columns = columns.into_iter().map(|(name, cells)| match cells {
+        ColumnArgument::Numbers(values) => Column::numeric(name, values.as_array().to_vec()),
+        ColumnArgument::Text(cells) => Column::text(name, cells.iter().map(Option::as_deref)),
+    });
+    Table::new(columns.collect()).map_err(to_python)
 }

@@ -1,10 +1,9 @@
 //! Selectors.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices};
+use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices};
 use crate::run::{Settings, run};
-use kernsift::data::Standardizer;
+use kernsift::Selector;
 use kernsift::select::{SelectorMethod, Wanted};
-use kernsift::{Dataset, Selector};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,19 +24,16 @@ pub fn select<'py>(
     let data = to_dataset(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {
-        let data = if standardize { standardized(data)? } else { data };
+        let (data, _) = scaled(data, standardize)?;
         method.select(&data, wanted, ctx)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
     dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;
     dict.set_item("scores", selection.scores.into_pyarray(py))?;
+    dict.set_item("curve", selection.curve.into_pyarray(py))?;
     dict.set_item("stop", selection.outcome.stop.explain())?;
     dict.set_item("iterations", selection.outcome.iterations)?;
     dict.set_item("converged", selection.outcome.stop.converged())?;
     Ok(dict)
-}
-
-fn standardized(data: Dataset) -> kernsift::Result<Dataset> {
-    data.with_x(Standardizer::fit(data.x()).apply(data.x())?)
 }

@@ -16,6 +16,18 @@ import kernsift
         kernsift.KernelDiscriminant(criterion="gda"),
         kernsift.FisherScore(),
         kernsift.FisherScore(n_features_to_select=1),
+        kernsift.FFS(),
+        kernsift.FFS(n_features_to_select=1, weak_learner="klms", quantum=0.1),
+        kernsift.ReliefF(),
+        kernsift.ReliefF(n_features_to_select=1, difference="squared"),
+        kernsift.TAKES(),
+        kernsift.TAKES(weak_learner="stump", weights=None, standardize=False, random_state=0),
+        kernsift.KernelSpaceSelector(),
+        kernsift.KernelSpaceSelector(kernsift.KernelGramSchmidt(), "relief"),
+        kernsift.KernelSpaceSelector(kernsift.KernelPCA(), "relief"),
+        kernsift.KernelSpaceSelector(kernsift.KernelDiscriminant(), None),
+        kernsift.KNNC(),
+        kernsift.KNNC(kernel="laplacian", standardize=False),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -15,13 +15,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernsift import (
+    FFS,
     KOBL,
     RBF,
+    TAKES,
     FisherScore,
     KernelDiscriminant,
     KernelGramSchmidt,
     KernelPCA,
+    KernelSpaceSelector,
     Linear,
+    ReliefF,
     gram,
 )
 
@@ -32,6 +36,11 @@ ESTIMATORS = [
     KernelPCA(n_components=5),
     KernelDiscriminant(),
     FisherScore(n_features_to_select=4),
+    FFS(n_features_to_select=4),
+    FFS(weak_learner="klms", random_state=1),
+    ReliefF(n_features_to_select=4),
+    TAKES(random_state=1),
+    KernelSpaceSelector(selector="relief"),
 ]
 
 

@@ -1,0 +1,69 @@
+//! Nearest neighbours by kernel distance. The package keeps the training rows; nothing is held here.
+
+use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
+use crate::run::{Settings, run};
+use kernsift::classify::Knnc;
+use kernsift::kernel::KernelChoice;
+use kernsift::{Context, Dataset, Kernel};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Checks rows and parameters, and finds the kernel's width.
+#[pyfunction]
+pub fn fit_knnc<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    n_neighbors: usize,
+    standardize: bool,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let choice: KernelChoice = from_json("kernel", kernel)?;
+    let data = to_dataset(&x, Some(y))?;
+    drop(x);
+    let (kernel, scaler) = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let kernel = choice.resolve(data.x(), ctx)?;
+        remember(&kernel, &data, n_neighbors)?;
+        Ok((kernel, scaler))
+    })?;
+    let dict = PyDict::new(py);
+    dict.set_item("kernel", to_json(&kernel)?)?;
+    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
+    dict.set_item("scale", scaler.as_ref().map(|s| s.scale.clone().into_pyarray(py)))?;
+    Ok(dict)
+}
+
+/// The class of each new row, a place among the classes.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "they are a fitted estimator")]
+pub fn predict_knnc<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    n_neighbors: usize,
+    standardize: bool,
+    new: RowsArgument<'py>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let kernel: Kernel = from_json("kernel", kernel)?;
+    let (data, new) = (to_dataset(&x, Some(y))?, new.to_rows()?);
+    drop(x);
+    let codes = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let new = match scaler {
+            Some(scaler) => scaler.apply(&new)?,
+            None => new,
+        };
+        remember(&kernel, &data, n_neighbors)?.predict(&new, ctx)
+    })?;
+    Ok(to_indices(&codes).into_pyarray(py))
+}
+
+/// A definite kernel has nothing more to tell.
+fn remember(kernel: &Kernel, data: &Dataset, n_neighbors: usize) -> kernsift::Result<Knnc> {
+    Knnc::fit(&kernel.clone().into(), data, n_neighbors, &Context::default())
+}

@@ -1,0 +1,135 @@
+//! Selection in kernel space.
+
+use crate::basis::{FeatureMap, give_threshold, or_raised};
+use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use kernsift::model::{Content, Model};
+use kernsift::select::Wanted;
+use kernsift::space::KernelSpaceSelector;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::sync::Arc;
+
+/// Directions of kernel space that were kept, with the scale of the columns and the classes of the rows.
+#[pyclass(frozen, module = "kernsift._native")]
+pub struct KernelSpace(Arc<Model>);
+
+impl KernelSpace {
+    fn new(model: Model) -> PyResult<Self> {
+        let space = Self(Arc::new(model));
+        space.space()?;
+        Ok(space)
+    }
+
+    fn space(&self) -> PyResult<&kernsift::space::KernelSpace> {
+        match &self.0.content {
+            Content::Space(space) => Ok(space),
+            _ => Err(PyValueError::new_err("the model is not a selection in kernel space")),
+        }
+    }
+}
+
+#[pymethods]
+impl KernelSpace {
+    /// The kept coordinates of rows, weighted, best first.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (model, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| model.apply(&x, ctx))?.into_pyarray(py))
+    }
+
+    /// The class of each row, a place among the classes.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (model, x) = (self.0.clone(), x.to_rows()?);
+        let codes = run(py, settings, move |ctx| model.predict(&x, ctx))?;
+        Ok(to_indices(&codes).into_pyarray(py))
+    }
+
+    /// How the fit went.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let space = self.space()?;
+        let (selection, basis) = (space.selection(), space.map().summary());
+        // What was cut off first is what to tell.
+        let stop = if basis.outcome.stop.converged() { selection.outcome.stop } else { basis.outcome.stop };
+        let dict = PyDict::new(py);
+        dict.set_item("method", space.method())?;
+        dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
+        dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;
+        dict.set_item("weights", space.weights().into_pyarray(py))?;
+        dict.set_item("n_selected", selection.n_selected)?;
+        dict.set_item("error_curve", selection.curve.clone().into_pyarray(py))?;
+        dict.set_item("n_components", space.map().n_components())?;
+        dict.set_item("reconstruction_cost", basis.reconstruction_cost)?;
+        dict.set_item("kernel", to_json(space.map().kernel())?)?;
+        dict.set_item("n_neighbors", space.n_neighbors())?;
+        dict.set_item("stop", stop.explain())?;
+        dict.set_item("iterations", selection.outcome.iterations)?;
+        dict.set_item("converged", stop.converged())?;
+        let scaler = self.0.scaler.as_ref();
+        dict.set_item("shift", scaler.map(|s| s.shift.clone().into_pyarray(py)))?;
+        dict.set_item("scale", scaler.map(|s| s.scale.clone().into_pyarray(py)))?;
+        Ok(dict)
+    }
+
+    /// The basis, which maps scaled rows.
+    fn map(&self) -> PyResult<FeatureMap> {
+        Ok(FeatureMap(Arc::new(self.space()?.map().clone())))
+    }
+
+    /// The bytes of a saved model.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(to_python)?))
+    }
+
+    /// What [`KernelSpace::to_bytes`] wrote.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
+        Self::new(Model::from_bytes(bytes).map_err(to_python)?)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = slf.get_type().getattr("from_bytes")?;
+        Ok((from_bytes, (slf.get().to_bytes(slf.py())?,)))
+    }
+}
+
+/// Fits a basis and selects among its directions; `wanted` is JSON as well. `threshold` is KOBL's own
+/// function, which JSON cannot hold.
+#[pyfunction]
+#[pyo3(signature = (method, x, y, wanted, standardize, settings, threshold=None))]
+#[allow(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
+pub fn fit_space<'py>(
+    py: Python<'py>,
+    method: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    wanted: &str,
+    standardize: bool,
+    settings: Settings,
+    threshold: Option<Py<PyAny>>,
+) -> PyResult<KernelSpace> {
+    let mut method: KernelSpaceSelector = from_json("method", method)?;
+    let wanted: Wanted = from_json("n_features_to_select", wanted)?;
+    let raised = give_threshold(&mut method.basis, threshold)?;
+    let data = to_dataset(&x, Some(y))?;
+    drop(x);
+    let fitted = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let space = method.fit(&data, wanted, ctx)?;
+        let names = (1..=data.d()).map(|j| format!("x{j}")).collect();
+        Ok(Model { names, recipe: None, scaler, content: Content::Space(space) })
+    });
+    KernelSpace::new(or_raised(raised, fitted)?)
+}
