@@ -30,7 +30,6 @@ from kernsift._crossing import (
     method_json,
     native_classes,
     native_rows,
-    native_scaled_rows,
     settings,
 )
 from kernsift.kernels import Kernel, choice_form
@@ -65,7 +64,7 @@ WANTED_CONSTRAINTS: dict[str, list[Any]] = {
 
 #: Parameters of forward selection over weak classifiers.
 WEAK_CONSTRAINTS: dict[str, list[Any]] = {
-    "weak_learner": [StrOptions({"klms", "stump"})],
+    "weak_learner": [StrOptions({"klms", "stump", "balanced-stump"})],
     "eta": [Interval(Real, 0, 1, closed="right")],
     "learner_width": [Interval(Real, 0, None, closed="neither")],
     "quantum": [Options(Real, {0}), Interval(Real, 0.001, 1, closed="both"), None],
@@ -338,7 +337,9 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         **WANTED_CONSTRAINTS,
         **WEAK_CONSTRAINTS,
         "weights": [*WEAK_CONSTRAINTS["weights"], None],
+        "weight_power": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "tuned": ["boolean"],
         "standardize": ["boolean"],
         **RUN_CONSTRAINTS,
     }
@@ -346,6 +347,8 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
     n_features_to_select: int | float | None
     weights: str | None
+    weight_power: float
+    tuned: bool
     n_neighbors: int
     standardize: bool
     random_state: Any
@@ -370,12 +373,15 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
+        if self.tuned:
+            self._refuse_what_is_chosen()
         basis = self._unfitted_basis()
         method = {
             "basis": {"method": basis._method, **basis._parameters()},
             "selector": self._selector_form(),
-            "weighted": self.weights is not None,
+            "weight_power": 0.0 if self.weights is None else float(self.weight_power),
             "n_neighbors": int(self.n_neighbors),
+            "tune": "everything" if self.tuned else "nothing",
             **self._own_parameters(),
         }
         self.classes_, classes = native_classes(y)
@@ -433,11 +439,20 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _checked(self, X: Any) -> NativeRows:
         check_is_fitted(self)
         x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return native_scaled_rows(x, self.mean_)
+        return native_rows(x)
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
         return settings(0, self.n_jobs, self.verbose)
+
+    def _refuse_what_is_chosen(self) -> None:
+        """A parameter that would not be used is a mistake worth telling."""
+        defaults = type(self)().get_params(deep=False)
+        for name in ("weak_learner", "eta", "learner_width", "quantum", "weights", "weight_power", "n_neighbors"):
+            if getattr(self, name) != defaults[name]:
+                raise ValueError(
+                    f"tuned=True chooses '{name}' by itself; leave it out. Got {getattr(self, name)!r}."
+                )
 
     def _unfitted_basis(self) -> BaseBasis:
         """The basis with its parameters; a new object."""
@@ -457,6 +472,9 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if basis._needs_classes:
             basis.classes_ = self.classes_
         basis._store(self._space.map())
+        if self.tuned and hasattr(basis.kernel_, "gamma"):
+            # The width was found here, so the basis could not find it again.
+            basis.gamma = basis.kernel_.gamma
         self.basis_ = basis
         store_kernel(self, basis.kernel_)
 

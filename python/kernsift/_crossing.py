@@ -56,13 +56,6 @@ def native_rows(X: Any) -> NativeRows:
     )
 
 
-def native_scaled_rows(X: Any, mean: FloatArray | None) -> NativeRows:
-    """Rows for a model that scales them by itself; a sparse matrix is filled if it must be shifted."""
-    if sparse.issparse(X) and mean is not None and mean.any():
-        X = X.toarray()
-    return native_rows(X)
-
-
 def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[IntArray, list[str]]]:
     """The classes, and each row's place among them with their names."""
     classes, codes = np.unique(y, return_inverse=True)

@@ -113,13 +113,13 @@ class FFS(BaseSelector):
     n_features_to_select : int, float or None, default=None
         How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
         None for the method's own rule: up to the first minimum of `error_curve_`.
-    weak_learner : {"stump", "klms"}, default="stump"
-        What a column votes by: a cut in two, or kernel least mean squares, which can say yes in several
-        places.
+    weak_learner : {"stump", "balanced-stump", "klms"}, default="stump"
+        What a column votes by: a cut in two, a cut for which all classes count alike however many rows
+        they have, or kernel least mean squares, which can say yes in several places.
     eta : float, default=0.5
-        Step size of "klms", above 0 and up to 1; not used by "stump".
+        Step size of "klms", above 0 and up to 1; not used by stumps.
     learner_width : float, default=1.0
-        Width of the Gaussian of "klms", in standard deviations of the column; not used by "stump".
+        Width of the Gaussian of "klms", in standard deviations of the column; not used by stumps.
     quantum : float or None, default=None
         Spacing of the grid that "klms" puts its centres on, in widths, from 0.001 to 1. 0 is no grid, which
         takes n_samples^2 operations per column. None is no grid for up to 4096 rows, and 1/16 for more.

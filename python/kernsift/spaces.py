@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS, BaseBasis, BaseSpace, store_kernel
-from kernsift._crossing import FloatArray, native_classes, native_rows, native_scaled_rows, settings
+from kernsift._crossing import FloatArray, native_classes, native_rows, settings
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -73,9 +73,9 @@ class TAKES(BaseSpace):
         As for :class:`kernsift.KOBL`.
     width_for_dim : int, default=None
         Set the width of "rbf" so that KOBL finds this many directions; `gamma` is not used then.
-    weak_learner : {"klms", "stump"}, default="klms"
-        What a direction votes by: kernel least mean squares, which can say yes in several places, or a cut
-        in two.
+    weak_learner : {"klms", "stump", "balanced-stump"}, default="klms"
+        What a direction votes by: kernel least mean squares, which can say yes in several places, a cut
+        in two, or a cut for which all classes count alike.
     eta : float, default=0.5
         As for :class:`kernsift.FFS`.
     learner_width : float, default=1.0
@@ -85,11 +85,15 @@ class TAKES(BaseSpace):
     weights : {"ensemble", "individual"} or None, default="ensemble"
         Which error makes the weight of a direction: that of the vote when it joined (the paper), or its
         own. None counts all kept directions alike.
+    weight_power : float, default=1.0
+        Power to which weights are raised.
     n_neighbors : int, default=1
         Neighbours that vote on a class.
     tuned : bool, default=False
-        Choose width, weak classifier, weighting, number kept and number of neighbours by cross-validation
-        inside the training rows.
+        Choose width (around `gamma`), weighting, number kept (unless `n_features_to_select` is given) and
+        number of neighbours by cross-validation inside the training rows, with balanced stumps and their
+        own errors. Unless the best choice clearly beats plain neighbours in the whole of kernel space,
+        those are taken. Parameters that it chooses must be left at their defaults.
     standardize : bool, default=True
         Scale columns to mean 0 and variance 1 first; those of a sparse matrix are not shifted.
     random_state : int, RandomState instance or None, default=None
@@ -163,7 +167,6 @@ class TAKES(BaseSpace):
         **BaseSpace._parameter_constraints,
         "gamma": [StrOptions({"median", "scale", "cv"}), *KERNEL_CONSTRAINTS["gamma"][1:]],
         "width_for_dim": [Interval(Integral, 1, None, closed="left"), None],
-        "tuned": ["boolean"],
     }
 
     def __init__(
@@ -185,6 +188,7 @@ class TAKES(BaseSpace):
         learner_width: float = 1.0,
         quantum: float | None = None,
         weights: str | None = "ensemble",
+        weight_power: float = 1.0,
         n_neighbors: int = 1,
         tuned: bool = False,
         standardize: bool = True,
@@ -208,6 +212,7 @@ class TAKES(BaseSpace):
         self.learner_width = learner_width
         self.quantum = quantum
         self.weights = weights
+        self.weight_power = weight_power
         self.n_neighbors = n_neighbors
         self.tuned = tuned
         self.standardize = standardize
@@ -230,23 +235,27 @@ class TAKES(BaseSpace):
         if self.width_for_dim is not None:
             if self.kernel != "rbf":
                 raise ValueError(f"width_for_dim needs kernel='rbf'. Got kernel={self.kernel!r} instead.")
-            if self._by_cv():
-                raise ValueError("gamma='cv' and width_for_dim both set the width; give one of them.")
+            if self._by_cv() or self.tuned:
+                chosen = "tuned=True" if self.tuned else "gamma='cv'"
+                raise ValueError(f"{chosen} and width_for_dim both set the width; give one of them.")
         if self._by_cv() and (isinstance(self.kernel, Kernel) or self.kernel == "linear"):
             raise ValueError(
                 "gamma='cv' needs one of the named kernels that have a width: 'rbf', 'poly' or 'laplacian'. "
                 f"Got kernel={self.kernel!r} instead."
             )
-        width = "width" if self._by_cv() else "nothing"
-        dimension = None if self.width_for_dim is None else int(self.width_for_dim)
-        return {"width_for_dim": dimension, "tune": "everything" if self.tuned else width}
+        form: dict[str, Any] = {
+            "width_for_dim": None if self.width_for_dim is None else int(self.width_for_dim)
+        }
+        if self._by_cv() and not self.tuned:
+            form["tune"] = "width"
+        return form
 
     def _by_cv(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma == "cv"
 
     def _store(self, basis: BaseBasis) -> None:
         super()._store(basis)
-        if self.tuned or self._by_cv() or self.width_for_dim is not None:
+        if self._by_cv() or self.width_for_dim is not None:
             # The width was found here, so the basis could not find it again.
             basis.gamma = getattr(self, "gamma_", basis.gamma)
 
@@ -271,9 +280,9 @@ class KernelSpaceSelector(BaseSpace):
     n_features_to_select : int, float or None, default=None
         How many directions to keep: a number, a share of all (above 0 and up to 1, at least one), or None
         for the selector's own rule, which without a selector keeps all.
-    weak_learner : {"klms", "stump"}, default="klms"
+    weak_learner : {"klms", "stump", "balanced-stump"}, default="klms"
         What a direction votes by in "kffs": kernel least mean squares, which can say yes in several places,
-        or a cut in two.
+        a cut in two, or a cut for which all classes count alike.
     eta : float, default=0.5
         As for :class:`kernsift.FFS`.
     learner_width : float, default=1.0
@@ -283,16 +292,21 @@ class KernelSpaceSelector(BaseSpace):
     weights : {"ensemble", "individual"} or None, default="ensemble"
         Which error makes the weight of a direction in "kffs": that of the vote when it joined, or its own.
         Both words let "relief" weight directions by its scores. None counts all kept directions alike.
+    weight_power : float, default=1.0
+        Power to which weights are raised.
     relief_neighbors : int, default=1
         Neighbours that "relief" looks at, see :class:`kernsift.ReliefF`.
     difference : {"absolute", "squared"}, default="absolute"
         How differences count in "relief".
     n_neighbors : int, default=1
         Neighbours that vote on a class.
+    tuned : bool, default=False
+        As for :class:`TAKES`; the width is chosen around that of the basis.
     standardize : bool, default=True
         Scale columns to mean 0 and variance 1 first; those of a sparse matrix are not shifted.
     random_state : int, RandomState instance or None, default=None
-        For the order in which "klms" learns from the rows, and for what the basis draws.
+        For the order in which "klms" learns from the rows, for what the basis draws, and for
+        cross-validation.
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
@@ -321,7 +335,7 @@ class KernelSpaceSelector(BaseSpace):
     gamma_ : float
         The width, where `kernel_` has one.
     n_neighbors_ : int
-        Neighbours that vote.
+        Neighbours that vote; another number than `n_neighbors` only if `tuned`.
     mean_ : ndarray of shape (n_features_in_,) or None
         What is subtracted from the columns; None without `standardize`.
     scale_ : ndarray of shape (n_features_in_,) or None
@@ -373,9 +387,11 @@ class KernelSpaceSelector(BaseSpace):
         learner_width: float = 1.0,
         quantum: float | None = None,
         weights: str | None = "ensemble",
+        weight_power: float = 1.0,
         relief_neighbors: int = 1,
         difference: str = "absolute",
         n_neighbors: int = 1,
+        tuned: bool = False,
         standardize: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -389,9 +405,11 @@ class KernelSpaceSelector(BaseSpace):
         self.learner_width = learner_width
         self.quantum = quantum
         self.weights = weights
+        self.weight_power = weight_power
         self.relief_neighbors = relief_neighbors
         self.difference = difference
         self.n_neighbors = n_neighbors
+        self.tuned = tuned
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -564,7 +582,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
         codes = _native.predict_knnc(
             self.kernel_.to_json(),
             *self._remembered,
-            native_scaled_rows(x, self.mean_),
+            native_rows(x),
             settings(0, self.n_jobs, self.verbose),
         )
         predicted: npt.NDArray[Any] = self.classes_[codes]

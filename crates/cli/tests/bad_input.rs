@@ -273,14 +273,18 @@ fn options_that_would_do_nothing() {
             "--weights individual has no effect with -m fskpca",
         ),
         (
-            "select builtin:wine -m takes --tune width --gamma 2",
-            "--gamma has no effect with --tune width; leave one of them out",
+            "select builtin:wine -m takes --weights none --weight-power 2",
+            "--weight-power has no effect with --weights none; leave one of them out",
         ),
+        ("select builtin:wine -m ffs --weight-power 2", "--weight-power has no effect with -m ffs"),
         (
             "select builtin:wine -m takes --tune width --width-for-dim 9",
             "--width-for-dim has no effect with --tune width",
         ),
-        ("select builtin:wine -m takes --tune everything -k 3", "-k has no effect with --tune everything"),
+        (
+            "select builtin:wine -m takes --tune everything --eta 0.3",
+            "--eta has no effect with --tune everything",
+        ),
         (
             "select builtin:wine -m takes --tune width --kernel linear",
             "--tune has no effect with --kernel linear",

@@ -61,6 +61,9 @@ pub struct SelectArgs {
     /// Kernel space, ffs: what weights are made from [default: ensemble; after relief: its scores]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub weights: Option<WeightsArg>,
+    /// Kernel space: power to which weights are raised [default: 1]
+    #[arg(long, value_name = "POWER", allow_hyphen_values = true, help_heading = "Selector")]
+    pub weight_power: Option<f64>,
     /// relief, fskgs, fskpca: near rows of each class that are looked at [default: 1]
     #[arg(long, value_name = "N", help_heading = "Selector")]
     pub relief_neighbors: Option<usize>,
@@ -70,7 +73,7 @@ pub struct SelectArgs {
     /// Kernel space: neighbours that decide a row's class [default: 1]
     #[arg(long, value_name = "N", help_heading = "Classifier")]
     pub neighbors: Option<usize>,
-    /// Kernel space: choose by cross-validation inside the training rows
+    /// Kernel space: choose settings by cross-validation inside the training rows
     #[arg(long, value_enum, help_heading = "Classifier")]
     pub tune: Option<TuneArg>,
 }
@@ -82,6 +85,8 @@ pub enum WeakArg {
     Klms,
     /// A cut in two
     Stump,
+    /// A cut in two for which all classes count alike
+    BalancedStump,
 }
 
 /// What the weight of a feature is made from.
@@ -109,6 +114,6 @@ pub enum DifferenceArg {
 pub enum TuneArg {
     /// The kernel's width
     Width,
-    /// Width, weak classifier, weighting, number kept and number of neighbours
+    /// Width, weighting, number kept (unless -k is given) and number of neighbours
     Everything,
 }

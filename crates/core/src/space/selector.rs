@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 /// Selection in kernel space; see the module's text.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct KernelSpaceSelector {
     /// The basis. Default: KOBL.
     pub basis: BasisMethod,
@@ -92,6 +92,9 @@ impl KernelSpaceSelector {
         }
         if let Some(selector) = &self.selector {
             selector.check(classes)?;
+        }
+        if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.width_for_dim) {
+            return Err(Error::param(NAME, "width_for_dim", "left out where the width is chosen", wanted));
         }
         if self.tune != Tune::Nothing {
             let (chosen, wanted) = tuned(self, data, wanted, ctx)?;

@@ -63,6 +63,7 @@ fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
             ("--no-center", args.options.no_center),
             ("--components", args.components.is_some()),
             ("--weights none", args.weights == Some(WeightsArg::None)),
+            ("--weight-power", args.weight_power.is_some()),
             ("--neighbors", args.neighbors.is_some()),
             ("--tune", args.tune.is_some()),
             ("--test", args.test.is_some()),

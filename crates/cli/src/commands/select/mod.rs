@@ -61,6 +61,7 @@ fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Fai
         SelectorMethod::Ffs(ffs) => {
             match (args.weak, &ffs.weak) {
                 (Some(WeakArg::Stump), _) => ffs.weak = WeakLearner::Stump,
+                (Some(WeakArg::BalancedStump), _) => ffs.weak = WeakLearner::BalancedStump,
                 (Some(WeakArg::Klms), WeakLearner::Stump) => ffs.weak = WeakLearner::Klms(Klms::default()),
                 _ => {}
             }
@@ -70,14 +71,16 @@ fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Fai
                     klms.width = args.learner_width.unwrap_or(klms.width);
                     klms.quantum = args.quantum.or(klms.quantum);
                 }
-                WeakLearner::Stump => match klms.iter().find(|(_, given)| *given) {
-                    Some((option, _)) if args.weak.is_none() => {
-                        return Err(Failure::Input(format!(
-                            "{option} belongs to klms, and the weak classifiers of {name} are stumps; add --weak klms"
-                        )));
+                WeakLearner::Stump | WeakLearner::BalancedStump => {
+                    match klms.iter().find(|(_, given)| *given) {
+                        Some((option, _)) if args.weak.is_none() => {
+                            return Err(Failure::Input(format!(
+                                "{option} belongs to klms, and the weak classifiers of {name} are stumps; add --weak klms"
+                            )));
+                        }
+                        _ => refuse("--weak stump", &klms)?,
                     }
-                    _ => refuse("--weak stump", &klms)?,
-                },
+                }
             }
             if args.weights == Some(WeightsArg::Individual) {
                 ffs.weights = WeightRule::Individual;

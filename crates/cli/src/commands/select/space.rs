@@ -59,7 +59,11 @@ fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
     if let Some(selector) = &mut method.selector {
         configure(selector, args)?;
     }
-    method.weighted = args.weights != Some(WeightsArg::None);
+    method.weight_power = args.weight_power.unwrap_or(method.weight_power);
+    if args.weights == Some(WeightsArg::None) {
+        refuse("--weights none", &[("--weight-power", args.weight_power.is_some())])?;
+        method.weight_power = 0.0;
+    }
     method.n_neighbors = args.neighbors.unwrap_or(method.n_neighbors);
     method.width_for_dim = args.options.width_for_dim;
     method.tune = tune(args)?;
@@ -69,16 +73,18 @@ fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
 fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
     let Some(tune) = args.tune else { return Ok(Tune::Nothing) };
     refuse(kernel_name(&args.kernel), &[("--tune", args.kernel.kernel == Some(KernelArg::Linear))])?;
-    let width =
-        [("--gamma", args.kernel.gamma.is_some()), ("--width-for-dim", args.options.width_for_dim.is_some())];
+    let width = [("--width-for-dim", args.options.width_for_dim.is_some())];
     match tune {
         TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Width),
         TuneArg::Everything => {
             refuse("--tune everything", &width)?;
             let chosen = [
-                ("-k", args.k.is_some()),
                 ("--weak", args.weak.is_some()),
+                ("--eta", args.eta.is_some()),
+                ("--learner-width", args.learner_width.is_some()),
+                ("--quantum", args.quantum.is_some()),
                 ("--weights", args.weights.is_some()),
+                ("--weight-power", args.weight_power.is_some()),
                 ("--neighbors", args.neighbors.is_some()),
             ];
             refuse("--tune everything", &chosen).map(|()| Tune::Everything)
@@ -123,6 +129,7 @@ fn record(
         "order": selection.order.iter().map(|&i| name(i)).collect::<Vec<_>>(),
         "weights": weights.iter().enumerate().map(|(i, &w)| (name(i), json!(w))).collect::<Map<_, _>>(),
         "error_curve": selection.curve,
+        "n_neighbors": space.n_neighbors(),
         "outcome": selection.outcome,
         "test_accuracy": accuracy.map(|a| a.share),
         "test_rows": accuracy.map(|a| a.rows),
@@ -167,6 +174,9 @@ fn page(
     line("kept", selection.n_selected.to_string(), format!("of {} directions; {}", map.n_components(), why));
     if let Some(&error) = selection.curve.get(selection.n_selected - 1) {
         line("error of the vote", number(error), "on the training rows; expect more on new ones".into());
+    }
+    if space.n_neighbors() > 1 || args.tune == Some(TuneArg::Everything) {
+        line("neighbours", space.n_neighbors().to_string(), "vote on the class of a row".into());
     }
     if let Some(accuracy) = accuracy {
         let remark = format!("of {} rows of {} get their class", accuracy.rows, accuracy.name);
