@@ -54,6 +54,7 @@ docs: $(TOOLS)
 	cargo build --release --package kernsift-cli
 	$(BIN)/python docs/make_pictures.py
 	cargo run --release --quiet --package kernsift --example takes_table2 > docs/takes_table2.md
+	cargo run --release --quiet --package kernsift --example takes_accuracy > docs/takes_accuracy.md
 	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
 	@echo "docs/README.md and target/doc/kernsift/index.html"
 

@@ -15,6 +15,7 @@ FOLDER = ROOT / "docs" / "pictures"
 PICTURES = {
     "basis": ["kernsift basis builtin:wine"],
     "select": ["kernsift select builtin:wine -k 5"],
+    "takes": ["kernsift select builtin:ionosphere -m takes"],
     "methods": ["kernsift methods"],
 }
 

@@ -23,11 +23,13 @@
 //! | [`kernel`] | kernel formulas, blocks of Gram matrices, widths |
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
 //! | [`select`] | selectors: which columns matter |
+//! | [`space`] | selection in kernel space: TAKES and its rivals |
+//! | [`classify`], [`neighbours`] | classifiers that judge features, and the nearest rows they ask |
 //! | [`model`] | saved models |
 //! | [`linalg`], [`simd`], [`random`], [`probability`] | the numerical ground |
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
 //!
-//! Imports run one way: ground, then `data`, `kernel`, `basis` and `select`, and `model` on top. In each
+//! Imports run one way: ground, then `data`, `kernel`, `basis`, `select` and `classify`, `space`, and `model` on top. In each
 //! family of methods a trait file is at the bottom, one file per method imports it, and `catalog.rs`
 //! on top lists them all.
 
@@ -56,6 +58,7 @@ pub use kernel::Kernel;
 pub use model::Model;
 pub use outcome::{Outcome, Stop};
 pub use select::{Selection, Selector};
+pub use space::{KernelSpace, KernelSpaceSelector};
 
 /// The README's example runs with the other documentation tests.
 #[cfg(doctest)]
