@@ -17,6 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import sklearn
+from sklearn.neighbors import KNeighborsClassifier
 
 import kernsift
 
@@ -122,20 +124,110 @@ def gram_against_numpy() -> dict:
     )
 
 
-def grow(n: int) -> dict:
-    """Time and peak memory of KOBL with 20 columns and 200 components, in this process."""
+def numpy_ffs(x: np.ndarray, y: np.ndarray) -> list[int]:
+    """Forward selection over stumps as one would write it with numpy: all cuts and all candidates of a
+    step at once."""
+    n, d = x.shape
+    order = np.argsort(x, axis=0, kind="stable")
+    left = np.cumsum(y[order], axis=0)[:-1]
+    rows = np.arange(1, n)[:, None]
+    errors = left + (n - rows) - (y.sum() - left)
+    fewest = np.minimum(errors, n - errors)
+    cut = np.argmin(fewest, axis=0)
+    columns = np.arange(d)
+    last = x[order[cut, columns], columns]
+    right_is_one = errors[cut, columns] <= n - errors[cut, columns]
+    votes = (x > last) == right_is_one
+    own = (votes != y[:, None]).sum(axis=0)
+    ayes = np.zeros(n, dtype=np.int64)
+    chosen: list[int] = []
+    left_over = np.ones(d, dtype=bool)
+    for t in range(1, d + 1):
+        candidates = np.flatnonzero(left_over)
+        places = (ayes[:, None] + votes[:, candidates]) + np.arange(candidates.size) * (t + 1)
+        size = candidates.size * (t + 1)
+        gain = np.bincount(places[y == 1].ravel(), minlength=size) - np.bincount(
+            places[y == 0].ravel(), minlength=size
+        )
+        steps = np.cumsum(gain.reshape(candidates.size, t + 1), axis=1)
+        errors = (n - y.sum()) + np.minimum(steps.min(axis=1), 0)
+        best = candidates[np.lexsort((candidates, own[candidates], errors))[0]]
+        chosen.append(int(best))
+        left_over[best] = False
+        ayes += votes[:, best]
+    return chosen
+
+
+def ffs_against_numpy() -> dict:
+    x = np.random.default_rng(3).normal(size=(10_000, 100))
+    y = (x[:, :10].sum(axis=1) + x[:, 10] * x[:, 11] > 0).astype(np.int64)
+    estimator = kernsift.FFS(standardize=False, n_jobs=THREADS, random_state=0)
+    agree = list(estimator.fit(x, y).order_) == numpy_ffs(x, y)
+    return compare(
+        "FFS with stumps, 10,000 x 100, all steps",
+        lambda: estimator.fit(x, y),
+        lambda: numpy_ffs(x, y),
+        bool(agree),
+        "numpy, same algorithm",
+    )
+
+
+def neighbours_against_sklearn() -> dict:
+    rng = np.random.default_rng(4)
+    x, y, new = rng.normal(size=(20_000, 30)), rng.integers(0, 3, 20_000), rng.normal(size=(5000, 30))
+    ours = kernsift.KNNC(standardize=False, n_jobs=THREADS).fit(x, y)
+    theirs = KNeighborsClassifier(1, algorithm="brute", n_jobs=THREADS).fit(x, y)
+    agree = np.array_equal(ours.predict(new), theirs.predict(new))
+    return compare(
+        "KNNC, 5000 new rows against 20,000 x 30",
+        lambda: ours.predict(new),
+        lambda: theirs.predict(new),
+        bool(agree),
+        f"scikit-learn {sklearn.__version__}, brute force",
+    )
+
+
+def grow_kobl(n: int) -> Callable[[], object]:
+    """KOBL with 20 columns and 200 components."""
     x = np.random.default_rng(2).normal(size=(n, 20))
-    seconds = best_of(5, lambda: kobl(200, 0.05).fit(x))
+    return lambda: kobl(200, 0.05).fit(x)
+
+
+def grow_takes(n: int) -> Callable[[], object]:
+    """TAKES with 20 columns, 300 components and stumps: the fit, and the classes of 1000 new rows."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(n, 20))
+    y = x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=n) > 0
+    new = rng.normal(size=(1000, 20))
+    takes = kernsift.TAKES(n_components=300, weak_learner="stump", n_jobs=THREADS, random_state=0)
+    return lambda: takes.fit(x, y).predict(new)
+
+
+# What is measured at two sizes: its name, how to make it, the sizes, how often it is timed.
+GROWTHS: dict[str, tuple[Callable[[int], Callable[[], object]], tuple[int, int], int]] = {
+    "KOBL with 20 columns and 200 components": (grow_kobl, (100_000, 1_000_000), 5),
+    "TAKES with 20 columns, 300 components and stumps, with the classes of 1000 new rows": (
+        grow_takes,
+        (10_000, 100_000),
+        3,
+    ),
+}
+
+
+def grow(task: str, n: int) -> dict:
+    """Time and peak memory at one size, in this process."""
+    make, _, repeats = GROWTHS[task]
+    seconds = best_of(repeats, make(n))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return {"n": n, "seconds": seconds, "peak_bytes": peak}
 
 
-def growth() -> list[dict]:
+def growth(task: str) -> list[dict]:
     """Each size in a process of its own, so that the peak is that size's alone, and within 6 GiB."""
     results = []
-    for n in (100_000, 1_000_000):
+    for n in GROWTHS[task][1]:
         limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({6 << 30}, {6 << 30}))"
-        code = f"{limit}; import json, run; print(json.dumps(run.grow({n})))"
+        code = f"{limit}; import json, run; print(json.dumps(run.grow({task!r}, {n})))"
         done = subprocess.run(
             [sys.executable, "-c", code],
             cwd=Path(__file__).parent,
@@ -161,18 +253,19 @@ def page(record: dict) -> str:
     for r in record["ratios"]:
         times = f"{r['ours_s']:.3f} s | {r['peer_s']:.3f} s | {r['ratio']:.1f}"
         lines.append(f"| {r['task']} | {times} | {'yes' if r['agree'] else 'no'} | {r['peer']} |")
-    lines += [
-        "",
-        "KOBL with 20 columns and 200 components, address space limited to 6 GiB:",
-        "",
-        "| rows | time | peak memory |",
-        "|---|---|---|",
-    ]
-    for s in record["growth"]:
-        lines.append(f"| {s['n']:,} | {s['seconds']:.2f} s | {s['peak_bytes'] / 2**30:.2f} GiB |")
-    small, large = record["growth"]
-    factor = large["seconds"] / small["seconds"]
-    lines += ["", f"Ten times the rows take {factor:.1f} times as long."]
+    for task, (small, large) in record["growth"].items():
+        lines += [
+            "",
+            f"{task}, address space limited to 6 GiB:",
+            "",
+            "| rows | time | peak memory |",
+            "|---|---|---|",
+        ]
+        for size in (small, large):
+            peak = f"{size['peak_bytes'] / 2**30:.2f} GiB"
+            lines.append(f"| {size['n']:,} | {size['seconds']:.2f} s | {peak} |")
+        factor = large["seconds"] / small["seconds"]
+        lines += ["", f"Ten times the rows take {factor:.1f} times as long."]
     return "\n".join(lines) + "\n"
 
 
@@ -183,8 +276,13 @@ def main() -> None:
         "processor": platform.processor() or platform.machine(),
         "threads": THREADS,
         "numpy": np.__version__,
-        "ratios": [kobl_against_numpy(), gram_against_numpy()],
-        "growth": growth(),
+        "ratios": [
+            kobl_against_numpy(),
+            gram_against_numpy(),
+            ffs_against_numpy(),
+            neighbours_against_sklearn(),
+        ],
+        "growth": {task: growth(task) for task in GROWTHS},
     }
     RECORDS.mkdir(exist_ok=True)
     path = RECORDS / f"{record['date']}.json"

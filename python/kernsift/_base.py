@@ -66,7 +66,7 @@ WANTED_CONSTRAINTS: dict[str, list[Any]] = {
 WEAK_CONSTRAINTS: dict[str, list[Any]] = {
     "weak_learner": [StrOptions({"klms", "stump", "balanced-stump"})],
     "eta": [Interval(Real, 0, 1, closed="right")],
-    "learner_width": [Interval(Real, 0, None, closed="neither")],
+    "learner_width": [Interval(Real, 0.001, 1000, closed="both")],
     "quantum": [Options(Real, {0}), Interval(Real, 0.001, 1, closed="both"), None],
     "weights": [StrOptions({"ensemble", "individual"})],
 }
@@ -337,7 +337,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         **WANTED_CONSTRAINTS,
         **WEAK_CONSTRAINTS,
         "weights": [*WEAK_CONSTRAINTS["weights"], None],
-        "weight_power": [Interval(Real, 0, None, closed="left")],
+        "weight_power": [Interval(Real, 0, 16, closed="both")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "tuned": ["boolean"],
         "standardize": ["boolean"],
@@ -385,7 +385,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
             **self._own_parameters(),
         }
         self.classes_, classes = native_classes(y)
-        self._space = _native.fit_space(
+        self._space, used = _native.fit_space(
             json.dumps(method, allow_nan=False),
             native_rows(X),
             classes,
@@ -394,7 +394,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
             settings(self.random_state, self.n_jobs, self.verbose),
             basis._threshold_function(),
         )
-        self._store(basis)
+        self._store(basis, json.loads(used))
         summary = self._space.summary()
         self._store_selection(summary)
         warn_unless_converged(self, summary)
@@ -448,7 +448,15 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _refuse_what_is_chosen(self) -> None:
         """A parameter that would not be used is a mistake worth telling."""
         defaults = type(self)().get_params(deep=False)
-        for name in ("weak_learner", "eta", "learner_width", "quantum", "weights", "weight_power", "n_neighbors"):
+        for name in (
+            "weak_learner",
+            "eta",
+            "learner_width",
+            "quantum",
+            "weights",
+            "weight_power",
+            "n_neighbors",
+        ):
             if getattr(self, name) != defaults[name]:
                 raise ValueError(
                     f"tuned=True chooses '{name}' by itself; leave it out. Got {getattr(self, name)!r}."
@@ -466,15 +474,21 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Further parameters, as the core spells them."""
         return {}
 
-    def _store(self, basis: BaseBasis) -> None:
+    def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
         # What it maps are scaled rows, which carry no names.
         basis.n_features_in_ = self.n_features_in_
         if basis._needs_classes:
             basis.classes_ = self.classes_
         basis._store(self._space.map())
-        if self.tuned and hasattr(basis.kernel_, "gamma"):
-            # The width was found here, so the basis could not find it again.
-            basis.gamma = basis.kernel_.gamma
+        if self.tuned:
+            # What was chosen here, so that the basis fitted again is the same.
+            if isinstance(basis.kernel, str) and hasattr(basis.kernel_, "gamma"):
+                basis.gamma = basis.kernel_.gamma
+            elif isinstance(basis.kernel, Kernel):
+                basis.kernel = basis.kernel_
+            basis.n_components = used["basis"]["n_components"]
+            if used["basis"].get("threshold") == "none":
+                basis.set_params(threshold=None, tol=0.0)
         self.basis_ = basis
         store_kernel(self, basis.kernel_)
 

@@ -82,7 +82,7 @@ def fit_space(
     standardize: bool,
     settings: Settings,
     threshold: _Threshold | None = None,
-) -> KernelSpace: ...
+) -> tuple[KernelSpace, str]: ...
 def fit_knnc(
     kernel: str,
     x: NativeRows,

@@ -119,7 +119,8 @@ class FFS(BaseSelector):
     eta : float, default=0.5
         Step size of "klms", above 0 and up to 1; not used by stumps.
     learner_width : float, default=1.0
-        Width of the Gaussian of "klms", in standard deviations of the column; not used by stumps.
+        Width of the Gaussian of "klms", in standard deviations of the column, from 0.001 to 1000; not used by
+        stumps.
     quantum : float or None, default=None
         Spacing of the grid that "klms" puts its centres on, in widths, from 0.001 to 1. 0 is no grid, which
         takes n_samples^2 operations per column. None is no grid for up to 4096 rows, and 1/16 for more.

@@ -86,7 +86,7 @@ class TAKES(BaseSpace):
         Which error makes the weight of a direction: that of the vote when it joined (the paper), or its
         own. None counts all kept directions alike.
     weight_power : float, default=1.0
-        Power to which weights are raised.
+        Power to which weights are raised, up to 16.
     n_neighbors : int, default=1
         Neighbours that vote on a class.
     tuned : bool, default=False
@@ -253,8 +253,8 @@ class TAKES(BaseSpace):
     def _by_cv(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma == "cv"
 
-    def _store(self, basis: BaseBasis) -> None:
-        super()._store(basis)
+    def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
+        super()._store(basis, used)
         if self._by_cv() or self.width_for_dim is not None:
             # The width was found here, so the basis could not find it again.
             basis.gamma = getattr(self, "gamma_", basis.gamma)
@@ -293,7 +293,7 @@ class KernelSpaceSelector(BaseSpace):
         Which error makes the weight of a direction in "kffs": that of the vote when it joined, or its own.
         Both words let "relief" weight directions by its scores. None counts all kept directions alike.
     weight_power : float, default=1.0
-        Power to which weights are raised.
+        Power to which weights are raised, up to 16.
     relief_neighbors : int, default=1
         Neighbours that "relief" looks at, see :class:`kernsift.ReliefF`.
     difference : {"absolute", "squared"}, default="absolute"

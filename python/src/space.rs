@@ -4,6 +4,7 @@ use crate::basis::{FeatureMap, give_threshold, or_raised};
 use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
+use kernsift::basis::{BasisMethod, Kobl, Threshold};
 use kernsift::model::{Content, Model};
 use kernsift::select::Wanted;
 use kernsift::space::KernelSpaceSelector;
@@ -106,7 +107,7 @@ impl KernelSpace {
 }
 
 /// Fits a basis and selects among its directions; `wanted` is JSON as well. `threshold` is KOBL's own
-/// function, which JSON cannot hold.
+/// function, which JSON cannot hold. Also gives the settings that were used, once all were chosen.
 #[pyfunction]
 #[pyo3(signature = (method, x, y, wanted, standardize, settings, threshold=None))]
 #[allow(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
@@ -119,7 +120,7 @@ pub fn fit_space<'py>(
     standardize: bool,
     settings: Settings,
     threshold: Option<Py<PyAny>>,
-) -> PyResult<KernelSpace> {
+) -> PyResult<(KernelSpace, String)> {
     let mut method: KernelSpaceSelector = from_json("method", method)?;
     let wanted: Wanted = from_json("n_features_to_select", wanted)?;
     let raised = give_threshold(&mut method.basis, threshold)?;
@@ -127,9 +128,14 @@ pub fn fit_space<'py>(
     drop(x);
     let fitted = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
-        let space = method.fit(&data, wanted, ctx)?;
+        let (space, used) = method.fit_and_tell(&data, wanted, ctx)?;
         let names = (1..=data.d()).map(|j| format!("x{j}")).collect();
-        Ok(Model { names, recipe: None, scaler, content: Content::Space(space) })
+        Ok((Model { names, recipe: None, scaler, content: Content::Space(space) }, used))
     });
-    KernelSpace::new(or_raised(raised, fitted)?)
+    let (model, mut used) = or_raised(raised, fitted)?;
+    if let BasisMethod::Kobl(Kobl { threshold: threshold @ Threshold::Function(_), .. }) = &mut used.basis {
+        // The caller has it; JSON cannot.
+        *threshold = Threshold::Linear;
+    }
+    Ok((KernelSpace::new(model)?, to_json(&used)?))
 }

@@ -22,6 +22,7 @@ import kernsift
         kernsift.ReliefF(n_features_to_select=1, difference="squared"),
         kernsift.TAKES(),
         kernsift.TAKES(weak_learner="stump", weights=None, standardize=False, random_state=0),
+        kernsift.TAKES(tuned=True),
         kernsift.KernelSpaceSelector(),
         kernsift.KernelSpaceSelector(kernsift.KernelGramSchmidt(), "relief"),
         kernsift.KernelSpaceSelector(kernsift.KernelPCA(), "relief"),

@@ -185,13 +185,14 @@ def test_klms_is_the_literal_recursion_in_some_order(y, eta, width, rng):
 
 
 def test_klms_where_the_order_of_learning_cannot_matter(rng):
-    X = rng.normal(size=(120, 4))
+    # No two values nearer than a thirtieth of their spread.
+    X = np.column_stack([rng.permutation(np.arange(120.0)) for _ in range(4)])
     y = np.where(rng.random(120) < 0.3, "yes", "no")
     share = np.mean(y == "yes")
     # So narrow that every row answers for itself, and so wide that all rows get one answer.
-    narrow = FFS(weak_learner="klms", learner_width=1e-6).fit(X, y)
+    narrow = FFS(weak_learner="klms", learner_width=0.001).fit(X, y)
     assert_array_equal(narrow.error_curve_, np.zeros(4))
-    wide = FFS(1.0, weak_learner="klms", learner_width=1e6, eta=1.0, weights="individual").fit(X, y)
+    wide = FFS(1.0, weak_learner="klms", learner_width=1000, eta=1.0, weights="individual").fit(X, y)
     assert np.all(np.isclose(own_errors(wide, 2), min(share, 0.5)) | np.isclose(own_errors(wide, 2), 0.5))
 
 
@@ -410,6 +411,63 @@ def test_parameters_chosen_inside_the_training_rows(parameters):
     assert model.score(X_new, y_new) > 0.8
     assert model.gamma_ > 0 and model.basis_.gamma == model.gamma_
     assert_array_equal(clone(model).fit(X, y).transform(X_new), model.transform(X_new))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TAKES(tuned=True),
+        TAKES(tuned=True, kernel=RBF(0.05)),
+        TAKES(tuned=True, kernel="laplacian", threshold=lambda t: t**2),
+        KernelSpaceSelector(KernelGramSchmidt(), "relief", tuned=True),
+        KernelSpaceSelector(KernelPCA(n_components=20), "relief", tuned=True),
+        KernelSpaceSelector(KernelDiscriminant(), None, tuned=True),
+    ],
+    ids=str,
+)
+def test_tuning(estimator):
+    X, X_new, y, y_new = split("wine")
+    model = clone(estimator).set_params(random_state=0).fit(X, y)
+    assert model.score(X_new, y_new) > 0.9
+    # The basis has what was chosen, so it can be fitted again.
+    again = clone(model.basis_).fit(StandardScaler().fit_transform(X), y)
+    assert_allclose(again.residual_norms_, model.basis_.residual_norms_, rtol=1e-9)
+    kept = clone(estimator).set_params(random_state=0, n_features_to_select=1).fit(X, y)
+    assert kept.n_selected_ == 1
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [{"n_neighbors": 3}, {"weights": None}, {"weak_learner": "stump"}, {"weight_power": 2.0}, {"eta": 0.1}],
+    ids=str,
+)
+def test_what_tuning_chooses_is_not_given(parameter):
+    X, _, y, _ = split("iris")
+    name = next(iter(parameter))
+    with pytest.raises(ValueError, match=f"tuned=True chooses '{name}' by itself; leave it out"):
+        TAKES(tuned=True, **parameter).fit(X, y)
+
+
+def test_powers_of_weights():
+    X, X_new, y, _ = split("heart")
+    plain = TAKES(random_state=0).fit(X, y)
+    squared = TAKES(random_state=0, weight_power=2.0).fit(X, y)
+    assert_allclose(squared.weights_, plain.weights_**2, rtol=1e-12)
+    none = TAKES(random_state=0, weight_power=0.0).fit(X, y)
+    assert_array_equal(none.transform(X_new), TAKES(random_state=0, weights=None).fit(X, y).transform(X_new))
+
+
+def test_balanced_stumps_see_a_rare_class(rng):
+    # One row in ten is of class 1, and most of those are high in column 3: by rows it is best to say 0.
+    X = rng.normal(size=(400, 6))
+    y = np.zeros(400, dtype=int)
+    y[:40] = 1
+    X[:30, 3] += 1.5
+    balanced = FFS(1, weak_learner="balanced-stump", weights="individual").fit(X, y)
+    own = [FFS(6, weak_learner=weak, weights="individual").fit(X, y) for weak in ("balanced-stump", "stump")]
+    assert np.argmax(own[0].scores_) == 3
+    assert balanced.scores_.max() > 0
+    assert not np.allclose(own[0].scores_, own[1].scores_)
 
 
 def test_sparse_rows(rng):

@@ -9,7 +9,7 @@
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::product_into;
-use crate::simd::squared_distance;
+use crate::simd::{any_at_most, squared_distance};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
@@ -17,8 +17,10 @@ use rayon::prelude::*;
 const QUERIES: usize = 32;
 /// Reference rows that are compared at a time.
 const TILE: usize = 1024;
-/// Tasks between two looks at whether the user wants to stop.
-const BATCH: usize = 64;
+/// Reference rows that are passed by together if none of them is near.
+const GLANCE: usize = 64;
+/// Multiplications between two looks at whether the user wants to stop: a fraction of a second.
+const WORK: usize = 4_000_000_000;
 
 /// A reference row and its squared distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,10 +53,14 @@ pub fn nearest(
             why: "distances between rows are too large for a number; scale the columns".into(),
         });
     }
-    let search = Search { reference: reference.view(), lengths: &lengths, k };
+    // Rounding of a product of d terms, with room to spare.
+    let doubt = 4.0 * (reference.ncols() + 8) as f64 * f64::EPSILON;
+    let lengths: Vec<f64> = lengths.iter().map(|length| length * (1.0 - doubt)).collect();
+    let search = Search { reference: reference.view(), lengths: &lengths, doubt, k };
     let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES).collect();
     let mut found = Vec::with_capacity(queries.nrows());
-    for batch in starts.chunks(BATCH) {
+    let task = (QUERIES * reference.len()).max(1);
+    for batch in starts.chunks((WORK / task).max(rayon::current_num_threads())) {
         ctx.step("nearest rows", batch[0], queries.nrows())?;
         let parts: Vec<Vec<Vec<Neighbour>>> = batch
             .par_iter()
@@ -70,38 +76,50 @@ pub fn nearest(
 
 struct Search<'a> {
     reference: ArrayView2<'a, f64>,
+    /// Squared lengths of the reference rows, less what rounding may have added.
     lengths: &'a [f64],
+    doubt: f64,
     k: usize,
 }
 
 impl Search<'_> {
     fn answer(&self, queries: ArrayView2<f64>, itself: Option<&[Option<usize>]>) -> Vec<Vec<Neighbour>> {
         let mut best = vec![Vec::with_capacity(self.k + 1); queries.nrows()];
-        let own: Vec<f64> = queries.rows().into_iter().map(|q| q.dot(&q)).collect();
+        let own: Vec<f64> = queries.rows().into_iter().map(|q| q.dot(&q) * (1.0 - self.doubt)).collect();
         let mut products = Array2::zeros((queries.nrows(), TILE));
-        // Rounding of a product of d terms, with room to spare.
-        let doubt = 4.0 * (self.reference.ncols() + 8) as f64 * f64::EPSILON;
         for (tile, rows) in self.reference.axis_chunks_iter(Axis(0), TILE).enumerate() {
             let mut products = products.slice_mut(s![.., ..rows.nrows()]);
             product_into(queries, rows.t(), products.view_mut());
+            let lengths = &self.lengths[tile * TILE..];
             for (q, query) in queries.rows().into_iter().enumerate() {
                 let skip = itself.and_then(|skip| skip[q]);
-                for (r, product) in products.row(q).iter().enumerate() {
-                    let row = tile * TILE + r;
-                    let parts = own[q] + self.lengths[row];
-                    let worst = if best[q].len() < self.k { f64::INFINITY } else { limit(&best[q]) };
-                    if parts - 2.0 * product - doubt * parts <= worst && skip != Some(row) {
-                        insert(&mut best[q], self.k, Neighbour { row, squared: squared(query, rows.row(r)) });
+                let products = products.row(q);
+                let products = products.as_slice().expect("rows of an array in standard layout");
+                for from in (0..products.len()).step_by(GLANCE) {
+                    let to = products.len().min(from + GLANCE);
+                    // Rows whose distance cannot be below the farthest so far are passed by together.
+                    if !any_at_most(&lengths[from..to], &products[from..to], self.limit(&best[q]) - own[q]) {
+                        continue;
+                    }
+                    for r in from..to {
+                        let row = tile * TILE + r;
+                        if lengths[r] - 2.0 * products[r] <= self.limit(&best[q]) - own[q]
+                            && skip != Some(row)
+                        {
+                            let squared = squared(query, rows.row(r));
+                            insert(&mut best[q], self.k, Neighbour { row, squared });
+                        }
                     }
                 }
             }
         }
         best
     }
-}
 
-fn limit(best: &[Neighbour]) -> f64 {
-    best.last().map_or(f64::NEG_INFINITY, |n| n.squared)
+    /// The squared distance that a row must not exceed to be among the nearest.
+    fn limit(&self, best: &[Neighbour]) -> f64 {
+        if best.len() < self.k { f64::INFINITY } else { best[self.k - 1].squared }
+    }
 }
 
 fn squared(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {

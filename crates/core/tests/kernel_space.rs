@@ -6,7 +6,7 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{Ffs, Klms, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule};
+use kernsift::select::{Ffs, Klms, Relief, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule};
 use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Model, Observer};
 use ndarray::{Array2, Axis, array};
@@ -313,4 +313,73 @@ fn weights_are_the_rules_of_the_paper_or_the_learners_own() {
         assert!((ensemble.weights()[i] - 0.5 * ((1.0 - eps) / eps).ln()).abs() < 1e-12);
     }
     assert_ne!(ensemble.weights(), individual.weights());
+}
+
+#[test]
+fn tuning_bears_few_rows_and_rare_classes() {
+    let mut rng = Rng::new(12);
+    for case in 0..150 {
+        let n = 5 + rng.below(16);
+        let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
+        let classes = 2 + rng.below(3);
+        let mut y: Vec<usize> = (0..n).map(|_| rng.below(classes)).collect();
+        // Two classes of two rows at least, so that there is something to choose by.
+        (y[0], y[1], y[2], y[3]) = (0, 0, 1, 1);
+        let data = Dataset::labelled(x, y).unwrap();
+        for tune in [Tune::Width, Tune::Everything] {
+            for (name, space) in spaces() {
+                let space = KernelSpaceSelector { tune, ..space };
+                let fitted = space.fit(&data, Wanted::OwnRule, &Context::default());
+                assert!(fitted.is_ok(), "case {case}, {name}, {tune:?}: {}", fitted.unwrap_err());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_rows_allow_is_allowed_when_tuned() {
+    let mut rng = Rng::new(2);
+    let x = Array2::from_shape_simple_fn((40, 3), || rng.normal());
+    let data = Dataset::labelled(x, (0..40).map(|i| i % 2).collect()).unwrap();
+    for tune in [Tune::Width, Tune::Everything] {
+        let mut many = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
+        *many.basis.n_components_mut() = Some(36);
+        assert!(many.fit(&data, Wanted::OwnRule, &Context::default()).is_ok(), "{tune:?}");
+        let neighbors =
+            KernelSpaceSelector { tune: Tune::Width, n_neighbors: 36, ..KernelSpaceSelector::takes() };
+        assert_eq!(fit(&neighbors, &data).n_neighbors(), 36);
+        let mut relief = KernelSpaceSelector { tune, ..KernelSpaceSelector::by_name("fskgs").unwrap() };
+        relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::default() }));
+        assert!(relief.fit(&data, Wanted::OwnRule, &Context::default()).is_ok(), "{tune:?}");
+        // As many directions as only the narrower kernels have.
+        let takes = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
+        let fitted = takes.fit(&data, Wanted::Count(10), &Context::default()).unwrap();
+        assert_eq!(fitted.selection().n_selected, 10, "{tune:?}");
+    }
+}
+
+#[test]
+fn tuning_looks_at_a_rare_class_among_many_rows() {
+    let mut rng = Rng::new(9);
+    let n = 6000;
+    let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
+    let y = (0..n).map(|i| usize::from(i % 1500 == 7)).collect();
+    let data = Dataset::labelled(x, y).unwrap();
+    let mut space = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    space.selector = Some(SelectorMethod::Ffs(Ffs::default()));
+    *space.basis.n_components_mut() = Some(20);
+    assert_eq!(fit(&space, &data).map().n_components(), 20);
+}
+
+#[test]
+fn the_settings_that_were_used_are_told() {
+    let data = builtin("ionosphere");
+    let space = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
+    let (fitted, used) = space.fit_and_tell(&data, Wanted::OwnRule, &Context::default()).unwrap();
+    assert_eq!(used.tune, Tune::Nothing);
+    assert_eq!(used.n_neighbors, fitted.n_neighbors());
+    let wanted = Wanted::Count(fitted.selection().n_selected);
+    let again = used.fit(&data, wanted, &Context::default()).unwrap();
+    assert_eq!(again.map(), fitted.map());
+    assert_eq!(again.weights(), fitted.weights());
 }

@@ -136,6 +136,11 @@ impl Dataset {
         &self.x
     }
 
+    /// The features alone.
+    pub fn into_x(self) -> Rows {
+        self.x
+    }
+
     /// The features' names.
     pub fn names(&self) -> &[String] {
         &self.names

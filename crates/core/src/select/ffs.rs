@@ -30,10 +30,11 @@ use super::selector::{Selection, Selector, Wanted};
 use super::votes::{Votes, start};
 use super::weak::{Labels, WeakLearner};
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Classes, Dataset};
 use crate::error::Result;
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
+use crate::simd::VOTERS;
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "FFS";
@@ -76,17 +77,16 @@ impl Selector for Ffs {
         let wanted = wanted.resolve(NAME, data.d())?;
         let labels = Labels::new(classes, NAME)?;
         let (n, d) = (data.n(), data.d());
-        ctx.need_memory(
-            format!("a table of {n} x {d} votes"),
-            2.0 * n as f64 * d as f64,
-            "use fewer rows or columns",
-        )?;
+        // Bytes in tiles of 64 columns, one tile in the making, and counts by class.
+        let tiles = d.div_ceil(VOTERS) as f64;
+        let bytes = n as f64 * (VOTERS as f64 * (tiles + 1.0) + 5.0 * labels.n_classes() as f64);
+        ctx.need_memory(format!("a table of {n} x {d} votes"), bytes, "use fewer rows or columns")?;
         let mut order: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "order of learning").shuffle(&mut order);
         let votes = Votes::collect(
             n,
             d,
-            |j| self.weak.votes(&data.x().column(j), &labels, &order),
+            |j| self.weak.votes(&data.x().column(j), &labels, &order, ctx),
             |done| ctx.step("weak classifiers", done, d),
         )?;
         let weights = self.weak.class_weights(&labels);
@@ -99,6 +99,12 @@ impl Selector for Ffs {
 }
 
 impl Ffs {
+    /// Refuses what is wrong whatever the columns are.
+    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
+        self.weak.validate()?;
+        Labels::new(classes, NAME).map(|_| ())
+    }
+
     fn selection(&self, walk: Walk, own_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {
         let n = labels.n() as f64;
         let curve: Vec<f64> = walk.errors.iter().map(|&e| e as f64 / n).collect();

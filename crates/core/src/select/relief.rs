@@ -23,8 +23,8 @@ use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
-use crate::neighbours::{Neighbour, nearest};
-use ndarray::{Array2, Axis};
+use crate::neighbours::nearest;
+use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +70,13 @@ impl Selector for Relief {
                 classes.names[class]
             ));
         }
+        // The rows, and copies of them as those that ask and those that are asked.
+        let bytes = 3.0 * 8.0 * data.n() as f64 * data.d() as f64;
+        ctx.need_memory(
+            format!("Relief of {} x {} cells", data.n(), data.d()),
+            bytes,
+            "use fewer rows or columns",
+        )?;
         let x = data.x().to_dense();
         let mut weights = self.weights(&x, classes, ctx)?;
         weights.iter_mut().for_each(|w| *w = w.max(0.0));
@@ -99,51 +106,43 @@ impl Relief {
     fn weights(&self, x: &Array2<f64>, classes: &Classes, ctx: &Context) -> Result<Vec<f64>> {
         let (n, d) = x.dim();
         let counts = classes.counts();
-        // For every class the nearest of its rows to each row.
-        let mut near: Vec<Vec<Vec<Neighbour>>> = vec![];
-        for class in 0..counts.len() {
-            let members: Vec<usize> = (0..n).filter(|&i| classes.codes[i] == class).collect();
-            if members.is_empty() {
-                near.push(vec![]);
-                continue;
-            }
-            let mut place = vec![None; n];
-            members.iter().enumerate().for_each(|(to, &i)| place[i] = Some(to));
-            let among = x.select(Axis(0), &members);
-            let mut found = nearest(among.view(), x.view(), self.n_neighbors, Some(&place), ctx)?;
-            found.iter_mut().flatten().for_each(|neighbour| neighbour.row = members[neighbour.row]);
-            near.push(found);
-        }
-        let add = |sum: &mut [f64], i: usize, near: &[Neighbour], weight: f64| {
-            for neighbour in near {
-                let weight = weight / near.len() as f64;
-                for (j, sum) in sum.iter_mut().enumerate() {
-                    let e = x[[i, j]] - x[[neighbour.row, j]];
-                    *sum += weight * if self.difference == Difference::Absolute { e.abs() } else { e * e };
-                }
-            }
-        };
-        let rows: Vec<usize> = (0..n).filter(|&i| counts[classes.codes[i]] > 1).collect();
-        let parts: Vec<Vec<f64>> = rows
-            .par_chunks(BLOCK)
-            .map(|rows| {
-                let mut sum = vec![0.0; d];
-                for &i in rows {
-                    let own = classes.codes[i];
-                    let others = (n - counts[own]) as f64;
-                    for class in (0..counts.len()).filter(|&c| counts[c] > 0) {
-                        let weight = if class == own { -1.0 } else { counts[class] as f64 / others };
-                        add(&mut sum, i, &near[class][i], weight);
-                    }
-                }
-                sum
-            })
-            .collect();
+        let centres: Vec<usize> = (0..n).filter(|&i| counts[classes.codes[i]] > 1).collect();
         let mut total = vec![0.0; d];
-        for part in parts {
-            total.iter_mut().zip(part).for_each(|(total, part)| *total += part / rows.len() as f64);
+        // Class by class, so that only the neighbours of one class are held at a time.
+        for class in (0..counts.len()).filter(|&c| counts[c] > 0) {
+            let members: Vec<usize> = (0..n).filter(|&i| classes.codes[i] == class).collect();
+            let itself: Vec<Option<usize>> = centres.iter().map(|i| members.binary_search(i).ok()).collect();
+            let (among, queries) = (x.select(Axis(0), &members), x.select(Axis(0), &centres));
+            let near = nearest(among.view(), queries.view(), self.n_neighbors, Some(&itself), ctx)?;
+            let weight = |own: usize| {
+                if class == own { -1.0 } else { counts[class] as f64 / (n - counts[own]) as f64 }
+            };
+            let parts: Vec<Vec<f64>> = centres
+                .par_chunks(BLOCK)
+                .zip(near.par_chunks(BLOCK))
+                .map(|(centres, near)| {
+                    let mut sum = vec![0.0; d];
+                    for (&i, near) in centres.iter().zip(near) {
+                        for neighbour in near {
+                            let weight = weight(classes.codes[i]) / near.len() as f64;
+                            self.add_differences(&mut sum, x.row(i), among.row(neighbour.row), weight);
+                        }
+                    }
+                    sum
+                })
+                .collect();
+            for part in parts {
+                total.iter_mut().zip(part).for_each(|(total, part)| *total += part / centres.len() as f64);
+            }
         }
         Ok(total)
+    }
+
+    fn add_differences(&self, sum: &mut [f64], a: ArrayView1<f64>, b: ArrayView1<f64>, weight: f64) {
+        for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+            let e = a - b;
+            *sum += weight * if self.difference == Difference::Absolute { e.abs() } else { e * e };
+        }
     }
 }
 

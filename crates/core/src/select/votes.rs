@@ -28,14 +28,14 @@ impl Votes {
     pub fn collect<E: Send>(
         n: usize,
         n_voters: usize,
-        column: impl Fn(usize) -> Vec<u8> + Sync,
+        column: impl Fn(usize) -> Result<Vec<u8>, E> + Sync,
         mut step: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut tiles = vec![];
         for from in (0..n_voters).step_by(VOTERS) {
             step(from)?;
             let columns: Vec<Vec<u8>> =
-                (from..n_voters.min(from + VOTERS)).into_par_iter().map(&column).collect();
+                (from..n_voters.min(from + VOTERS)).into_par_iter().map(&column).collect::<Result<_, E>>()?;
             let mut tile = vec![[0; VOTERS]; n];
             for (lane, votes) in columns.iter().enumerate() {
                 tile.iter_mut().zip(votes).for_each(|(row, &vote)| row[lane] = vote);
@@ -209,10 +209,11 @@ impl Plurality<'_> {
         let counts = &self.counts[row * classes..(row + 1) * classes];
         let own = usize::from(self.labels.codes[row]);
         let rank = |class: usize, votes: u32| (votes, self.labels.counts[class], std::cmp::Reverse(class));
+        let others = (0..classes).filter(|&class| class != own);
+        let rival = others.map(|class| rank(class, counts[class])).max();
         for (extra, right) in right.iter_mut().enumerate() {
-            let votes = |class: usize| counts[class] + u32::from(class == extra);
-            let mine = rank(own, votes(own));
-            *right = (0..classes).all(|class| class == own || rank(class, votes(class)) < mine);
+            let mine = rank(own, counts[own] + u32::from(extra == own));
+            *right = rival < Some(mine) && (extra == own || rank(extra, counts[extra] + 1) < mine);
         }
     }
 }
@@ -259,7 +260,8 @@ mod tests {
     use crate::random::Rng;
 
     fn table(columns: &[Vec<u8>]) -> Votes {
-        Votes::collect(columns[0].len(), columns.len(), |i| columns[i].clone(), |_| Ok::<(), ()>(())).unwrap()
+        Votes::collect(columns[0].len(), columns.len(), |i| Ok::<_, ()>(columns[i].clone()), |_| Ok(()))
+            .unwrap()
     }
 
     /// Every threshold tried in turn.

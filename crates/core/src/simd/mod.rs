@@ -146,6 +146,17 @@ vectorised! {
 }
 
 vectorised! {
+    /// Whether `a[i] - 2 p[i]` is at most `limit` anywhere.
+    pub fn any_at_most(a: &[f64], p: &[f64], limit: f64) -> bool {
+        let mut found = false;
+        for (a, p) in a.iter().zip(p) {
+            found |= multiply_add::<FMA>(-2.0, *p, *a) <= limit;
+        }
+        found
+    }
+}
+
+vectorised! {
     /// Adds the votes of row `j` to the counts of its bucket: `counts[buckets[j]][i] += votes[j][i]`.
     ///
     /// Votes are 0 or 1 and there are at most 65535 rows, so that no count overflows.

@@ -35,6 +35,12 @@ impl KernelSpace {
         n_neighbors: usize,
     ) -> Result<Self> {
         let stretch: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+        if !stretch.iter().all(|s| s.is_finite()) {
+            return Err(Error::Breakdown {
+                step: "weights",
+                why: "they are too large for a number; scale the columns, or lower weight_power".into(),
+            });
+        }
         let kept = features.select(ndarray::Axis(1), selection.selected()) * ArrayView1::from(&stretch);
         let nearest = Nearest::new(kept, classes.clone(), n_neighbors)?;
         Ok(Self { method, map, selection, stretch, nearest })

@@ -65,6 +65,9 @@ impl Default for KernelSpaceSelector {
 
 pub(super) const NAME: &str = "kernel-space selection";
 
+/// Higher powers of weights leave one direction and drown the others in rounding.
+const MOST_POWER: f64 = 16.0;
+
 impl KernelSpaceSelector {
     /// The pair's name: `takes`, `fskgs`, ..., or its two halves.
     pub fn name(&self) -> String {
@@ -82,37 +85,59 @@ impl KernelSpaceSelector {
 
     /// Learns basis, selection and classes.
     pub fn fit(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<KernelSpace> {
+        Ok(self.fit_and_tell(data, wanted, ctx)?.0)
+    }
+
+    /// The same, and the settings that were used once everything was chosen.
+    pub fn fit_and_tell(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<(KernelSpace, Self)> {
+        self.check(data)?;
+        let (mut chosen, wanted) = match self.tune {
+            Tune::Nothing => (self.clone(), wanted),
+            _ => tuned(self, data, wanted, ctx)?,
+        };
+        chosen.set_width(data, ctx)?;
+        let fitted = chosen.basis.fit(data, ctx)?;
+        let m = fitted.map.n_components();
+        ctx.need_memory(
+            format!("{m} coordinates of {} rows, and those that are kept", data.n()),
+            2.0 * 8.0 * data.n() as f64 * m as f64,
+            "ask for fewer components",
+        )?;
+        let features = Dataset::with_target(fitted.features, data.target().clone())?;
+        let selection = chosen.select(&features, wanted, ctx)?;
+        if chosen.weight_power > 0.0 && selection.selected().iter().all(|&i| selection.scores[i] <= 0.0) {
+            ctx.warn("no direction has a weight above 0; all that are kept count alike");
+        }
+        let weights = weights(&selection, selection.n_selected, chosen.weight_power);
+        let features = features.into_x().to_dense();
+        let classes = data.classes(NAME)?;
+        let space = KernelSpace::new(
+            self.name(),
+            fitted.map,
+            selection,
+            &weights,
+            &features,
+            classes,
+            chosen.n_neighbors,
+        )?;
+        Ok((space, chosen))
+    }
+
+    /// Refuses what can be told before any work is done.
+    fn check(&self, data: &Dataset) -> Result<()> {
         let classes = data.classes(NAME)?;
         if classes.counts().iter().all(|&count| count < 2) {
             return Err(Error::AllAlone { method: NAME, rows: data.n() });
         }
         check_neighbors(NAME, self.n_neighbors, data.n())?;
-        if !(self.weight_power >= 0.0 && self.weight_power.is_finite()) {
-            return Err(Error::param(NAME, "weight_power", "0 or more", self.weight_power));
-        }
-        if let Some(selector) = &self.selector {
-            selector.check(classes)?;
+        if !(0.0..=MOST_POWER).contains(&self.weight_power) {
+            let expected = format!("from 0 to {MOST_POWER}");
+            return Err(Error::param(NAME, "weight_power", expected, self.weight_power));
         }
         if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.width_for_dim) {
             return Err(Error::param(NAME, "width_for_dim", "left out where the width is chosen", wanted));
         }
-        if self.tune != Tune::Nothing {
-            let (chosen, wanted) = tuned(self, data, wanted, ctx)?;
-            return chosen.fit_as_set(data, wanted, ctx);
-        }
-        self.fit_as_set(data, wanted, ctx)
-    }
-
-    /// Fits with settings as they are.
-    fn fit_as_set(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<KernelSpace> {
-        let classes = data.classes(NAME)?;
-        let basis = self.basis_for(data, ctx)?;
-        let fitted = basis.fit(data, ctx)?;
-        let features = Dataset::with_target(fitted.features, data.target().clone())?;
-        let selection = self.select(&features, wanted, ctx)?;
-        let weights = self.weights(&selection, ctx);
-        let features = features.x().to_dense();
-        KernelSpace::new(self.name(), fitted.map, selection, &weights, &features, classes, self.n_neighbors)
+        self.selector.as_ref().map_or(Ok(()), |selector| selector.check(classes))
     }
 
     /// Ranks the directions.
@@ -126,10 +151,10 @@ impl KernelSpaceSelector {
         }
     }
 
-    fn basis_for(&self, data: &Dataset, ctx: &Context) -> Result<BasisMethod> {
-        let mut basis = self.basis.clone();
-        let Some(wanted) = self.width_for_dim else { return Ok(basis) };
-        let BasisMethod::Kobl(kobl) = &mut basis else {
+    /// Sets the width that gives the wanted dimension.
+    fn set_width(&mut self, data: &Dataset, ctx: &Context) -> Result<()> {
+        let Some(wanted) = self.width_for_dim else { return Ok(()) };
+        let BasisMethod::Kobl(kobl) = &mut self.basis else {
             return Err(Error::param(NAME, "width_for_dim", "left out unless the basis is KOBL", wanted));
         };
         let width = width_for_dim(kobl, data.x(), wanted, ctx)?;
@@ -140,21 +165,16 @@ impl KernelSpaceSelector {
             ));
         }
         kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
-        Ok(basis)
+        Ok(())
     }
+}
 
-    /// Weights of the kept directions, best first.
-    fn weights(&self, selection: &Selection, ctx: &Context) -> Vec<f64> {
-        let ones = vec![1.0; selection.n_selected];
-        if self.weight_power == 0.0 {
-            return ones;
-        }
-        let weights: Vec<f64> =
-            selection.selected().iter().map(|&i| selection.scores[i].powf(self.weight_power)).collect();
-        if weights.iter().any(|&w| w > 0.0) {
-            return weights;
-        }
-        ctx.warn("no direction has a weight above 0; all that are kept count alike");
-        ones
+/// Weights of the best `count` directions. Where none is above 0 all count alike.
+pub(super) fn weights(selection: &Selection, count: usize, power: f64) -> Vec<f64> {
+    let scores: Vec<f64> = selection.order[..count].iter().map(|&i| selection.scores[i]).collect();
+    let largest = scores.iter().copied().fold(0.0, f64::max);
+    if power == 0.0 || largest <= 0.0 {
+        return vec![1.0; count];
     }
+    scores.iter().map(|&score| if power == 1.0 { score } else { score.powf(power) }).collect()
 }

@@ -2,14 +2,14 @@
 //!
 //! **Width**: the kernel's width that predicts best, everything else as it is.
 //!
-//! **Everything**: width, weighting, number of directions kept and number of neighbours together. Forward
-//! selection uses balanced stumps and their own errors, so that a useless direction weighs next to
+//! **Everything**: width, power of the weights, number of directions kept and number of neighbours together.
+//! Forward selection uses balanced stumps and their own errors, so that a useless direction weighs next to
 //! nothing. The best of many settings looks better than it is when rows are few, hence a guard: unless it
 //! beats plain neighbours in the whole of kernel space by 1.645 standard errors, those are taken.
 //!
 //! Folds keep the classes' shares. Everything is learned anew in every fold, but for the centre of
 //! the grid of widths, which looks at the training rows without their classes. Many rows are represented by a
-//! sample of them.
+//! sample of them, and settings that a fold is too small for are cut down to it.
 
 use super::selector::{KernelSpaceSelector, NAME, Tune};
 use crate::basis::{Basis, BasisMethod, Threshold};
@@ -17,13 +17,16 @@ use crate::classify::most_voted;
 use crate::context::{Context, Observer};
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
-use crate::neighbours::nearest;
+use crate::kernel::Kernel;
+use crate::neighbours::{Neighbour, nearest};
 use crate::random::Rng;
-use crate::select::{Ffs, Selection, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum};
+use crate::select::{
+    Ffs, Selection, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum,
+};
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::{self, AtomicUsize};
 
 /// Widths: the kernel's own gamma times these.
 const WIDTHS: [f64; 7] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0, 16.0];
@@ -51,166 +54,210 @@ pub(super) fn tuned(
     wanted: Wanted,
     ctx: &Context,
 ) -> Result<(KernelSpaceSelector, Wanted)> {
-    need_width(space)?;
+    let quiet = Quiet(ctx);
+    let inner = Context { observer: &quiet, ..*ctx };
+    let kernel = space.basis.kernel().resolve(data.x(), &inner)?;
+    if width_of(&mut kernel.clone()).is_none() {
+        return Err(Error::param(NAME, "tune", "left out where the kernel has no width", kernel.describe()));
+    }
     let classes = data.classes(NAME)?;
     if classes.counts().iter().filter(|&&count| count > 1).count() < 2 {
         ctx.warn("too few rows of each class to choose settings by; they stay as they are");
-        return Ok((space.clone(), wanted));
+        return Ok((KernelSpaceSelector { tune: Tune::Nothing, ..space.clone() }, wanted));
     }
-    let sample = sample(data, ctx);
-    let quiet = Quiet(ctx);
-    let inner = Context { observer: &quiet, ..*ctx };
-    let centre = match space.basis.kernel().resolve(sample.x(), &inner)? {
-        Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Polynomial { gamma, .. } => gamma,
-        _ => return Err(no_width()),
-    };
-    let search = Search { space, centre, data: &sample, wanted, ctx, inner };
-    match space.tune {
-        Tune::Nothing => Ok((space.clone(), wanted)),
-        Tune::Width => search.width(),
-        Tune::Everything => search.everything(),
+    let data = data.take_rows(&sample(classes, ctx));
+    let classes = data.classes(NAME)?;
+    let mut rng = Rng::stream(ctx.seed, "inner folds");
+    let repeats = if space.tune == Tune::Width { 1 } else { (PREDICTIONS / data.n()).clamp(1, REPEATS) };
+    let splits = (0..repeats).flat_map(|_| stratified(classes, FOLDS.min(data.n()), &mut rng)).collect();
+    let search = Search { space, kernel, data: &data, classes, splits, wanted, ctx, inner };
+    if space.tune == Tune::Width { search.width() } else { search.everything() }
+}
+
+/// The width of a kernel that has one.
+fn width_of(kernel: &mut Kernel) -> Option<&mut f64> {
+    match kernel {
+        Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Polynomial { gamma, .. } => Some(gamma),
+        _ => None,
     }
 }
 
-/// Refuses kernels without a width.
-fn need_width(space: &KernelSpaceSelector) -> Result<()> {
-    match space.basis.kernel() {
-        KernelChoice::Named { family: Family::Linear, .. } | KernelChoice::Fixed(_) => Err(no_width()),
-        KernelChoice::Named { .. } => Ok(()),
+/// Some of the rows if they are many, with the classes' shares, but two of a rare class.
+fn sample(classes: &Classes, ctx: &Context) -> Vec<usize> {
+    let n = classes.codes.len();
+    if n <= ROWS {
+        return (0..n).collect();
     }
+    let mut rng = Rng::stream(ctx.seed, "tuning rows");
+    let mut rows = vec![];
+    for (class, count) in classes.counts().into_iter().enumerate() {
+        let members: Vec<usize> = (0..n).filter(|&row| classes.codes[row] == class).collect();
+        let share = (ROWS as f64 * count as f64 / n as f64).round() as usize;
+        rows.extend(rng.sample(count, share.max(2)).into_iter().map(|place| members[place]));
+    }
+    rows.sort_unstable();
+    rows
 }
 
-fn no_width() -> Error {
-    Error::param(NAME, "tune", "left out where the kernel has no width to choose", "a kernel without one")
-}
-
-/// Some of the rows if they are many, with the classes' shares.
-fn sample(data: &Dataset, ctx: &Context) -> Dataset {
-    if data.n() <= ROWS {
-        return data.clone();
-    }
-    data.take_rows(&Rng::stream(ctx.seed, "tuning rows").sample(data.n(), ROWS))
+/// Training and test rows of each fold, dealt class by class in random order.
+fn stratified(classes: &Classes, folds: usize, rng: &mut Rng) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let n = classes.codes.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    rng.shuffle(&mut order);
+    order.sort_by_key(|&row| classes.codes[row]);
+    let mut fold = vec![0; n];
+    order.iter().enumerate().for_each(|(place, &row)| fold[row] = place % folds);
+    (0..folds).map(|f| (0..n).partition(|&row| fold[row] != f)).collect()
 }
 
 struct Search<'a> {
     space: &'a KernelSpaceSelector,
-    /// The gamma that the kernel would have.
-    centre: f64,
+    /// The kernel as it would be.
+    kernel: Kernel,
     data: &'a Dataset,
+    classes: &'a Classes,
+    splits: Vec<(Vec<usize>, Vec<usize>)>,
     wanted: Wanted,
     ctx: &'a Context<'a>,
     /// For what is computed on the way: progress and warnings of its parts tell the user nothing.
     inner: Context<'a>,
 }
 
-impl Search<'_> {
-    fn with_width(&self, factor: f64) -> KernelSpaceSelector {
-        let mut space = KernelSpaceSelector { tune: Tune::Nothing, ..self.space.clone() };
-        if let KernelChoice::Named { gamma, .. } = space.basis.kernel_mut() {
-            *gamma = Gamma::Value(factor * self.centre);
-        }
-        space
-    }
+/// Which test rows of a fold were predicted right, candidate by candidate.
+struct Judged {
+    plain: Vec<bool>,
+    candidates: Vec<(Candidate, Vec<bool>)>,
+}
 
+impl Search<'_> {
     /// The width that predicts best; of equals the one nearest to the kernel's own.
     fn width(&self) -> Result<(KernelSpaceSelector, Wanted)> {
-        let mut hits = [0usize; WIDTHS.len()];
-        let splits = self.splits();
-        for (step, (train, test)) in splits.iter().enumerate() {
-            self.ctx.step("kernel width", step, splits.len())?;
-            let (train, test) = (self.data.take_rows(train), self.data.take_rows(test));
-            for (hits, factor) in hits.iter_mut().zip(WIDTHS) {
-                let fitted = self.with_width(factor).fit(&train, self.wanted, &self.inner)?;
-                let predicted = fitted.predict(test.x(), &self.inner)?;
-                let codes = &test.classes(NAME)?.codes;
-                *hits += predicted.iter().zip(codes).filter(|(a, b)| a == b).count();
+        let judged = self.judge_all(&|train, test, step| {
+            let mut candidates = vec![];
+            for factor in WIDTHS {
+                step()?;
+                let space = self.with_width(factor);
+                let fold = Fold::new(&space, self, train, test, self.wanted)?;
+                let count = fold.selection.n_selected;
+                let right = fold.right(count, space.weight_power, &[space.n_neighbors])?.swap_remove(0);
+                candidates.push((Candidate { factor, reaches: fold.reaches, ..Candidate::default() }, right));
             }
-        }
-        let away = |i: usize| WIDTHS[i].ln().abs();
-        let best = (0..WIDTHS.len())
-            .min_by(|&a, &b| hits[b].cmp(&hits[a]).then(away(a).total_cmp(&away(b))))
-            .unwrap_or(0);
-        let factor = WIDTHS[best];
-        self.ctx.note(format!("chosen inside the training rows: gamma {}", factor * self.centre));
-        Ok((self.with_width(factor), self.wanted))
+            Ok(Judged { plain: vec![], candidates })
+        })?;
+        let away = |c: &Candidate| c.factor.ln().abs();
+        let (best, _) = self.best(&judged, |a, b| away(a).total_cmp(&away(b)));
+        self.ctx.note(format!("chosen inside the training rows: {}", self.kernel_at(best.factor).describe()));
+        Ok((self.with_width(best.factor), self.wanted))
     }
 
     fn everything(&self) -> Result<(KernelSpaceSelector, Wanted)> {
-        let splits = self.splits();
-        let done = AtomicUsize::new(0);
-        let judged: Vec<Judged> = splits
-            .par_iter()
-            .map(|(train, test)| {
-                self.judge(train, test, &|| {
-                    let step = done.fetch_add(1, Ordering::Relaxed);
-                    self.ctx.step("tuning", step, splits.len() * WIDTHS.len())
-                })
-            })
-            .collect::<Result<_>>()?;
-        // How often each row was predicted right, over the repeats.
-        let hits = |pick: &dyn Fn(&Judged) -> &Vec<bool>| {
-            let mut hits = vec![0u16; self.data.n()];
-            for ((_, test), judged) in splits.iter().zip(&judged) {
-                test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
-            }
-            hits
-        };
-        let candidates: Vec<Candidate> =
-            judged[0].candidates.iter().map(|(candidate, _)| *candidate).collect();
-        let all: Vec<Vec<u16>> =
-            (0..candidates.len()).map(|c| hits(&|judged| &judged.candidates[c].1)).collect();
-        let total = |c: usize| all[c].iter().map(|&h| u64::from(h)).sum::<u64>();
-        let best = (0..candidates.len())
-            .min_by(|&a, &b| total(b).cmp(&total(a)).then(candidates[a].simplicity(&candidates[b])))
-            .unwrap_or(0);
-        if !clearly_better(&all[best], &hits(&|judged| &judged.plain)) {
-            self.ctx.note("chosen inside the training rows: plain neighbours in the whole of kernel space");
-            return Ok((self.plain(), self.all_or_wanted()));
-        }
-        let Candidate { keep, power, factor, n_neighbors } = candidates[best];
-        self.ctx.note(format!(
-            "chosen inside the training rows: gamma {}, weights to the power {power}, {n_neighbors} neighbours, {}",
-            factor * self.centre,
-            keep.describe(),
-        ));
-        let space = KernelSpaceSelector { weight_power: power, n_neighbors, ..self.candidate(factor) };
-        let wanted = if keep == Keep::OwnRule { Wanted::OwnRule } else { self.all_or_wanted() };
-        Ok((space, wanted))
-    }
-
-    /// Which test rows of a fold every candidate predicts right.
-    fn judge(&self, train: &[usize], test: &[usize], step: &dyn Fn() -> Result<()>) -> Result<Judged> {
-        let (train, test) = (self.data.take_rows(train), self.data.take_rows(test));
-        let mut plain = self.plain();
-        if self.wanted == Wanted::OwnRule {
-            // All are kept, so nothing need be ranked.
-            plain.selector = None;
-        }
-        let fold = Fold::new(&plain, &train, &test, self.all_or_wanted(), &self.inner)?;
-        let plain = fold.right(Keep::All, 0.0, &[1], &self.inner)?.swap_remove(0);
-        let keeps: &[Keep] =
-            if self.wanted == Wanted::OwnRule { &[Keep::All, Keep::OwnRule] } else { &[Keep::All] };
-        let mut candidates = vec![];
-        for factor in WIDTHS {
-            step()?;
-            let fold = Fold::new(&self.candidate(factor), &train, &test, self.all_or_wanted(), &self.inner)?;
-            for &keep in keeps {
-                for power in POWERS {
-                    let right = fold.right(keep, power, &NEIGHBORS, &self.inner)?;
-                    candidates.extend(
-                        NEIGHBORS.into_iter().zip(right).map(|(n_neighbors, right)| {
-                            (Candidate { keep, power, factor, n_neighbors }, right)
-                        }),
-                    );
+        let smallest = self.splits.iter().map(|(train, _)| train.len()).min().unwrap_or(1);
+        let neighbors: Vec<usize> = NEIGHBORS.into_iter().filter(|&k| k == 1 || k <= smallest).collect();
+        let plain = self.plain();
+        let judged = self.judge_all(&|train, test, step| {
+            // Where all are kept nothing need be ranked.
+            let all = self.wanted == Wanted::OwnRule;
+            let unranked = KernelSpaceSelector { selector: None, ..plain.clone() };
+            let fold =
+                Fold::new(if all { &unranked } else { &plain }, self, train, test, self.all_or_wanted())?;
+            let plain = fold.right(fold.selection.n_selected, 0.0, &[1])?.swap_remove(0);
+            let mut candidates = vec![];
+            for factor in WIDTHS {
+                step()?;
+                let fold = Fold::new(&self.candidate(factor), self, train, test, self.all_or_wanted())?;
+                let mut judge = |own_rule: bool, count: usize| -> Result<()> {
+                    for power in POWERS {
+                        let right = fold.right(count, power, &neighbors)?;
+                        candidates.extend(neighbors.iter().zip(right).map(|(&n_neighbors, right)| {
+                            let reaches = fold.reaches;
+                            (Candidate { own_rule, power, factor, n_neighbors, reaches }, right)
+                        }));
+                    }
+                    Ok(())
+                };
+                judge(false, fold.selection.n_selected)?;
+                if all {
+                    judge(true, fold.own_count)?;
                 }
             }
+            Ok(Judged { plain, candidates })
+        })?;
+        let (best, hits) = self.best(&judged, Candidate::simpler);
+        if !clearly_better(&hits, &self.hits(&judged, |judged| &judged.plain)) {
+            self.ctx.note("chosen inside the training rows: plain neighbours, all directions alike");
+            return Ok((plain, self.all_or_wanted()));
         }
-        Ok(Judged { plain, candidates })
+        self.ctx.note(format!(
+            "chosen inside the training rows: {}, weights to the power {}, {} neighbours, {}",
+            self.kernel_at(best.factor).describe(),
+            best.power,
+            best.n_neighbors,
+            if best.own_rule { "a stop at the least error" } else { "no stop" },
+        ));
+        let space = KernelSpaceSelector {
+            weight_power: best.power,
+            n_neighbors: best.n_neighbors,
+            ..self.candidate(best.factor)
+        };
+        Ok((space, if best.own_rule { Wanted::OwnRule } else { self.all_or_wanted() }))
     }
 
-    /// What is kept unless forward selection's own rule is.
-    fn all_or_wanted(&self) -> Wanted {
-        if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted }
+    /// Judges every fold, several at a time.
+    fn judge_all(
+        &self,
+        judge: &(impl Fn(&Dataset, &[usize], &dyn Fn() -> Result<()>) -> Result<Judged> + Sync),
+    ) -> Result<Vec<Judged>> {
+        let done = AtomicUsize::new(0);
+        let step = || {
+            let done = done.fetch_add(1, atomic::Ordering::Relaxed);
+            self.ctx.step("tuning", done, self.splits.len() * WIDTHS.len())
+        };
+        self.splits.par_iter().map(|(train, test)| judge(&self.data.take_rows(train), test, &step)).collect()
+    }
+
+    /// How often each row was predicted right, over the repeats.
+    fn hits<'j>(&self, judged: &'j [Judged], pick: impl Fn(&'j Judged) -> &'j [bool]) -> Vec<u16> {
+        let mut hits = vec![0; self.data.n()];
+        for ((_, test), judged) in self.splits.iter().zip(judged) {
+            test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
+        }
+        hits
+    }
+
+    /// The candidate with most hits, and these; of equals the first by `order`. One whose kernel space is too
+    /// small for the wanted number in some fold comes last, and of those the narrowest, which has most.
+    fn best(
+        &self,
+        judged: &[Judged],
+        order: impl Fn(&Candidate, &Candidate) -> Ordering,
+    ) -> (Candidate, Vec<u16>) {
+        let judged_of = |c: usize| -> (Candidate, Vec<u16>, u64) {
+            let reaches = judged.iter().all(|fold| fold.candidates[c].0.reaches);
+            let hits = self.hits(judged, |fold| &fold.candidates[c].1);
+            let total = hits.iter().map(|&h| u64::from(h)).sum();
+            (Candidate { reaches, ..judged[0].candidates[c].0 }, hits, total)
+        };
+        let better = |a: &(Candidate, Vec<u16>, u64), b: &(Candidate, Vec<u16>, u64)| {
+            let by_size = if a.0.reaches { Ordering::Equal } else { b.0.factor.total_cmp(&a.0.factor) };
+            b.0.reaches.cmp(&a.0.reaches).then(by_size).then(b.2.cmp(&a.2)).then(order(&a.0, &b.0))
+        };
+        let candidates = 0..judged[0].candidates.len();
+        let best = candidates.map(judged_of).min_by(better).expect("there are several widths");
+        (best.0, best.1)
+    }
+
+    fn kernel_at(&self, factor: f64) -> Kernel {
+        let mut kernel = self.kernel.clone();
+        if let Some(gamma) = width_of(&mut kernel) {
+            *gamma *= factor;
+        }
+        kernel
+    }
+
+    fn with_width(&self, factor: f64) -> KernelSpaceSelector {
+        let mut space = KernelSpaceSelector { tune: Tune::Nothing, ..self.space.clone() };
+        *space.basis.kernel_mut() = self.kernel_at(factor).into();
+        space
     }
 
     /// The settings that candidates share.
@@ -219,86 +266,63 @@ impl Search<'_> {
         if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
             *ffs = Ffs { weak: WeakLearner::BalancedStump, weights: WeightRule::Individual };
         }
-        let limit = space.basis.n_components_mut();
-        if limit.is_none() && !matches!(self.space.basis, BasisMethod::Discriminant(_)) {
-            *limit = Some(COMPONENTS.min(self.data.n()));
-        }
+        self.limit(&mut space, COMPONENTS);
         space
     }
 
     /// One neighbour, no weights, as much of kernel space as there is.
     fn plain(&self) -> KernelSpaceSelector {
         let mut space = self.candidate(1.0);
+        *space.basis.n_components_mut() = self.space.basis.n_components();
         if let BasisMethod::Kobl(kobl) = &mut space.basis {
             kobl.threshold = Threshold::None;
             kobl.tol = 0.0;
-            kobl.n_components = self.space.basis.n_components().or(Some(WHOLE.min(self.data.n())));
         }
+        self.limit(&mut space, WHOLE);
         KernelSpaceSelector { weight_power: 0.0, n_neighbors: 1, ..space }
     }
 
-    /// Training and test rows of every fold of every repeat, with the classes' shares.
-    fn splits(&self) -> Vec<(Vec<usize>, Vec<usize>)> {
-        let classes = self.data.classes(NAME).expect("checked before");
-        let n = self.data.n();
-        let mut rng = Rng::stream(self.ctx.seed, "inner folds");
-        let repeats = if self.space.tune == Tune::Width { 1 } else { (PREDICTIONS / n).clamp(1, REPEATS) };
-        (0..repeats).flat_map(|_| stratified(classes, FOLDS.min(n), &mut rng)).collect()
+    /// Limits the directions if there are more and the user gave no number.
+    fn limit(&self, space: &mut KernelSpaceSelector, most: usize) {
+        let most = match self.wanted {
+            Wanted::Count(k) => most.max(k),
+            _ => most,
+        };
+        let limit = space.basis.n_components_mut();
+        if limit.is_none()
+            && self.data.n() > most
+            && !matches!(self.space.basis, BasisMethod::Discriminant(_))
+        {
+            *limit = Some(most);
+        }
+    }
+
+    /// What is kept unless the selector's own rule is.
+    fn all_or_wanted(&self) -> Wanted {
+        if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted }
     }
 }
 
-/// A fold of each row, dealt class by class in random order.
-fn stratified(classes: &Classes, folds: usize, rng: &mut Rng) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let n = classes.codes.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    rng.shuffle(&mut order);
-    order.sort_by_key(|&i| classes.codes[i]);
-    let mut fold = vec![0; n];
-    order.iter().enumerate().for_each(|(place, &row)| fold[row] = place % folds);
-    (0..folds).map(|f| (0..n).partition(|&row| fold[row] != f)).collect()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Candidate {
-    keep: Keep,
+    /// Whether the selector's own rule says how many are kept.
+    own_rule: bool,
     power: f64,
     factor: f64,
     n_neighbors: usize,
+    /// Whether there are as many directions as wanted.
+    reaches: bool,
 }
 
 impl Candidate {
-    /// Of equally good ones the simplest: least weighted, widest kernel, fewest neighbours, all kept.
-    fn simplicity(&self, other: &Self) -> std::cmp::Ordering {
+    /// Least weighted, widest kernel, fewest neighbours, all kept.
+    fn simpler(&self, other: &Self) -> Ordering {
         self.power
             .total_cmp(&other.power)
             .then(self.factor.total_cmp(&other.factor))
             .then(self.n_neighbors.cmp(&other.n_neighbors))
-            .then(self.keep.cmp(&other.keep))
+            .then(self.own_rule.cmp(&other.own_rule))
     }
-}
-
-/// How many directions are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Keep {
-    /// All, or as many as the user wants.
-    All,
-    /// As many as the selector finds right.
-    OwnRule,
-}
-
-impl Keep {
-    fn describe(self) -> &'static str {
-        match self {
-            Self::All => "no stop",
-            Self::OwnRule => "stop at the least error",
-        }
-    }
-}
-
-/// Which test rows of a fold were predicted right.
-struct Judged {
-    plain: Vec<bool>,
-    candidates: Vec<(Candidate, Vec<bool>)>,
 }
 
 /// A basis and a selection learned on the training rows of a fold.
@@ -306,72 +330,88 @@ struct Fold<'a> {
     train: Array2<f64>,
     test: Array2<f64>,
     selection: Selection,
-    train_classes: &'a Classes,
-    test_classes: &'a Classes,
+    /// How many directions the selector's own rule keeps.
+    own_count: usize,
+    /// Whether there are as many directions as wanted.
+    reaches: bool,
+    train_codes: Vec<usize>,
+    test_codes: Vec<usize>,
+    ctx: &'a Context<'a>,
 }
 
 impl<'a> Fold<'a> {
     fn new(
         space: &KernelSpaceSelector,
-        train: &'a Dataset,
-        test: &'a Dataset,
+        search: &'a Search,
+        train: &Dataset,
+        test: &[usize],
         wanted: Wanted,
-        ctx: &Context,
     ) -> Result<Self> {
-        let mut basis = space.basis.clone();
-        let limit = basis.n_components_mut();
-        *limit = limit.map(|most| most.min(train.n()));
-        let fitted = basis.fit(train, ctx)?;
+        let ctx = &search.inner;
+        let space = cut_down(space, train)?;
+        let fitted = space.basis.fit(train, ctx)?;
         let features = Dataset::with_target(fitted.features, train.target().clone())?;
-        let wanted = match wanted {
-            Wanted::Count(k) => Wanted::Count(k.min(features.d())),
-            other => other,
+        let (wanted, reaches) = match wanted {
+            Wanted::Count(k) => (Wanted::Count(k.min(features.d())), k <= features.d()),
+            other => (other, true),
         };
         let selection = space.select(&features, wanted, ctx)?;
+        let own_count = match &space.selector {
+            None => features.d(),
+            Some(SelectorMethod::Ffs(_)) => first_minimum(&selection.curve),
+            Some(SelectorMethod::Relief(_)) => selection.scores.iter().filter(|&&s| s > 0.0).count().max(1),
+            Some(selector) => selector.select(&features, Wanted::OwnRule, ctx)?.n_selected,
+        };
         Ok(Self {
-            train: features.x().to_dense(),
-            test: fitted.map.transform(test.x(), ctx)?,
+            train: features.into_x().to_dense(),
+            test: fitted.map.transform(&search.data.x().take_rows(test), ctx)?,
             selection,
-            train_classes: train.classes(NAME)?,
-            test_classes: match test.target() {
-                crate::data::Target::Classes(classes) => classes,
-                _ => unreachable!("the training rows have classes"),
-            },
+            own_count,
+            reaches,
+            train_codes: train.classes(NAME)?.codes.clone(),
+            test_codes: test.iter().map(|&row| search.classes.codes[row]).collect(),
+            ctx,
         })
     }
 
-    /// For each number of neighbours, which test rows are predicted right.
-    fn right(&self, keep: Keep, power: f64, neighbors: &[usize], ctx: &Context) -> Result<Vec<Vec<bool>>> {
-        let count = match keep {
-            Keep::OwnRule if self.selection.curve.is_empty() => {
-                self.selection.scores.iter().filter(|&&score| score > 0.0).count().max(1)
-            }
-            Keep::OwnRule => first_minimum(&self.selection.curve),
-            Keep::All => self.selection.n_selected,
-        };
+    /// For each number of neighbours, which test rows are predicted right by the best `count` directions.
+    fn right(&self, count: usize, power: f64, neighbors: &[usize]) -> Result<Vec<Vec<bool>>> {
         let kept = &self.selection.order[..count];
-        let weights: Vec<f64> = kept.iter().map(|&i| self.selection.scores[i]).collect();
-        let usable = weights.iter().any(|&w| w > 0.0);
-        let stretch: Vec<f64> =
-            weights.iter().map(|w| if usable { w.powf(power / 2.0) } else { 1.0 }).collect();
+        let weights = super::selector::weights(&self.selection, count, power);
+        let stretch: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
         let stretched = |x: &Array2<f64>| x.select(Axis(1), kept) * ArrayView1::from(&stretch);
         let most = neighbors.iter().copied().max().unwrap_or(1);
-        let found = nearest(stretched(&self.train).view(), stretched(&self.test).view(), most, None, ctx)?;
-        let n_classes = self.train_classes.names.len();
-        Ok(neighbors
-            .iter()
-            .map(|&k| {
-                let predict = |near: &Vec<crate::neighbours::Neighbour>| {
-                    most_voted(near.iter().take(k).map(|n| self.train_classes.codes[n.row]), n_classes)
-                };
-                found
-                    .iter()
-                    .zip(&self.test_classes.codes)
-                    .map(|(near, &code)| predict(near) == code)
-                    .collect()
-            })
-            .collect())
+        let (train, test) = (stretched(&self.train), stretched(&self.test));
+        let found = nearest(train.view(), test.view(), most, None, self.ctx)?;
+        let n_classes = self.train_codes.iter().max().map_or(0, |&most| most + 1);
+        let predict = |near: &[Neighbour], k: usize| {
+            most_voted(near.iter().take(k).map(|n| self.train_codes[n.row]), n_classes)
+        };
+        let right = |k: usize| {
+            found.iter().zip(&self.test_codes).map(|(near, &code)| predict(near, k) == code).collect()
+        };
+        Ok(neighbors.iter().map(|&k| right(k)).collect())
     }
+}
+
+/// Settings that the whole of the rows can have and a fold cannot.
+fn cut_down(space: &KernelSpaceSelector, train: &Dataset) -> Result<KernelSpaceSelector> {
+    let mut space = space.clone();
+    let classes = train.classes(NAME)?;
+    let most = match space.basis {
+        BasisMethod::Discriminant(_) => classes.n_present() - 1,
+        _ => train.n(),
+    };
+    let limit = space.basis.n_components_mut();
+    *limit = limit.map(|m| m.min(most));
+    if let Some(SelectorMethod::Relief(relief)) = &mut space.selector {
+        // Two classes have two rows at least, of which one may be missing here.
+        match classes.counts().into_iter().filter(|&count| count > 1).min() {
+            Some(smallest) => relief.n_neighbors = relief.n_neighbors.min(smallest - 1),
+            None => space.selector = None,
+        }
+    }
+    Ok(space)
 }
 
 /// Whether hits per row are more than the others' by more than [`MARGIN`] standard errors.

@@ -27,7 +27,8 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         args.test.as_ref().map(|test| TestRows::read(test, &args.table, &loaded, console)).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
     let start = Instant::now();
-    let space = method.fit(&data, args.k.unwrap_or_default(), ctx).map_err(|e| typed(of_directions(e)))?;
+    let (space, used) =
+        method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx).map_err(|e| typed(of_directions(e)))?;
     let seconds = start.elapsed().as_secs_f64();
     let model = Model {
         names: data.names().to_vec(),
@@ -45,7 +46,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         model.save(path)?;
     }
     if args.json {
-        let record = record(&loaded, &space, &method, args, ctx, accuracy.as_ref(), seconds);
+        let record = record(&loaded, &space, &used, args, ctx, accuracy.as_ref(), seconds);
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
     Ok(print(&page(&loaded, &space, args, accuracy.as_ref(), console.is_verbose()))?)
@@ -105,7 +106,7 @@ fn of_directions(error: Error) -> Error {
 fn record(
     loaded: &Loaded,
     space: &KernelSpace,
-    method: &KernelSpaceSelector,
+    used: &KernelSpaceSelector,
     args: &SelectArgs,
     ctx: &Context,
     accuracy: Option<&Accuracy>,
@@ -134,7 +135,7 @@ fn record(
         "test_accuracy": accuracy.map(|a| a.share),
         "test_rows": accuracy.map(|a| a.rows),
         "seconds": seconds,
-        "settings": method,
+        "settings": used,
     })
 }
 
@@ -162,6 +163,7 @@ fn page(
     };
     let why = match selection.outcome.stop {
         _ if args.k.is_some() => Stop::Wanted.explain(),
+        _ if selection.n_selected == map.n_components() => "all of them",
         Stop::Direct => "those with a weight above 0",
         stop => stop.explain(),
     };

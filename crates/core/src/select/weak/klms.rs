@@ -16,6 +16,7 @@
 //! centres: Chen, Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
 
 use super::{Labels, spread};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::simd::{add_scaled, dot, exp_scaled, squared_distances};
 use serde::{Deserialize, Serialize};
@@ -27,13 +28,18 @@ const SPACING: f64 = 1.0 / 16.0;
 /// Distance in widths beyond which a Gaussian is below 1e-9, which no sum of a million of them notices.
 const REACH: f64 = 6.5;
 
+/// Points of a grid at most: 32 MiB.
+const LONGEST: f64 = 4_194_304.0;
+/// Rows between two looks at whether the user wants to stop.
+const LOOK: usize = 256;
+
 /// Kernel least mean squares; see the module's text.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
 pub struct Klms {
     /// Step size, above 0 and at most 1 (beyond which it may diverge). Default: 0.5.
     pub eta: f64,
-    /// Width of the Gaussian, in standard deviations of the column. Default: 1.
+    /// Width of the Gaussian, in standard deviations of the column, from 0.001 to 1000. Default: 1.
     pub width: f64,
     /// Grid spacing of quantised centres, in widths, up to 1; 0 is exact. Default: exact up to 4096 rows,
     /// 1/16 beyond.
@@ -51,8 +57,8 @@ impl Klms {
         if !(self.eta > 0.0 && self.eta <= 1.0) {
             return Err(Error::param("KLMS", "eta", "above 0 and at most 1", self.eta));
         }
-        if !(self.width > 0.0 && self.width.is_finite()) {
-            return Err(Error::param("KLMS", "width", "a positive finite number", self.width));
+        if !(0.001..=1000.0).contains(&self.width) {
+            return Err(Error::param("KLMS", "width", "from 0.001 to 1000", self.width));
         }
         match self.quantum {
             Some(q) if q != 0.0 && !(0.001..=1.0).contains(&q) => {
@@ -63,8 +69,14 @@ impl Klms {
     }
 
     /// A vote per row.
-    pub(super) fn votes(&self, values: &[f64], labels: &Labels, order: &[usize]) -> Vec<u8> {
-        let Some((mean, sd)) = spread(values) else { return vec![labels.majority(); values.len()] };
+    pub(super) fn votes(
+        &self,
+        values: &[f64],
+        labels: &Labels,
+        order: &[usize],
+        ctx: &Context,
+    ) -> Result<Vec<u8>> {
+        let Some((mean, sd)) = spread(values) else { return Ok(vec![labels.majority(); values.len()]) };
         let unit = self.width * sd;
         // In units of the kernel's width, in the order of learning.
         let u: Vec<f64> = order.iter().map(|&i| (values[i] - mean) / unit).collect();
@@ -77,10 +89,10 @@ impl Klms {
             if own { 1.0 } else { -1.0 }
         };
         let sums: Vec<Vec<f64>> = if quantum == 0.0 {
-            exact(&u, n_sums, self.eta, |sum, row| target(sum, codes[row]))
+            exact(&u, n_sums, self.eta, |sum, row| target(sum, codes[row]), ctx)?
         } else {
-            let sum = |sum| quantised(&u, self.eta, quantum, |row| target(sum, codes[row]));
-            (0..n_sums).map(sum).collect()
+            let sum = |sum| quantised(&u, self.eta, quantum, |row| target(sum, codes[row]), ctx);
+            (0..n_sums).map(sum).collect::<Result<_>>()?
         };
         let mut votes = vec![0; values.len()];
         for (place, &row) in order.iter().enumerate() {
@@ -94,17 +106,26 @@ impl Klms {
                 }
             };
         }
-        votes
+        Ok(votes)
     }
 }
 
 /// The sums at all rows after the pass, one vector per target.
-fn exact(u: &[f64], n_sums: usize, eta: f64, target: impl Fn(usize, usize) -> f64) -> Vec<Vec<f64>> {
+fn exact(
+    u: &[f64],
+    n_sums: usize,
+    eta: f64,
+    target: impl Fn(usize, usize) -> f64,
+    ctx: &Context,
+) -> Result<Vec<Vec<f64>>> {
     let n = u.len();
     let mut kernel = vec![0.0; n];
     let mut errors = vec![vec![0.0; n]; n_sums];
     let mut sums = vec![vec![0.0; n]; n_sums];
     for j in 0..n {
+        if j % LOOK == 0 {
+            ctx.check()?;
+        }
         let kernel = &mut kernel[..j];
         squared_distances(kernel, &u[..j], j, &u[j..=j]);
         exp_scaled(kernel, -0.5);
@@ -116,14 +137,22 @@ fn exact(u: &[f64], n_sums: usize, eta: f64, target: impl Fn(usize, usize) -> f6
             add_scaled(&mut sums[s][..j], eta * error, kernel);
         }
     }
-    sums
+    Ok(sums)
 }
 
 /// The same with centres on a grid.
-fn quantised(u: &[f64], eta: f64, quantum: f64, target: impl Fn(usize) -> f64) -> Vec<f64> {
+fn quantised(
+    u: &[f64],
+    eta: f64,
+    quantum: f64,
+    target: impl Fn(usize) -> f64,
+    ctx: &Context,
+) -> Result<Vec<f64>> {
     let least = u.iter().copied().fold(f64::INFINITY, f64::min);
     let most = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // No row is farther from the mean than sqrt(n) standard deviations, so the grid is not long.
+    // No row is farther from the mean than sqrt(n) standard deviations, so the grid is not long unless
+    // it is to be very fine; then it is no finer than memory allows.
+    let quantum = quantum.max((most - least) / LONGEST);
     let mut grid = vec![0.0; ((most - least) / quantum) as usize + 2];
     let reach = (REACH / quantum).ceil() as usize;
     let mut bump: Vec<f64> = (0..=2 * reach).map(|i| ((i as f64 - reach as f64) * quantum).powi(2)).collect();
@@ -135,6 +164,9 @@ fn quantised(u: &[f64], eta: f64, quantum: f64, target: impl Fn(usize) -> f64) -
     };
     let read = |grid: &[f64], (cell, rest): (usize, f64)| grid[cell] + rest * (grid[cell + 1] - grid[cell]);
     for (j, &u) in u.iter().enumerate() {
+        if j % LOOK == 0 {
+            ctx.check()?;
+        }
         let at = place(u);
         let error = target(j) - read(&grid, at);
         for (centre, share) in [(at.0, 1.0 - at.1), (at.0 + 1, at.1)] {
@@ -142,7 +174,7 @@ fn quantised(u: &[f64], eta: f64, quantum: f64, target: impl Fn(usize) -> f64) -
             add_scaled(&mut grid[from..to], eta * error * share, &bump[from + reach - centre..]);
         }
     }
-    u.iter().map(|&u| read(&grid, place(u))).collect()
+    Ok(u.iter().map(|&u| read(&grid, place(u))).collect())
 }
 
 #[cfg(test)]
@@ -174,7 +206,7 @@ mod tests {
     fn fast_and_literal_agree() {
         for (n, eta) in [(1, 0.5), (2, 1.0), (37, 0.5), (400, 0.2), (400, 1.0)] {
             let (u, y) = problem(n, n as u64);
-            let fast = exact(&u, 1, eta, |_, row| y[row]);
+            let fast = exact(&u, 1, eta, |_, row| y[row], &Context::default()).unwrap();
             // Sums of a few hundred terms of order one.
             let worst =
                 literal(&u, &y, eta).iter().zip(&fast[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -186,7 +218,7 @@ mod tests {
     fn by_hand() {
         // u = 0, 1 and y = 1, -1, eta = 1/2: e = 1, -1 - k/2 with k = exp(-1/2).
         let k = (-0.5_f64).exp();
-        let sums = exact(&[0.0, 1.0], 1, 0.5, |_, row| [1.0, -1.0][row]);
+        let sums = exact(&[0.0, 1.0], 1, 0.5, |_, row| [1.0, -1.0][row], &Context::default()).unwrap();
         let e1 = -1.0 - 0.5 * k;
         assert!((sums[0][0] - 0.5 * (1.0 + e1 * k)).abs() < 1e-15);
         assert!((sums[0][1] - 0.5 * (k + e1)).abs() < 1e-15);
@@ -195,9 +227,9 @@ mod tests {
     #[test]
     fn a_fine_grid_comes_near_the_exact_sums() {
         let (u, y) = problem(1000, 3);
-        let exact = &exact(&u, 1, 0.5, |_, row| y[row])[0];
+        let exact = &exact(&u, 1, 0.5, |_, row| y[row], &Context::default()).unwrap()[0];
         let distance = |quantum| {
-            let coarse = quantised(&u, 0.5, quantum, |row| y[row]);
+            let coarse = quantised(&u, 0.5, quantum, |row| y[row], &Context::default()).unwrap();
             coarse.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         let size = exact.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
@@ -215,7 +247,9 @@ mod tests {
         let labels = Labels::new(&classes, "m").unwrap();
         let order: Vec<usize> = (0..60).collect();
         for quantum in [Some(0.0), Some(1.0 / 16.0)] {
-            let votes = Klms { width: 0.3, quantum, ..Klms::default() }.votes(&values, &labels, &order);
+            let votes = Klms { width: 0.3, quantum, ..Klms::default() }
+                .votes(&values, &labels, &order, &Context::default())
+                .unwrap();
             assert_eq!(votes, labels.codes);
         }
     }
@@ -228,7 +262,7 @@ mod tests {
             Labels::new(&Classes::from_codes((0..10_000).map(|i| usize::from(i == 7)).collect()), "m")
                 .unwrap();
         let order: Vec<usize> = (0..10_000).collect();
-        let votes = Klms::default().votes(&values, &labels, &order);
+        let votes = Klms::default().votes(&values, &labels, &order, &Context::default()).unwrap();
         assert_eq!(votes.iter().filter(|&&v| v == 0).count(), 9_999);
     }
 

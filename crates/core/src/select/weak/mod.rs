@@ -8,6 +8,7 @@ mod stump;
 
 pub use klms::Klms;
 
+use crate::context::Context;
 use crate::data::Classes;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -33,10 +34,19 @@ impl WeakLearner {
     }
 
     /// A vote per row, a class of `labels`. `order` is the order in which rows are learned from.
-    pub(super) fn votes(&self, values: &[f64], labels: &Labels, order: &[usize]) -> Vec<u8> {
+    pub(super) fn votes(
+        &self,
+        values: &[f64],
+        labels: &Labels,
+        order: &[usize],
+        ctx: &Context,
+    ) -> Result<Vec<u8>> {
+        ctx.check()?;
         match self {
-            Self::Stump | Self::BalancedStump => stump::votes(values, labels, &self.class_weights(labels)),
-            Self::Klms(klms) => klms.votes(values, labels, order),
+            Self::Stump | Self::BalancedStump => {
+                Ok(stump::votes(values, labels, &self.class_weights(labels)))
+            }
+            Self::Klms(klms) => klms.votes(values, labels, order, ctx),
         }
     }
 
