@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,11 @@ class Settings(NamedTuple):
 
 def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
     """The settings that an estimator's parameters stand for."""
-    rng = check_random_state(random_state)
-    seed = int(rng.randint(np.iinfo(np.int64).max, dtype=np.int64))
+    if isinstance(random_state, Integral):
+        # As --seed of the command line, so that both give the same result.
+        seed = int(random_state) % 2**64
+    else:
+        seed = int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
     return Settings(seed, n_threads(n_jobs), int(verbose))
 
 

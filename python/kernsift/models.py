@@ -93,7 +93,7 @@ class SavedModel:
         made: FloatArray = self._answer(X, self._model.apply, self._model.apply_table)
         return made
 
-    def predict(self, X: Any) -> npt.NDArray[np.str_]:
+    def predict(self, X: Any) -> npt.NDArray[Any]:
         """Prepare rows as the training rows were, and predict their classes.
 
         Parameters
@@ -103,14 +103,14 @@ class SavedModel:
 
         Returns
         -------
-        y : ndarray of str of shape (n_samples,)
-            The classes, by the names they had in the file the model was made from. Only a model of
-            selection in kernel space knows them; others raise ValueError.
+        y : ndarray of shape (n_samples,)
+            The classes as they were in the file the model was made from: whole numbers if all of them are,
+            else text. Only a model of selection in kernel space knows them; others raise ValueError.
         """
-        names = np.array(self._model.class_names())
-        predicted: npt.NDArray[np.str_] = names[
-            self._answer(X, self._model.predict, self._model.predict_table)
-        ]
+        names = self._model.class_names()
+        whole = all(name == str(int(name)) if name.lstrip("-").isdecimal() else False for name in names)
+        classes = np.array([int(name) for name in names] if whole else names)
+        predicted: npt.NDArray[Any] = classes[self._answer(X, self._model.predict, self._model.predict_table)]
         return predicted
 
     def _answer(self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int]]) -> Any:

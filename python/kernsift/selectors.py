@@ -285,7 +285,7 @@ class ReliefF(BaseSelector):
     >>> X, y, relevant = make_synthetic("xor", n_samples=200, n_features=6, random_state=0)
     >>> selector = ReliefF(2, n_neighbors=5).fit(X, y)
     >>> selector.get_support(indices=True), sorted(relevant.tolist())
-    (array([4, 5]), [4, 5])
+    (array([1, 2]), [1, 2])
     """
 
     _method = "relief"

@@ -243,6 +243,8 @@ class TAKES(BaseSpace):
                 "gamma='cv' needs one of the named kernels that have a width: 'rbf', 'poly' or 'laplacian'. "
                 f"Got kernel={self.kernel!r} instead."
             )
+        if self._by_cv() and self.tuned:
+            raise ValueError("tuned=True chooses the width as well as gamma='cv' does; give one of them.")
         form: dict[str, Any] = {
             "width_for_dim": None if self.width_for_dim is None else int(self.width_for_dim)
         }

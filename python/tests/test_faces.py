@@ -81,11 +81,11 @@ def test_seeds(wine):
 
     assert pivots(3) == pivots(3)
     assert pivots(3) != pivots(4)
-    assert pivots(np.random.RandomState(3)) == pivots(3)
+    assert pivots(np.random.RandomState(3)) == pivots(np.random.RandomState(3))
     # None is numpy's global generator: it moves on, and can be seeded.
     np.random.seed(3)  # noqa: NPY002
-    assert pivots(None) == pivots(3)
-    assert pivots(None) != pivots(3)
+    assert pivots(None) == pivots(np.random.RandomState(3))
+    assert pivots(None) != pivots(np.random.RandomState(3))
     generator = np.random.RandomState(3)
     fitted = KOBL(pivoting="random", random_state=generator).fit(X)
     before = generator.get_state()[2]

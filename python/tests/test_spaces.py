@@ -504,7 +504,8 @@ def test_seeds(sonar):
     def weights(random_state):
         return TAKES(random_state=random_state, weights="individual").fit(X, y).weights_.tolist()
 
-    assert weights(3) == weights(3) == weights(np.random.RandomState(3))
+    assert weights(3) == weights(3)
+    assert weights(np.random.RandomState(3)) == weights(np.random.RandomState(3))
     assert weights(3) != weights(4)
     model = TAKES(random_state=np.random.RandomState(3)).fit(X, y)
     before = model.random_state.get_state()[2]
@@ -549,6 +550,11 @@ def test_saved_models_predict(tmp_path):
     assert_array_equal(saved.transform(X_new), model.transform(X_new))
     assert_array_equal(saved.predict(X_new), model.predict(X_new))
     assert saved.predict(X_new).dtype.kind == "U"
+    # Whole numbers come back as numbers.
+    numbers = TAKES(random_state=0).fit(X, np.searchsorted(["a", "b", "c"], y) - 1)
+    path.write_bytes(numbers._space.to_bytes())
+    assert_array_equal(load_model(path).predict(X_new), numbers.predict(X_new))
+    assert load_model(path).predict(X_new).dtype.kind == "i"
     path.write_bytes(KOBL().fit(X)._map.to_bytes())
     with pytest.raises(ValueError, match="a model made by kobl does not predict classes"):
         load_model(path).predict(X_new)
@@ -580,13 +586,13 @@ y30 = np.arange(30) % 3
         (lambda: TAKES().fit(X30, X30[:, 0]), "Unknown label type: continuous"),
         (
             lambda: TAKES(31).fit(X30, y30),
-            "'number of features' must be from 1 to the number of columns, ",
+            "'number of features' must be from 1 to the number of directions, ",
         ),
         (
             lambda: KernelSpaceSelector(KernelPCA(n_components=4), "relief", n_features_to_select=5).fit(
                 X30, y30
             ),
-            "'number of features' must be from 1 to the number of columns, 4, got 5",
+            "'number of features' must be from 1 to the number of directions, 4, got 5",
         ),
         (
             lambda: FFS(4).fit(X30, y30),
@@ -640,6 +646,22 @@ y30 = np.arange(30) % 3
         (
             lambda: TAKES(gamma="cv", width_for_dim=5).fit(X30, y30),
             "gamma='cv' and width_for_dim both set the width; give one of them.",
+        ),
+        (
+            lambda: TAKES(gamma="cv", tuned=True).fit(X30, y30),
+            "tuned=True chooses the width as well as gamma='cv' does; give one of them.",
+        ),
+        (
+            lambda: TAKES(width_for_dim=5, tuned=True).fit(X30, y30),
+            "tuned=True and width_for_dim both set the width; give one of them.",
+        ),
+        (
+            lambda: TAKES(kernel="linear", tuned=True).fit(X30, y30),
+            "'tune' must be left out where the kernel has no width, got linear",
+        ),
+        (
+            lambda: FFS().fit(X30, np.arange(30)),
+            "FFS: every row is alone in its class, 30 rows in 30 classes",
         ),
         (
             lambda: TAKES(kernel="poly", width_for_dim=5).fit(X30, y30),

@@ -71,12 +71,37 @@ fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
     prepare.fit(table)
 }
 
-/// Refuses places for results that cannot be written to, before anything is computed.
-pub fn check_outputs(out: &Option<PathBuf>, save: &Option<PathBuf>, loaded: &Loaded) -> Result<()> {
+/// Refuses places for results that cannot be written to, or that something is read from, before
+/// anything is computed.
+pub fn check_outputs(
+    out: &Option<PathBuf>,
+    save: &Option<PathBuf>,
+    loaded: &Loaded,
+    test: &Option<String>,
+) -> std::result::Result<(), Failure> {
+    let inputs: Vec<&Path> =
+        [Some(&loaded.name), test.as_ref()].into_iter().flatten().map(Path::new).collect();
     if let Some(path) = out {
+        keep_inputs(path, "--out", &inputs)?;
         check_table(path, loaded.target.as_slice())?;
     }
-    save.as_deref().map_or(Ok(()), check_place)
+    if let Some(path) = save {
+        keep_inputs(path, "--save", &inputs)?;
+        check_place(path)?;
+    }
+    Ok(())
+}
+
+/// Refuses to write over a file that was read.
+pub fn keep_inputs(path: &Path, option: &str, inputs: &[&Path]) -> std::result::Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok();
+    match inputs.iter().find(|input| real(path).is_some_and(|path| real(input) == Some(path))) {
+        Some(input) => Err(Failure::Input(format!(
+            "{option} would write over {}, which is read; choose another file",
+            input.display()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// A column of a table by name.

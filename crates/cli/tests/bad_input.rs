@@ -366,3 +366,38 @@ fn an_old_file_survives_a_failed_run() {
     s.error("select gap.csv --out out.csv");
     assert_eq!(s.text("out.csv"), "precious");
 }
+
+#[test]
+fn files_that_are_read_are_not_written_over() {
+    let s = Scratch::new();
+    s.run("data export wine --out wine.csv");
+    s.run("data export wine --out other.csv");
+    s.run("select wine.csv -k 2 --save model.ks");
+    let (table, model) = (s.text("wine.csv"), std::fs::read(s.path("model.ks")).unwrap());
+    for (line, file) in [
+        ("select wine.csv -k 2 --out wine.csv", "--out would write over wine.csv"),
+        ("select wine.csv -m takes --save ./wine.csv", "--save would write over wine.csv"),
+        ("select other.csv -m takes --test wine.csv --out wine.csv", "--out would write over wine.csv"),
+        ("basis wine.csv --out wine.csv", "--out would write over wine.csv"),
+        ("apply model.ks wine.csv --out wine.csv", "--out would write over wine.csv"),
+    ] {
+        assert!(s.error(line).starts_with(file), "{line}");
+    }
+    assert_eq!(s.text("wine.csv"), table);
+    assert_eq!(std::fs::read(s.path("model.ks")).unwrap(), model);
+}
+
+#[test]
+fn a_number_that_cannot_be_is_refused_before_the_work() {
+    let s = Scratch::new();
+    s.run("data make xor --rows 30000 --columns 5 --out tall.csv");
+    let start = std::time::Instant::now();
+    assert!(
+        s.error("select tall.csv -m takes -k 0").starts_with("-k must be from 1 to the number of directions")
+    );
+    assert!(
+        s.error("select tall.csv -m takes -k 9 --components 8").contains("number of directions, 8, got 9")
+    );
+    // The fit itself takes many times as long.
+    assert!(start.elapsed().as_secs() < 5);
+}

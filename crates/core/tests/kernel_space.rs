@@ -249,7 +249,7 @@ fn bad_input_is_refused_with_a_reason() {
         );
         assert!(refuse(&space, &none, Wanted::OwnRule).contains("there is no target"), "{name}");
         let error = refuse(&space, &fine, Wanted::Count(9));
-        assert!(error.contains("from 1 to the number of columns"), "{name}: {error}");
+        assert!(error.contains("from 1 to the number of directions, 4, got 9"), "{name}: {error}");
         let many = KernelSpaceSelector { n_neighbors: 5, ..space.clone() };
         assert!(
             refuse(&many, &fine, Wanted::OwnRule).contains("number of training rows, 4, got 5"),

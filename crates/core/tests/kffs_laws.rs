@@ -14,6 +14,8 @@ mod naive {
         pub order: Vec<usize>,
         pub errors: Vec<usize>,
         pub own: Vec<usize>,
+        /// All rows, as `own` counts them.
+        pub whole: usize,
     }
 
     pub fn run(x: &Array2<f64>, y: &[usize], weak: WeakLearner, seed: u64) -> Answer {
@@ -22,12 +24,17 @@ mod naive {
             .columns()
             .into_iter()
             .map(|column| match weak {
-                WeakLearner::Stump | WeakLearner::BalancedStump => stump(&column.to_vec(), y, classes),
+                WeakLearner::Stump => stump(&column.to_vec(), y, classes, &vec![1; classes]),
+                WeakLearner::BalancedStump => stump(&column.to_vec(), y, classes, &balance(y)),
                 WeakLearner::Klms(klms) => literal_klms(&column.to_vec(), y, classes, &klms, seed),
             })
             .collect();
-        let wrong = |says: &[usize]| says.iter().zip(y).filter(|(a, b)| a != b).count();
-        let own: Vec<usize> = votes.iter().map(|v| wrong(v)).collect();
+        let counts_as = if weak == WeakLearner::BalancedStump { balance(y) } else { vec![1; classes] };
+        let weigh = |says: &[usize]| {
+            says.iter().zip(y).filter(|(a, b)| a != b).map(|(_, &class)| counts_as[class]).sum()
+        };
+        let own: Vec<usize> = votes.iter().map(|v| weigh(v)).collect();
+        let whole = y.iter().map(|&class| counts_as[class]).sum();
         let mut members: Vec<usize> = vec![];
         let mut errors = vec![];
         while members.len() < votes.len() {
@@ -40,7 +47,7 @@ mod naive {
             errors.push(error_with(best));
             members.push(best);
         }
-        Answer { order: members, errors, own }
+        Answer { order: members, errors, own, whole }
     }
 
     /// sign(v - theta) for every theta between two whole numbers.
@@ -68,7 +75,13 @@ mod naive {
         (0..classes).map(|c| rows.iter().filter(|&&i| y[i] == c).count()).max().unwrap()
     }
 
-    fn stump(u: &[f64], y: &[usize], classes: usize) -> Vec<usize> {
+    /// Two classes: a row counts as many as the other class has rows.
+    fn balance(y: &[usize]) -> Vec<usize> {
+        let count = |c: usize| y.iter().filter(|&&k| k == c).count();
+        vec![count(1), count(0)]
+    }
+
+    fn stump(u: &[f64], y: &[usize], classes: usize, weights: &[usize]) -> Vec<usize> {
         let mut cuts = u.to_vec();
         cuts.sort_by(f64::total_cmp);
         cuts.dedup();
@@ -79,7 +92,9 @@ mod naive {
             let says = |l: usize, r: usize| -> Vec<usize> {
                 u.iter().map(|&v| if v <= cut { l } else { r }).collect()
             };
-            let errors = |v: &[usize]| v.iter().zip(y).filter(|(a, b)| a != b).count();
+            let errors = |v: &[usize]| -> usize {
+                v.iter().zip(y).filter(|(a, b)| a != b).map(|(_, &class)| weights[class]).sum()
+            };
             let choice = if classes == 2 {
                 let (a, b) = (says(0, 1), says(1, 0));
                 match errors(&a).cmp(&errors(&b)) {
@@ -159,7 +174,8 @@ fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: Wanted, seed: u64) ->
 /// Up to 12 rows and 5 columns, with all classes present. Whole numbers make ties; KLMS gets numbers
 /// without them, for the sign of a sum that cancels is rounding.
 fn problem(classes: usize, whole: bool) -> impl Strategy<Value = (Array2<f64>, Vec<usize>)> {
-    (classes.max(2)..=12usize, 1..=5usize).prop_flat_map(move |(n, d)| {
+    // One row more than classes, so that not every row is alone in its class.
+    (classes + 1..=12usize, 1..=5usize).prop_flat_map(move |(n, d)| {
         let value = if whole { (0..4i32).prop_map(f64::from).boxed() } else { (-3.0..3.0f64).boxed() };
         (prop::collection::vec(value, n * d), prop::collection::vec(0..classes, n)).prop_map(
             move |(x, mut y)| {
@@ -182,11 +198,11 @@ fn equals_brute_force(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Res
     prop_assert_eq!(got.n_selected, kept);
     let others = *y.iter().max().unwrap() as f64;
     for (step, &column) in expected.order.iter().enumerate() {
-        let errors = match ffs.weights {
-            WeightRule::Ensemble => expected.errors[step],
-            WeightRule::Individual => expected.own[column],
+        let error = match ffs.weights {
+            WeightRule::Ensemble => expected.errors[step] as f64 / n,
+            WeightRule::Individual => expected.own[column] as f64 / expected.whole as f64,
         };
-        let eps = (errors as f64 / n).clamp(0.5 / n, others / (others + 1.0));
+        let eps = error.clamp(0.5 / n, others / (others + 1.0));
         let weight = if step < kept { 0.5 * ((1.0 - eps) / eps).ln() + 0.5 * others.ln() } else { 0.0 };
         // Two ways to write one logarithm.
         prop_assert!((got.scores[column] - weight).abs() < 1e-12, "{} {}", got.scores[column], weight);
@@ -203,6 +219,7 @@ proptest! {
     fn stumps_of_two_classes_equal_brute_force((x, y) in problem(2, true)) {
         for weights in [WeightRule::Ensemble, WeightRule::Individual] {
             equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::Stump, weights }, 0)?;
+            equals_brute_force(&x, &y, &Ffs { weak: WeakLearner::BalancedStump, weights }, 0)?;
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::args::ApplyArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{column, read};
+use crate::input::{column, keep_inputs, read};
 use kernsift::data::Column;
 use kernsift::data::write::{check_table, write_table, write_table_to};
 use kernsift::{Context, Error, Model};
@@ -23,6 +23,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let table = read(&args.data, args.no_header, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
+        keep_inputs(path, "--out", &[Path::new(&args.data), &args.model])?;
         check_table(path, target.as_slice())?;
     }
     let in_file = |error: Error| advised(error, Path::new(&args.data));

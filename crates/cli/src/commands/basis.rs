@@ -21,7 +21,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let mut method = BasisMethod::by_name(&args.method)?;
     configure(&mut method, args)?;
     let loaded = load(&args.table, console)?;
-    check_outputs(&args.out, &args.save, &loaded)?;
+    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
     let start = Instant::now();
     if let Some(wanted) = args.options.width_for_dim {

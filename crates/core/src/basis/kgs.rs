@@ -26,6 +26,9 @@ use serde::{Deserialize, Serialize};
 /// lengths of 0 or more, 1e-5 leaves one of -5e-3 and 1e-7 one of -10.
 const ZERO: f64 = 1e-4;
 
+/// Rows above which a basis of all of them is worth a warning.
+const MANY: usize = 5000;
+
 /// Kernel Gram-Schmidt; see the module's text.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
@@ -42,6 +45,12 @@ impl Basis for Kgs {
         self.kernel.validate()?;
         check_components("KGS", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
+        if self.n_components.is_none() && data.n() > MANY {
+            ctx.warn(format!(
+                "KGS has no stop: {} rows may give as many components; ask for a number, or use KOBL",
+                data.n()
+            ));
+        }
         let rule = Rule {
             pivoting: Pivoting::InOrder,
             first: None,

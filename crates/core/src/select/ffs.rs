@@ -31,7 +31,7 @@ use super::votes::{Votes, start};
 use super::weak::{Labels, WeakLearner};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use crate::simd::VOTERS;
@@ -72,8 +72,8 @@ pub enum WeightRule {
 
 impl Selector for Ffs {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
-        self.weak.validate()?;
         let classes = data.classes(NAME)?;
+        self.check(classes)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let labels = Labels::new(classes, NAME)?;
         let (n, d) = (data.n(), data.d());
@@ -102,7 +102,10 @@ impl Ffs {
     /// Refuses what is wrong whatever the columns are.
     pub(super) fn check(&self, classes: &Classes) -> Result<()> {
         self.weak.validate()?;
-        Labels::new(classes, NAME).map(|_| ())
+        if Labels::new(classes, NAME)?.counts.iter().all(|&count| count < 2) {
+            return Err(Error::AllAlone { method: NAME, rows: classes.codes.len() });
+        }
+        Ok(())
     }
 
     fn selection(&self, walk: Walk, own_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {

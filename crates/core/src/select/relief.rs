@@ -82,7 +82,7 @@ impl Selector for Relief {
         weights.iter_mut().for_each(|w| *w = w.max(0.0));
         let above = weights.iter().filter(|&&w| w > 0.0).count();
         if wanted.is_none() && above == 0 {
-            ctx.warn("Relief: no column sets classes apart; the first one is kept");
+            ctx.warn("Relief: no score is above 0; the first one is kept");
         }
         Ok(Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1))))
     }

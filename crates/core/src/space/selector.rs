@@ -90,7 +90,7 @@ impl KernelSpaceSelector {
 
     /// The same, and the settings that were used once everything was chosen.
     pub fn fit_and_tell(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<(KernelSpace, Self)> {
-        self.check(data)?;
+        self.check(data, wanted)?;
         let (mut chosen, wanted) = match self.tune {
             Tune::Nothing => (self.clone(), wanted),
             _ => tuned(self, data, wanted, ctx)?,
@@ -124,8 +124,12 @@ impl KernelSpaceSelector {
     }
 
     /// Refuses what can be told before any work is done.
-    fn check(&self, data: &Dataset) -> Result<()> {
+    fn check(&self, data: &Dataset, wanted: Wanted) -> Result<()> {
         let classes = data.classes(NAME)?;
+        // There are no more directions than rows.
+        wanted
+            .resolve(NAME, self.basis.n_components().unwrap_or(data.n()).min(data.n()))
+            .map_err(of_directions)?;
         if classes.counts().iter().all(|&count| count < 2) {
             return Err(Error::AllAlone { method: NAME, rows: data.n() });
         }
@@ -143,7 +147,7 @@ impl KernelSpaceSelector {
     /// Ranks the directions.
     pub(super) fn select(&self, features: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
         match &self.selector {
-            Some(selector) => selector.select(features, wanted, ctx),
+            Some(selector) => selector.select(features, wanted, ctx).map_err(of_directions),
             None => {
                 let d = features.d();
                 Ok(Selection::by_score("all", vec![1.0; d], wanted.resolve(NAME, d)?.unwrap_or(d)))
@@ -166,6 +170,16 @@ impl KernelSpaceSelector {
         }
         kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
         Ok(())
+    }
+}
+
+/// A selector speaks of columns; here they are directions.
+fn of_directions(error: Error) -> Error {
+    match error {
+        Error::Param { name: name @ "number of features", expected, got, .. } => {
+            Error::Param { method: NAME, name, expected: expected.replace("columns", "directions"), got }
+        }
+        other => other,
     }
 }
 

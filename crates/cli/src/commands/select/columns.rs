@@ -1,6 +1,6 @@
 //! Selection among the columns of a table.
 
-use super::{configure, typed};
+use super::{SHOWN, configure, typed};
 use crate::args::{ScaleArg, SelectArgs, WeightsArg};
 use crate::commands::options::{kernel_options, kobl_options, refuse};
 use crate::console::Console;
@@ -21,7 +21,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     refuse_space(args)?;
     configure(&mut method, args)?;
     let loaded = load(&args.table, console)?;
-    check_outputs(&args.out, &args.save, &loaded)?;
+    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
     let start = Instant::now();
     let data = &loaded.prepared.data;
     let wanted = args.k.unwrap_or_default();
@@ -49,7 +49,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let record = record(&loaded, &selection, &method, args, ctx, seconds);
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
-    Ok(print(&page(&loaded, &selection))?)
+    Ok(print(&page(&loaded, &selection, console.is_verbose()))?)
 }
 
 /// Options that only make sense in kernel space.
@@ -106,10 +106,11 @@ fn record(
     })
 }
 
-fn page(loaded: &Loaded, selection: &Selection) -> String {
+fn page(loaded: &Loaded, selection: &Selection, everything: bool) -> String {
     let data = &loaded.prepared.data;
     let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let rows = selection.selected().iter().enumerate().map(|(rank, &j)| {
+    let shown = if everything { selection.n_selected } else { selection.n_selected.min(SHOWN) };
+    let rows = selection.selected()[..shown].iter().enumerate().map(|(rank, &j)| {
         let score = selection.scores[j];
         vec![(rank + 1).to_string(), data.names()[j].clone(), number(score), bar(score / largest, 24)]
     });
@@ -128,6 +129,9 @@ fn page(loaded: &Loaded, selection: &Selection) -> String {
         text += &format!("; {}", selection.outcome.stop.explain());
     }
     text += &format!("\n\n{}", table(&["rank", "column", "score", ""], rows.collect(), &[0, 2]));
+    if shown < kept {
+        text += &format!(" ... and {} more, with -v\n", kept - shown);
+    }
     if let Some(&error) = error {
         text += &format!(
             "\n  error of the vote on the training rows, by number of columns; with {kept} it is {}\n\n{}",

@@ -13,6 +13,9 @@ use kernsift::select::{Difference, Klms, SELECTORS, SelectorMethod, WeakLearner,
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
 
+/// Lines of a table that are printed unless the user wants more.
+const SHOWN: usize = 20;
+
 /// Ranks, prints, and writes what was asked for.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let name = args.method.as_str();
@@ -114,6 +117,7 @@ fn typed(error: Error) -> Failure {
         ("KLMS", "quantum", "--quantum"),
         ("Relief", "n_neighbors", "--relief-neighbors"),
         ("", "n_neighbors", "--neighbors"),
+        ("", "weight_power", "--weight-power"),
     ];
     Failure::typed(error, &options)
 }

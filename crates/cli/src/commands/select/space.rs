@@ -1,7 +1,7 @@
 //! Selection among directions of kernel space.
 
 use super::accuracy::{Accuracy, TestRows};
-use super::{configure, typed};
+use super::{SHOWN, configure, typed};
 use crate::args::{KernelArg, ScaleArg, SelectArgs, TuneArg, WeightsArg};
 use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
 use crate::console::Console;
@@ -11,24 +11,20 @@ use crate::output::{bar, curve, number, print, table};
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
 use kernsift::space::{KernelSpace, KernelSpaceSelector, Tune};
-use kernsift::{Context, Error, Model, Stop};
+use kernsift::{Context, Model, Stop};
 use serde_json::{Map, json};
 use std::time::Instant;
-
-/// Rows of the table that are printed unless the user wants more.
-const SHOWN: usize = 20;
 
 /// Learns a basis, selects among its directions, prints them, writes what was asked for.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let method = method(args)?;
     let loaded = load(&args.table, console)?;
-    check_outputs(&args.out, &args.save, &loaded)?;
+    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
     let test =
         args.test.as_ref().map(|test| TestRows::read(test, &args.table, &loaded, console)).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
     let start = Instant::now();
-    let (space, used) =
-        method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx).map_err(|e| typed(of_directions(e)))?;
+    let (space, used) = method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx).map_err(typed)?;
     let seconds = start.elapsed().as_secs_f64();
     let model = Model {
         names: data.names().to_vec(),
@@ -49,7 +45,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let record = record(&loaded, &space, &used, args, ctx, accuracy.as_ref(), seconds);
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
-    Ok(print(&page(&loaded, &space, args, accuracy.as_ref(), console.is_verbose()))?)
+    Ok(print(&page(&loaded, &space, &used, args, accuracy.as_ref(), console.is_verbose()))?)
 }
 
 /// The method with its options; those that it does not have are refused.
@@ -93,16 +89,6 @@ fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
     }
 }
 
-/// A selector speaks of columns; here they are directions.
-fn of_directions(error: Error) -> Error {
-    match error {
-        Error::Param { method, name: name @ "number of features", expected, got } => {
-            Error::Param { method, name, expected: expected.replace("columns", "directions"), got }
-        }
-        other => other,
-    }
-}
-
 fn record(
     loaded: &Loaded,
     space: &KernelSpace,
@@ -142,6 +128,7 @@ fn record(
 fn page(
     loaded: &Loaded,
     space: &KernelSpace,
+    used: &KernelSpaceSelector,
     args: &SelectArgs,
     accuracy: Option<&Accuracy>,
     everything: bool,
@@ -174,8 +161,16 @@ fn page(
         format!("of {} rows; {}", data.n(), summary.outcome.stop.explain()),
     );
     line("kept", selection.n_selected.to_string(), format!("of {} directions; {}", map.n_components(), why));
-    if let Some(&error) = selection.curve.get(selection.n_selected - 1) {
+    let stopped = selection.n_selected < map.n_components();
+    if let Some(&error) = selection.curve.get(selection.n_selected - 1).filter(|_| stopped) {
         line("error of the vote", number(error), "on the training rows; expect more on new ones".into());
+    }
+    if args.tune == Some(TuneArg::Everything) {
+        let remark = match used.weight_power {
+            0.0 => "chosen inside the training rows: all directions alike".into(),
+            power => format!("chosen inside the training rows: weights to the power {power}"),
+        };
+        line("weighting", number(used.weight_power), remark);
     }
     if space.n_neighbors() > 1 || args.tune == Some(TuneArg::Everything) {
         line("neighbours", space.n_neighbors().to_string(), "vote on the class of a row".into());
@@ -185,7 +180,7 @@ fn page(
         line("test accuracy", format!("{:.2} %", 100.0 * accuracy.share), remark);
     }
     text += &format!("\n{}", directions(loaded, space, everything));
-    if !selection.curve.is_empty() {
+    if selection.curve.iter().any(|&error| error > 0.0) {
         text += &format!(
             "\n  error of the vote on the training rows, by number of directions\n\n{}",
             curve(&selection.curve, None)
