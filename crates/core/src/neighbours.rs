@@ -13,8 +13,9 @@ use crate::simd::{any_at_most, squared_distance};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
-/// Queries that one task answers.
-const QUERIES: usize = 32;
+/// Queries that one task answers: few enough for all threads to have work, enough to make a tile of
+/// reference rows worth packing.
+const QUERIES: std::ops::RangeInclusive<usize> = 32..=256;
 /// Reference rows that are compared at a time.
 const TILE: usize = 1024;
 /// Reference rows that are passed by together if none of them is near.
@@ -57,15 +58,17 @@ pub fn nearest(
     let doubt = 4.0 * (reference.ncols() + 8) as f64 * f64::EPSILON;
     let lengths: Vec<f64> = lengths.iter().map(|length| length * (1.0 - doubt)).collect();
     let search = Search { reference: reference.view(), lengths: &lengths, doubt, k };
-    let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES).collect();
+    let share = queries.nrows() / (4 * rayon::current_num_threads());
+    let each = share.clamp(*QUERIES.start(), *QUERIES.end());
+    let starts: Vec<usize> = (0..queries.nrows()).step_by(each).collect();
     let mut found = Vec::with_capacity(queries.nrows());
-    let task = (QUERIES * reference.len()).max(1);
+    let task = (each * reference.len()).max(1);
     for batch in starts.chunks((WORK / task).max(rayon::current_num_threads())) {
         ctx.step("nearest rows", batch[0], queries.nrows())?;
         let parts: Vec<Vec<Vec<Neighbour>>> = batch
             .par_iter()
             .map(|&from| {
-                let to = queries.nrows().min(from + QUERIES);
+                let to = queries.nrows().min(from + each);
                 search.answer(queries.slice(s![from..to, ..]), itself.map(|skip| &skip[from..to]))
             })
             .collect();

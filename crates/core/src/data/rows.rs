@@ -188,6 +188,14 @@ impl Rows {
         }
     }
 
+    /// All cells, zeros too; what is dense already is not copied.
+    pub fn into_dense(self) -> Array2<f64> {
+        match self {
+            Self::Dense(x) => x,
+            Self::Sparse(_) => self.to_dense(),
+        }
+    }
+
     /// These rows, in this order; a row may be named more than once.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
         match self {
@@ -274,6 +282,10 @@ impl Rows {
     /// Position and value of the first cell that is NaN or infinite.
     pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
         match self {
+            // Most often all is well, which is soonest seen in the order of memory.
+            Self::Dense(x) if x.as_slice_memory_order().is_some_and(|s| s.iter().all(|v| v.is_finite())) => {
+                None
+            }
             Self::Dense(x) => x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|((i, j), v)| (i, j, *v)),
             Self::Sparse(x) => x.cells().find(|(_, _, v)| !v.is_finite()),
         }

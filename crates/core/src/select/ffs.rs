@@ -83,17 +83,17 @@ impl Selector for Ffs {
         ctx.need_memory(format!("a table of {n} x {d} votes"), bytes, "use fewer rows or columns")?;
         let mut order: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "order of learning").shuffle(&mut order);
+        let weights = self.weak.class_weights(&labels);
         let votes = Votes::collect(
-            n,
+            &labels,
+            &weights,
             d,
             |j| self.weak.votes(&data.x().column(j), &labels, &order, ctx),
             |done| ctx.step("weak classifiers", done, d),
         )?;
-        let weights = self.weak.class_weights(&labels);
-        let own_errors = votes.errors(&labels, &weights);
-        let walk = Walk::run(&votes, &labels, &own_errors, wanted, ctx)?;
+        let walk = Walk::run(&votes, &labels, wanted, ctx)?;
         let whole: u64 = labels.counts.iter().zip(&weights).map(|(&rows, w)| rows as u64 * w).sum();
-        let own_errors: Vec<f64> = own_errors.iter().map(|&e| e as f64 / whole as f64).collect();
+        let own_errors: Vec<f64> = votes.errors().iter().map(|&e| e as f64 / whole as f64).collect();
         Ok(self.selection(walk, &own_errors, &labels, wanted))
     }
 }
@@ -141,14 +141,8 @@ struct Walk {
 }
 
 impl Walk {
-    fn run(
-        votes: &Votes,
-        labels: &Labels,
-        own_errors: &[u64],
-        wanted: Option<usize>,
-        ctx: &Context,
-    ) -> Result<Self> {
-        let d = votes.n_voters();
+    fn run(votes: &Votes, labels: &Labels, wanted: Option<usize>, ctx: &Context) -> Result<Self> {
+        let (d, own_errors) = (votes.n_voters(), votes.errors());
         let mut vote = start(votes, labels);
         let mut open = vec![true; d];
         let (mut order, mut errors) = (vec![], vec![]);

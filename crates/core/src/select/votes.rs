@@ -14,55 +14,60 @@ use rayon::prelude::*;
 
 /// Rows that one task counts; a count must fit in 16 bits.
 const CHUNK: usize = 16 * 1024;
+/// Rows that are turned from columns into a tile at a time: they stay in the nearest cache.
+const BLOCK: usize = 512;
 
 /// Votes of all voters on all rows.
 pub(super) struct Votes {
     n: usize,
-    n_voters: usize,
+    /// What each voter alone gets wrong.
+    errors: Vec<u64>,
     /// [`VOTERS`] voters side by side, a row each; the last tile is filled up with voters that say 0.
     tiles: Vec<Vec<[u8; VOTERS]>>,
 }
 
 impl Votes {
-    /// Asks every voter for its column of votes.
+    /// Asks every voter for its column of votes, and counts its errors: one on a row of class `c` counts
+    /// `weights[c]`.
     pub fn collect<E: Send>(
-        n: usize,
+        labels: &Labels,
+        weights: &[u64],
         n_voters: usize,
         column: impl Fn(usize) -> Result<Vec<u8>, E> + Sync,
         mut step: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut tiles = vec![];
+        let n = labels.n();
+        let wrong = |votes: &[u8]| -> u64 {
+            let pairs = votes.iter().zip(&labels.codes);
+            pairs.map(|(vote, class)| if vote == class { 0 } else { weights[usize::from(*class)] }).sum()
+        };
+        let (mut tiles, mut errors) = (vec![], vec![]);
         for from in (0..n_voters).step_by(VOTERS) {
             step(from)?;
-            let columns: Vec<Vec<u8>> =
-                (from..n_voters.min(from + VOTERS)).into_par_iter().map(&column).collect::<Result<_, E>>()?;
+            let judged = |voter: usize| column(voter).map(|votes| (wrong(&votes), votes));
+            let columns: Vec<(u64, Vec<u8>)> =
+                (from..n_voters.min(from + VOTERS)).into_par_iter().map(judged).collect::<Result<_, E>>()?;
             let mut tile = vec![[0; VOTERS]; n];
-            for (lane, votes) in columns.iter().enumerate() {
-                tile.iter_mut().zip(votes).for_each(|(row, &vote)| row[lane] = vote);
-            }
+            tile.par_chunks_mut(BLOCK).enumerate().for_each(|(block, rows)| {
+                for (lane, (_, votes)) in columns.iter().enumerate() {
+                    let votes = &votes[block * BLOCK..];
+                    rows.iter_mut().zip(votes).for_each(|(row, &vote)| row[lane] = vote);
+                }
+            });
             tiles.push(tile);
+            errors.extend(columns.iter().map(|(wrong, _)| wrong));
         }
-        Ok(Self { n, n_voters, tiles })
+        Ok(Self { n, errors, tiles })
     }
 
     /// Number of voters.
     pub fn n_voters(&self) -> usize {
-        self.n_voters
+        self.errors.len()
     }
 
-    fn get(&self, row: usize, voter: usize) -> u8 {
-        self.tiles[voter / VOTERS][row][voter % VOTERS]
-    }
-
-    /// What each voter alone gets wrong, where a row of class `c` counts `weights[c]`.
-    pub fn errors(&self, labels: &Labels, weights: &[u64]) -> Vec<u64> {
-        let wrong = |voter: usize| {
-            let rows = labels.codes.iter().enumerate();
-            rows.filter(|(i, class)| self.get(*i, voter) != **class)
-                .map(|(_, &c)| weights[usize::from(c)])
-                .sum()
-        };
-        (0..self.n_voters).into_par_iter().map(wrong).collect()
+    /// What each voter alone gets wrong.
+    pub fn errors(&self) -> &[u64] {
+        &self.errors
     }
 }
 
@@ -77,7 +82,7 @@ pub(super) trait Vote {
 /// An empty vote of the right kind.
 pub(super) fn start<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Vote + 'a> {
     if labels.n_classes() == 2 {
-        Box::new(Threshold { votes, labels, ayes: vec![0; votes.n] })
+        Box::new(Threshold { votes, labels, ayes: vec![0; votes.n], joined: 0 })
     } else {
         let counts = vec![0; votes.n * labels.n_classes()];
         Box::new(Plurality { votes, labels, counts })
@@ -90,6 +95,8 @@ struct Threshold<'a> {
     labels: &'a Labels,
     /// Votes for class 1 so far, per row.
     ayes: Vec<u32>,
+    /// Voters so far.
+    joined: usize,
 }
 
 /// Rows with as many votes for class 1.
@@ -102,19 +109,28 @@ pub struct Level {
 impl Threshold<'_> {
     /// The levels that have rows, and the bucket (level and class) of each row.
     fn levels(&self) -> (Vec<Level>, Vec<u32>) {
-        let most = self.ayes.iter().max().map_or(0, |&m| m as usize);
-        let mut rows = vec![[0i32; 2]; most + 1];
-        for (&ayes, &class) in self.ayes.iter().zip(&self.labels.codes) {
-            rows[ayes as usize][usize::from(class)] += 1;
+        let mut rows = vec![[0i32; 2]; self.joined + 1];
+        let count = |(ayes, codes): (&[u32], &[u8])| {
+            let mut rows = vec![[0i32; 2]; self.joined + 1];
+            for (&ayes, &class) in ayes.iter().zip(codes) {
+                rows[ayes as usize][usize::from(class)] += 1;
+            }
+            rows
+        };
+        let parts: Vec<Vec<[i32; 2]>> =
+            self.ayes.par_chunks(CHUNK).zip(self.labels.codes.par_chunks(CHUNK)).map(count).collect();
+        for (ayes, part) in parts.iter().flat_map(|part| part.iter().enumerate()) {
+            rows[ayes][0] += part[0];
+            rows[ayes][1] += part[1];
         }
-        let mut place = vec![0u32; most + 1];
+        let mut place = vec![0u32; self.joined + 1];
         let mut levels = vec![];
         for (ayes, &rows) in rows.iter().enumerate().filter(|(_, rows)| rows[0] + rows[1] > 0) {
             place[ayes] = levels.len() as u32;
             levels.push(Level { ayes: ayes as u32, rows });
         }
         let bucket = |(&ayes, &class): (&u32, &u8)| 2 * place[ayes as usize] + u32::from(class);
-        let buckets = self.ayes.iter().zip(&self.labels.codes).map(bucket).collect();
+        let buckets = self.ayes.par_iter().zip(&self.labels.codes).with_min_len(BLOCK).map(bucket).collect();
         (levels, buckets)
     }
 }
@@ -135,9 +151,10 @@ impl Vote for Threshold<'_> {
     }
 
     fn join(&mut self, voter: usize) {
-        for (row, ayes) in self.ayes.iter_mut().enumerate() {
-            *ayes += u32::from(self.votes.get(row, voter));
-        }
+        let (tile, lane) = (&self.votes.tiles[voter / VOTERS], voter % VOTERS);
+        let rows = self.ayes.par_iter_mut().zip(tile).with_min_len(BLOCK);
+        rows.for_each(|(ayes, votes)| *ayes += u32::from(votes[lane]));
+        self.joined += 1;
     }
 }
 
@@ -247,9 +264,9 @@ impl Vote for Plurality<'_> {
 
     fn join(&mut self, voter: usize) {
         let classes = self.labels.n_classes();
-        for row in 0..self.votes.n {
-            self.counts[row * classes + usize::from(self.votes.get(row, voter))] += 1;
-        }
+        let (tile, lane) = (&self.votes.tiles[voter / VOTERS], voter % VOTERS);
+        let rows = self.counts.par_chunks_mut(classes).zip(tile).with_min_len(BLOCK);
+        rows.for_each(|(counts, votes)| counts[usize::from(votes[lane])] += 1);
     }
 }
 
@@ -259,9 +276,9 @@ mod tests {
     use crate::data::Classes;
     use crate::random::Rng;
 
-    fn table(columns: &[Vec<u8>]) -> Votes {
-        Votes::collect(columns[0].len(), columns.len(), |i| Ok::<_, ()>(columns[i].clone()), |_| Ok(()))
-            .unwrap()
+    fn table(labels: &Labels, columns: &[Vec<u8>]) -> Votes {
+        let column = |i: usize| Ok::<_, ()>(columns[i].clone());
+        Votes::collect(labels, &labels.weights(false), columns.len(), column, |_| Ok(())).unwrap()
     }
 
     /// Every threshold tried in turn.
@@ -285,7 +302,7 @@ mod tests {
             let mut codes: Vec<usize> = (0..n).map(|_| rng.below(2)).collect();
             (codes[0], codes[1]) = (0, 1);
             let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
-            let votes = table(&columns);
+            let votes = table(&labels, &columns);
             let mut vote = start(&votes, &labels);
             let mut ayes = vec![0; n];
             let mut open = vec![true; d];
@@ -306,8 +323,8 @@ mod tests {
     fn plurality_by_hand() {
         // Three classes; class 2 is the most frequent.
         let labels = Labels::new(&Classes::from_codes(vec![0, 1, 2, 2]), "m").unwrap();
-        let votes = table(&[vec![0, 2, 2, 1], vec![0, 1, 1, 2]]);
-        assert_eq!(votes.errors(&labels, &[1, 1, 1]), [2, 1]);
+        let votes = table(&labels, &[vec![0, 2, 2, 1], vec![0, 1, 1, 2]]);
+        assert_eq!(votes.errors(), [2, 1]);
         let mut vote = start(&votes, &labels);
         assert_eq!(vote.errors_with_each(&[true, true]), [2, 1]);
         vote.join(1);
@@ -322,7 +339,7 @@ mod tests {
         let codes: Vec<usize> = (0..n).map(|_| rng.below(2)).collect();
         let columns: Vec<Vec<u8>> = (0..3).map(|_| (0..n).map(|_| rng.below(2) as u8).collect()).collect();
         let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
-        let votes = table(&columns);
+        let votes = table(&labels, &columns);
         let mut vote = start(&votes, &labels);
         vote.join(0);
         let ayes: Vec<u32> = columns[0].iter().map(|&v| u32::from(v)).collect();

@@ -41,7 +41,8 @@ impl KernelSpace {
                 why: "they are too large for a number; scale the columns, or lower weight_power".into(),
             });
         }
-        let kept = features.select(ndarray::Axis(1), selection.selected()) * ArrayView1::from(&stretch);
+        let mut kept = features.select(ndarray::Axis(1), selection.selected());
+        kept *= &ArrayView1::from(&stretch);
         let nearest = Nearest::new(kept, classes.clone(), n_neighbors)?;
         Ok(Self { method, map, selection, stretch, nearest })
     }

@@ -109,7 +109,7 @@ impl KernelSpaceSelector {
             ctx.warn("no direction has a weight above 0; all that are kept count alike");
         }
         let weights = weights(&selection, selection.n_selected, chosen.weight_power);
-        let features = features.into_x().to_dense();
+        let features = features.into_x().into_dense();
         let classes = data.classes(NAME)?;
         let space = KernelSpace::new(
             self.name(),

@@ -363,7 +363,7 @@ impl<'a> Fold<'a> {
             Some(selector) => selector.select(&features, Wanted::OwnRule, ctx)?.n_selected,
         };
         Ok(Self {
-            train: features.into_x().to_dense(),
+            train: features.into_x().into_dense(),
             test: fitted.map.transform(&search.data.x().take_rows(test), ctx)?,
             selection,
             own_count,

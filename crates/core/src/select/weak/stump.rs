@@ -10,14 +10,10 @@ use std::cmp::Ordering;
 
 /// A vote per row; an error on a row of class `c` counts `weights[c]`.
 pub(super) fn votes(values: &[f64], labels: &Labels, weights: &[u64]) -> Vec<u8> {
-    let mut sorted: Vec<(u64, u8)> =
-        values.iter().zip(&labels.codes).map(|(&v, &c)| (in_order(v), c)).collect();
-    // By class among equals, so that the order of rows cannot matter.
-    sorted.sort_unstable();
     let best = if labels.n_classes() == 2 {
-        best_of_two(&sorted, labels, weights, (in_order(values[0]), labels.codes[0]))
+        best_of_two(values, labels, weights)
     } else {
-        best_of_many(&sorted, weights)
+        best_of_many(values, labels, weights)
     };
     match best {
         None => vec![labels.majority(); values.len()],
@@ -40,16 +36,26 @@ fn in_order(value: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-fn best_of_two(sorted: &[(u64, u8)], labels: &Labels, weights: &[u64], first: (u64, u8)) -> Option<Cut> {
-    let whole = [0, 1].map(|c| weights[c] * labels.counts[c] as u64);
-    let mut left = [0, 0];
+fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
+    let of_class = |class: u8| {
+        let pairs = values.iter().zip(&labels.codes);
+        let mut sorted: Vec<u64> = pairs.filter(|(_, c)| **c == class).map(|(&v, _)| in_order(v)).collect();
+        sorted.sort_unstable();
+        sorted
+    };
+    let sorted = [of_class(0), of_class(1)];
+    let whole = [0, 1].map(|c| weights[c] * sorted[c].len() as u64);
+    let mut passed = [0, 0];
     let mut best: Option<(u64, Cut)> = None;
-    for pair in sorted.windows(2) {
-        let (last, class) = pair[0];
-        left[usize::from(class)] += weights[usize::from(class)];
-        if pair[1].0 == last {
-            continue;
+    // Both classes side by side, from one value that occurs to the next.
+    while let Some(last) = sorted.iter().zip(passed).filter_map(|(s, p)| s.get(p)).min().copied() {
+        for (sorted, passed) in sorted.iter().zip(&mut passed) {
+            *passed += sorted[*passed..].iter().take_while(|&&value| value == last).count();
         }
+        if passed[0] + passed[1] == values.len() {
+            break;
+        }
+        let left = [0, 1].map(|c| weights[c] * passed[c] as u64);
         // Errors with class 0 on the left and 1 on the right; the other way is wrong about the others.
         let errors = left[1] + whole[0] - left[0];
         let others = whole[0] + whole[1] - errors;
@@ -58,8 +64,8 @@ fn best_of_two(sorted: &[(u64, u8)], labels: &Labels, weights: &[u64], first: (u
                 Ordering::Less => 0,
                 Ordering::Greater => 1,
                 // Both ways are as bad: be right about the first row, whatever its class is called.
-                Ordering::Equal if first.0 <= last => first.1,
-                Ordering::Equal => 1 - first.1,
+                Ordering::Equal if in_order(values[0]) <= last => labels.codes[0],
+                Ordering::Equal => 1 - labels.codes[0],
             };
             best = Some((errors.min(others), Cut { last, left, right: 1 - left }));
         }
@@ -67,7 +73,11 @@ fn best_of_two(sorted: &[(u64, u8)], labels: &Labels, weights: &[u64], first: (u
     best.map(|(_, cut)| cut)
 }
 
-fn best_of_many(sorted: &[(u64, u8)], weights: &[u64]) -> Option<Cut> {
+fn best_of_many(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
+    let mut sorted: Vec<(u64, u8)> =
+        values.iter().zip(&labels.codes).map(|(&v, &c)| (in_order(v), c)).collect();
+    // By class among equals, so that the order of rows cannot matter.
+    sorted.sort_unstable();
     // The heaviest class among the first i + 1 rows, and among the rows from i on.
     let sweep = |rows: &mut dyn Iterator<Item = u8>| -> Vec<(u64, u8)> {
         let mut sums = vec![0; weights.len()];
