@@ -53,6 +53,12 @@ impl Knnc {
             most_voted(rows.map(|row| self.classes.codes[row]), classes)
         };
         if let Kernel::Rbf { .. } = self.kernel {
+            let cells = (self.x.n() + x.n()) as f64 * x.d() as f64;
+            ctx.need_memory(
+                format!("neighbours among {} x {} cells", self.x.n(), x.d()),
+                8.0 * cells,
+                "use fewer rows or columns",
+            )?;
             let found = nearest(self.x.to_dense().view(), x.to_dense().view(), self.n_neighbors, None, ctx)?;
             return Ok(found.iter().map(|near| vote(&mut near.iter().map(|n| n.row))).collect());
         }
