@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
 from kernsift._crossing import (
+    Classes,
     FloatArray,
     NativeRows,
     Settings,
@@ -193,14 +194,13 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return 2 if by_distance and self.gamma == "median" else 1
 
     def _learn(self, X: Any, y: Any, features: bool) -> FloatArray | None:
-        checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64}
         classes = None
         if self._needs_classes:
-            X, y = validate_data(self, X, y, ensure_min_samples=2, **checks)
-            check_classification_targets(y)
-            self.classes_, classes = native_classes(y)
+            X, classes = labelled_rows(self, X, y)
         else:
-            X = validate_data(self, X, ensure_min_samples=self._least_rows(), **checks)
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=self._least_rows()
+            )
         fitted, made = _native.fit_basis(
             method_json(self._method, self._parameters()),
             native_rows(X),
@@ -282,9 +282,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self : object
             The fitted selector.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
-        self.classes_, classes = native_classes(y)
+        X, classes = labelled_rows(self, X, y)
         answer = _native.select(
             method_json(self._method, self._own_parameters()),
             native_rows(X),
@@ -371,8 +369,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self : object
             The fitted estimator.
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        check_classification_targets(y)
+        X, classes = labelled_rows(self, X, y)
         if self.tuned:
             self._refuse_what_is_chosen()
         basis = self._unfitted_basis()
@@ -384,7 +381,6 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
             "tune": "everything" if self.tuned else "nothing",
             **self._own_parameters(),
         }
-        self.classes_, classes = native_classes(y)
         self._space, used = _native.fit_space(
             json.dumps(method, allow_nan=False),
             native_rows(X),
@@ -480,15 +476,15 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if basis._needs_classes:
             basis.classes_ = self.classes_
         basis._store(self._space.map())
-        if self.tuned:
-            # What was chosen here, so that the basis fitted again is the same.
-            if isinstance(basis.kernel, str) and hasattr(basis.kernel_, "gamma"):
-                basis.gamma = basis.kernel_.gamma
-            elif isinstance(basis.kernel, Kernel):
-                basis.kernel = basis.kernel_
-            basis.n_components = used["basis"]["n_components"]
-            if used["basis"].get("threshold") == "none":
-                basis.set_params(threshold=None, tol=0.0)
+        # With what was chosen here, so that the basis fitted again is the same.
+        chosen = used["basis"]
+        if "fixed" in chosen["kernel"] and isinstance(basis.kernel, str):
+            basis.gamma = basis.kernel_.gamma
+        elif "fixed" in chosen["kernel"]:
+            basis.kernel = basis.kernel_
+        basis.n_components = chosen["n_components"]
+        if chosen.get("threshold") == "none":
+            basis.set_params(threshold=None, tol=chosen["tol"])
         self.basis_ = basis
         store_kernel(self, basis.kernel_)
 
@@ -518,6 +514,16 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
+    """Rows that have been checked and their classes as the native half takes them; sets `classes_`."""
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, **checks
+    )
+    check_classification_targets(y)
+    estimator.classes_, classes = native_classes(y)
+    return X, classes
 
 
 def wanted_json(wanted: int | float | None) -> str:

@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+#: A code per row, and what the classes are called.
+Classes = tuple[IntArray, list[str]]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
 NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
 
@@ -60,7 +62,7 @@ def native_rows(X: Any) -> NativeRows:
     )
 
 
-def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], tuple[IntArray, list[str]]]:
+def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
     """The classes, and each row's place among them with their names."""
     classes, codes = np.unique(y, return_inverse=True)
     return classes, (codes.astype(np.int64), [str(c) for c in classes])

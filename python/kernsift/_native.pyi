@@ -4,16 +4,12 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from kernsift._crossing import FloatArray, IntArray, NativeRows, Settings
+from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings
 
 __version__: str
 
 class BreakdownError(RuntimeError): ...
 
-_Classes = tuple[npt.NDArray[np.int64], list[str]]
 _Threshold = Callable[[float], float]
 
 class FeatureMap:
@@ -54,7 +50,7 @@ class Model:
 def fit_basis(
     method: str,
     x: NativeRows,
-    y: _Classes | None,
+    y: Classes | None,
     settings: Settings,
     threshold: _Threshold | None = None,
     features: bool = False,
@@ -69,7 +65,7 @@ def width_for_dim(
 def select(
     method: str,
     x: NativeRows,
-    y: _Classes | None,
+    y: Classes | None,
     wanted: str,
     standardize: bool,
     settings: Settings,
@@ -77,7 +73,7 @@ def select(
 def fit_space(
     method: str,
     x: NativeRows,
-    y: _Classes,
+    y: Classes,
     wanted: str,
     standardize: bool,
     settings: Settings,
@@ -86,7 +82,7 @@ def fit_space(
 def fit_knnc(
     kernel: str,
     x: NativeRows,
-    y: _Classes,
+    y: Classes,
     n_neighbors: int,
     standardize: bool,
     settings: Settings,
@@ -94,7 +90,7 @@ def fit_knnc(
 def predict_knnc(
     kernel: str,
     x: NativeRows,
-    y: _Classes,
+    y: Classes,
     n_neighbors: int,
     standardize: bool,
     new: NativeRows,

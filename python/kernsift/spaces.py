@@ -23,12 +23,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
-from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS, BaseBasis, BaseSpace, store_kernel
-from kernsift._crossing import FloatArray, native_classes, native_rows, settings
+from kernsift._base import (
+    KERNEL_CONSTRAINTS,
+    RUN_CONSTRAINTS,
+    BaseBasis,
+    BaseSpace,
+    labelled_rows,
+    store_kernel,
+)
+from kernsift._crossing import FloatArray, native_rows, settings
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -254,12 +260,6 @@ class TAKES(BaseSpace):
 
     def _by_cv(self) -> bool:
         return isinstance(self.gamma, str) and self.gamma == "cv"
-
-    def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
-        super()._store(basis, used)
-        if self._by_cv() or self.width_for_dim is not None:
-            # The width was found here, so the basis could not find it again.
-            basis.gamma = getattr(self, "gamma_", basis.gamma)
 
 
 class KernelSpaceSelector(BaseSpace):
@@ -549,11 +549,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
             The fitted estimator.
         """
         # A copy: what the caller does to the rows later must not matter.
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, copy=True
-        )
-        check_classification_targets(y)
-        self.classes_, classes = native_classes(y)
+        X, classes = labelled_rows(self, X, y, copy=True)
         remembered = (native_rows(X), classes, int(self.n_neighbors), bool(self.standardize))
         answer = _native.fit_knnc(
             json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),

@@ -74,6 +74,7 @@ impl Model {
         let (out, rows) = run(py, settings, move |ctx| model.apply_table(&table, ctx))?;
         Ok((out.into_pyarray(py), n_rows - rows.len()))
     }
+
     /// What the classes are called, for models that know classes.
     fn class_names(&self) -> PyResult<Vec<String>> {
         self.0.class_names().map(<[String]>::to_vec).map_err(to_python)

@@ -30,6 +30,11 @@ pub fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// A line of a page: what it is about, its value, and what to think of it.
+pub fn fact(name: &str, value: &str, remark: &str) -> String {
+    format!("  {name:<22}{value:<9}{remark}").trim_end().to_owned() + "\n"
+}
+
 /// A number with four digits that matter.
 pub fn number(value: f64) -> String {
     if value == 0.0 {

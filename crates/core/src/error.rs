@@ -280,6 +280,14 @@ impl Error {
     }
 }
 
+/// Refuses rows of another width.
+pub(crate) fn need_columns(what: &str, expected: usize, got: usize) -> Result<()> {
+    if got == expected {
+        return Ok(());
+    }
+    Err(Error::Shape { what: what.into(), expected: expected.to_string(), got: got.to_string() })
+}
+
 /// A cell's text, short enough for a message.
 pub fn shorten(text: &str) -> String {
     const MOST: usize = 40;

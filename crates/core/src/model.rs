@@ -8,7 +8,7 @@ use crate::basis::FeatureMap;
 use crate::context::Context;
 use crate::data::write::write_atomic;
 use crate::data::{Recipe, Rows, Standardizer, Table};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, need_columns};
 use crate::select::Selection;
 use crate::space::KernelSpace;
 use ndarray::Array2;
@@ -100,7 +100,8 @@ impl Model {
         }
     }
 
-    fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
+    /// Rows on the scale that the content expects.
+    pub fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
         match &self.scaler {
             None => Ok(Cow::Borrowed(x)),
             Some(scaler) => Ok(Cow::Owned(scaler.apply(x)?)),
@@ -108,14 +109,7 @@ impl Model {
     }
 
     fn check_width(&self, x: &Rows) -> Result<()> {
-        if x.d() == self.names.len() {
-            return Ok(());
-        }
-        Err(Error::Shape {
-            what: "columns for the model".into(),
-            expected: self.names.len().to_string(),
-            got: x.d().to_string(),
-        })
+        need_columns("columns for the model", self.names.len(), x.d())
     }
 
     /// Prepares a table as the training table was and applies the model; also says which rows of the

@@ -5,11 +5,10 @@ use crate::commands::options::{configure_basis, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, load, read};
-use crate::output::{curve, number, print};
-use kernsift::basis::{BasisMethod, Kobl, Summary, Threshold, width_for_dim};
+use crate::output::{curve, fact, number, print};
+use kernsift::basis::{BasisMethod, Kobl, Summary, Threshold, set_width_for_dim};
 use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
-use kernsift::kernel::Kernel;
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use serde_json::json;
@@ -83,12 +82,7 @@ fn typed(error: kernsift::Error) -> Failure {
 
 fn set_width(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {
     let BasisMethod::Kobl(kobl) = method else { unreachable!("refused for other methods") };
-    let width = width_for_dim(kobl, data.x(), wanted, ctx)?;
-    if !width.is_exact(wanted) {
-        ctx.warn(format!("no width gives {wanted} dimensions; the nearest found gives {}", width.dimension));
-    }
-    kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
-    Ok(())
+    set_width_for_dim(kobl, data.x(), wanted, ctx)
 }
 
 /// Reconstruction cost on other rows, prepared as the training rows were.
@@ -103,11 +97,7 @@ fn cost_on(
     let table = read(test, args.table.no_header, console)?;
     let recipe = model.recipe.as_ref().expect("made from a table");
     let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
-    let x = match &model.scaler {
-        None => data.x().clone(),
-        Some(scaler) => scaler.apply(data.x())?,
-    };
-    map.reconstruction_cost(&x, ctx)
+    map.reconstruction_cost(&*model.scaled(data.x())?, ctx)
 }
 
 /// The threshold that each residual norm was held against, if there was one.
@@ -166,10 +156,7 @@ fn page(
         summary.method,
         map.kernel().describe(),
     );
-    let mut line = |name: &str, value: String, remark: String| {
-        text += format!("  {name:<22}{value:<9}{remark}").trim_end();
-        text += "\n";
-    };
+    let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
     line(
         "dimension",
         map.n_components().to_string(),

@@ -8,7 +8,7 @@
 
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, need_columns};
 use crate::kernel::{Kernel, diagonal, gram};
 use crate::linalg::{Factor, cholesky, invert_lower, multiply};
 use crate::outcome::Outcome;
@@ -236,13 +236,7 @@ impl FeatureMap {
         ctx: &Context,
         mut take: impl FnMut(usize, &Rows, Array2<f64>) -> Result<()>,
     ) -> Result<()> {
-        if x.d() != self.n_inputs() {
-            return Err(Error::Shape {
-                what: "columns of the rows to map".into(),
-                expected: self.n_inputs().to_string(),
-                got: x.d().to_string(),
-            });
-        }
+        need_columns("columns of the rows to map", self.n_inputs(), x.d())?;
         for from in (0..x.n()).step_by(BLOCK) {
             ctx.step("rows", from, x.n())?;
             let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();

@@ -14,6 +14,6 @@ pub use feature_map::{Basis, FeatureMap, Fitted, Summary};
 pub use kgs::Kgs;
 pub use kobl::{Kobl, Threshold, ThresholdFunction};
 pub use kpca::Kpca;
-pub use width::{Width, width_for_dim};
+pub use width::{Width, set_width_for_dim, width_for_dim};
 
 pub use crate::linalg::{FirstPivot, Pivoting};

@@ -70,6 +70,16 @@ pub fn width_for_dim(kobl: &Kobl, x: &Rows, wanted: usize, ctx: &Context) -> Res
     Ok(best)
 }
 
+/// Gives `kobl` the RBF kernel with the width for `wanted` dimensions, and warns if that is only near.
+pub fn set_width_for_dim(kobl: &mut Kobl, x: &Rows, wanted: usize, ctx: &Context) -> Result<()> {
+    let width = width_for_dim(kobl, x, wanted, ctx)?;
+    if !width.is_exact(wanted) {
+        ctx.warn(format!("no width gives {wanted} dimensions; the nearest found gives {}", width.dimension));
+    }
+    kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

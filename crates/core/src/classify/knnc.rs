@@ -11,7 +11,7 @@
 use super::nearest::{check_neighbors, most_voted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Result, need_columns};
 use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
 use crate::neighbours::nearest;
 
@@ -41,13 +41,7 @@ impl Knnc {
 
     /// The class of each row, a place in the classes' names.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
-        if x.d() != self.x.d() {
-            return Err(Error::Shape {
-                what: "columns of the rows to classify".into(),
-                expected: self.x.d().to_string(),
-                got: x.d().to_string(),
-            });
-        }
+        need_columns("columns of the rows to classify", self.x.d(), x.d())?;
         let classes = self.classes.names.len();
         let vote = |rows: &mut dyn Iterator<Item = usize>| {
             most_voted(rows.map(|row| self.classes.codes[row]), classes)

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::data::Classes;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, need_columns};
 use crate::neighbours::nearest;
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -40,13 +40,7 @@ impl Nearest {
 
     /// The class of each row, a place in the classes' names.
     pub fn predict(&self, x: ArrayView2<f64>, ctx: &Context) -> Result<Vec<usize>> {
-        if x.ncols() != self.n_inputs() {
-            return Err(Error::Shape {
-                what: "columns of the rows to classify".into(),
-                expected: self.n_inputs().to_string(),
-                got: x.ncols().to_string(),
-            });
-        }
+        need_columns("columns of the rows to classify", self.n_inputs(), x.ncols())?;
         let found = nearest(self.points.view(), x, self.n_neighbors, None, ctx)?;
         let n_classes = self.classes.names.len();
         Ok(found

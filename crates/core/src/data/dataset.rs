@@ -60,6 +60,14 @@ impl Classes {
         counts
     }
 
+    /// Refuses classes of which none has two rows: most likely the target is an id.
+    pub(crate) fn need_pair(&self, method: &'static str) -> Result<()> {
+        if self.counts().iter().any(|&count| count > 1) {
+            return Ok(());
+        }
+        Err(Error::AllAlone { method, rows: self.codes.len() })
+    }
+
     /// Number of classes that have rows.
     pub fn n_present(&self) -> usize {
         self.counts().iter().filter(|&&c| c > 0).count()

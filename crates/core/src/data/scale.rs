@@ -1,7 +1,7 @@
 //! Bringing columns to one scale.
 
 use super::rows::Rows;
-use crate::error::{Error, Result};
+use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
@@ -41,13 +41,7 @@ impl Standardizer {
 
     /// Shifts and scales rows of as many columns.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
-        if x.d() != self.shift.len() {
-            return Err(Error::Shape {
-                what: "columns to scale".into(),
-                expected: self.shift.len().to_string(),
-                got: x.d().to_string(),
-            });
-        }
+        need_columns("columns to scale", self.shift.len(), x.d())?;
         Ok(match x {
             Rows::Dense(x) => {
                 let mut out = x.to_owned();

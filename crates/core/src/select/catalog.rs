@@ -67,7 +67,7 @@ impl SelectorMethod {
     pub(crate) fn check(&self, classes: &Classes) -> Result<()> {
         match self {
             Self::Fisher(_) => Ok(()),
-            Self::Ffs(method) => method.check(classes),
+            Self::Ffs(method) => method.labels(classes).map(|_| ()),
             Self::Relief(method) => method.check(classes),
         }
     }

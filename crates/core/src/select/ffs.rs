@@ -31,7 +31,7 @@ use super::votes::{Votes, start};
 use super::weak::{Labels, WeakLearner};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use crate::simd::VOTERS;
@@ -72,10 +72,8 @@ pub enum WeightRule {
 
 impl Selector for Ffs {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
-        let classes = data.classes(NAME)?;
-        self.check(classes)?;
+        let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let labels = Labels::new(classes, NAME)?;
         let (n, d) = (data.n(), data.d());
         // Bytes in tiles of 64 columns, one tile in the making, and counts by class.
         let tiles = d.div_ceil(VOTERS) as f64;
@@ -99,13 +97,11 @@ impl Selector for Ffs {
 }
 
 impl Ffs {
-    /// Refuses what is wrong whatever the columns are.
-    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
+    /// The classes as voters know them; refuses what is wrong whatever the columns are.
+    pub(super) fn labels(&self, classes: &Classes) -> Result<Labels> {
         self.weak.validate()?;
-        if Labels::new(classes, NAME)?.counts.iter().all(|&count| count < 2) {
-            return Err(Error::AllAlone { method: NAME, rows: classes.codes.len() });
-        }
-        Ok(())
+        classes.need_pair(NAME)?;
+        Labels::new(classes, NAME)
     }
 
     fn selection(&self, walk: Walk, own_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {

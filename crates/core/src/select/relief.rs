@@ -91,9 +91,8 @@ impl Selector for Relief {
 impl Relief {
     /// Refuses more neighbours than classes have.
     pub(super) fn check(&self, classes: &Classes) -> Result<()> {
-        let Some(smallest) = classes.counts().into_iter().filter(|&count| count >= 2).min() else {
-            return Err(Error::AllAlone { method: NAME, rows: classes.codes.len() });
-        };
+        classes.need_pair(NAME)?;
+        let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
         if self.n_neighbors == 0 || self.n_neighbors >= smallest {
             let expected =
                 format!("from 1 to one fewer than the rows of the smallest class, {}", smallest - 1);

@@ -10,12 +10,11 @@
 
 use super::fitted::KernelSpace;
 use super::tune::tuned;
-use crate::basis::{Basis, BasisMethod, Kobl, width_for_dim};
+use crate::basis::{Basis, BasisMethod, Kobl, set_width_for_dim};
 use crate::classify::check_neighbors;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::kernel::Kernel;
 use crate::select::{Selection, Selector, SelectorMethod, Wanted};
 use serde::{Deserialize, Serialize};
 
@@ -130,9 +129,7 @@ impl KernelSpaceSelector {
         wanted
             .resolve(NAME, self.basis.n_components().unwrap_or(data.n()).min(data.n()))
             .map_err(of_directions)?;
-        if classes.counts().iter().all(|&count| count < 2) {
-            return Err(Error::AllAlone { method: NAME, rows: data.n() });
-        }
+        classes.need_pair(NAME)?;
         check_neighbors(NAME, self.n_neighbors, data.n())?;
         if !(0.0..=MOST_POWER).contains(&self.weight_power) {
             let expected = format!("from 0 to {MOST_POWER}");
@@ -161,15 +158,7 @@ impl KernelSpaceSelector {
         let BasisMethod::Kobl(kobl) = &mut self.basis else {
             return Err(Error::param(NAME, "width_for_dim", "left out unless the basis is KOBL", wanted));
         };
-        let width = width_for_dim(kobl, data.x(), wanted, ctx)?;
-        if !width.is_exact(wanted) {
-            ctx.warn(format!(
-                "no width gives {wanted} dimensions; the nearest found gives {}",
-                width.dimension
-            ));
-        }
-        kobl.kernel = Kernel::Rbf { gamma: width.gamma }.into();
-        Ok(())
+        set_width_for_dim(kobl, data.x(), wanted, ctx)
     }
 }
 
@@ -186,8 +175,7 @@ fn of_directions(error: Error) -> Error {
 /// Weights of the best `count` directions. Where none is above 0 all count alike.
 pub(super) fn weights(selection: &Selection, count: usize, power: f64) -> Vec<f64> {
     let scores: Vec<f64> = selection.order[..count].iter().map(|&i| selection.scores[i]).collect();
-    let largest = scores.iter().copied().fold(0.0, f64::max);
-    if power == 0.0 || largest <= 0.0 {
+    if power == 0.0 || scores.iter().all(|&score| score <= 0.0) {
         return vec![1.0; count];
     }
     scores.iter().map(|&score| if power == 1.0 { score } else { score.powf(power) }).collect()

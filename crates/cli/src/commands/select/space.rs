@@ -7,7 +7,7 @@ use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, load};
-use crate::output::{bar, curve, number, print, table};
+use crate::output::{bar, curve, fact, number, print, table};
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
 use kernsift::space::{KernelSpace, KernelSpaceSelector, Tune};
@@ -144,10 +144,7 @@ fn page(
         space.method(),
         map.kernel().describe(),
     );
-    let mut line = |name: &str, value: String, remark: String| {
-        text += format!("  {name:<22}{value:<9}{remark}").trim_end();
-        text += "\n";
-    };
+    let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
     let why = match selection.outcome.stop {
         _ if args.k.is_some() => Stop::Wanted.explain(),
         _ if selection.n_selected == map.n_components() => "all of them",
