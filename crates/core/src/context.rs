@@ -22,6 +22,17 @@ pub struct Silent;
 
 impl Observer for Silent {}
 
+/// Passes on nothing but the wish to stop: for work inside other work, whose progress and warnings
+/// would tell the user nothing.
+#[derive(Clone, Copy)]
+pub struct Quiet<'a>(pub &'a dyn Observer);
+
+impl Observer for Quiet<'_> {
+    fn interrupted(&self) -> bool {
+        self.0.interrupted()
+    }
+}
+
 /// Passed into every fit; never global.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {

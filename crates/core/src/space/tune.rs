@@ -14,8 +14,8 @@
 use super::selector::{KernelSpaceSelector, NAME, Tune};
 use crate::basis::{Basis, BasisMethod, Threshold};
 use crate::classify::most_voted;
-use crate::context::{Context, Observer};
-use crate::data::{Classes, Dataset};
+use crate::context::{Context, Quiet};
+use crate::data::{Classes, Dataset, Fold as Split, stratified_folds};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::neighbours::{Neighbour, nearest};
@@ -54,7 +54,7 @@ pub(super) fn tuned(
     wanted: Wanted,
     ctx: &Context,
 ) -> Result<(KernelSpaceSelector, Wanted)> {
-    let quiet = Quiet(ctx);
+    let quiet = Quiet(ctx.observer);
     let inner = Context { observer: &quiet, ..*ctx };
     let kernel = space.basis.kernel().resolve(data.x(), &inner)?;
     if width_of(&mut kernel.clone()).is_none() {
@@ -69,7 +69,8 @@ pub(super) fn tuned(
     let classes = data.classes(NAME)?;
     let mut rng = Rng::stream(ctx.seed, "inner folds");
     let repeats = if space.tune == Tune::Width { 1 } else { (PREDICTIONS / data.n()).clamp(1, REPEATS) };
-    let splits = (0..repeats).flat_map(|_| stratified(classes, FOLDS.min(data.n()), &mut rng)).collect();
+    let splits =
+        (0..repeats).flat_map(|_| stratified_folds(classes, FOLDS.min(data.n()), &mut rng)).collect();
     let search = Search { space, kernel, data: &data, classes, splits, wanted, ctx, inner };
     if space.tune == Tune::Width { search.width() } else { search.everything() }
 }
@@ -99,24 +100,13 @@ fn sample(classes: &Classes, ctx: &Context) -> Vec<usize> {
     rows
 }
 
-/// Training and test rows of each fold, dealt class by class in random order.
-fn stratified(classes: &Classes, folds: usize, rng: &mut Rng) -> Vec<(Vec<usize>, Vec<usize>)> {
-    let n = classes.codes.len();
-    let mut order: Vec<usize> = (0..n).collect();
-    rng.shuffle(&mut order);
-    order.sort_by_key(|&row| classes.codes[row]);
-    let mut fold = vec![0; n];
-    order.iter().enumerate().for_each(|(place, &row)| fold[row] = place % folds);
-    (0..folds).map(|f| (0..n).partition(|&row| fold[row] != f)).collect()
-}
-
 struct Search<'a> {
     space: &'a KernelSpaceSelector,
     /// The kernel as it would be.
     kernel: Kernel,
     data: &'a Dataset,
     classes: &'a Classes,
-    splits: Vec<(Vec<usize>, Vec<usize>)>,
+    splits: Vec<Split>,
     wanted: Wanted,
     ctx: &'a Context<'a>,
     /// For what is computed on the way: progress and warnings of its parts tell the user nothing.
@@ -151,7 +141,7 @@ impl Search<'_> {
     }
 
     fn everything(&self) -> Result<(KernelSpaceSelector, Wanted)> {
-        let smallest = self.splits.iter().map(|(train, _)| train.len()).min().unwrap_or(1);
+        let smallest = self.splits.iter().map(|split| split.train.len()).min().unwrap_or(1);
         let neighbors: Vec<usize> = NEIGHBORS.into_iter().filter(|&k| k == 1 || k <= smallest).collect();
         let plain = self.plain();
         let judged = self.judge_all(&|train, test, step| {
@@ -212,14 +202,17 @@ impl Search<'_> {
             let done = done.fetch_add(1, atomic::Ordering::Relaxed);
             self.ctx.step("tuning", done, self.splits.len() * WIDTHS.len())
         };
-        self.splits.par_iter().map(|(train, test)| judge(&self.data.take_rows(train), test, &step)).collect()
+        self.splits
+            .par_iter()
+            .map(|split| judge(&self.data.take_rows(&split.train), &split.test, &step))
+            .collect()
     }
 
     /// How often each row was predicted right, over the repeats.
     fn hits<'j>(&self, judged: &'j [Judged], pick: impl Fn(&'j Judged) -> &'j [bool]) -> Vec<u16> {
         let mut hits = vec![0; self.data.n()];
-        for ((_, test), judged) in self.splits.iter().zip(judged) {
-            test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
+        for (split, judged) in self.splits.iter().zip(judged) {
+            split.test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
         }
         hits
     }
@@ -421,13 +414,4 @@ fn clearly_better(best: &[u16], plain: &[u16]) -> bool {
     let mean = gains.iter().sum::<f64>() / n;
     let variance = gains.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
     mean > MARGIN * (variance / n).sqrt()
-}
-
-/// Passes on nothing but the wish to stop.
-struct Quiet<'a>(&'a Context<'a>);
-
-impl Observer for Quiet<'_> {
-    fn interrupted(&self) -> bool {
-        self.0.observer.interrupted()
-    }
 }
