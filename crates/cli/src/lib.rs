@@ -40,6 +40,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
     }
     match &cli.command {
         Command::Select(args) => commands::select::run(args, &ctx, console),
+        Command::Compare(args) => commands::compare::run(args, &ctx, console),
         Command::Basis(args) => commands::basis::run(args, &ctx, console),
         Command::Apply(args) => commands::apply::run(args, &ctx, console),
         Command::Data(args) => commands::data::run(args, &ctx, console),

@@ -24,9 +24,10 @@
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
 //! | [`select`] | selectors: which columns matter |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
-//! | [`classify`], [`neighbours`] | classifiers that judge features, and the nearest rows they ask |
+//! | [`classify`], [`regress`], [`neighbours`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
+//! | [`evaluate`] | methods side by side: folds, judges, scores, records |
 //! | [`model`] | saved models |
-//! | [`linalg`], [`simd`], [`random`], [`probability`] | the numerical ground |
+//! | [`linalg`], [`simd`], [`random`], [`probability`], [`memory`] | the ground |
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
 //!
 //! Imports run one way: ground, then `data`, `kernel`, `basis`, `select` and `classify`, `space`, and `model` on top. In each
@@ -38,14 +39,17 @@ pub mod classify;
 pub mod context;
 pub mod data;
 pub mod error;
+pub mod evaluate;
 pub mod kernel;
 pub mod linalg;
+pub mod memory;
 pub mod method;
 pub mod model;
 pub mod neighbours;
 pub mod outcome;
 pub mod probability;
 pub mod random;
+pub mod regress;
 pub mod select;
 pub mod simd;
 pub mod space;

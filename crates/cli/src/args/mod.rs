@@ -1,9 +1,11 @@
 //! What can be typed. Help texts are written here and end with an example that the tests run.
 
+mod compare;
 mod select;
 mod shared;
 mod values;
 
+pub use compare::{CompareArgs, ScoreArg};
 pub use select::{DifferenceArg, SelectArgs, TuneArg, WeakArg, WeightsArg};
 pub use shared::{
     BasisOptions, CategoricalArg, FirstPivotArg, KernelArg, KernelArgs, MissingArg, PivotingArg, ScaleArg,
@@ -55,6 +57,8 @@ pub struct General {
 pub enum Command {
     /// Rank columns, or directions of kernel space, and keep the best
     Select(Box<SelectArgs>),
+    /// Hold methods against each other: error against number of features, inside folds
+    Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost
     Basis(Box<BasisArgs>),
     /// Apply a saved selection or basis to new data

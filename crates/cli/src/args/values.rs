@@ -1,5 +1,7 @@
 //! Values of options, from text.
 
+use super::compare::Counts;
+
 /// A number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
     match text.parse() {
@@ -43,6 +45,45 @@ pub fn wanted(text: &str) -> Result<kernsift::select::Wanted, String> {
     }
 }
 
+/// The most numbers of features that a list may have, against slips such as 1..1000000000.
+const MOST_COUNTS: usize = 10_000;
+
+/// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10, or several of them.
+pub fn counts(text: &str) -> Result<Counts, String> {
+    let wrong = || "a list such as 1,2,5 or 1..10 or 10..100:10 is expected".to_owned();
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    let mut all = vec![];
+    for part in text.split(',') {
+        let (range, step) = match part.split_once(':') {
+            Some((range, step)) => (range, number(step)?),
+            None => (part, 1),
+        };
+        match range.split_once("..") {
+            Some((from, to)) => {
+                let (from, to) = (number(from)?, number(to)?);
+                if from > to || step == 0 {
+                    return Err(format!("'{part}' is empty; {}", wrong()));
+                }
+                if (to - from) / step >= MOST_COUNTS {
+                    return Err(format!("'{part}' has more than {MOST_COUNTS} numbers"));
+                }
+                all.extend((from..=to).step_by(step));
+            }
+            None if part.contains(':') => return Err(wrong()),
+            None => all.push(number(range)?),
+        }
+    }
+    Ok(Counts(all))
+}
+
+/// A number above 0.
+pub fn positive(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("a positive number is expected".into()),
+    }
+}
+
 /// A rule for the width, or a number.
 pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
     use kernsift::kernel::Gamma;
@@ -81,6 +122,18 @@ mod tests {
         assert_eq!(size("800MB").unwrap(), 800_000_000);
         assert_eq!(size("17").unwrap(), 17);
         assert!(size("much").is_err() && size("-1G").is_err() && size("1 apple").is_err());
+    }
+
+    #[test]
+    fn lists_of_numbers() {
+        let list = |text: &str| counts(text).map(|counts| counts.0);
+        assert_eq!(list("3").unwrap(), [3]);
+        assert_eq!(list("1..4").unwrap(), [1, 2, 3, 4]);
+        assert_eq!(list("1,5..15:5, 40").unwrap(), [1, 5, 10, 15, 40]);
+        for wrong in ["", "a", "4..1", "1..9:0", "3:2", "1..", "1..1000000000", "-1"] {
+            assert!(list(wrong).is_err(), "{wrong}");
+        }
+        assert!(positive("0").is_err() && positive("inf").is_err() && positive(" 2.5").is_ok());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::{print, table};
 use kernsift::basis::BASES;
+use kernsift::evaluate::JUDGES;
 use kernsift::method::Info;
 use kernsift::select::SELECTORS;
 use kernsift::space::SPACES;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 /// Lists what there is.
 pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
-    let families: [(&str, &str, &[Info]); 3] = [
+    let families: [(&str, &str, &[Info]); 4] = [
         ("selector", "Selectors (kernsift select -m NAME): which columns matter", &SELECTORS),
         (
             "kernel-space",
@@ -20,6 +21,7 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
             &SPACES,
         ),
         ("basis", "Bases (kernsift basis -m NAME): coordinates in kernel space", &BASES),
+        ("judge", "Judges (kernsift compare --judge NAME): how much features tell about the target", &JUDGES),
     ];
     if args.json {
         let all: Vec<_> = families

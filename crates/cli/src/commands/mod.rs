@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod basis;
+pub mod compare;
 pub mod completions;
 pub mod data;
 pub mod methods;

@@ -8,12 +8,13 @@
 //!
 //! Cost: $O(n d)$ per new row.
 
-use super::nearest::{check_neighbors, most_voted};
+use super::nearest::{check_neighbors, counted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Result, need_columns};
 use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
 use crate::neighbours::nearest;
+use ndarray::Array2;
 
 /// New rows that are compared at a time.
 const BLOCK: usize = 256;
@@ -41,21 +42,31 @@ impl Knnc {
 
     /// The class of each row, a place in the classes' names.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
+        Ok(self.predict_with_shares(x, ctx)?.0)
+    }
+
+    /// The class of each row, and the share of the votes that each class got.
+    pub fn predict_with_shares(&self, x: &Rows, ctx: &Context) -> Result<(Vec<usize>, Array2<f64>)> {
         need_columns("columns of the rows to classify", self.x.d(), x.d())?;
-        let classes = self.classes.names.len();
-        let vote = |rows: &mut dyn Iterator<Item = usize>| {
-            most_voted(rows.map(|row| self.classes.codes[row]), classes)
-        };
-        if let Kernel::Rbf { .. } = self.kernel {
-            let cells = (self.x.n() + x.n()) as f64 * x.d() as f64;
-            ctx.need_memory(
-                format!("neighbours among {} x {} cells", self.x.n(), x.d()),
-                8.0 * cells,
-                "use fewer rows or columns",
-            )?;
-            let found = nearest(self.x.to_dense().view(), x.to_dense().view(), self.n_neighbors, None, ctx)?;
-            return Ok(found.iter().map(|near| vote(&mut near.iter().map(|n| n.row))).collect());
-        }
+        let near = if let Kernel::Rbf { .. } = self.kernel { self.plainly_near(x, ctx) } else { self.near(x, ctx) };
+        let codes = |rows: Vec<usize>| rows.into_iter().map(|row| self.classes.codes[row]).collect();
+        Ok(counted(near?.into_iter().map(codes).collect(), self.classes.names.len()))
+    }
+
+    /// The nearest rows by the plain distance.
+    fn plainly_near(&self, x: &Rows, ctx: &Context) -> Result<Vec<Vec<usize>>> {
+        let cells = (self.x.n() + x.n()) as f64 * x.d() as f64;
+        ctx.need_memory(
+            format!("neighbours among {} x {} cells", self.x.n(), x.d()),
+            8.0 * cells,
+            "use fewer rows or columns",
+        )?;
+        let found = nearest(self.x.to_dense().view(), x.to_dense().view(), self.n_neighbors, None, ctx)?;
+        Ok(found.iter().map(|near| near.iter().map(|n| n.row).collect()).collect())
+    }
+
+    /// The nearest rows by the kernel's distance.
+    fn near(&self, x: &Rows, ctx: &Context) -> Result<Vec<Vec<usize>>> {
         let mut out = Vec::with_capacity(x.n());
         for from in (0..x.n()).step_by(BLOCK) {
             ctx.step("nearest rows", from, x.n())?;
@@ -71,7 +82,7 @@ impl Knnc {
                 }
                 order.truncate(self.n_neighbors);
                 order.sort_unstable_by(by);
-                out.push(vote(&mut order.into_iter()));
+                out.push(order);
             }
         }
         Ok(out)
@@ -83,7 +94,6 @@ mod tests {
     use super::*;
     use crate::kernel::{Family, Gamma};
     use crate::random::Rng;
-    use ndarray::Array2;
 
     #[test]
     fn any_width_of_a_radial_kernel_is_plain_nearest_neighbours() {

@@ -40,13 +40,19 @@ impl Nearest {
 
     /// The class of each row, a place in the classes' names.
     pub fn predict(&self, x: ArrayView2<f64>, ctx: &Context) -> Result<Vec<usize>> {
+        Ok(self.predict_with_shares(x, ctx)?.0)
+    }
+
+    /// The class of each row, and the share of the votes that each class got.
+    pub fn predict_with_shares(
+        &self,
+        x: ArrayView2<f64>,
+        ctx: &Context,
+    ) -> Result<(Vec<usize>, Array2<f64>)> {
         need_columns("columns of the rows to classify", self.n_inputs(), x.ncols())?;
         let found = nearest(self.points.view(), x, self.n_neighbors, None, ctx)?;
-        let n_classes = self.classes.names.len();
-        Ok(found
-            .iter()
-            .map(|nearest| most_voted(nearest.iter().map(|n| self.classes.codes[n.row]), n_classes))
-            .collect())
+        let votes = found.iter().map(|near| near.iter().map(|n| self.classes.codes[n.row]).collect());
+        Ok(counted(votes.collect(), self.classes.names.len()))
     }
 
     /// Whether the parts fit together, which a file may have broken.
@@ -81,10 +87,27 @@ pub(crate) fn most_voted(votes: impl Iterator<Item = usize>, n_classes: usize) -
     order.into_iter().rev().max_by_key(|&class| counts[class]).unwrap_or(0)
 }
 
+/// For each row the class with most of its votes, and the share of them that each class got.
+pub(super) fn counted(votes: Vec<Vec<usize>>, n_classes: usize) -> (Vec<usize>, Array2<f64>) {
+    let mut shares = Array2::zeros((votes.len(), n_classes));
+    for (row, votes) in votes.iter().enumerate() {
+        votes.iter().for_each(|&class| shares[[row, class]] += 1.0 / votes.len() as f64);
+    }
+    (votes.into_iter().map(|votes| most_voted(votes.into_iter(), n_classes)).collect(), shares)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn shares_of_the_votes() {
+        let model = Nearest::new(array![[0.0], [2.0], [3.0]], Classes::from_codes(vec![0, 1, 1]), 3).unwrap();
+        let (classes, shares) = model.predict_with_shares(array![[0.4]].view(), &Context::default()).unwrap();
+        assert_eq!(classes, [1]);
+        assert!((shares[[0, 0]] - 1.0 / 3.0).abs() < 1e-15 && (shares[[0, 1]] - 2.0 / 3.0).abs() < 1e-15);
+    }
 
     #[test]
     fn the_nearest_decides_and_then_the_majority() {

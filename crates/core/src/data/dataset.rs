@@ -187,15 +187,19 @@ impl Dataset {
 
     /// These rows, in this order. Classes keep their codes even if some have no rows left.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        let target = match &self.target {
+        Self { names: self.names.clone(), x: self.x.take_rows(keep), target: self.target_of(keep) }
+    }
+
+    /// The target of these rows, in this order.
+    pub fn target_of(&self, rows: &[usize]) -> Target {
+        match &self.target {
             Target::None => Target::None,
             Target::Classes(classes) => Target::Classes(Classes {
-                codes: keep.iter().map(|&i| classes.codes[i]).collect(),
+                codes: rows.iter().map(|&i| classes.codes[i]).collect(),
                 names: classes.names.clone(),
             }),
-            Target::Continuous(values) => Target::Continuous(keep.iter().map(|&i| values[i]).collect()),
-        };
-        Self { names: self.names.clone(), x: self.x.take_rows(keep), target }
+            Target::Continuous(values) => Target::Continuous(rows.iter().map(|&i| values[i]).collect()),
+        }
     }
 
     /// These columns, in this order.

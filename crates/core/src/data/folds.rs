@@ -14,6 +14,32 @@ pub struct Fold {
     pub test: Vec<usize>,
 }
 
+impl Fold {
+    /// Refuses rows that are not there, rows on both sides, and empty sides. `split` is its place among others.
+    pub(crate) fn check(&self, n: usize, split: usize) -> Result<()> {
+        let mut seen = vec![false; n];
+        for &row in self.train.iter().chain(&self.test) {
+            if row >= n {
+                let what = format!("rows of split {}", split + 1);
+                return Err(Error::Shape { what, expected: format!("below {n}"), got: row.to_string() });
+            }
+            if std::mem::replace(&mut seen[row], true) {
+                let what = format!("rows of split {}", split + 1);
+                return Err(Error::Shape {
+                    what,
+                    expected: "each once, to learn from or to judge by".into(),
+                    got: format!("row {} twice", row + 1),
+                });
+            }
+        }
+        if self.train.is_empty() || self.test.is_empty() {
+            let what = format!("rows of split {}", split + 1);
+            return Err(Error::Shape { what, expected: "some on both sides".into(), got: "none on one".into() });
+        }
+        Ok(())
+    }
+}
+
 /// How rows are split, again and again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "snake_case")]

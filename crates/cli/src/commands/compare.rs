@@ -1,0 +1,308 @@
+//! `kernsift compare`
+
+use super::options::refuse;
+use crate::args::{CompareArgs, MissingArg, ScaleArg, ScoreArg};
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
+use crate::output::{bytes, number, print, table};
+use kernsift::data::{Dataset, Fill, Splits, Target};
+use kernsift::evaluate::{
+    Cell, Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, costs_beside,
+};
+use kernsift::kernel::{Gamma, KernelChoice};
+use kernsift::{Context, Error, Observer};
+use serde_json::json;
+use std::path::Path;
+
+/// Numbers of features in one block of the table, so that it fits a narrow terminal.
+const BLOCK: usize = 6;
+/// A difference from the best is marked at this level.
+const LEVEL: f64 = 0.05;
+
+/// Compares, prints, and keeps the record that was asked for.
+pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let loaded = load_for_folds(&args.table, console)?;
+    let data = &loaded.prepared.data;
+    let compare = plan(args, data)?;
+    if let Some(path) = &args.record {
+        for path in [path, &costs_beside(path)] {
+            keep_inputs(path, "--record", &[Path::new(&loaded.name)])?;
+        }
+    }
+    let measure = match args.score {
+        None => Measure::for_target(data.target()),
+        Some(ScoreArg::Error) => Measure::Error,
+        Some(ScoreArg::BalancedAccuracy) => Measure::BalancedAccuracy,
+        Some(ScoreArg::Auc) => Measure::Auc,
+        Some(ScoreArg::R2) => Measure::R2,
+    };
+    check_measure(measure, data.target())?;
+    let mut journal = match &args.record {
+        Some(path) => Journal::open(path)?,
+        None => Journal::in_memory(),
+    };
+    let known = journal.results().count();
+    if known > 0 {
+        console.inform(&format!("going on with {known} results that the record has"));
+    }
+    compare.run(data, &loaded.name, &mut journal, ctx).map_err(|error| {
+        if let (true, Some(path)) = (error.is_interrupted(), &args.record) {
+            console.inform(&format!("what was done is kept in {}; the same command goes on", path.display()));
+        }
+        typed(error)
+    })?;
+    console.clear();
+    let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
+    let summary = Summary::of(&journal, &labels, &compare.counts, measure);
+    warn_of_failures(&summary, console)?;
+    if args.json {
+        let record = json!({
+            "command": "compare",
+            "version": env!("CARGO_PKG_VERSION"),
+            "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
+            "judge": compare.judge,
+            "splits": journal.run().map(|run| run.folds.len()),
+            "seed": ctx.seed,
+            "summary": summary,
+            "results": journal.results().collect::<Vec<_>>(),
+            "costs": journal.costs().collect::<Vec<_>>(),
+        });
+        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+    }
+    Ok(print(&page(&loaded, &compare, &summary, console.is_verbose()))?)
+}
+
+/// What is to be compared, from what was typed.
+fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
+    let mut contestants: Vec<Contestant> = vec![];
+    for text in &args.methods {
+        let new = match text.as_str() {
+            "all" => Contestant::all_for(data.target()),
+            text => vec![Contestant::parse(text)?],
+        };
+        for contestant in new {
+            // 'fisher,all' names one twice.
+            if contestants.iter().all(|known| known.label != contestant.label) {
+                contestants.push(contestant);
+            }
+        }
+    }
+    let judge = match &args.judge {
+        Some(name) => Judge::by_name(name)?,
+        None => Judge::for_target(data.target()),
+    };
+    let repeats = args.repeats;
+    Ok(Compare {
+        contestants,
+        counts: args.k.as_ref().map_or_else(|| (1..=data.d().min(10)).collect(), |k| k.0.clone()),
+        splits: SplitChoice::Dealt(match args.test_share {
+            Some(test_share) => Splits::Holdout { test_share, repeats },
+            None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
+        }),
+        judge: with_options(judge, args)?,
+        scale: args.scale == ScaleArg::Standard,
+        fill: if matches!(args.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
+        baseline: true,
+    })
+}
+
+/// Puts the judge's options into it, and refuses those that it does not have.
+fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> {
+    let name = format!("--judge {}", judge.name());
+    let cost = [("--cost", args.cost.is_some())];
+    let gamma = [("--gamma", args.gamma.is_some())];
+    let neighbors = [("--neighbors", args.neighbors.is_some())];
+    let penalty = [("--penalty", args.penalty.is_some())];
+    let refused: &[&[(&str, bool)]] = match judge {
+        Judge::Svm(_) => &[&neighbors, &penalty],
+        Judge::LinearSvm(_) => &[&gamma, &neighbors, &penalty],
+        Judge::Knn(_) => &[&cost, &gamma, &penalty],
+        Judge::KernelKnn(_) => &[&cost, &penalty],
+        Judge::Ridge(_) => &[&cost, &neighbors],
+    };
+    refused.iter().try_for_each(|options| refuse(&name, options))?;
+    match &mut judge {
+        Judge::Svm(search) => {
+            search.c = args.cost.clone().unwrap_or_else(|| search.c.clone());
+            search.gamma = args.gamma.clone().unwrap_or_default();
+        }
+        Judge::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
+        Judge::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
+        Judge::KernelKnn(knn) => {
+            set_width(&mut knn.kernel, one(&args.gamma, "--gamma", &name)?);
+            knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors);
+        }
+        Judge::Ridge(ridge) => {
+            set_width(&mut ridge.kernel, one(&args.gamma, "--gamma", &name)?);
+            ridge.penalties = args.penalty.clone().unwrap_or_else(|| ridge.penalties.clone());
+        }
+    }
+    Ok(judge)
+}
+
+/// The only value of an option that takes several with other judges.
+fn one<T: Copy>(values: &Option<Vec<T>>, option: &str, judge: &str) -> Result<Option<T>, Failure> {
+    match values.as_deref() {
+        None => Ok(None),
+        Some([value]) => Ok(Some(*value)),
+        Some(_) => Err(Failure::Input(format!("{judge} takes one {option}; only svm chooses among several"))),
+    }
+}
+
+fn set_width(kernel: &mut KernelChoice, width: Option<Gamma>) {
+    if let (KernelChoice::Named { gamma, .. }, Some(width)) = (kernel, width) {
+        *gamma = width;
+    }
+}
+
+fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
+    let number = matches!(target, Target::Continuous(_));
+    if number == (measure == Measure::R2) {
+        return Ok(());
+    }
+    let (what, fit) = if number { ("a number", "r2") } else { ("classes", "error, balanced-accuracy or auc") };
+    Err(Failure::Input(format!("--score {} does not fit a target of {what}; use {fit}", measure.name())))
+}
+
+/// Says which methods could not be judged; where none could there is no table.
+fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure> {
+    let nothing = summary.methods.iter().all(|m| m.cells.iter().all(Option::is_none));
+    if let (true, Some(failure)) = (nothing, summary.methods.iter().find_map(|m| m.failure.as_ref())) {
+        return Err(Failure::Input(format!("no method could be judged: {failure}")));
+    }
+    for method in &summary.methods {
+        if let Some(failure) = &method.failure {
+            console.warn(&format!("{}: {} results failed: {failure}", method.label, method.failed));
+        }
+        if method.not_converged > 0 {
+            console.warn(&format!(
+                "{}: {} selections stopped at their iteration limit",
+                method.label, method.not_converged
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) -> String {
+    let data = &loaded.prepared.data;
+    let splits = match &compare.splits {
+        SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
+        SplitChoice::Dealt(Splits::Folds { folds, repeats }) => format!("{repeats} times {folds} folds"),
+        SplitChoice::Dealt(Splits::Holdout { test_share, repeats }) => {
+            format!("{repeats} times {} of the rows kept back", percent_of(*test_share))
+        }
+        SplitChoice::Given(folds) => format!("{} splits", folds.len()),
+    };
+    let mut text = format!(
+        "{}: {} rows, {} columns, {}\n{} of {} in {splits}; all is learned inside the training rows\n",
+        loaded.name,
+        data.n(),
+        data.d(),
+        describe_target(loaded),
+        measure_words(summary.measure),
+        compare.judge.name(),
+    );
+    let places: Vec<usize> = (0..summary.counts.len()).collect();
+    for block in places.chunks(BLOCK) {
+        text += &format!("\n{}", block_of(summary, block, &|cell, measure| value(cell, measure)));
+    }
+    text += "\n * best with as many features; - worse than that one (paired test, p < 0.05)\n";
+    if let Some(cell) = &summary.all_columns {
+        text += &format!(" all {} columns: {}\n", data.d(), plain(cell, summary.measure));
+    }
+    if verbose {
+        for block in places.chunks(BLOCK) {
+            text += &format!("\np-values of the difference from the best\n{}", block_of(summary, block, &p_value));
+        }
+    }
+    text + "\n" + &costs(summary)
+}
+
+fn block_of(summary: &Summary, block: &[usize], show: &dyn Fn(&Cell, Measure) -> String) -> String {
+    let counts: Vec<String> = block.iter().map(|&place| summary.counts[place].to_string()).collect();
+    let header: Vec<&str> = std::iter::once("features").chain(counts.iter().map(String::as_str)).collect();
+    let rows = summary.methods.iter().map(|method| {
+        let cells = block.iter().map(|&place| match &method.cells[place] {
+            Some(cell) => show(cell, summary.measure),
+            None => String::new(),
+        });
+        std::iter::once(method.label.clone()).chain(cells).collect()
+    });
+    table(&header, rows.collect(), &(1..=block.len()).collect::<Vec<_>>())
+}
+
+/// What selecting took, a line per method.
+fn costs(summary: &Summary) -> String {
+    let best = |cells: &[Option<Cell>]| {
+        let known = cells.iter().zip(&summary.counts).filter_map(|(cell, &k)| Some(((*cell)?, k)));
+        let sign = if summary.measure.larger_is_better() { -1.0 } else { 1.0 };
+        known.min_by(|a, b| (sign * a.0.mean).total_cmp(&(sign * b.0.mean)))
+    };
+    let rows = summary.methods.iter().map(|method| {
+        let (score, k) = best(&method.cells).map_or((String::new(), String::new()), |(cell, k)| {
+            (plain(&cell, summary.measure), k.to_string())
+        });
+        let seconds = |value: Option<f64>| value.map_or(String::new(), number);
+        vec![
+            method.label.clone(),
+            score,
+            k,
+            seconds(method.select_seconds),
+            seconds(method.judge_seconds),
+            method.peak_bytes.map_or(String::new(), bytes),
+        ]
+    });
+    let best = if summary.measure.larger_is_better() { "most" } else { "least" };
+    table(&["method", best, "with", "select s", "judge s", "memory"], rows.collect(), &[1, 2, 3, 4, 5])
+}
+
+fn measure_words(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Error => "error in %",
+        Measure::BalancedAccuracy => "balanced accuracy in %",
+        Measure::Auc => "area under the curve in %",
+        Measure::R2 => "explained variance in %",
+    }
+}
+
+fn plain(cell: &Cell, _: Measure) -> String {
+    format!("{:.1} ± {:.1}", 100.0 * cell.mean, 100.0 * cell.sd)
+}
+
+fn value(cell: &Cell, measure: Measure) -> String {
+    let mark = match cell.p {
+        _ if cell.best => '*',
+        Some(p) if p < LEVEL => '-',
+        _ => ' ',
+    };
+    format!("{}{mark}", plain(cell, measure))
+}
+
+fn p_value(cell: &Cell, _: Measure) -> String {
+    match cell.p {
+        _ if cell.best => "best".into(),
+        Some(p) if p < 0.001 => "<0.001".into(),
+        Some(p) => format!("{p:.3}"),
+        None => String::new(),
+    }
+}
+
+fn percent_of(share: f64) -> String {
+    format!("{} %", number(100.0 * share).trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A failure with parameters named as the user typed them.
+fn typed(error: Error) -> Failure {
+    let options = [
+        ("compare", "number of features", "-k"),
+        ("splits", "folds", "--folds"),
+        ("splits", "repeats", "--repeats"),
+        ("splits", "test_share", "--test-share"),
+        ("judge", "judge", "--judge"),
+        ("judge", "n_neighbors", "--neighbors"),
+        ("judge", "target", "--target"),
+    ];
+    Failure::typed(error, &options)
+}

@@ -1,0 +1,397 @@
+//! Methods side by side: every method in every split with every number of features.
+//!
+//! A piece of work is one method in one split: it ranks once (or once per number, where a smaller number is not the
+//! beginning of a larger one) and is judged with each number of features. All that is learned from rows
+//! (fill values, scales, the selection, the judge and what it chooses) is learned from the split's training rows.
+//!
+//! Pieces are shared out over the threads, those of methods that take long first, so that no thread waits long at
+//! the end; each has a pool of its own, so that its memory can be counted. Results do not depend on any of that.
+
+use super::contestant::{Contestant, EVERYTHING, Kept, Method, Ranking};
+use super::fold::FoldRows;
+use super::journal::Journal;
+use super::judge::{Judge, Verdict};
+use super::record::{Cost, FORMAT, Fingerprint, Record, Run, SplitRows};
+use super::scores::Scores;
+use crate::context::{Context, Quiet};
+use crate::data::{Dataset, Fill, Fold, Splits, Target};
+use crate::error::{Error, Result};
+use crate::memory::Meter;
+use rayon::ThreadPoolBuilder;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+const NAME: &str = "compare";
+
+/// A comparison; see the module's text.
+#[derive(Debug, Clone)]
+pub struct Compare {
+    /// The methods, each under a label of its own.
+    pub contestants: Vec<Contestant>,
+    /// Numbers of features.
+    pub counts: Vec<usize>,
+    /// How rows are split.
+    pub splits: SplitChoice,
+    /// Who judges.
+    pub judge: Judge,
+    /// Whether columns are put on one scale, by the training rows of each split.
+    pub scale: bool,
+    /// How empty cells are filled, by the training rows of each split.
+    pub fill: Fill,
+    /// Whether all columns together are judged as well.
+    pub baseline: bool,
+}
+
+/// How rows are split.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SplitChoice {
+    /// Dealt by the seed.
+    Dealt(Splits),
+    /// These.
+    Given(Vec<Fold>),
+}
+
+/// A method in a split, with the numbers of features that are still to be judged.
+struct Piece {
+    contestant: usize,
+    split: usize,
+    counts: Vec<usize>,
+}
+
+impl Compare {
+    /// Does what the journal does not have yet. `name` is what the user calls the data.
+    pub fn run(&self, data: &Dataset, name: &str, journal: &mut Journal, ctx: &Context) -> Result<()> {
+        self.check(data)?;
+        let folds = self.folds(data, ctx)?;
+        let mut contestants = self.contestants.clone();
+        if self.baseline {
+            contestants.push(Contestant { label: EVERYTHING.to_owned(), method: Method::Everything });
+        }
+        let per_repeat = match &self.splits {
+            SplitChoice::Dealt(splits) => splits.per_repeat(),
+            SplitChoice::Given(folds) => folds.len(),
+        };
+        let place = |split: usize| (split / per_repeat, split % per_repeat);
+        journal.begin(self.describe(data, name, &folds, place, ctx), &contestants)?;
+        let pieces = self.pieces(&contestants, data.d(), folds.len(), |label, split, k| {
+            let (repeat, fold) = place(split);
+            journal.has(&(label.to_owned(), repeat, fold, k))
+        });
+        let arena = Arena { data, folds: &folds, contestants: &contestants, compare: self, place: &place };
+        arena.run(pieces, journal, ctx)?;
+        journal.finish()
+    }
+
+    fn check(&self, data: &Dataset) -> Result<()> {
+        self.judge.check(data)?;
+        if self.contestants.is_empty() {
+            return Err(Error::param(NAME, "methods", "at least one", "none"));
+        }
+        if self.counts.is_empty() {
+            return Err(Error::param(NAME, "number of features", "at least one", "none"));
+        }
+        let columns_only = self.contestants.iter().all(|c| c.method.keeps_columns());
+        // Kernel space may have more directions than there are columns, but not more than rows.
+        let most = if columns_only { data.d() } else { data.d().max(data.n()) };
+        if let Some(&k) = self.counts.iter().find(|&&k| k == 0 || k > most) {
+            let what = if columns_only { "columns" } else { "rows" };
+            return Err(Error::param(
+                NAME,
+                "number of features",
+                format!("from 1 to the number of {what}, {most}"),
+                k,
+            ));
+        }
+        let mut labels = HashSet::from([EVERYTHING]);
+        match self.contestants.iter().find(|c| !labels.insert(&c.label)) {
+            Some(twice) => {
+                Err(Error::param(NAME, "methods", "different from each other", format!("'{}'", twice.label)))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn folds(&self, data: &Dataset, ctx: &Context) -> Result<Vec<Fold>> {
+        match &self.splits {
+            SplitChoice::Dealt(splits) => splits.deal(data.target(), data.n(), ctx.seed),
+            SplitChoice::Given(folds) => {
+                if folds.is_empty() {
+                    return Err(Error::param(NAME, "splits", "at least one", "none"));
+                }
+                for (split, fold) in folds.iter().enumerate() {
+                    fold.check(data.n(), split)?;
+                }
+                Ok(folds.clone())
+            }
+        }
+    }
+
+    fn describe(
+        &self,
+        data: &Dataset,
+        name: &str,
+        folds: &[Fold],
+        place: impl Fn(usize) -> (usize, usize),
+        ctx: &Context,
+    ) -> Run {
+        Run {
+            format: FORMAT,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            data: name.to_owned(),
+            fingerprint: Fingerprint::of(data),
+            seed: ctx.seed,
+            splits: match self.splits {
+                SplitChoice::Dealt(splits) => Some(splits),
+                SplitChoice::Given(_) => None,
+            },
+            scaled: self.scale,
+            filled: data.has_gaps().then_some(self.fill),
+            judge: self.judge.clone(),
+            folds: folds
+                .iter()
+                .enumerate()
+                .map(|(split, rows)| {
+                    let (repeat, fold) = place(split);
+                    SplitRows::new(rows, data.n(), repeat, fold)
+                })
+                .collect(),
+        }
+    }
+
+    /// What is still to do.
+    fn pieces(
+        &self,
+        contestants: &[Contestant],
+        d: usize,
+        splits: usize,
+        done: impl Fn(&str, usize, usize) -> bool,
+    ) -> Vec<Piece> {
+        let mut counts = self.counts.clone();
+        counts.sort_unstable();
+        counts.dedup();
+        let mut pieces = vec![];
+        for split in 0..splits {
+            for (place, contestant) in contestants.iter().enumerate() {
+                let counts: Vec<usize> = match contestant.method {
+                    Method::Everything => vec![d],
+                    // More directions than columns may be asked for where kernel space takes part.
+                    Method::Columns(_) | Method::Random => counts.iter().copied().filter(|&k| k <= d).collect(),
+                    Method::Space(_) => counts.clone(),
+                };
+                let counts: Vec<usize> =
+                    counts.into_iter().filter(|&k| !done(&contestant.label, split, k)).collect();
+                if !counts.is_empty() {
+                    pieces.push(Piece { contestant: place, split, counts });
+                }
+            }
+        }
+        pieces
+    }
+}
+
+/// Where the methods meet.
+struct Arena<'a> {
+    data: &'a Dataset,
+    folds: &'a [Fold],
+    contestants: &'a [Contestant],
+    compare: &'a Compare,
+    place: &'a (dyn Fn(usize) -> (usize, usize) + Sync),
+}
+
+/// The pieces that are waiting, and how long each method's took so far.
+struct Queue {
+    waiting: Vec<Piece>,
+    seconds: Vec<Option<f64>>,
+}
+
+impl Queue {
+    /// The next piece: of a method that is not known yet, else of the one that takes longest.
+    fn next(&mut self) -> Option<Piece> {
+        let cost = |piece: &Piece| self.seconds[piece.contestant].unwrap_or(f64::INFINITY);
+        let slowest = (0..self.waiting.len()).rev().max_by(|&a, &b| {
+            cost(&self.waiting[a]).total_cmp(&cost(&self.waiting[b]))
+        })?;
+        Some(self.waiting.remove(slowest))
+    }
+}
+
+impl Arena<'_> {
+    fn run(&self, pieces: Vec<Piece>, journal: &mut Journal, ctx: &Context) -> Result<()> {
+        let total = pieces.len();
+        if total == 0 {
+            return Ok(());
+        }
+        let threads = rayon::current_num_threads();
+        let workers = threads.min(total);
+        let queue = Mutex::new(Queue { waiting: pieces, seconds: vec![None; self.contestants.len()] });
+        let quiet = Quiet(ctx.observer);
+        let inner =
+            Context { observer: &quiet, memory_limit: ctx.memory_limit / workers as u64, ..*ctx };
+        std::thread::scope(|scope| {
+            let (tell, told) = channel();
+            for worker in 0..workers {
+                // The first ones share what does not go into the number of workers.
+                let threads = threads / workers + usize::from(worker < threads % workers);
+                let (tell, queue, inner) = (tell.clone(), &queue, &inner);
+                scope.spawn(move || self.work(threads, queue, &tell, inner));
+            }
+            drop(tell);
+            let outcome = self.collect(&told, total, journal, ctx);
+            // Whatever ended it: nobody begins another piece.
+            lock(&queue).waiting.clear();
+            outcome
+        })
+    }
+
+    fn collect(
+        &self,
+        told: &std::sync::mpsc::Receiver<Result<(Vec<Record>, Cost)>>,
+        total: usize,
+        journal: &mut Journal,
+        ctx: &Context,
+    ) -> Result<()> {
+        for done in 0..total {
+            ctx.step(NAME, done, total)?;
+            match told.recv() {
+                Ok(Ok((records, cost))) => journal.add(records, cost)?,
+                Ok(Err(error)) => return Err(error),
+                Err(_) => {
+                    return Err(Error::Breakdown { step: NAME, why: "a worker ended early".into() });
+                }
+            }
+        }
+        ctx.step(NAME, total, total)
+    }
+
+    fn work(
+        &self,
+        threads: usize,
+        queue: &Mutex<Queue>,
+        tell: &Sender<Result<(Vec<Record>, Cost)>>,
+        ctx: &Context,
+    ) {
+        let meter = Arc::new(Meter::new());
+        let counted = meter.clone();
+        let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| counted.attach()).build();
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(error) => {
+                let why = format!("cannot start {threads} threads: {error}");
+                let _ = tell.send(Err(Error::Breakdown { step: NAME, why }));
+                return;
+            }
+        };
+        loop {
+            let Some(piece) = lock(queue).next() else { return };
+            let start = Instant::now();
+            let result = pool.install(|| self.piece(&piece, &meter, ctx));
+            let failed = result.is_err();
+            lock(queue).seconds[piece.contestant] = Some(start.elapsed().as_secs_f64());
+            // Nobody listens any more once something went wrong.
+            if tell.send(result).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    /// One method in one split.
+    fn piece(&self, piece: &Piece, meter: &Meter, ctx: &Context) -> Result<(Vec<Record>, Cost)> {
+        ctx.check()?;
+        let fold = &self.folds[piece.split];
+        let contestant = &self.contestants[piece.contestant];
+        let rows = FoldRows::new(self.data, fold, piece.split, self.compare.scale, self.compare.fill)?;
+        let truth = self.data.target_of(&fold.test);
+        meter.reset();
+        let start = Instant::now();
+        let ranking = contestant.method.rank(&rows, &piece.counts, ctx);
+        let (select_seconds, peak_bytes) = (start.elapsed().as_secs_f64(), meter.peak());
+        let start = Instant::now();
+        let records = self.judged(piece, &rows, ranking, &truth, ctx)?;
+        let (repeat, fold) = (self.place)(piece.split);
+        let cost = Cost {
+            method: contestant.label.clone(),
+            repeat,
+            fold,
+            select_seconds,
+            judge_seconds: start.elapsed().as_secs_f64(),
+            peak_bytes,
+        };
+        Ok((records, cost))
+    }
+
+    /// What the judge says of each number of features, or why it cannot.
+    fn judged(
+        &self,
+        piece: &Piece,
+        rows: &FoldRows,
+        ranking: Result<Ranking>,
+        truth: &Target,
+        ctx: &Context,
+    ) -> Result<Vec<Record>> {
+        let mut ranking = match ranking {
+            Err(error) if !ends_everything(&error) => {
+                let failed = |&k| Record { failed: Some(error.to_string()), ..self.blank(piece, k) };
+                return Ok(piece.counts.iter().map(failed).collect());
+            }
+            other => other?,
+        };
+        let record = |&k: &usize| {
+            let kept = ranking.kept(rows, k);
+            let judge = &self.compare.judge;
+            let judged = kept.and_then(|kept| {
+                Ok((judge.verdict(&kept.train, &kept.test, truth, ctx)?, kept))
+            });
+            match judged {
+                Ok((verdict, kept)) => Ok(self.record(piece, k, verdict, kept)),
+                Err(error) if ends_everything(&error) => Err(error),
+                Err(error) => Ok(Record { failed: Some(error.to_string()), ..self.blank(piece, k) }),
+            }
+        };
+        piece.counts.iter().map(record).collect()
+    }
+
+    fn record(&self, piece: &Piece, k: usize, verdict: Verdict, kept: Kept) -> Record {
+        let mut record = Record {
+            scores: verdict.scores,
+            chosen: verdict.chosen,
+            not_converged: !kept.converged,
+            ..self.blank(piece, k)
+        };
+        match self.contestants[piece.contestant].method {
+            Method::Everything => {}
+            Method::Space(_) => record.directions = kept.features,
+            Method::Columns(_) | Method::Random => {
+                record.features = kept.features.iter().map(|&j| self.data.names()[j].clone()).collect();
+            }
+        }
+        record
+    }
+
+    /// A record without anything in it.
+    fn blank(&self, piece: &Piece, k: usize) -> Record {
+        let (repeat, fold) = (self.place)(piece.split);
+        Record {
+            method: self.contestants[piece.contestant].label.clone(),
+            repeat,
+            fold,
+            k,
+            scores: Scores::default(),
+            chosen: BTreeMap::new(),
+            features: vec![],
+            directions: vec![],
+            not_converged: false,
+            failed: None,
+        }
+    }
+}
+
+/// Failures that say nothing about the method: the run ends, and can be taken up again.
+fn ends_everything(error: &Error) -> bool {
+    matches!(error, Error::Interrupted | Error::Memory { .. } | Error::Io { .. })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,277 @@
+//! What is compared: methods under a label, and what they keep of the rows of a fold.
+
+use super::fold::FoldRows;
+use crate::context::Context;
+use crate::data::{Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::random::Rng;
+use crate::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use crate::space::{KernelSpaceSelector, SPACES, Tune};
+use ndarray::{Array2, s};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A method and what it is called in tables.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contestant {
+    /// Its name in tables and records, one of its kind.
+    pub label: String,
+    /// The method.
+    pub method: Method,
+}
+
+impl Contestant {
+    /// A method by name, with its defaults or with settings: `relief`, `relief:n_neighbors=5`,
+    /// `takes:weight_power=0:selector.weights=individual`. What was written is its label.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+        let mut method = Method::by_name(name)?;
+        for setting in settings.split(':').filter(|setting| !setting.is_empty()) {
+            method = method.with(name, setting)?;
+        }
+        Ok(Self { label: text.to_owned(), method })
+    }
+}
+
+/// A method that can be compared with others.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Selects columns.
+    Columns(SelectorMethod),
+    /// Selects directions of kernel space.
+    Space(Box<KernelSpaceSelector>),
+    /// Keeps columns drawn by chance: what any method has to beat.
+    Random,
+    /// Keeps all columns.
+    Everything,
+}
+
+/// The name of [`Method::Random`].
+const RANDOM: &str = "random";
+/// The name of [`Method::Everything`].
+pub(super) const EVERYTHING: &str = "all-columns";
+
+impl Method {
+    /// A method by name, with its defaults.
+    pub fn by_name(name: &str) -> Result<Self> {
+        let known = |infos: &[crate::method::Info]| infos.iter().any(|info| info.name == name);
+        if name == RANDOM {
+            return Ok(Self::Random);
+        }
+        if known(&SPACES) {
+            return Ok(Self::Space(Box::new(KernelSpaceSelector::by_name(name)?)));
+        }
+        if known(&SELECTORS) {
+            return Ok(Self::Columns(SelectorMethod::by_name(name)?));
+        }
+        let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name).chain([RANDOM]);
+        Err(Error::unknown_name("method", name, names))
+    }
+
+    /// The same with one setting changed, such as `n_neighbors=5`.
+    fn with(&self, name: &str, setting: &str) -> Result<Self> {
+        let Some((path, value)) = setting.split_once('=') else {
+            return Err(Error::parse(format!("'{setting}' is no setting of {name}; write {name}:NAME=VALUE")));
+        };
+        // What is a number, true, false or null is one; anything else is text.
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+        let wrong = |why: String| Error::parse(format!("{name}: setting {path}: {why}"));
+        let changed = match self {
+            Self::Columns(selector) => {
+                let all = changed(serde_json::to_value(selector), name, path, value)?;
+                serde_json::from_value(all).map(Self::Columns)
+            }
+            Self::Space(space) => {
+                let all = changed(serde_json::to_value(space), name, path, value)?;
+                serde_json::from_value(all).map(Self::Space)
+            }
+            Self::Random | Self::Everything => {
+                return Err(Error::unknown_name("setting", path, std::iter::empty()));
+            }
+        };
+        changed.map_err(|error| wrong(error.to_string()))
+    }
+
+    /// Whether the numbers it keeps are columns of the data, rather than directions of kernel space.
+    pub fn keeps_columns(&self) -> bool {
+        !matches!(self, Self::Space(_))
+    }
+
+    /// Ranks by a fold's rows, for some numbers of features.
+    pub(super) fn rank(&self, rows: &FoldRows, counts: &[usize], ctx: &Context) -> Result<Ranking> {
+        let at_most = counts.iter().copied().max().unwrap_or(1);
+        match self {
+            Self::Columns(selector) if selector.nested() => {
+                Ok(Ranking::Once(Ranked::columns(selector, rows, at_most, ctx)?))
+            }
+            Self::Space(space) if space.tune == Tune::Nothing => {
+                Ok(Ranking::Once(Ranked::directions(space, rows, Wanted::Share(1.0), ctx)?))
+            }
+            Self::Random => Ok(Ranking::Once(Ranked::plain(rows.shuffled(ctx)))),
+            Self::Everything => Ok(Ranking::Once(Ranked::plain((0..rows.train.d()).collect()))),
+            // A smaller number is not the beginning of a larger one: each is a selection of its own.
+            Self::Columns(selector) => {
+                Ok(Ranking::each(counts, |k| Ranked::columns(selector, rows, k, ctx)))
+            }
+            Self::Space(space) => {
+                Ok(Ranking::each(counts, |k| Ranked::directions(space, rows, Wanted::Count(k), ctx)))
+            }
+        }
+    }
+}
+
+/// Settings with the one at a path such as `selector.weights` changed.
+fn changed(settings: serde_json::Result<Value>, name: &str, path: &str, value: Value) -> Result<Value> {
+    let mut settings = settings.map_err(|error| Error::parse(format!("{name}: {error}")))?;
+    let mut at = &mut settings;
+    for key in path.split('.') {
+        // The tag says which method it is.
+        let known: Vec<String> = match &*at {
+            Value::Object(all) => all.keys().filter(|key| *key != "method").cloned().collect(),
+            _ => vec![],
+        };
+        at = match at.get_mut(key) {
+            Some(inner) if known.iter().any(|known| known == key) => inner,
+            _ => return Err(Error::unknown_name("setting", path, known.iter().map(String::as_str))),
+        };
+    }
+    *at = value;
+    Ok(settings)
+}
+
+/// The columns that a method keeps, of the rows to learn from and of those to judge by.
+pub(super) struct Kept {
+    pub train: Dataset,
+    pub test: Rows,
+    /// Their places among all columns, or directions, best first.
+    pub features: Vec<usize>,
+    pub converged: bool,
+}
+
+/// What a method answers for some numbers of features.
+pub(super) enum Ranking {
+    /// One order for all.
+    Once(Ranked),
+    /// One for each number.
+    Each(Vec<(usize, Result<Ranked>)>),
+}
+
+impl Ranking {
+    fn each(counts: &[usize], rank: impl Fn(usize) -> Result<Ranked>) -> Self {
+        Self::Each(counts.iter().map(|&k| (k, rank(k))).collect())
+    }
+
+    /// What is kept with `k` features, one of the numbers that were asked for.
+    pub fn kept(&mut self, rows: &FoldRows, k: usize) -> Result<Kept> {
+        match self {
+            Self::Once(ranked) => ranked.first(rows, k),
+            Self::Each(all) => {
+                let at = all.iter().position(|(count, _)| *count == k).expect("a number that was asked for");
+                all.swap_remove(at).1?.first(rows, k)
+            }
+        }
+    }
+}
+
+/// An order of columns, or of directions with the rows mapped to them.
+pub(super) enum Ranked {
+    Columns { order: Vec<usize>, converged: bool },
+    Directions { train: Array2<f64>, test: Array2<f64>, order: Vec<usize> },
+}
+
+impl Ranked {
+    fn plain(order: Vec<usize>) -> Self {
+        Self::Columns { order, converged: true }
+    }
+
+    fn columns(selector: &SelectorMethod, rows: &FoldRows, k: usize, ctx: &Context) -> Result<Self> {
+        let selection = selector.select(rows.for_selector(selector), Wanted::Count(k), ctx)?;
+        let converged = selection.outcome.stop.converged();
+        Ok(Self::Columns { order: selection.order, converged })
+    }
+
+    fn directions(
+        space: &KernelSpaceSelector,
+        rows: &FoldRows,
+        wanted: Wanted,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let fitted = space.fit(&rows.train, wanted, ctx)?;
+        Ok(Self::Directions {
+            train: fitted.transform(rows.train.x(), ctx)?,
+            test: fitted.transform(&rows.test, ctx)?,
+            order: fitted.selection().selected().to_vec(),
+        })
+    }
+
+    /// The best `k`.
+    fn first(&self, rows: &FoldRows, k: usize) -> Result<Kept> {
+        let (Self::Columns { order, .. } | Self::Directions { order, .. }) = self;
+        if k > order.len() {
+            return Err(Error::param(
+                "compare",
+                "number of features",
+                format!("at most the {} directions that kernel space has in this fold", order.len()),
+                k,
+            ));
+        }
+        let features = order[..k].to_vec();
+        Ok(match self {
+            Self::Columns { converged, .. } => Kept {
+                train: rows.train.take_columns(&features),
+                test: rows.test.take_columns(&features),
+                features,
+                converged: *converged,
+            },
+            Self::Directions { train, test, .. } => Kept {
+                train: Dataset::with_target(
+                    train.slice(s![.., ..k]).to_owned(),
+                    rows.train.target().clone(),
+                )?,
+                test: test.slice(s![.., ..k]).to_owned().into(),
+                features,
+                converged: true,
+            },
+        })
+    }
+}
+
+impl FoldRows {
+    /// The columns in an order drawn for this fold.
+    fn shuffled(&self, ctx: &Context) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.train.d()).collect();
+        Rng::stream(ctx.seed, &format!("random columns {}", self.split)).shuffle(&mut order);
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::select::Difference;
+
+    #[test]
+    fn settings_are_read_from_text() {
+        let relief = Contestant::parse("relief:n_neighbors=5:difference=squared").unwrap();
+        assert_eq!(relief.label, "relief:n_neighbors=5:difference=squared");
+        let Method::Columns(SelectorMethod::Relief(settings)) = relief.method else { panic!("relief") };
+        assert_eq!((settings.n_neighbors, settings.difference), (5, Difference::Squared));
+        let Method::Space(takes) = Contestant::parse("takes:weight_power=0").unwrap().method else {
+            panic!("takes")
+        };
+        assert_eq!(takes.weight_power, 0.0);
+    }
+
+    #[test]
+    fn settings_that_are_not_there() {
+        let message = |text: &str| Contestant::parse(text).unwrap_err().to_string();
+        assert!(message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?"));
+        assert!(message("relief:method=fisher").contains("no setting 'method'"));
+        assert!(message("relief:n_neighbors=few").contains("relief: setting n_neighbors: invalid type"));
+        assert!(message("relief:squared").contains("write relief:NAME=VALUE"));
+        assert!(message("random:x=1").contains("no setting 'x'"));
+        assert!(message("relif").contains("did you mean 'relief'?"));
+    }
+}

@@ -1,0 +1,43 @@
+//! The rows of one fold, with all that is learned from rows learned from the training rows alone.
+
+use crate::data::{Dataset, Fold, Rows, Standardizer};
+use crate::error::Result;
+use crate::select::SelectorMethod;
+
+/// Rows to learn from and to judge by, filled in and scaled.
+pub(super) struct FoldRows {
+    /// Which of all splits it is.
+    pub split: usize,
+    /// Rows to learn from, on one scale.
+    pub train: Dataset,
+    /// Rows to judge by, on the same scale.
+    pub test: Rows,
+    /// Rows to learn from as they are, where a scale was put on `train`.
+    unscaled: Option<Dataset>,
+}
+
+impl FoldRows {
+    /// Takes the rows of a fold.
+    pub fn new(data: &Dataset, fold: &Fold, split: usize, scale: bool) -> Result<Self> {
+        let train = data.take_rows(&fold.train);
+        let test = data.x().take_rows(&fold.test);
+        if !scale {
+            return Ok(Self { split, train, test, unscaled: None });
+        }
+        let scaler = Standardizer::fit(train.x());
+        Ok(Self {
+            split,
+            test: scaler.apply(&test)?,
+            train: train.with_x(scaler.apply(train.x())?)?,
+            unscaled: Some(train),
+        })
+    }
+
+    /// The rows that a selector is given: some would lose what they look at on another scale.
+    pub fn for_selector(&self, selector: &SelectorMethod) -> &Dataset {
+        match &self.unscaled {
+            Some(unscaled) if !selector.wants_scaling() => unscaled,
+            _ => &self.train,
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The file that a comparison keeps, so that it can go on where it was stopped.
+//!
+//! While work goes on, the lines of each finished piece are added at the end in one write, in whatever order the
+//! pieces finish. A run that is killed leaves at most one torn line, which the next run cuts off. When
+//! all is done the file is replaced by one in a fixed order. A lock keeps a second run out.
+
+use super::contestant::{Contestant, Method};
+use super::record::{Cost, FORMAT, Key, Line, Record, Run};
+use crate::data::write::{check_place, write_atomic};
+use crate::error::{Error, Result};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Everything a comparison has found, kept in a file or only in memory.
+pub struct Journal {
+    run: Option<Run>,
+    methods: BTreeMap<String, Method>,
+    results: BTreeMap<Key, Record>,
+    costs: BTreeMap<(String, usize, usize), Cost>,
+    files: Option<Files>,
+}
+
+struct Files {
+    path: PathBuf,
+    results: File,
+    cost_path: PathBuf,
+    costs: File,
+}
+
+impl Journal {
+    /// A journal that is kept in memory only.
+    pub fn in_memory() -> Self {
+        Self {
+            run: None,
+            methods: BTreeMap::new(),
+            results: BTreeMap::new(),
+            costs: BTreeMap::new(),
+            files: None,
+        }
+    }
+
+    /// Opens a file, or starts it. What an earlier run wrote is read.
+    pub fn open(path: &Path) -> Result<Self> {
+        check_place(path)?;
+        let cost_path = costs_beside(path);
+        let mut results = open_locked(path)?;
+        let mut costs = open(&cost_path)?;
+        let mut journal = Self::in_memory();
+        for (number, line) in read_lines::<Line>(&mut results, path, "{\"kind\":\"run\"")? {
+            journal.take(line, path, number)?;
+        }
+        for (_, cost) in read_lines::<Cost>(&mut costs, &cost_path, "{\"method\":")? {
+            journal.add_cost(cost);
+        }
+        // A run that was killed between the two writes has left a cost whose work will be done again.
+        let results_of = |(m, r, f): &(String, usize, usize)| {
+            let from = (m.clone(), *r, *f, 0);
+            journal.results.range(from..).next().is_some_and(|(key, _)| (&key.0, key.1, key.2) == (m, *r, *f))
+        };
+        let known: Vec<_> = journal.costs.keys().filter(|key| results_of(key)).cloned().collect();
+        journal.costs.retain(|key, _| known.binary_search(key).is_ok());
+        journal.files = Some(Files { path: path.to_owned(), results, cost_path, costs });
+        Ok(journal)
+    }
+
+    fn take(&mut self, line: Line, path: &Path, number: usize) -> Result<()> {
+        let wrong = |why: String| Error::parse(why).in_file(path);
+        match line {
+            Line::Run(run) if run.format != FORMAT => Err(wrong(format!(
+                "the record has format {}, and this program writes {FORMAT}; use another file",
+                run.format
+            ))),
+            Line::Run(run) if self.run.is_none() => {
+                self.run = Some(run);
+                Ok(())
+            }
+            Line::Method { label, settings } if self.run.is_some() => {
+                self.methods.insert(label, settings);
+                Ok(())
+            }
+            Line::Result(record) if self.methods.contains_key(&record.method) => {
+                self.results.insert(record.key(), record);
+                Ok(())
+            }
+            _ => Err(wrong(format!(
+                "line {number}: this does not belong here; the file was altered, use another one"
+            ))),
+        }
+    }
+
+    /// Says what is compared; refuses to mix it with something else that the file holds.
+    pub(super) fn begin(&mut self, run: Run, contestants: &[Contestant]) -> Result<()> {
+        match &self.run {
+            Some(old) => {
+                if let Some(difference) = difference(old, &run) {
+                    return Err(self.refuse(&difference));
+                }
+            }
+            None => {
+                self.append(&Line::Run(run.clone()))?;
+                self.run = Some(run);
+            }
+        }
+        for Contestant { label, method } in contestants {
+            match self.methods.get(label) {
+                Some(old) if json(old) != json(method) => {
+                    return Err(self.refuse(&format!("{label} with other settings")));
+                }
+                Some(_) => {}
+                None => {
+                    self.append(&Line::Method { label: label.clone(), settings: method.clone() })?;
+                    self.methods.insert(label.clone(), method.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, what: &str) -> Error {
+        let path = self.files.as_ref().map_or_else(PathBuf::new, |files| files.path.clone());
+        Error::parse(format!("the record is of {what}; use another file, or remove this one")).in_file(&path)
+    }
+
+    /// Whether a result is there already.
+    pub(super) fn has(&self, key: &Key) -> bool {
+        self.results.contains_key(key)
+    }
+
+    /// Adds the results of a piece of work.
+    pub(super) fn add(&mut self, records: Vec<Record>, cost: Cost) -> Result<()> {
+        if let Some(files) = &mut self.files {
+            // The cost goes first: a result without its cost could not be given one later.
+            let text = json(&cost) + "\n";
+            files.costs.write_all(text.as_bytes()).map_err(|e| Error::io(&files.cost_path, e))?;
+            let text: String = records.iter().map(|r| json(&Line::Result(r.clone())) + "\n").collect();
+            files.results.write_all(text.as_bytes()).map_err(|e| Error::io(&files.path, e))?;
+        }
+        self.add_cost(cost);
+        self.results.extend(records.into_iter().map(|record| (record.key(), record)));
+        Ok(())
+    }
+
+    /// More numbers of features asked for later cost selecting again; judging adds up.
+    fn add_cost(&mut self, mut cost: Cost) {
+        let key = (cost.method.clone(), cost.repeat, cost.fold);
+        if let Some(old) = self.costs.get(&key) {
+            cost.judge_seconds += old.judge_seconds;
+        }
+        self.costs.insert(key, cost);
+    }
+
+    fn append(&mut self, line: &Line) -> Result<()> {
+        match &mut self.files {
+            Some(files) => {
+                let text = json(line) + "\n";
+                files.results.write_all(text.as_bytes()).map_err(|e| Error::io(&files.path, e))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Puts the files in order; the lock ends with the journal.
+    pub(super) fn finish(&mut self) -> Result<()> {
+        let Some(files) = &self.files else { return Ok(()) };
+        let text = self.text();
+        write_atomic(&files.path, |out| out.write_all(text.as_bytes()))?;
+        let costs: String = self.costs.values().map(|cost| json(cost) + "\n").collect();
+        write_atomic(&files.cost_path, |out| out.write_all(costs.as_bytes()))
+    }
+
+    /// The record as text, in its fixed order.
+    pub fn text(&self) -> String {
+        let run = self.run.iter().map(|run| Line::Run(run.clone()));
+        let methods = self
+            .methods
+            .iter()
+            .map(|(label, settings)| Line::Method { label: label.clone(), settings: settings.clone() });
+        let results = self.results.values().map(|record| Line::Result(record.clone()));
+        run.chain(methods).chain(results).map(|line| json(&line) + "\n").collect()
+    }
+
+    /// What was compared on what, once something was.
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// All results, in their fixed order.
+    pub fn results(&self) -> impl Iterator<Item = &Record> {
+        self.results.values()
+    }
+
+    /// What each method cost in each split.
+    pub fn costs(&self) -> impl Iterator<Item = &Cost> {
+        self.costs.values()
+    }
+}
+
+/// Where times and memory of a record are kept: `runs.jsonl` has `runs.cost.jsonl`.
+pub fn costs_beside(path: &Path) -> PathBuf {
+    path.with_extension(match path.extension() {
+        Some(extension) => format!("cost.{}", extension.to_string_lossy()),
+        None => "cost".to_owned(),
+    })
+}
+
+/// What differs between what a record holds and what is asked for; the name of the data may.
+fn difference(old: &Run, new: &Run) -> Option<String> {
+    let differences = [
+        (old.fingerprint != new.fingerprint, "other data".to_owned()),
+        (old.version != new.version, format!("version {} of kernsift", old.version)),
+        (old.seed != new.seed, format!("seed {}", old.seed)),
+        (json(&old.judge) != json(&new.judge), "another judge, or one with other settings".to_owned()),
+        (old.scaled != new.scaled, "another scaling".to_owned()),
+        (old.filled != new.filled, "another way to fill empty cells".to_owned()),
+        (old.splits != new.splits || old.folds != new.folds, "other splits".to_owned()),
+    ];
+    differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("records have text keys and finite numbers")
+}
+
+fn open(path: &Path) -> Result<File> {
+    let options = OpenOptions::new().read(true).append(true).create(true).clone();
+    options.open(path).map_err(|e| Error::io(path, e))
+}
+
+fn open_locked(path: &Path) -> Result<File> {
+    loop {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(Error::parse("another run is writing to it; wait for it, or use another file")
+                    .in_file(path));
+            }
+            Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
+        }
+        // A run that finished in between has put another file in this one's place.
+        if is_at(&file, path) {
+            return Ok(file);
+        }
+    }
+}
+
+/// Whether this open file is still the one at that path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// All whole lines with their numbers; what a killed run left of a last one is cut off.
+fn read_lines<T: DeserializeOwned>(file: &mut File, path: &Path, start: &str) -> Result<Vec<(usize, T)>> {
+    let io = |e| Error::io(path, e);
+    let mut bytes = vec![];
+    file.read_to_end(&mut bytes).map_err(io)?;
+    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    if whole < bytes.len() {
+        // A file without a single line end is no record that was torn, unless it begins like one.
+        if whole == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
+            return Err(not_a_record(1).in_file(path));
+        }
+        file.set_len(whole as u64).map_err(io)?;
+        file.seek(SeekFrom::End(0)).map_err(io)?;
+    }
+    let lines = bytes[..whole].split(|&b| b == b'\n').enumerate();
+    lines
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(at, line)| match serde_json::from_slice(line) {
+            Ok(value) => Ok((at + 1, value)),
+            Err(_) => Err(not_a_record(at + 1).in_file(path)),
+        })
+        .collect()
+}
+
+fn not_a_record(line: usize) -> Error {
+    Error::parse(format!("line {line}: this is no line of a comparison's record; use another file"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_kept_beside() {
+        assert_eq!(costs_beside(Path::new("a/runs.jsonl")), Path::new("a/runs.cost.jsonl"));
+        assert_eq!(costs_beside(Path::new("a/runs")), Path::new("a/runs.cost"));
+    }
+}

@@ -1,0 +1,257 @@
+//! Judges: predictors that say how much the features tell about the target.
+//!
+//! A judge learns from the training rows of a fold and predicts the others. What it chooses (a cost, a width, a
+//! penalty) it chooses inside the training rows.
+
+use super::scores::Scores;
+use crate::classify::{Knnc, LinearSvm, Nearest, Svm, SvmSearch};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Rows, Target};
+use crate::error::{Error, Result};
+use crate::kernel::{Family, Gamma, KernelChoice};
+use crate::method::Info;
+use crate::regress::{KernelRidge, nearest_mean};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const NAME: &str = "judge";
+
+/// A predictor that judges features.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "judge", rename_all = "kebab-case")]
+pub enum Judge {
+    /// A support vector machine with a kernel.
+    Svm(SvmSearch),
+    /// A linear support vector machine.
+    LinearSvm(LinearSvm),
+    /// Nearest neighbours.
+    Knn(Neighbours),
+    /// Nearest neighbours by kernel distance.
+    KernelKnn(KernelNeighbours),
+    /// Kernel ridge regression.
+    Ridge(KernelRidge),
+}
+
+/// How many neighbours answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Neighbours {
+    /// Neighbours that answer. Default: 5.
+    pub n_neighbors: usize,
+}
+
+impl Default for Neighbours {
+    fn default() -> Self {
+        Self { n_neighbors: 5 }
+    }
+}
+
+/// By which kernel neighbours are near, and how many answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct KernelNeighbours {
+    /// The kernel. Default: RBF with the median width.
+    pub kernel: KernelChoice,
+    /// Neighbours that answer. Default: 5.
+    pub n_neighbors: usize,
+}
+
+impl Default for KernelNeighbours {
+    fn default() -> Self {
+        Self { kernel: KernelChoice::default(), n_neighbors: Neighbours::default().n_neighbors }
+    }
+}
+
+/// What there is to know about each judge before using it.
+pub const JUDGES: [Info; 5] = [
+    Info {
+        name: "svm",
+        title: "Support vector machine",
+        finds: "a curved border between classes; its cost and width are chosen inside the training rows",
+        needs: "classes",
+        cost: "O(n²) to O(n³) time, O(n²) memory where there is room",
+        reference: "Cortes and Vapnik, 1995",
+    },
+    Info {
+        name: "linear-svm",
+        title: "Linear support vector machine",
+        finds: "a flat border between classes",
+        needs: "classes",
+        cost: "O(n d) time per pass, O(n d) memory",
+        reference: "Hsieh et al., 2008",
+    },
+    Info {
+        name: "knn",
+        title: "Nearest neighbours",
+        finds: "the class, or the mean number, of near rows",
+        needs: "classes or a number",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "Cover and Hart, 1967",
+    },
+    Info {
+        name: "kernel-knn",
+        title: "Nearest neighbours by kernel distance",
+        finds: "the class of rows that are near in kernel space",
+        needs: "classes",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "Xu et al., TAKES, CIKM 2010",
+    },
+    Info {
+        name: "ridge",
+        title: "Kernel ridge regression",
+        finds: "a smooth function; its penalty is chosen inside the training rows",
+        needs: "a number",
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Saunders et al., 1998",
+    },
+];
+
+/// Costs that the support vector machine chooses from.
+const COSTS: [f64; 6] = [0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
+/// Folds inside the training rows.
+const FOLDS: usize = 5;
+
+impl Judge {
+    /// A judge by name, with its defaults.
+    pub fn by_name(name: &str) -> Result<Self> {
+        match name {
+            "svm" => Ok(Self::Svm(radial_search())),
+            "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
+            "knn" => Ok(Self::Knn(Neighbours::default())),
+            "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbours::default())),
+            "ridge" => Ok(Self::Ridge(KernelRidge::default())),
+            _ => Err(Error::unknown_name("judge", name, JUDGES.iter().map(|info| info.name))),
+        }
+    }
+
+    /// The usual judge of a target: a radial support vector machine for classes, ridge regression for numbers.
+    pub fn for_target(target: &Target) -> Self {
+        match target {
+            Target::Continuous(_) => Self::Ridge(KernelRidge::default()),
+            _ => Self::Svm(radial_search()),
+        }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Svm(_) => "svm",
+            Self::LinearSvm(_) => "linear-svm",
+            Self::Knn(_) => "knn",
+            Self::KernelKnn(_) => "kernel-knn",
+            Self::Ridge(_) => "ridge",
+        }
+    }
+
+    /// Refuses a target that it cannot predict, and parameters that are wrong whatever the rows are.
+    pub fn check(&self, data: &Dataset) -> Result<()> {
+        match (self, data.target()) {
+            (_, Target::None) => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+            (Self::Ridge(_), Target::Classes(_)) => {
+                Err(Error::param(NAME, "judge", "svm, linear-svm, knn or kernel-knn for classes", "ridge"))
+            }
+            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
+                Err(Error::param(NAME, "judge", "ridge or knn for a target that is a number", self.name()))
+            }
+            _ => self.validate(),
+        }
+    }
+
+    fn validate(&self) -> Result<()> {
+        match self {
+            Self::Svm(search) => search.validate(),
+            Self::LinearSvm(svm) => svm.validate(),
+            Self::Ridge(ridge) => ridge.validate(),
+            Self::Knn(Neighbours { n_neighbors }) | Self::KernelKnn(KernelNeighbours { n_neighbors, .. })
+                if *n_neighbors == 0 =>
+            {
+                Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
+            }
+            Self::KernelKnn(judge) => judge.kernel.validate(),
+            Self::Knn(_) => Ok(()),
+        }
+    }
+
+    /// Learns from `train`, predicts `test`, and holds that against the truth.
+    pub fn verdict(&self, train: &Dataset, test: &Rows, truth: &Target, ctx: &Context) -> Result<Verdict> {
+        match (train.target(), truth) {
+            (Target::Classes(_), Target::Classes(truth)) => self.of_classes(train, test, truth, ctx),
+            (Target::Continuous(y), Target::Continuous(truth)) => self.of_numbers(train, y, test, truth, ctx),
+            _ => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+        }
+    }
+
+    fn of_classes(&self, train: &Dataset, test: &Rows, truth: &Classes, ctx: &Context) -> Result<Verdict> {
+        let classes = train.classes(NAME)?;
+        let mut chosen = BTreeMap::new();
+        let (predicted, scores) = match self {
+            Self::Svm(search) => {
+                let found = search.fit(train, ctx)?;
+                chosen.insert("c".to_owned(), found.c);
+                if let Some(gamma) = found.gamma() {
+                    chosen.insert("gamma".to_owned(), gamma);
+                }
+                (found.model.predict(test, ctx)?, found.model.class_scores(test, ctx)?)
+            }
+            Self::LinearSvm(svm) => {
+                let model = svm.fit(train, ctx)?;
+                (model.predict(test)?, model.class_scores(test)?)
+            }
+            Self::Knn(Neighbours { n_neighbors }) => {
+                let dense = train.x().to_dense();
+                let model = Nearest::new(dense, classes.clone(), (*n_neighbors).min(train.n()))?;
+                model.predict_with_shares(test.to_dense().view(), ctx)?
+            }
+            Self::KernelKnn(KernelNeighbours { kernel, n_neighbors }) => {
+                let model = Knnc::fit(kernel, train, (*n_neighbors).min(train.n()), ctx)?;
+                model.predict_with_shares(test, ctx)?
+            }
+            Self::Ridge(_) => return Err(Error::param(NAME, "judge", "one for classes", "ridge")),
+        };
+        Ok(Verdict { scores: Scores::of_classes(&truth.codes, &predicted, &scores), chosen })
+    }
+
+    fn of_numbers(
+        &self,
+        train: &Dataset,
+        y: &[f64],
+        test: &Rows,
+        truth: &[f64],
+        ctx: &Context,
+    ) -> Result<Verdict> {
+        let mut chosen = BTreeMap::new();
+        let predicted = match self {
+            Self::Ridge(ridge) => {
+                let model = ridge.fit(train.x(), y, ctx)?;
+                chosen.insert("penalty".to_owned(), model.penalty);
+                model.predict(test, ctx)?
+            }
+            Self::Knn(Neighbours { n_neighbors }) => {
+                let (points, new) = (train.x().to_dense(), test.to_dense());
+                nearest_mean(points.view(), y, new.view(), (*n_neighbors).min(train.n()), ctx)?
+            }
+            _ => return Err(Error::param(NAME, "judge", "ridge or knn", self.name())),
+        };
+        Ok(Verdict { scores: Scores::of_numbers(truth, &predicted), chosen })
+    }
+}
+
+/// The second paper's judge: a radial machine whose cost is chosen by five folds inside the training rows.
+fn radial_search() -> SvmSearch {
+    let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
+    SvmSearch {
+        svm: Svm { kernel, ..Svm::default() },
+        c: COSTS.to_vec(),
+        gamma: vec![],
+        folds: FOLDS,
+    }
+}
+
+/// What a judge says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// How good the prediction is.
+    pub scores: Scores,
+    /// What the judge chose inside the training rows.
+    pub chosen: BTreeMap<String, f64>,
+}

@@ -1,0 +1,199 @@
+//! Kernel ridge regression, its penalty chosen by leaving out one row at a time.
+//!
+//! $$ \min_f \sum_i (y_i - f(x_i))^2 + \lambda \lVert f \rVert^2, \qquad f = \bar y + \sum_i \alpha_i k(x_i, \cdot),
+//! \qquad \alpha = (K + \lambda I)^{-1} (y - \bar y) $$
+//!
+//! With $G = (K + \lambda I)^{-1}$ the error of row $i$ when it is left out is $\alpha_i / G_{ii}$ (with the mean
+//! held as it is), so every penalty is judged by one inversion and no row need be left out.
+//!
+//! Cost: $O(n^3)$ time per penalty, $O(n^2)$ memory.
+//!
+//! References: Saunders, Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, 1998;
+//! Golub, Heath and Wahba, *Generalized cross-validation*, 1979.
+
+use crate::context::Context;
+use crate::data::Rows;
+use crate::error::{Error, Result, need_columns};
+use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram, gram_symmetric};
+use crate::linalg::{cholesky, invert_lower};
+use ndarray::{Array1, Array2, ArrayView1};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "kernel ridge regression";
+/// New rows that are predicted at a time.
+const BLOCK: usize = 1024;
+
+/// Kernel ridge regression; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct KernelRidge {
+    /// The kernel. Default: RBF with scikit-learn's "scale" width.
+    pub kernel: KernelChoice,
+    /// Penalties to choose from, all above 0; one is taken as it is. Default: 0.001 to 100 by factors of 10.
+    pub penalties: Vec<f64>,
+}
+
+impl Default for KernelRidge {
+    fn default() -> Self {
+        Self {
+            kernel: KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 1.0 },
+            penalties: vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0],
+        }
+    }
+}
+
+/// A fitted regression.
+#[derive(Debug, Clone)]
+pub struct RidgeModel {
+    kernel: Kernel,
+    x: Rows,
+    alpha: Array1<f64>,
+    mean: f64,
+    /// The penalty that was taken.
+    pub penalty: f64,
+}
+
+impl KernelRidge {
+    /// Refuses penalties that are not above 0, and none at all.
+    pub fn validate(&self) -> Result<()> {
+        let fine = |&penalty: &f64| penalty > 0.0 && penalty.is_finite();
+        match self.penalties.iter().find(|penalty| !fine(penalty)) {
+            Some(bad) => Err(Error::param(NAME, "penalties", "above 0", bad)),
+            None if self.penalties.is_empty() => Err(Error::param(NAME, "penalties", "at least one", "none")),
+            None => self.kernel.validate(),
+        }
+    }
+
+    /// Learns from rows and their numbers.
+    pub fn fit(&self, x: &Rows, y: &[f64], ctx: &Context) -> Result<RidgeModel> {
+        self.validate()?;
+        let n = x.n();
+        let at_once = rayon::current_num_threads().min(self.penalties.len());
+        ctx.need_memory(
+            format!("{NAME} of {n} rows"),
+            8.0 * (n as f64).powi(2) * (1 + 3 * at_once) as f64,
+            "use fewer rows, or judge by nearest neighbours",
+        )?;
+        let kernel = self.kernel.resolve(x, ctx)?;
+        let k = gram_symmetric(&kernel, x)?;
+        let mean = y.iter().sum::<f64>() / n as f64;
+        let centred = Array1::from_iter(y.iter().map(|y| y - mean));
+        let fitted: Vec<Option<(f64, Array1<f64>)>> = self
+            .penalties
+            .par_iter()
+            .map(|&penalty| {
+                ctx.check()?;
+                Ok(solve(&k, centred.view(), penalty))
+            })
+            .collect::<Result<_>>()?;
+        let best = fitted
+            .into_iter()
+            .zip(&self.penalties)
+            .filter_map(|(fitted, &penalty)| fitted.map(|(error, alpha)| (error, penalty, alpha)))
+            // Of equals the larger penalty, which is the smoother answer.
+            .min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let Some((_, penalty, alpha)) = best else {
+            return Err(Error::Breakdown {
+                step: NAME,
+                why: "the kernel matrix is not positive definite with any of the penalties; use larger ones"
+                    .into(),
+            });
+        };
+        Ok(RidgeModel { kernel, x: x.clone(), alpha, mean, penalty })
+    }
+}
+
+/// The squared error of rows left out one at a time, and the coefficients; none if the matrix is singular.
+fn solve(k: &Array2<f64>, y: ArrayView1<f64>, penalty: f64) -> Option<(f64, Array1<f64>)> {
+    let mut shifted = k.clone();
+    shifted.diag_mut().iter_mut().for_each(|v| *v += penalty);
+    let inverse = invert_lower(cholesky(shifted.view())?.view());
+    let alpha = inverse.t().dot(&inverse.dot(&y));
+    let left_out = alpha.iter().enumerate().map(|(i, a)| {
+        let own = inverse.column(i).iter().map(|v| v * v).sum::<f64>();
+        (a / own).powi(2)
+    });
+    let error: f64 = left_out.sum();
+    error.is_finite().then_some((error, alpha))
+}
+
+impl RidgeModel {
+    /// The number of each row.
+    pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<f64>> {
+        need_columns("columns of the rows to predict", self.x.d(), x.d())?;
+        let mut out = Vec::with_capacity(x.n());
+        for from in (0..x.n()).step_by(BLOCK) {
+            ctx.check()?;
+            let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();
+            let k = gram(&self.kernel, &x.take_rows(&rows), &self.x)?;
+            out.extend(k.dot(&self.alpha).iter().map(|v| v + self.mean));
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use ndarray::array;
+
+    fn linear(penalties: Vec<f64>) -> KernelRidge {
+        KernelRidge { kernel: Kernel::Linear.into(), penalties }
+    }
+
+    #[test]
+    fn one_row_apart_by_hand() {
+        // Rows -1 and 1 with numbers 1 and 3: the mean is 2, and (K + I) = [[2, -1], [-1, 2]] has the inverse
+        // [[2, 1], [1, 2]] / 3, so alpha = (-1, 1) / 3 and f(x) = 2 + 2 x / 3.
+        let model =
+            linear(vec![1.0]).fit(&array![[-1.0], [1.0]].into(), &[1.0, 3.0], &Context::default()).unwrap();
+        let predicted = model.predict(&array![[0.0], [3.0]].into(), &Context::default()).unwrap();
+        assert!((predicted[0] - 2.0).abs() < 1e-14 && (predicted[1] - 4.0).abs() < 1e-14, "{predicted:?}");
+    }
+
+    #[test]
+    fn the_closed_form_equals_leaving_rows_out() {
+        let mut rng = Rng::new(4);
+        let x = Array2::from_shape_simple_fn((12, 2), || rng.normal());
+        let y: Array1<f64> = x.column(0).mapv(f64::sin);
+        let k = gram_symmetric(&Kernel::Rbf { gamma: 0.5 }, &x.clone().into()).unwrap();
+        let (error, _) = solve(&k, y.view(), 0.1).unwrap();
+        let mut expected = 0.0;
+        for out in 0..12 {
+            let rest: Vec<usize> = (0..12).filter(|&i| i != out).collect();
+            let part = k.select(ndarray::Axis(0), &rest).select(ndarray::Axis(1), &rest);
+            let (_, alpha) = solve(&part, y.select(ndarray::Axis(0), &rest).view(), 0.1).unwrap();
+            let predicted: f64 = rest.iter().zip(&alpha).map(|(&i, a)| a * k[[out, i]]).sum();
+            expected += (y[out] - predicted).powi(2);
+        }
+        // Two ways through matrices of condition about 100.
+        assert!((error - expected).abs() < 1e-12, "{error} {expected}");
+    }
+
+    #[test]
+    fn a_curve_is_learned_and_the_penalty_follows_the_noise() {
+        let mut rng = Rng::new(1);
+        let x = Array2::from_shape_simple_fn((120, 1), || 2.0 * rng.normal());
+        let clean: Vec<f64> = x.column(0).iter().map(|v| v.sin()).collect();
+        let noisy: Vec<f64> = clean.iter().map(|v| v + rng.normal()).collect();
+        let ctx = Context::default();
+        let rows: Rows = x.clone().into();
+        let model = KernelRidge::default().fit(&rows, &clean, &ctx).unwrap();
+        let predicted = model.predict(&rows, &ctx).unwrap();
+        assert!(clean.iter().zip(&predicted).all(|(a, b)| (a - b).abs() < 0.1));
+        let rough = KernelRidge::default().fit(&rows, &noisy, &ctx).unwrap();
+        assert!(rough.penalty > model.penalty, "{} {}", rough.penalty, model.penalty);
+    }
+
+    #[test]
+    fn penalties_are_checked() {
+        let fit = |penalties: Vec<f64>| {
+            let x: Rows = array![[0.0], [1.0]].into();
+            linear(penalties).fit(&x, &[0.0, 1.0], &Context::default()).unwrap_err().to_string()
+        };
+        assert!(fit(vec![]).contains("'penalties' must be at least one"));
+        assert!(fit(vec![1.0, -1.0]).contains("'penalties' must be above 0, got -1"));
+    }
+}
