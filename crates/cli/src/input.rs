@@ -61,6 +61,7 @@ fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
             MissingArg::Drop => Missing::Drop,
             MissingArg::Mean => Missing::Mean,
             MissingArg::Median => Missing::Median,
+            MissingArg::Keep => Missing::Keep,
         },
         categorical: match args.categorical {
             CategoricalArg::Error => Categorical::Error,

@@ -63,6 +63,24 @@ impl SelectorMethod {
 }
 
 impl SelectorMethod {
+    /// Whether it takes data with gaps; the others refuse them.
+    pub fn bears_gaps(&self) -> bool {
+        match self {
+            Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
+        }
+    }
+
+    /// Whether columns should be brought to one scale first. Scores of the others depend on no scale, or
+    /// are made for the numbers as they are.
+    pub fn wants_scaling(&self) -> bool {
+        match self {
+            Self::Fisher(_) => false,
+            Self::Ffs(_) | Self::Relief(_) => true,
+        }
+    }
+}
+
+impl SelectorMethod {
     /// Refuses parameters that are wrong whatever the columns are, before any of them is made.
     pub(crate) fn check(&self, classes: &Classes) -> Result<()> {
         match self {
