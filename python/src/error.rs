@@ -49,6 +49,11 @@ fn sentence(error: &Error) -> String {
         Error::Missing { row, column } => {
             format!("row {row}, column '{column}': missing value; fill it or leave the row out")
         }
+        Error::Gap { method, row, column } => {
+            format!(
+                "row {row}, column '{column}': missing value, and {method} needs every cell; fill it or leave the row out"
+            )
+        }
         Error::CannotFill { row, column, why } => {
             format!("row {row}, column '{column}': missing value, and {why}; leave the row out")
         }

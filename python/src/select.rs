@@ -24,7 +24,7 @@ pub fn select<'py>(
     let data = to_dataset(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {
-        let (data, _) = scaled(data, standardize)?;
+        let (data, _) = scaled(data, standardize && method.wants_scaling())?;
         method.select(&data, wanted, ctx)
     })?;
     let dict = PyDict::new(py);

@@ -34,15 +34,47 @@ pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
 
 /// Reads and prepares a table as asked.
 pub fn load(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, Failure> {
+    load_with(args, missing(args.missing), console)
+}
+
+/// The same for work in folds: what is filled with means or medians stays empty, as each fold fills in its own.
+pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, Failure> {
+    let missing = match missing(args.missing) {
+        Missing::Keep => {
+            return Err(Failure::Input(
+                "--missing keep has no effect here, as judges need every cell; use mean or median".into(),
+            ));
+        }
+        Missing::Mean | Missing::Median => Missing::Keep,
+        other => other,
+    };
+    load_with(args, missing, console)
+}
+
+fn load_with(
+    args: &TableArgs,
+    missing: Missing,
+    console: &Console,
+) -> std::result::Result<Loaded, Failure> {
     let table = read(&args.data, args.no_header, console)?;
-    let prepared = prepare(args, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    let prepared = prepare(args, missing, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     prepared.notes.iter().for_each(|note| console.inform(note));
     let target =
         prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
     Ok(Loaded { name: args.data.clone(), prepared, target })
 }
 
-fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
+fn missing(rule: MissingArg) -> Missing {
+    match rule {
+        MissingArg::Error => Missing::Error,
+        MissingArg::Drop => Missing::Drop,
+        MissingArg::Mean => Missing::Mean,
+        MissingArg::Median => Missing::Median,
+        MissingArg::Keep => Missing::Keep,
+    }
+}
+
+fn prepare(args: &TableArgs, missing: Missing, table: &Table) -> Result<Prepared> {
     let target = match args.target.as_deref() {
         None => TargetChoice::Guess,
         // A column that is really called 'none' wins.
@@ -56,12 +88,7 @@ fn prepare(args: &TableArgs, table: &Table) -> Result<Prepared> {
             TargetTypeArg::Class => TargetType::Class,
             TargetTypeArg::Number => TargetType::Number,
         },
-        missing: match args.missing {
-            MissingArg::Error => Missing::Error,
-            MissingArg::Drop => Missing::Drop,
-            MissingArg::Mean => Missing::Mean,
-            MissingArg::Median => Missing::Median,
-        },
+        missing,
         categorical: match args.categorical {
             CategoricalArg::Error => Categorical::Error,
             CategoricalArg::Onehot => Categorical::OneHot,

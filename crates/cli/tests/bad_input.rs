@@ -12,9 +12,16 @@ fn cells_that_are_not_numbers() {
     s.file("gap.csv", "a,b,class\n1,2,x\n3,,y\n");
     assert_eq!(
         s.error("select gap.csv"),
-        "gap.csv: row 2, column 'b': missing value; choose what to do with it: --missing drop, mean or median"
+        "gap.csv: row 2, column 'b': missing value; choose what to do with it: --missing drop, mean, median or keep"
     );
     s.file("nan.csv", "a,b,class\n1,NaN,x\n3,4,y\n");
+    for command in
+        ["select gap.csv", "select gap.csv -m takes", "basis gap.csv", "basis gap.csv --width-for-dim 1"]
+    {
+        let error = s.error(&format!("{command} --missing keep"));
+        assert!(error.starts_with("row 2, column 'b': missing value, and "), "{command}: {error}");
+        assert!(error.contains("needs every cell"), "{command}: {error}");
+    }
     assert!(s.error("basis nan.csv").starts_with("nan.csv: row 1, column 'b': missing value"));
     s.file("inf.csv", "a,b,class\n1,2,x\n3,inf,y\n");
     assert_eq!(

@@ -47,9 +47,21 @@ pub enum Error {
     },
     /// An empty cell where the user asked for none.
     #[error(
-        "row {row}, column '{column}': missing value; choose what to do with it: --missing drop, mean or median"
+        "row {row}, column '{column}': missing value; choose what to do with it: --missing drop, mean, median or keep"
     )]
     Missing {
+        /// Row, from 1.
+        row: usize,
+        /// Column name.
+        column: String,
+    },
+    /// A gap in data for a method that needs every cell.
+    #[error(
+        "row {row}, column '{column}': missing value, and {method} needs every cell; fill gaps with --missing mean or median, leave rows out with --missing drop, or use a method that bears gaps"
+    )]
+    Gap {
+        /// The method.
+        method: String,
         /// Row, from 1.
         row: usize,
         /// Column name.

@@ -100,8 +100,9 @@ impl Model {
         }
     }
 
-    /// Rows on the scale that the content expects.
+    /// Rows on the scale that the content expects; gaps are refused, as kernels know none.
     pub fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
+        x.need_complete(self.method(), |j| self.names[j].clone())?;
         match &self.scaler {
             None => Ok(Cow::Borrowed(x)),
             Some(scaler) => Ok(Cow::Owned(scaler.apply(x)?)),
@@ -222,7 +223,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::basis::{Basis, Kobl};
-    use crate::data::{Column, Prepare};
+    use crate::data::{Column, Missing, Prepare};
     use crate::select::{FisherScore, Selector, Wanted};
 
     fn table() -> Table {
@@ -271,6 +272,24 @@ mod tests {
         // The other column need not be there.
         let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
         assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
+    }
+
+    #[test]
+    fn gaps_that_were_kept_are_kept_again_or_refused() {
+        let [mut map, mut selection] = models();
+        let recipe = Prepare { missing: Missing::Keep, ..Prepare::default() }.fit(&table()).unwrap().recipe;
+        let new =
+            Table::new(vec![Column::numeric("a", vec![f64::NAN, 2.0]), Column::numeric("b", vec![1.0, 2.0])])
+                .unwrap();
+        let ctx = Context::default();
+        selection.recipe = Some(recipe.clone());
+        let selection = Model::from_bytes(&selection.to_bytes().unwrap()).unwrap();
+        let (x, rows) = selection.apply_table(&new, &ctx).unwrap();
+        assert!(x[[0, 0]].is_nan() && x[[1, 0]] == 2.0 && rows == [0, 1]);
+        map.recipe = Some(recipe);
+        let map = Model::from_bytes(&map.to_bytes().unwrap()).unwrap();
+        let error = map.apply_table(&new, &ctx).unwrap_err().to_string();
+        assert!(error.starts_with("row 1, column 'a': missing value, and kobl needs every cell"), "{error}");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What holds for every method in the catalogues. A new method is covered by being listed.
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Fitted};
+use kernsift::classify::Knnc;
 use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
 use kernsift::model::Content;
 use kernsift::random::Rng;
 use kernsift::select::{SELECTORS, Selection, Selector, SelectorMethod, Wanted};
-use kernsift::{Context, Error, Model, Observer};
+use kernsift::space::SPACES;
+use kernsift::{Context, Error, Kernel, KernelSpaceSelector, Model, Observer};
 use ndarray::{Array2, Axis, array};
 
 fn bases() -> impl Iterator<Item = (&'static str, BasisMethod)> {
@@ -208,6 +210,42 @@ fn bad_numbers_never_reach_a_method() {
         let error = Dataset::with_target(array![[1.0, 2.0], [3.0, bad]], Target::None).unwrap_err();
         assert!(error.to_string().starts_with("row 2, column 'x2'"), "{error}");
     }
+}
+
+#[test]
+fn gaps_are_borne_or_refused_by_name() {
+    let data = wine();
+    let mut x = data.x().to_dense();
+    for i in (4..x.nrows()).step_by(7) {
+        x[[i, i % 13]] = f64::NAN;
+    }
+    let gappy = Dataset::with_gaps(data.names().to_vec(), x, data.target().clone()).unwrap();
+    let ctx = Context::default();
+    let refused = |name: &str, error: Error| {
+        let text = error.to_string();
+        assert!(text.starts_with("row 5, column 'magnesium': missing value, and "), "{name}: {text}");
+        assert!(text.contains("needs every cell; fill gaps with --missing mean or median"), "{name}: {text}");
+    };
+    for (name, method) in selectors() {
+        match method.select(&gappy, Wanted::OwnRule, &ctx) {
+            Ok(selection) => {
+                assert!(method.bears_gaps(), "{name}");
+                assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
+            }
+            Err(error) => {
+                assert!(!method.bears_gaps(), "{name}: {error}");
+                refused(name, error);
+            }
+        }
+    }
+    for (name, method) in bases() {
+        refused(name, method.fit(&gappy, &ctx).err().unwrap());
+    }
+    for info in SPACES {
+        let method = KernelSpaceSelector::by_name(info.name).unwrap();
+        refused(info.name, method.fit(&gappy, Wanted::OwnRule, &ctx).unwrap_err());
+    }
+    refused("knnc", Knnc::fit(&Kernel::Linear.into(), &gappy, 1, &ctx).unwrap_err());
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub enum MissingArg {
     Mean,
     /// Fill with the column's median
     Median,
+    /// Leave them empty, for methods that bear gaps
+    Keep,
 }
 
 /// What becomes of text columns.

@@ -69,6 +69,11 @@ fn advised(error: Error, path: &Path) -> Failure {
             "{}: missing value; fill it in, or make the model with --missing drop, mean or median",
             place(row, column)
         )),
+        Error::Gap { row, column, method } => Failure::Input(format!(
+            "{}: missing value, and {method} needs every cell; fill it in, or make the model with --missing drop, mean \
+             or median",
+            place(row, column)
+        )),
         Error::CannotFill { row, column, why } => Failure::Input(format!(
             "{}: missing value, and {why}; fill it in, or make the model with --missing drop",
             place(row, column)

@@ -81,6 +81,7 @@ fn typed(error: kernsift::Error) -> Failure {
 }
 
 fn set_width(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {
+    data.need_complete("KOBL")?;
     let BasisMethod::Kobl(kobl) = method else { unreachable!("refused for other methods") };
     set_width_for_dim(kobl, data.x(), wanted, ctx)
 }

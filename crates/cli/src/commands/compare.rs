@@ -5,7 +5,8 @@ use crate::args::{CompareArgs, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
-use crate::output::{bytes, number, print, table};
+use crate::output::{number, print, table};
+use kernsift::error::bytes;
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::evaluate::{
     Cell, Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, costs_beside,

@@ -87,6 +87,7 @@ impl Discriminant {
 
 impl Basis for Discriminant {
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
+        data.need_complete(self.name())?;
         let classes = data.classes(self.name())?;
         self.validate(classes.n_present())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;

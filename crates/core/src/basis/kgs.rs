@@ -42,6 +42,7 @@ pub struct Kgs {
 impl Basis for Kgs {
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KGS", 1)?;
+        data.need_complete("KGS")?;
         self.kernel.validate()?;
         check_components("KGS", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;

@@ -181,6 +181,7 @@ pub(super) const ZERO: f64 = 1e-7;
 impl Basis for Kobl {
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KOBL", 1)?;
+        data.need_complete("KOBL")?;
         self.validate(data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
         let factor = self.factor(&kernel, data.x(), self.n_components.unwrap_or(data.n()), ctx)?;

@@ -46,6 +46,7 @@ impl Default for Kpca {
 impl Basis for Kpca {
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KPCA", 1)?;
+        data.need_complete("KPCA")?;
         self.kernel.validate()?;
         check_components("KPCA", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;

@@ -28,6 +28,7 @@ impl Width {
 /// gives exactly `wanted`, the nearest found is returned: look at [`Width::dimension`].
 pub fn width_for_dim(kobl: &Kobl, x: &Rows, wanted: usize, ctx: &Context) -> Result<Width> {
     kobl.validate(x.n())?;
+    x.need_complete("KOBL", |j| format!("x{}", j + 1))?;
     if wanted == 0 || wanted > x.n() {
         let expected = format!("from 1 to the number of rows, {}", x.n());
         return Err(Error::param("width_for_dim", "n_components", expected, wanted));

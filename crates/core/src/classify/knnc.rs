@@ -32,6 +32,7 @@ pub struct Knnc {
 impl Knnc {
     /// Remembers the rows.
     pub fn fit(kernel: &KernelChoice, data: &Dataset, n_neighbors: usize, ctx: &Context) -> Result<Self> {
+        data.need_complete("KNNC")?;
         let classes = data.classes("KNNC")?.clone();
         check_neighbors("KNNC", n_neighbors, data.n())?;
         kernel.validate()?;

@@ -12,6 +12,8 @@ pub struct Dataset {
     names: Vec<String>,
     x: Rows,
     target: Target,
+    /// Whether a cell is NaN.
+    gaps: bool,
 }
 
 /// What is to be explained.
@@ -78,6 +80,24 @@ impl Dataset {
     /// Checks names, sizes and that every number is finite.
     pub fn new(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
+        let bad = x.first_not_finite();
+        Self::checked(names, x, target, bad)
+    }
+
+    /// The same, but cells may be gaps (NaN), for methods that bear them. The others refuse such data.
+    pub fn with_gaps(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
+        let x = x.into();
+        let bad = x.first(f64::is_infinite);
+        Self::checked(names, x, target, bad)
+    }
+
+    /// Checks everything but the cells, of which the first `bad` one was found before.
+    fn checked(
+        names: Vec<String>,
+        x: Rows,
+        target: Target,
+        bad: Option<(usize, usize, f64)>,
+    ) -> Result<Self> {
         if names.len() != x.d() {
             return Err(Error::Shape {
                 what: "column names".into(),
@@ -101,7 +121,7 @@ impl Dataset {
                 got: rows.to_string(),
             });
         }
-        if let Some((i, j, value)) = x.first_not_finite() {
+        if let Some((i, j, value)) = bad {
             return Err(Error::NonFinite { row: i + 1, column: names[j].clone(), value });
         }
         if let Target::Continuous(values) = &target
@@ -109,7 +129,8 @@ impl Dataset {
         {
             return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
         }
-        Ok(Self { names, x, target })
+        let gaps = x.first_gap().is_some();
+        Ok(Self { names, x, target, gaps })
     }
 
     /// Plain numbers, named x1, x2, ..., without a target.
@@ -180,14 +201,28 @@ impl Dataset {
         if self.n() < need { Err(Error::TooFewRows { method, need, got: self.n() }) } else { Ok(()) }
     }
 
-    /// The same rows and target with other numbers, such as scaled ones.
+    /// Whether a cell is a gap (NaN).
+    pub fn has_gaps(&self) -> bool {
+        self.gaps
+    }
+
+    /// Refuses gaps on behalf of a method that needs every cell.
+    pub fn need_complete(&self, method: &str) -> Result<()> {
+        if !self.gaps {
+            return Ok(());
+        }
+        self.x.need_complete(method, |j| self.names[j].clone())
+    }
+
+    /// The same rows and target with other numbers, such as scaled ones; with gaps only if these have some.
     pub fn with_x(&self, x: impl Into<Rows>) -> Result<Self> {
-        Self::new(self.names.clone(), x, self.target.clone())
+        let (names, target) = (self.names.clone(), self.target.clone());
+        if self.gaps { Self::with_gaps(names, x, target) } else { Self::new(names, x, target) }
     }
 
     /// These rows, in this order. Classes keep their codes even if some have no rows left.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        Self { names: self.names.clone(), x: self.x.take_rows(keep), target: self.target_of(keep) }
+        self.part(self.names.clone(), self.x.take_rows(keep), self.target_of(keep))
     }
 
     /// The target of these rows, in this order.
@@ -204,11 +239,14 @@ impl Dataset {
 
     /// These columns, in this order.
     pub fn take_columns(&self, keep: &[usize]) -> Self {
-        Self {
-            names: keep.iter().map(|&j| self.names[j].clone()).collect(),
-            x: self.x.take_columns(keep),
-            target: self.target.clone(),
-        }
+        let names = keep.iter().map(|&j| self.names[j].clone()).collect();
+        self.part(names, self.x.take_columns(keep), self.target.clone())
+    }
+
+    /// A part of sound data, which may have lost its gaps.
+    fn part(&self, names: Vec<String>, x: Rows, target: Target) -> Self {
+        let gaps = self.gaps && x.first_gap().is_some();
+        Self { names, x, target, gaps }
     }
 }
 
@@ -244,6 +282,31 @@ mod tests {
         assert_eq!(error.to_string(), "target: expected 2 rows, got 1");
         assert!(Dataset::new(vec![], array![[1.0]], Target::None).is_err());
         assert!(matches!(Dataset::unlabelled(Array2::zeros((3, 0))), Err(Error::NoFeatures)));
+    }
+
+    #[test]
+    fn gaps_are_borne_by_those_who_ask_for_them() {
+        let x = array![[1.0, 2.0], [f64::NAN, 4.0], [5.0, 6.0]];
+        assert!(
+            Dataset::unlabelled(x.clone()).unwrap_err().to_string().starts_with("row 2, column 'x1': NaN")
+        );
+        let names = || vec!["a".to_string(), "b".to_string()];
+        let data = Dataset::with_gaps(names(), x.clone(), Target::None).unwrap();
+        assert!(data.has_gaps());
+        assert_eq!(
+            data.need_complete("KOBL").unwrap_err().to_string(),
+            "row 2, column 'a': missing value, and KOBL needs every cell; fill gaps with --missing mean or \
+             median, leave rows out with --missing drop, or use a method that bears gaps"
+        );
+        // Parts know whether they have any.
+        assert!(data.take_rows(&[1]).has_gaps() && !data.take_rows(&[0, 2]).has_gaps());
+        assert!(!data.take_columns(&[1]).has_gaps() && data.take_columns(&[1, 0]).has_gaps());
+        assert!(data.with_x(&x * 2.0).unwrap().has_gaps());
+        assert!(!data.with_x(Array2::ones((3, 2))).unwrap().has_gaps());
+        let whole = Dataset::with_gaps(names(), Array2::ones((3, 2)), Target::None).unwrap();
+        assert!(!whole.has_gaps() && whole.need_complete("m").is_ok() && whole.with_x(x).is_err());
+        let infinite = Dataset::with_gaps(names(), array![[1.0, f64::INFINITY]], Target::None);
+        assert!(infinite.unwrap_err().to_string().contains("inf is not a finite number"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::dataset::{Classes, Dataset, Target};
 use super::rows::Rows;
 use super::table::{Column, MISSING, Table, Values};
 use crate::error::{Error, Result, shorten};
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
@@ -54,6 +54,9 @@ pub enum Missing {
     Mean,
     /// They get the column's median.
     Median,
+    /// They stay empty (NaN), for methods that bear gaps. Of a text column all numbers are unknown then,
+    /// also where it becomes a column per category: none of them says "not this one".
+    Keep,
 }
 
 /// What becomes of text columns.
@@ -187,7 +190,7 @@ impl Prepare {
         let recipe =
             Recipe { columns, missing: self.missing, target: target.map(|t| t.name.clone()), sparse: true };
         let target = target.map_or(Ok(Target::None), |t| self.read_target(t, &all))?;
-        let data = Dataset::new(names.to_vec(), x, target)?;
+        let data = recipe.dataset(names.to_vec(), x, target)?;
         Ok(Prepared { data, recipe, rows: all, notes })
     }
 
@@ -198,6 +201,7 @@ impl Prepare {
         for (row, column, _) in cells.cells().filter(|(_, _, v)| v.is_nan()) {
             let column = names[column].clone();
             match self.missing {
+                Missing::Keep => {}
                 Missing::Drop => keep[row] = false,
                 Missing::Error => return Err(Error::Missing { row: row + 1, column }),
                 Missing::Mean | Missing::Median => {
@@ -272,7 +276,7 @@ impl Prepare {
             return None;
         }
         match self.missing {
-            Missing::Error | Missing::Drop => None,
+            Missing::Error | Missing::Drop | Missing::Keep => None,
             Missing::Mean => Some(present.iter().sum::<f64>() / present.len() as f64),
             Missing::Median => {
                 present.sort_by(f64::total_cmp);
@@ -419,7 +423,7 @@ impl Recipe {
                 let x = x.rearranged(self.columns.len(), &moves);
                 let (names, rows) =
                     (self.columns.iter().map(|c| c.name.clone()).collect(), (0..x.n_rows()).collect());
-                Ok((Dataset::new(names, x, Target::None)?, rows))
+                Ok((self.dataset(names, x, Target::None)?, rows))
             }
         }
     }
@@ -448,11 +452,23 @@ impl Recipe {
         for (recipe, column) in self.columns.iter().zip(columns) {
             let width = recipe.width();
             for (to, &from) in rows.iter().enumerate() {
+                if self.missing == Missing::Keep && column.is_missing(from) {
+                    x.slice_mut(s![to, at..at + width]).fill(f64::NAN);
+                    continue;
+                }
                 recipe.encode(column, from, |offset, value| x[[to, at + offset]] = value)?;
             }
             at += width;
         }
-        Dataset::new(names, x, target)
+        self.dataset(names, x, target)
+    }
+
+    fn dataset(&self, names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Dataset> {
+        if self.missing == Missing::Keep {
+            Dataset::with_gaps(names, x, target)
+        } else {
+            Dataset::new(names, x, target)
+        }
     }
 }
 
@@ -535,7 +551,7 @@ mod tests {
     fn gaps_and_text_are_errors_until_the_user_decides() {
         assert_eq!(
             message(&Prepare::default(), &table()),
-            "row 2, column 'size': missing value; choose what to do with it: --missing drop, mean or median"
+            "row 2, column 'size': missing value; choose what to do with it: --missing drop, mean, median or keep"
         );
         let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
         assert_eq!(
@@ -554,6 +570,30 @@ mod tests {
         assert_eq!(numbers(Missing::Drop), [1.0, 4.0, 7.0]);
         assert_eq!(numbers(Missing::Mean), [1.0, 4.0, 4.0, 7.0]);
         assert_eq!(numbers(Missing::Median), [1.0, 4.0, 4.0, 7.0]);
+    }
+
+    #[test]
+    fn gaps_that_are_kept() {
+        let table = Table::new(vec![
+            Column::numeric("size", vec![1.0, f64::NAN, 4.0]),
+            Column::text("colour", [Some("red"), Some("blue"), None].into_iter()),
+            Column::numeric("class", vec![1.0, 2.0, 1.0]),
+        ])
+        .unwrap();
+        let rows = |categorical| {
+            let prepared =
+                Prepare { missing: Missing::Keep, categorical, ..Prepare::default() }.fit(&table).unwrap();
+            assert!(prepared.data.has_gaps() && prepared.rows == [0, 1, 2]);
+            // New tables keep their gaps too.
+            let (again, _) = prepared.recipe.apply(&table).unwrap();
+            assert!(again.has_gaps());
+            format!("{:?}", again.x().to_dense())
+        };
+        let text = rows(Categorical::Ordinal);
+        assert!(text.starts_with("[[1.0, 1.0],\n [NaN, 0.0],\n [4.0, NaN]]"), "{text}");
+        // Which category it is is not known: none is denied.
+        let text = rows(Categorical::OneHot);
+        assert!(text.starts_with("[[1.0, 0.0, 1.0],\n [NaN, 1.0, 0.0],\n [4.0, NaN, NaN]]"), "{text}");
     }
 
     #[test]
@@ -683,6 +723,9 @@ mod tests {
         );
         assert!(fit(Missing::Mean).unwrap_err().to_string().contains("sparse rows are not filled in"));
         assert_eq!(fit(Missing::Drop).unwrap().rows, [1]);
+        let kept = fit(Missing::Keep).unwrap();
+        assert!(kept.data.has_gaps() && kept.data.x().is_sparse());
+        assert!(kept.recipe.apply(&table).unwrap().0.has_gaps());
     }
 
     #[test]

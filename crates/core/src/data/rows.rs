@@ -98,6 +98,12 @@ impl SparseRows {
         Self { value, ..self.clone() }
     }
 
+    /// Every gap (NaN) filled with its column's number.
+    pub(crate) fn filled(&self, fill: &Array1<f64>) -> Self {
+        let fill = |(&j, &v): (&u32, &f64)| if v.is_nan() { fill[j as usize] } else { v };
+        Self { value: self.column.iter().zip(&self.value).map(fill).collect(), ..self.clone() }
+    }
+
     /// Column `j` goes to `moves[j]`, or is left out; the result has `n_columns` columns.
     pub(crate) fn rearranged(&self, n_columns: usize, moves: &[Option<u32>]) -> Self {
         let mut out = Self { n_columns, start: vec![0], column: vec![], value: vec![] };
@@ -231,9 +237,11 @@ impl Rows {
         }
     }
 
-    /// Mean and standard deviation (with the divisor n) of every column, in two passes.
+    /// Mean and standard deviation (with the divisor n) of every column, in two passes. Gaps (NaN) are left
+    /// out, and n is then the number of known cells; a column without any has mean and deviation 0.
     pub fn moments(&self) -> (Array1<f64>, Array1<f64>) {
-        let (n, d) = (self.n().max(1) as f64, self.d());
+        let d = self.d();
+        let known = self.known().mapv(|n| n.max(1) as f64);
         // Squares of very large or small numbers would overflow or vanish: count in units of a
         // power of two near the largest, which rounds nothing.
         let unit = self
@@ -243,28 +251,44 @@ impl Rows {
         let mut spread = Array1::<f64>::zeros(d);
         match self {
             Self::Dense(x) => {
+                let or_nothing = |v: f64| if v.is_nan() { 0.0 } else { v };
                 for row in x.rows() {
-                    (0..d).for_each(|j| mean[j] += row[j] / unit[j]);
+                    (0..d).for_each(|j| mean[j] += or_nothing(row[j] / unit[j]));
                 }
-                mean /= n;
+                mean /= &known;
                 for row in x.rows() {
-                    (0..d).for_each(|j| spread[j] += (row[j] / unit[j] - mean[j]).powi(2));
+                    (0..d).for_each(|j| spread[j] += or_nothing((row[j] / unit[j] - mean[j]).powi(2)));
                 }
             }
             Self::Sparse(x) => {
                 let mut stored = vec![0usize; d];
-                for (_, j, v) in x.cells() {
+                let cells = || x.cells().filter(|(_, _, v)| !v.is_nan());
+                for (_, j, v) in cells() {
                     mean[j] += v / unit[j];
                     stored[j] += 1;
                 }
-                mean /= n;
-                for (_, j, v) in x.cells() {
+                mean /= &known;
+                for (_, j, v) in cells() {
                     spread[j] += (v / unit[j] - mean[j]).powi(2);
                 }
-                (0..d).for_each(|j| spread[j] += (n - stored[j] as f64) * mean[j] * mean[j]);
+                // A column that is nothing but gaps has neither stored nor unstored numbers.
+                (0..d).for_each(|j| spread[j] += (known[j] - stored[j] as f64) * mean[j] * mean[j]);
             }
         }
-        (mean * &unit, spread.mapv(|s| (s / n).sqrt()) * unit)
+        (mean * &unit, (spread / known).mapv(f64::sqrt) * unit)
+    }
+
+    /// How many cells of each column are known, that is, no gaps.
+    pub fn known(&self) -> Array1<usize> {
+        let mut known = Array1::from_elem(self.d(), self.n());
+        match self {
+            Self::Dense(x) => x
+                .rows()
+                .into_iter()
+                .for_each(|row| known.zip_mut_with(&row, |k, v| *k -= usize::from(v.is_nan()))),
+            Self::Sparse(x) => x.cells().filter(|(_, _, v)| v.is_nan()).for_each(|(_, j, _)| known[j] -= 1),
+        }
+        known
     }
 
     /// The largest size of a number in each column.
@@ -281,13 +305,29 @@ impl Rows {
 
     /// Position and value of the first cell that is NaN or infinite.
     pub fn first_not_finite(&self) -> Option<(usize, usize, f64)> {
+        self.first(|v| !v.is_finite())
+    }
+
+    /// Position of the first gap (NaN).
+    pub fn first_gap(&self) -> Option<(usize, usize)> {
+        self.first(f64::is_nan).map(|(i, j, _)| (i, j))
+    }
+
+    /// Position and value of the first cell that is so.
+    pub(crate) fn first(&self, is_so: impl Fn(f64) -> bool) -> Option<(usize, usize, f64)> {
         match self {
             // Most often all is well, which is soonest seen in the order of memory.
-            Self::Dense(x) if x.as_slice_memory_order().is_some_and(|s| s.iter().all(|v| v.is_finite())) => {
-                None
-            }
-            Self::Dense(x) => x.indexed_iter().find(|(_, v)| !v.is_finite()).map(|((i, j), v)| (i, j, *v)),
-            Self::Sparse(x) => x.cells().find(|(_, _, v)| !v.is_finite()),
+            Self::Dense(x) if x.as_slice_memory_order().is_some_and(|s| !s.iter().any(|&v| is_so(v))) => None,
+            Self::Dense(x) => x.indexed_iter().find(|(_, v)| is_so(**v)).map(|((i, j), v)| (i, j, *v)),
+            Self::Sparse(x) => x.cells().find(|(_, _, v)| is_so(*v)),
+        }
+    }
+
+    /// Refuses gaps on behalf of a method that needs every cell; `name` names columns.
+    pub(crate) fn need_complete(&self, method: &str, name: impl Fn(usize) -> String) -> Result<()> {
+        match self.first_gap() {
+            None => Ok(()),
+            Some((i, j)) => Err(Error::Gap { method: method.into(), row: i + 1, column: name(j) }),
         }
     }
 }
@@ -354,6 +394,29 @@ mod tests {
         // Decimal constants and a handful of operations: a few ulps.
         for (got, expected) in mean.iter().chain(&spread).zip([2e300, 2e-300, 4.0, 1e300, 1e-300, 2.0]) {
             assert!((got / expected - 1.0).abs() < 1e-15, "{got} {expected}");
+        }
+    }
+
+    #[test]
+    fn moments_are_those_of_the_known_cells() {
+        let gap = f64::NAN;
+        let dense: Rows = array![[1.0, 0.0, gap], [gap, gap, gap], [5.0, 4.0, gap], [0.0, 2.0, gap]].into();
+        let sparse: Rows = SparseRows::new(
+            3,
+            vec![0, 2, 5, 8, 10],
+            vec![0, 2, 0, 1, 2, 0, 1, 2, 1, 2],
+            vec![1.0, gap, gap, gap, gap, 5.0, 4.0, gap, 2.0, gap],
+        )
+        .unwrap()
+        .into();
+        for rows in [&dense, &sparse] {
+            let (mean, spread) = rows.moments();
+            // 1, 5, 0: mean 2, squares 1 + 9 + 4 over 3; 0, 4, 2: mean 2, squares 8 over 3; nothing.
+            assert_eq!(mean, array![2.0, 2.0, 0.0]);
+            assert!((spread[0] - (14.0_f64 / 3.0).sqrt()).abs() < 1e-15, "{spread}");
+            assert!((spread[1] - (8.0_f64 / 3.0).sqrt()).abs() < 1e-15 && spread[2] == 0.0, "{spread}");
+            assert_eq!(rows.known().to_vec(), [3, 3, 0]);
+            assert_eq!(rows.first_gap(), Some((0, 2)));
         }
     }
 

@@ -17,7 +17,7 @@ pub struct Standardizer {
 }
 
 impl Standardizer {
-    /// Mean 0 and variance 1 (with the divisor n). Sparse rows are scaled but not shifted.
+    /// Mean 0 and variance 1 (with the divisor n) over the known cells. Sparse rows are scaled but not shifted.
     pub fn fit(x: &Rows) -> Self {
         let (mean, spread) = x.moments();
         let mut constant = vec![];
@@ -39,7 +39,7 @@ impl Standardizer {
         Self { shift, scale, constant }
     }
 
-    /// Shifts and scales rows of as many columns.
+    /// Shifts and scales rows of as many columns; gaps stay gaps.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
         need_columns("columns to scale", self.shift.len(), x.d())?;
         Ok(match x {
@@ -74,6 +74,16 @@ mod tests {
         // New rows are scaled by the old numbers.
         assert_eq!(scaler.apply(&array![[5.0, 6.0]].into()).unwrap().to_dense(), array![[3.0, 1.0]]);
         assert!(scaler.apply(&array![[5.0]].into()).is_err());
+    }
+
+    #[test]
+    fn gaps_stay_gaps() {
+        let x: Rows = array![[1.0, f64::NAN], [3.0, f64::NAN], [f64::NAN, f64::NAN]].into();
+        let scaler = Standardizer::fit(&x);
+        assert_eq!(scaler.constant, [1]);
+        let scaled = scaler.apply(&x).unwrap().to_dense();
+        assert_eq!(scaled.column(0).to_vec()[..2], [-1.0, 1.0]);
+        assert!(scaled[[2, 0]].is_nan() && scaled.column(1).iter().all(|v| v.is_nan()));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::fold::FoldRows;
 use crate::context::Context;
-use crate::data::{Dataset, Rows};
+use crate::data::{Dataset, Rows, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use crate::select::{SELECTORS, Selector, SelectorMethod, Wanted};
@@ -31,6 +31,14 @@ impl Contestant {
             method = method.with(name, setting)?;
         }
         Ok(Self { label: text.to_owned(), method })
+    }
+
+    /// Every method that selects columns and can use this target, with its defaults.
+    pub fn all_for(target: &Target) -> Vec<Self> {
+        let all = SELECTORS.iter().filter_map(|info| SelectorMethod::by_name(info.name).ok().map(|m| (info, m)));
+        all.filter(|(_, method)| method.fits(target))
+            .map(|(info, method)| Self { label: info.name.to_owned(), method: Method::Columns(method) })
+            .collect()
     }
 }
 

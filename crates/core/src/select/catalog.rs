@@ -5,7 +5,7 @@ use super::fisher::FisherScore;
 use super::relief::Relief;
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
 use crate::method::Info;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,34 @@ impl SelectorMethod {
             "ffs" => Ok(Self::Ffs(Ffs::default())),
             "relief" => Ok(Self::Relief(Relief::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
+        }
+    }
+}
+
+impl SelectorMethod {
+    /// Whether it takes data with gaps; the others refuse them.
+    pub fn bears_gaps(&self) -> bool {
+        match self {
+            Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
+        }
+    }
+
+    /// Whether it can use this target.
+    pub fn fits(&self, target: &Target) -> bool {
+        match target {
+            Target::Classes(_) => true,
+            Target::Continuous(_) | Target::None => match self {
+                Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
+            },
+        }
+    }
+
+    /// Whether columns should be brought to one scale first. Scores of the others depend on no scale, or
+    /// are made for the numbers as they are.
+    pub fn wants_scaling(&self) -> bool {
+        match self {
+            Self::Fisher(_) => false,
+            Self::Ffs(_) | Self::Relief(_) => true,
         }
     }
 }

@@ -72,6 +72,7 @@ pub enum WeightRule {
 
 impl Selector for Ffs {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
         let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let (n, d) = (data.n(), data.d());

@@ -31,6 +31,7 @@ pub struct FisherScore {}
 
 impl Selector for FisherScore {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();

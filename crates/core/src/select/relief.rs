@@ -61,6 +61,7 @@ pub enum Difference {
 
 impl Selector for Relief {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check(classes)?;

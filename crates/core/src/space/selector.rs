@@ -124,6 +124,7 @@ impl KernelSpaceSelector {
 
     /// Refuses what can be told before any work is done.
     fn check(&self, data: &Dataset, wanted: Wanted) -> Result<()> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         // There are no more directions than rows.
         wanted

@@ -47,7 +47,7 @@ impl TestRows {
             match args.missing {
                 MissingArg::Drop => {}
                 MissingArg::Error => return Err(in_file(Error::Missing { row, column }).into()),
-                MissingArg::Mean | MissingArg::Median => {
+                MissingArg::Mean | MissingArg::Median | MissingArg::Keep => {
                     let why = "the target is not made up";
                     return Err(in_file(Error::CannotFill { row, column, why }).into());
                 }

@@ -73,10 +73,10 @@ fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
 
 /// The data on one scale, for selectors that look at distances. Others do not depend on it.
 fn scaled(data: &Dataset, method: &SelectorMethod, scale: ScaleArg) -> kernsift::Result<Option<Dataset>> {
-    match (scale, method) {
-        (ScaleArg::None, _) | (_, SelectorMethod::Fisher(_)) => Ok(None),
-        _ => data.with_x(Standardizer::fit(data.x()).apply(data.x())?).map(Some),
+    if scale == ScaleArg::None || !method.wants_scaling() {
+        return Ok(None);
     }
+    data.with_x(Standardizer::fit(data.x()).apply(data.x())?).map(Some)
 }
 
 fn record(
