@@ -51,11 +51,7 @@ pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Resul
     load_with(args, missing, console)
 }
 
-fn load_with(
-    args: &TableArgs,
-    missing: Missing,
-    console: &Console,
-) -> std::result::Result<Loaded, Failure> {
+fn load_with(args: &TableArgs, missing: Missing, console: &Console) -> std::result::Result<Loaded, Failure> {
     let table = read(&args.data, args.no_header, console)?;
     let prepared = prepare(args, missing, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     prepared.notes.iter().for_each(|note| console.inform(note));

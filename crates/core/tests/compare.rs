@@ -60,7 +60,11 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
         let data = noise(80, 60, seed);
         compare.judge = Judge::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap();
         let journal = run(&compare, &data);
-        assert!(journal.results().all(|r| r.failed.is_none()), "{:?}", journal.results().find(|r| r.failed.is_some()));
+        assert!(
+            journal.results().all(|r| r.failed.is_none()),
+            "{:?}",
+            journal.results().find(|r| r.failed.is_some())
+        );
         let summary = Summary::of(&journal, &methods, &[4], Measure::Error);
         for (mean, method) in mean.iter_mut().zip(&summary.methods) {
             *mean += method.cells[0].unwrap().mean / SETS as f64;
@@ -107,7 +111,12 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
     let mut errors_differ = false;
     for (a, b) in plain.results().zip(altered.results()) {
         assert!(a.failed.is_none(), "{a:?}");
-        assert_eq!((&a.features, &a.directions, &a.chosen), (&b.features, &b.directions, &b.chosen), "{}", a.method);
+        assert_eq!(
+            (&a.features, &a.directions, &a.chosen),
+            (&b.features, &b.directions, &b.chosen),
+            "{}",
+            a.method
+        );
         errors_differ |= a.scores != b.scores;
     }
     assert!(errors_differ, "the test rows were altered, so scores must change");
@@ -159,7 +168,10 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
     let whole = folder.path().join("whole.jsonl");
     compare.run(&wine, "wine", &mut Journal::open(&whole).unwrap(), &Context::default()).unwrap();
     let expected = std::fs::read_to_string(&whole).unwrap();
-    assert_eq!(expected, run(&Compare { ..compare.clone() }, &wine).text().replace("\"data\":\"test\"", "\"data\":\"wine\""));
+    assert_eq!(
+        expected,
+        run(&Compare { ..compare.clone() }, &wine).text().replace("\"data\":\"test\"", "\"data\":\"wine\"")
+    );
     let mut rng = Rng::new(7);
     for round in 0..5 {
         let path = folder.path().join(format!("{round}.jsonl"));
@@ -271,12 +283,17 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
         compare.run(data, "x", &mut Journal::in_memory(), &Context::default()).unwrap_err().to_string()
     };
     let usual = compare(&["fisher"], &[1], 3);
-    assert!(error(&compare(&["fisher"], &[14], 3), &wine).contains("from 1 to the number of columns, 13, got 14"));
+    assert!(
+        error(&compare(&["fisher"], &[14], 3), &wine).contains("from 1 to the number of columns, 13, got 14")
+    );
     assert!(error(&compare(&["fisher"], &[0], 3), &wine).contains("got 0"));
     assert!(error(&compare(&["fisher", "fisher"], &[1], 3), &wine).contains("'methods' must be different"));
     assert!(error(&compare(&[], &[1], 3), &wine).contains("'methods' must be at least one"));
     let boston = built_in("boston");
-    assert!(error(&usual, &wine.clone().take_rows(&[0, 1])).contains("'folds' must be from 2 to the number of rows, 2"));
+    assert!(
+        error(&usual, &wine.clone().take_rows(&[0, 1]))
+            .contains("'folds' must be from 2 to the number of rows, 2")
+    );
     let svm = Compare { judge: Judge::by_name("svm").unwrap(), ..usual.clone() };
     assert!(error(&svm, &boston).contains("ridge or knn for a target that is a number, got svm"));
     let ridge = Compare { judge: Judge::by_name("ridge").unwrap(), ..usual.clone() };

@@ -6,8 +6,8 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
 use crate::output::{number, print, table};
-use kernsift::error::bytes;
 use kernsift::data::{Dataset, Fill, Splits, Target};
+use kernsift::error::bytes;
 use kernsift::evaluate::{
     Cell, Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, costs_beside,
 };
@@ -162,7 +162,8 @@ fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
     if number == (measure == Measure::R2) {
         return Ok(());
     }
-    let (what, fit) = if number { ("a number", "r2") } else { ("classes", "error, balanced-accuracy or auc") };
+    let (what, fit) =
+        if number { ("a number", "r2") } else { ("classes", "error, balanced-accuracy or auc") };
     Err(Failure::Input(format!("--score {} does not fit a target of {what}; use {fit}", measure.name())))
 }
 
@@ -215,7 +216,10 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
     }
     if verbose {
         for block in places.chunks(BLOCK) {
-            text += &format!("\np-values of the difference from the best\n{}", block_of(summary, block, &p_value));
+            text += &format!(
+                "\np-values of the difference from the best\n{}",
+                block_of(summary, block, &p_value)
+            );
         }
     }
     text + "\n" + &costs(summary)

@@ -49,7 +49,8 @@ impl Knnc {
     /// The class of each row, and the share of the votes that each class got.
     pub fn predict_with_shares(&self, x: &Rows, ctx: &Context) -> Result<(Vec<usize>, Array2<f64>)> {
         need_columns("columns of the rows to classify", self.x.d(), x.d())?;
-        let near = if let Kernel::Rbf { .. } = self.kernel { self.plainly_near(x, ctx) } else { self.near(x, ctx) };
+        let near =
+            if let Kernel::Rbf { .. } = self.kernel { self.plainly_near(x, ctx) } else { self.near(x, ctx) };
         let codes = |rows: Vec<usize>| rows.into_iter().map(|row| self.classes.codes[row]).collect();
         Ok(counted(near?.into_iter().map(codes).collect(), self.classes.names.len()))
     }

@@ -34,7 +34,11 @@ impl Fold {
         }
         if self.train.is_empty() || self.test.is_empty() {
             let what = format!("rows of split {}", split + 1);
-            return Err(Error::Shape { what, expected: "some on both sides".into(), got: "none on one".into() });
+            return Err(Error::Shape {
+                what,
+                expected: "some on both sides".into(),
+                got: "none on one".into(),
+            });
         }
         Ok(())
     }

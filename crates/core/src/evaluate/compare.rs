@@ -177,7 +177,9 @@ impl Compare {
                 let counts: Vec<usize> = match contestant.method {
                     Method::Everything => vec![d],
                     // More directions than columns may be asked for where kernel space takes part.
-                    Method::Columns(_) | Method::Random => counts.iter().copied().filter(|&k| k <= d).collect(),
+                    Method::Columns(_) | Method::Random => {
+                        counts.iter().copied().filter(|&k| k <= d).collect()
+                    }
                     Method::Space(_) => counts.clone(),
                 };
                 let counts: Vec<usize> =
@@ -210,9 +212,9 @@ impl Queue {
     /// The next piece: of a method that is not known yet, else of the one that takes longest.
     fn next(&mut self) -> Option<Piece> {
         let cost = |piece: &Piece| self.seconds[piece.contestant].unwrap_or(f64::INFINITY);
-        let slowest = (0..self.waiting.len()).rev().max_by(|&a, &b| {
-            cost(&self.waiting[a]).total_cmp(&cost(&self.waiting[b]))
-        })?;
+        let slowest = (0..self.waiting.len())
+            .rev()
+            .max_by(|&a, &b| cost(&self.waiting[a]).total_cmp(&cost(&self.waiting[b])))?;
         Some(self.waiting.remove(slowest))
     }
 }
@@ -227,8 +229,7 @@ impl Arena<'_> {
         let workers = threads.min(total);
         let queue = Mutex::new(Queue { waiting: pieces, seconds: vec![None; self.contestants.len()] });
         let quiet = Quiet(ctx.observer);
-        let inner =
-            Context { observer: &quiet, memory_limit: ctx.memory_limit / workers as u64, ..*ctx };
+        let inner = Context { observer: &quiet, memory_limit: ctx.memory_limit / workers as u64, ..*ctx };
         std::thread::scope(|scope| {
             let (tell, told) = channel();
             for worker in 0..workers {
@@ -274,7 +275,8 @@ impl Arena<'_> {
     ) {
         let meter = Arc::new(Meter::new());
         let counted = meter.clone();
-        let pool = ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| counted.attach()).build();
+        let pool =
+            ThreadPoolBuilder::new().num_threads(threads).start_handler(move |_| counted.attach()).build();
         let pool = match pool {
             Ok(pool) => pool,
             Err(error) => {
@@ -340,9 +342,8 @@ impl Arena<'_> {
         let record = |&k: &usize| {
             let kept = ranking.kept(rows, k);
             let judge = &self.compare.judge;
-            let judged = kept.and_then(|kept| {
-                Ok((judge.verdict(&kept.train, &kept.test, truth, ctx)?, kept))
-            });
+            let judged =
+                kept.and_then(|kept| Ok((judge.verdict(&kept.train, &kept.test, truth, ctx)?, kept)));
             match judged {
                 Ok((verdict, kept)) => Ok(self.record(piece, k, verdict, kept)),
                 Err(error) if ends_everything(&error) => Err(error),

@@ -35,7 +35,8 @@ impl Contestant {
 
     /// Every method that selects columns and can use this target, with its defaults.
     pub fn all_for(target: &Target) -> Vec<Self> {
-        let all = SELECTORS.iter().filter_map(|info| SelectorMethod::by_name(info.name).ok().map(|m| (info, m)));
+        let all =
+            SELECTORS.iter().filter_map(|info| SelectorMethod::by_name(info.name).ok().map(|m| (info, m)));
         all.filter(|(_, method)| method.fits(target))
             .map(|(info, method)| Self { label: info.name.to_owned(), method: Method::Columns(method) })
             .collect()
@@ -81,7 +82,9 @@ impl Method {
     /// The same with one setting changed, such as `n_neighbors=5`.
     fn with(&self, name: &str, setting: &str) -> Result<Self> {
         let Some((path, value)) = setting.split_once('=') else {
-            return Err(Error::parse(format!("'{setting}' is no setting of {name}; write {name}:NAME=VALUE")));
+            return Err(Error::parse(format!(
+                "'{setting}' is no setting of {name}; write {name}:NAME=VALUE"
+            )));
         };
         // What is a number, true, false or null is one; anything else is text.
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
@@ -120,9 +123,7 @@ impl Method {
             Self::Random => Ok(Ranking::Once(Ranked::plain(rows.shuffled(ctx)))),
             Self::Everything => Ok(Ranking::Once(Ranked::plain((0..rows.train.d()).collect()))),
             // A smaller number is not the beginning of a larger one: each is a selection of its own.
-            Self::Columns(selector) => {
-                Ok(Ranking::each(counts, |k| Ranked::columns(selector, rows, k, ctx)))
-            }
+            Self::Columns(selector) => Ok(Ranking::each(counts, |k| Ranked::columns(selector, rows, k, ctx))),
             Self::Space(space) => {
                 Ok(Ranking::each(counts, |k| Ranked::directions(space, rows, Wanted::Count(k), ctx)))
             }
@@ -275,7 +276,9 @@ mod tests {
     #[test]
     fn settings_that_are_not_there() {
         let message = |text: &str| Contestant::parse(text).unwrap_err().to_string();
-        assert!(message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?"));
+        assert!(
+            message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?")
+        );
         assert!(message("relief:method=fisher").contains("no setting 'method'"));
         assert!(message("relief:n_neighbors=few").contains("relief: setting n_neighbors: invalid type"));
         assert!(message("relief:squared").contains("write relief:NAME=VALUE"));

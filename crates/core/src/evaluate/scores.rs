@@ -169,7 +169,8 @@ mod tests {
             for a in (0..30).filter(|&a| is_class[a]) {
                 for b in (0..30).filter(|&b| !is_class[b]) {
                     pairs += 1.0;
-                    right += if scores[a] > scores[b] { 1.0 } else { 0.5 * f64::from(scores[a] == scores[b]) };
+                    right +=
+                        if scores[a] > scores[b] { 1.0 } else { 0.5 * f64::from(scores[a] == scores[b]) };
                 }
             }
             assert_eq!(auc(&is_class, scores.view()), Some(right / pairs));

@@ -145,7 +145,8 @@ impl Summary {
             for (place, cell) in cells.iter_mut().enumerate() {
                 let (Some(cell), Some(best)) = (cell, best) else { continue };
                 cell.best = cell.mean == best.1;
-                cell.p = if place == best.0 { None } else { paired_p(&values[place], &values[best.0], ratio) };
+                cell.p =
+                    if place == best.0 { None } else { paired_p(&values[place], &values[best.0], ratio) };
             }
             methods.iter_mut().zip(cells).for_each(|(method, cell)| method.cells.push(cell));
         }
