@@ -25,6 +25,7 @@
 //! | [`select`] | selectors: which columns matter |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
 //! | [`classify`], [`neighbours`] | classifiers that judge features, and the nearest rows they ask |
+//! | [`optim`] | the solvers behind them |
 //! | [`model`] | saved models |
 //! | [`linalg`], [`simd`], [`random`], [`probability`] | the numerical ground |
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
@@ -43,6 +44,7 @@ pub mod linalg;
 pub mod method;
 pub mod model;
 pub mod neighbours;
+pub mod optim;
 pub mod outcome;
 pub mod probability;
 pub mod random;
