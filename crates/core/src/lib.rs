@@ -26,11 +26,13 @@
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
 //! | [`classify`], [`regress`], [`neighbours`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
 //! | [`evaluate`] | methods side by side: folds, judges, scores, records |
+//! | [`optim`] | the solvers behind them |
 //! | [`model`] | saved models |
 //! | [`linalg`], [`simd`], [`random`], [`probability`], [`memory`] | the ground |
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
 //!
-//! Imports run one way: ground, then `data`, `kernel`, `basis`, `select` and `classify`, `space`, and `model` on top. In each
+//! Imports run one way: ground, then `data`, `kernel` and `optim`, `basis`, `classify` and `regress`, `select`, `space`, `model` and
+//! `evaluate` on top. In each
 //! family of methods a trait file is at the bottom, one file per method imports it, and `catalog.rs`
 //! on top lists them all.
 
@@ -46,6 +48,7 @@ pub mod memory;
 pub mod method;
 pub mod model;
 pub mod neighbours;
+pub mod optim;
 pub mod outcome;
 pub mod probability;
 pub mod random;

@@ -6,8 +6,10 @@
 //! the same operations as full vectors.
 
 mod exp;
+mod working_set;
 
 pub use exp::exp_scaled;
+pub use working_set::{best_partner, largest_sum, step_and_largest_sum};
 
 /// Compiles a loop for several instruction sets and picks one at run time.
 ///

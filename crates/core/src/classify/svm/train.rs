@@ -1,0 +1,314 @@
+//! Training: settings, class weights, and the pairs of classes one after another or side by side.
+
+use super::model::SvmModel;
+use super::pairs::{PairMachine, PairMachines};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::optim::{BlockColumns, KernelColumns, PairProblem, Smo, SmoSolution};
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+pub(super) const NAME: &str = "SVM";
+
+/// Up to this many rows one fit keeps its whole Gram matrix, 128 MiB.
+const KEPT_ROWS: usize = 4096;
+
+/// The most bytes of columns that are remembered.
+const MOST_CACHE: u64 = 1 << 30;
+
+/// How much rows of each class count.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeight {
+    /// All alike.
+    #[default]
+    None,
+    /// By one over the class's share, so that all classes count alike.
+    Balanced,
+    /// A factor per class, zero or more.
+    Given(Vec<f64>),
+}
+
+/// A support vector machine; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Svm {
+    /// The kernel.
+    pub kernel: KernelChoice,
+    /// $C$: the price of a row that the margin does not clear, above 0.
+    pub c: f64,
+    /// What $C$ is multiplied by for rows of each class.
+    pub class_weight: ClassWeight,
+    /// The violation of the optimality conditions that is let pass, above 0.
+    pub tol: f64,
+    /// Most steps of each machine; 0 is no limit.
+    pub max_iter: usize,
+    /// Whether rows that seem settled are set aside until the end. Saves time only.
+    pub shrinking: bool,
+}
+
+impl Default for Svm {
+    /// RBF with scikit-learn's width, $C = 1$.
+    fn default() -> Self {
+        let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
+        let class_weight = ClassWeight::None;
+        Self { kernel, c: 1.0, class_weight, tol: 1e-3, max_iter: 0, shrinking: true }
+    }
+}
+
+impl ClassWeight {
+    /// The factor of every class, for rows of these classes.
+    pub fn factors(&self, classes: &Classes) -> Result<Vec<f64>> {
+        let counts = classes.counts();
+        Ok(match self {
+            Self::None => vec![1.0; counts.len()],
+            Self::Balanced => {
+                let share = classes.codes.len() as f64 / classes.n_present() as f64;
+                counts.iter().map(|&count| if count > 0 { share / count as f64 } else { 1.0 }).collect()
+            }
+            Self::Given(factors) => {
+                if factors.len() != counts.len() {
+                    let expected = format!("one number for each of the {} classes", counts.len());
+                    return Err(Error::param(NAME, "class_weight", expected, factors.len()));
+                }
+                if let Some(bad) = factors.iter().find(|f| !(**f >= 0.0 && f.is_finite())) {
+                    return Err(Error::param(NAME, "class_weight", "zero or more and finite", bad));
+                }
+                factors.clone()
+            }
+        })
+    }
+}
+
+impl Svm {
+    /// Learns from dense or sparse rows.
+    pub fn fit(&self, data: &Dataset, ctx: &Context) -> Result<SvmModel> {
+        let classes = data.classes(NAME)?;
+        self.check()?;
+        self.class_weight.factors(classes)?;
+        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        let (machines, support) = {
+            let source = KernelSource::for_one_fit(&kernel, data.x(), ctx)?;
+            let all: Vec<usize> = (0..data.n()).collect();
+            let machines = self.fit_rows(&source, classes, &all, ctx)?;
+            let support = machines.support();
+            (machines, support)
+        };
+        SvmModel::new(kernel, data.x(), classes, machines, support)
+    }
+
+    /// Learns from a Gram matrix; `k` is symmetric, a row per row of `classes`.
+    pub fn fit_gram(&self, k: ArrayView2<f64>, classes: &Classes, ctx: &Context) -> Result<PairMachines> {
+        let n = classes.codes.len();
+        if k.dim() != (n, n) {
+            let (expected, got) = (format!("{n} x {n}"), format!("{} x {}", k.nrows(), k.ncols()));
+            return Err(Error::Shape { what: "the kernel matrix".into(), expected, got });
+        }
+        if classes.n_present() < 2 {
+            let class = classes.codes.first().map_or(String::new(), |&c| classes.names[c].clone());
+            return Err(Error::OneClass { method: NAME, class });
+        }
+        self.check()?;
+        self.fit_rows(&KernelSource::Whole(k.into()), classes, &(0..n).collect::<Vec<_>>(), ctx)
+    }
+
+    /// Learns from some rows of a source.
+    pub(super) fn fit_rows(
+        &self,
+        source: &KernelSource,
+        classes: &Classes,
+        rows: &[usize],
+        ctx: &Context,
+    ) -> Result<PairMachines> {
+        let task = PairTask::all(classes, rows, &self.class_weight)?;
+        let solve = |pair: &PairTask| {
+            let solutions = self.solve_path(source, pair, &[self.c], ctx)?;
+            Ok(pair.machine(&solutions[0]))
+        };
+        let machines = match source {
+            KernelSource::Whole(_) => task.par_iter().map(solve).collect::<Result<_>>()?,
+            // One after another: each may fill the cache.
+            KernelSource::Columns { .. } => task.iter().map(solve).collect::<Result<_>>()?,
+        };
+        let present = present(classes, rows);
+        Ok(PairMachines { n_classes: classes.names.len(), present, machines })
+    }
+
+    /// One pair at several prices, rising; each starts from the one before.
+    pub(super) fn solve_path(
+        &self,
+        source: &KernelSource,
+        pair: &PairTask,
+        prices: &[f64],
+        ctx: &Context,
+    ) -> Result<Vec<SmoSolution>> {
+        match source {
+            KernelSource::Whole(k) => {
+                self.walk(&mut BlockColumns::new(k.view(), &pair.rows), pair, prices, ctx)
+            }
+            KernelSource::Columns { kernel, x, bytes } => {
+                let mut columns = CachedColumns::new(kernel, &x.take_rows(&pair.rows), *bytes)?;
+                self.walk(&mut columns, pair, prices, ctx)
+            }
+        }
+    }
+
+    fn walk(
+        &self,
+        columns: &mut impl KernelColumns,
+        pair: &PairTask,
+        prices: &[f64],
+        ctx: &Context,
+    ) -> Result<Vec<SmoSolution>> {
+        let mut found: Vec<SmoSolution> = vec![];
+        for (at, price) in prices.iter().enumerate() {
+            let bounds: Vec<f64> = pair.weights.iter().map(|w| w * price).collect();
+            let start = found.last().map(|before| raised(before, pair, prices[at - 1], *price, &bounds));
+            let problem = PairProblem { signs: &pair.signs, bounds: &bounds, start: start.as_deref() };
+            found.push(self.solver().solve(&problem, columns, ctx)?);
+        }
+        Ok(found)
+    }
+
+    fn solver(&self) -> Smo {
+        Smo { tolerance: self.tol, max_iterations: self.max_iter, shrinking: self.shrinking }
+    }
+
+    /// Refuses parameters that are wrong whatever the data are.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (name, value) in [("C", self.c), ("tol", self.tol)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::param(NAME, name, "a positive finite number", value));
+            }
+        }
+        self.kernel.validate()
+    }
+}
+
+/// A start for a higher price: everything grows in proportion, so that rows at their bound stay at it.
+fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f64]) -> Vec<f64> {
+    let at = before.coefficients.iter().zip(bounds).zip(pair.signs.iter().zip(&pair.weights));
+    at.map(|((b, bound), (sign, weight))| {
+        // Exactly at the bound, where a product could miss it by rounding.
+        if sign * b >= weight * from { sign * bound } else { (b * (to / from)).clamp(-bound, *bound) }
+    })
+    .collect()
+}
+
+/// Where kernel values come from.
+pub(super) enum KernelSource<'a> {
+    /// The whole matrix is there.
+    Whole(ndarray::CowArray<'a, f64, ndarray::Ix2>),
+    /// Columns are computed when asked for.
+    Columns {
+        /// The kernel.
+        kernel: &'a Kernel,
+        /// All rows.
+        x: &'a Rows,
+        /// Bytes of columns to remember.
+        bytes: usize,
+    },
+}
+
+impl<'a> KernelSource<'a> {
+    fn for_one_fit(kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<Self> {
+        // The matrix, a pair's part of it, and what is left of that after shrinking.
+        if x.n() <= KEPT_ROWS && Self::fits(x.n(), 3.0, ctx) {
+            return Ok(Self::Whole(gram_symmetric(kernel, x)?.into()));
+        }
+        Self::columns(kernel, x, ctx)
+    }
+
+    /// Whether so many matrices fit in half of the memory.
+    pub(super) fn fits(n: usize, matrices: f64, ctx: &Context) -> bool {
+        matrices * square_bytes(n) <= 0.5 * ctx.memory_limit as f64
+    }
+
+    pub(super) fn columns(kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<Self> {
+        let bytes = (ctx.memory_limit / 2).min(MOST_CACHE);
+        ctx.need_memory(
+            format!("an SVM of {} rows", x.n()),
+            // Two columns, and the dozen vectors of the solver.
+            16.0 * 8.0 * x.n() as f64,
+            "use fewer rows",
+        )?;
+        Ok(Self::Columns { kernel, x, bytes: bytes as usize })
+    }
+
+    /// The kernel of some rows with some others.
+    pub(super) fn block(&self, rows: &[usize], others: &[usize]) -> Result<Array2<f64>> {
+        match self {
+            Self::Whole(k) => {
+                let mut out = Array2::zeros((rows.len(), others.len()));
+                for (&i, mut out) in rows.iter().zip(out.rows_mut()) {
+                    // Symmetric: a column is as good as a row, and one of them lies together.
+                    let line = if k.strides()[1] == 1 { k.row(i) } else { k.column(i) };
+                    out.iter_mut().zip(others).for_each(|(out, &j)| *out = line[j]);
+                }
+                Ok(out)
+            }
+            Self::Columns { kernel, x, .. } => {
+                crate::kernel::gram(kernel, &x.take_rows(rows), &x.take_rows(others))
+            }
+        }
+    }
+}
+
+fn square_bytes(n: usize) -> f64 {
+    8.0 * (n as f64) * (n as f64)
+}
+
+/// Two classes and their rows.
+pub(super) struct PairTask {
+    first: usize,
+    second: usize,
+    /// Places among all rows, rising.
+    pub(super) rows: Vec<usize>,
+    signs: Vec<f64>,
+    /// What the price is multiplied by, per row.
+    weights: Vec<f64>,
+}
+
+/// Classes that some of these rows have, rising.
+pub(super) fn present(classes: &Classes, rows: &[usize]) -> Vec<usize> {
+    let mut seen = vec![false; classes.names.len()];
+    rows.iter().for_each(|&i| seen[classes.codes[i]] = true);
+    (0..seen.len()).filter(|&c| seen[c]).collect()
+}
+
+impl PairTask {
+    /// All pairs of the classes that these rows have.
+    pub(super) fn all(classes: &Classes, rows: &[usize], weight: &ClassWeight) -> Result<Vec<Self>> {
+        let codes: Vec<usize> = rows.iter().map(|&i| classes.codes[i]).collect();
+        let factors = weight.factors(&Classes { codes, names: classes.names.clone() })?;
+        let present = present(classes, rows);
+        let pairs =
+            present.iter().enumerate().flat_map(|(at, &a)| present[at + 1..].iter().map(move |&b| (a, b)));
+        Ok(pairs.map(|(first, second)| Self::new(first, second, classes, rows, &factors)).collect())
+    }
+
+    fn new(first: usize, second: usize, classes: &Classes, rows: &[usize], factors: &[f64]) -> Self {
+        let of = |i: &usize| [first, second].contains(&classes.codes[*i]);
+        let rows: Vec<usize> = rows.iter().copied().filter(of).collect();
+        let signs = rows.iter().map(|&i| if classes.codes[i] == first { 1.0 } else { -1.0 }).collect();
+        let weights = rows.iter().map(|&i| factors[classes.codes[i]]).collect();
+        Self { first, second, rows, signs, weights }
+    }
+
+    /// What the solver found, without the rows that do not count.
+    pub(super) fn machine(&self, solution: &SmoSolution) -> PairMachine {
+        let count = || solution.coefficients.iter().zip(&self.rows).filter(|(b, _)| **b != 0.0);
+        PairMachine {
+            first: self.first,
+            second: self.second,
+            rows: count().map(|(_, &i)| i).collect(),
+            coefficients: count().map(|(&b, _)| b).collect(),
+            bias: solution.bias,
+            objective: solution.objective,
+            iterations: solution.iterations,
+            converged: solution.converged,
+        }
+    }
+}

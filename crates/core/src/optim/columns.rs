@@ -1,0 +1,115 @@
+//! Where a solver gets the columns of its matrix from.
+
+use crate::simd::add_scaled;
+use ndarray::ArrayView2;
+
+/// A symmetric matrix that is asked for its columns; some rows and columns may be set aside.
+pub trait KernelColumns {
+    /// Number of rows that are not set aside.
+    fn len(&self) -> usize;
+    /// Whether no row is left.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The diagonal, of the rows that are not set aside.
+    fn diagonal(&self) -> &[f64];
+    /// Hands the diagonal and column `i` to `use_it`, both of the rows that are not set aside, among which `i`
+    /// is a place.
+    fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T;
+    /// Sets aside all but `keep`, rising places among those that are not set aside.
+    fn restrict(&mut self, keep: &[usize]);
+    /// Sets nothing aside any more.
+    fn release(&mut self);
+    /// `out[r] += sum of weight * K[row][rows[r]]` over all pairs of a row and a weight. Rows are places among
+    /// all, whatever is set aside.
+    fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]);
+}
+
+/// Some rows and columns of a matrix that is there, copied together once.
+pub struct BlockColumns {
+    whole: Square,
+    /// What is not set aside; empty if that is everything.
+    part: Option<Square>,
+}
+
+/// A matrix by columns, and its diagonal.
+struct Square {
+    n: usize,
+    cells: Vec<f64>,
+    diagonal: Vec<f64>,
+}
+
+impl Square {
+    fn gather(n: usize, column: impl Fn(usize, &mut Vec<f64>)) -> Self {
+        let mut cells = Vec::with_capacity(n * n);
+        (0..n).for_each(|i| column(i, &mut cells));
+        let diagonal = (0..n).map(|i| cells[i * n + i]).collect();
+        Self { n, cells, diagonal }
+    }
+
+    fn column(&self, i: usize) -> &[f64] {
+        &self.cells[i * self.n..(i + 1) * self.n]
+    }
+}
+
+impl BlockColumns {
+    /// The rows and columns `rows` of the symmetric matrix `k`.
+    pub fn new(k: ArrayView2<f64>, rows: &[usize]) -> Self {
+        let whole = Square::gather(rows.len(), |i, cells| {
+            let row = k.row(rows[i]);
+            match row.to_slice() {
+                Some(row) => cells.extend(rows.iter().map(|&j| row[j])),
+                // Laid out by columns; the matrix is symmetric.
+                None => {
+                    let column = k.column(rows[i]);
+                    cells.extend(rows.iter().map(|&j| column[j]));
+                }
+            }
+        });
+        Self { whole, part: None }
+    }
+
+    fn now(&self) -> &Square {
+        self.part.as_ref().unwrap_or(&self.whole)
+    }
+}
+
+impl KernelColumns for BlockColumns {
+    fn len(&self) -> usize {
+        self.now().n
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        &self.now().diagonal
+    }
+
+    fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T {
+        let now = self.now();
+        use_it(&now.diagonal, now.column(i))
+    }
+
+    fn restrict(&mut self, keep: &[usize]) {
+        let now = self.now();
+        let part = Square::gather(keep.len(), |i, cells| {
+            let column = now.column(keep[i]);
+            cells.extend(keep.iter().map(|&j| column[j]));
+        });
+        self.part = Some(part);
+    }
+
+    fn release(&mut self) {
+        self.part = None;
+    }
+
+    fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
+        let whole = &self.whole;
+        if rows.len() == whole.n {
+            weights.iter().for_each(|&(i, weight)| add_scaled(out, weight, whole.column(i)));
+            return;
+        }
+        for &(i, weight) in weights {
+            let column = whole.column(i);
+            out.iter_mut().zip(rows).for_each(|(out, &r)| *out += weight * column[r]);
+        }
+    }
+}

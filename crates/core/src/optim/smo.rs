@@ -1,0 +1,422 @@
+//! Sequential minimal optimisation: a quadratic programme with one equality, two variables at a time.
+//!
+//! $$ \min_\beta \tfrac12 \beta^\top K \beta - y^\top \beta \quad\text{with}\quad \sum_i \beta_i = 0, \quad
+//!    0 \le y_i \beta_i \le C_i, \quad y_i = \pm 1 $$
+//!
+//! This is the dual of the support vector machine in signed coefficients $\beta_i = y_i \alpha_i$, which spares
+//! the signs of $Q_{ij} = y_i y_j K_{ij}$. With $f = y - K \beta$, what is left of the labels, $\beta$ is optimal if no
+//! row that may rise has a larger $f$ than one that may fall:
+//!
+//! $$ \max_{i:\ \beta_i \text{ may rise}} f_i - \min_{j:\ \beta_j \text{ may fall}} f_j \le \varepsilon $$
+//!
+//! Each step takes the row $i$ with the largest $f$ that may rise, and of those that may fall the one with which
+//! the objective gains most to second order, $(f_i - f_j)^2 / (K_{ii} + K_{jj} - 2 K_{ij})$; the pair moves by
+//! $\pm (f_i - f_j) / (K_{ii} + K_{jj} - 2 K_{ij})$, as far as the bounds allow.
+//!
+//! Rows at a bound that cannot take part in any such pair as things stand are set aside (shrinking). When the rest
+//! is solved their $f$ is rebuilt from the coefficients, and all rows are looked at again: what is returned
+//! holds for all.
+//!
+//! Cost: $O(n)$ per step and one or two columns of $K$; the number of steps grows faster than $n$, and with $C$.
+//!
+//! Reference: Platt, *Fast training of support vector machines using sequential minimal optimization*, 1999; Fan,
+//! Chen and Lin, *Working set selection using second order information*, 2005.
+
+use super::columns::KernelColumns;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::simd::{add_scaled, best_partner, largest_sum, step_and_largest_sum};
+
+const NAME: &str = "pairwise solver";
+
+/// Steps between two looks at what can be set aside, and at whether the user asked to stop.
+const ROUND: usize = 1000;
+
+/// Rows are set aside only if no more than this share stays: it costs a copy of what stays.
+const WORTH_SHRINKING: f64 = 0.8;
+
+/// How the programme is solved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Smo {
+    /// $\varepsilon$: the violation of the optimality conditions that is let pass.
+    pub tolerance: f64,
+    /// Most steps; 0 is no limit.
+    pub max_iterations: usize,
+    /// Whether rows are set aside.
+    pub shrinking: bool,
+}
+
+impl Default for Smo {
+    /// A tolerance of 0.001, no limit, with shrinking.
+    fn default() -> Self {
+        Self { tolerance: 1e-3, max_iterations: 0, shrinking: true }
+    }
+}
+
+/// What is solved, besides $K$.
+#[derive(Debug, Clone, Copy)]
+pub struct PairProblem<'a> {
+    /// $y$: 1 or -1 per row.
+    pub signs: &'a [f64],
+    /// $C_i$, zero or more.
+    pub bounds: &'a [f64],
+    /// Where to start: any $\beta$ that the conditions allow. All zeros if none.
+    pub start: Option<&'a [f64]>,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SmoSolution {
+    /// $\beta$
+    pub coefficients: Vec<f64>,
+    /// The constant that goes with them: $f$ of the rows strictly between their bounds, on average.
+    pub bias: f64,
+    /// $\tfrac12 \beta^\top K \beta - y^\top \beta$
+    pub objective: f64,
+    /// $y - K \beta$
+    pub left: Vec<f64>,
+    /// Steps taken.
+    pub iterations: usize,
+    /// Whether the violation is below the tolerance.
+    pub converged: bool,
+}
+
+impl PairProblem<'_> {
+    fn check(&self, n: usize) -> Result<()> {
+        for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
+            .into_iter()
+            .chain(self.start.map(|s| ("starting coefficients", s.len())))
+        {
+            if length != n {
+                let (expected, got) = (n.to_string(), length.to_string());
+                return Err(Error::Shape { what: format!("{NAME}: {what}"), expected, got });
+            }
+        }
+        if let Some(bound) = self.bounds.iter().find(|c| !(**c >= 0.0 && c.is_finite())) {
+            return Err(Error::param(NAME, "bounds", "zero or more and finite", bound));
+        }
+        let Some(start) = self.start else { return Ok(()) };
+        let within = |i: usize| (0.0..=self.bounds[i]).contains(&(self.signs[i] * start[i]));
+        let (sum, size) = start.iter().fold((0.0, 0.0), |(s, z), b| (s + b, z + b.abs()));
+        // A sum of numbers that cancel is rounding of their size.
+        if !(0..n).all(within) || f64::abs(sum) > 1e-9 * size {
+            return Err(Error::param(NAME, "start", "within the bounds, with the sum 0", "another start"));
+        }
+        Ok(())
+    }
+}
+
+impl Smo {
+    /// Solves the programme; `columns` gives $K$.
+    pub fn solve(
+        &self,
+        problem: &PairProblem,
+        columns: &mut impl KernelColumns,
+        ctx: &Context,
+    ) -> Result<SmoSolution> {
+        columns.release();
+        problem.check(columns.len())?;
+        let mut run = Run::new(problem, columns);
+        let (iterations, converged) = self.iterate(&mut run, columns, ctx)?;
+        run.release(columns);
+        Ok(run.solution(iterations, converged))
+    }
+
+    fn iterate(
+        &self,
+        run: &mut Run,
+        columns: &mut impl KernelColumns,
+        ctx: &Context,
+    ) -> Result<(usize, bool)> {
+        let limit = if self.max_iterations == 0 { usize::MAX } else { self.max_iterations };
+        let (mut iterations, mut until_look) = (0, ROUND.min(run.whole.len()));
+        // Just before the end, what was set aside early is looked at once more.
+        let mut looked_again = false;
+        let mut first = run.active.first();
+        loop {
+            if until_look == 0 {
+                until_look = ROUND.min(run.whole.len());
+                ctx.check()?;
+                if self.shrinking {
+                    let violation = run.active.violation(first.0);
+                    if !looked_again && violation <= 10.0 * self.tolerance {
+                        looked_again = true;
+                        run.release(columns);
+                    }
+                    run.shrink(columns);
+                    first = run.active.first();
+                }
+            }
+            until_look -= 1;
+            let (gain, second, violation) = run.active.partner(first, columns);
+            if violation < self.tolerance || gain < 0.0 {
+                if run.is_whole() {
+                    return Ok((iterations, true));
+                }
+                run.release(columns);
+                first = run.active.first();
+                continue;
+            }
+            if iterations == limit {
+                return Ok((iterations, false));
+            }
+            first = run.active.step(first.1, second, columns);
+            iterations += 1;
+        }
+    }
+}
+
+/// All rows, and those at work.
+struct Run<'a> {
+    problem: &'a PairProblem<'a>,
+    /// All coefficients; of rows at work, as they were when work began.
+    whole: Vec<f64>,
+    left: Vec<f64>,
+    active: Active,
+}
+
+/// The rows at work, side by side.
+#[derive(Default)]
+struct Active {
+    /// Places among all rows, rising.
+    rows: Vec<usize>,
+    beta: Vec<f64>,
+    /// The bounds of each coefficient.
+    least: Vec<f64>,
+    most: Vec<f64>,
+    /// $f$
+    left: Vec<f64>,
+    /// 0 where the coefficient may rise, minus infinity elsewhere.
+    up: Vec<f64>,
+    /// 0 where the coefficient may fall, infinity elsewhere.
+    low: Vec<f64>,
+}
+
+impl<'a> Run<'a> {
+    fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns) -> Self {
+        let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], <[f64]>::to_vec);
+        let mut run = Self { problem, whole, left: problem.signs.to_vec(), active: Active::default() };
+        let everything: Vec<usize> = (0..run.whole.len()).collect();
+        run.rebuild(&everything, columns);
+        run.activate(everything);
+        run
+    }
+
+    fn is_whole(&self) -> bool {
+        self.active.rows.len() == self.whole.len()
+    }
+
+    /// $f$ of these rows from the coefficients of all.
+    fn rebuild(&mut self, rows: &[usize], columns: &mut impl KernelColumns) {
+        let weights: Vec<(usize, f64)> =
+            self.whole.iter().copied().enumerate().filter(|(_, b)| *b != 0.0).collect();
+        if rows.is_empty() || weights.is_empty() {
+            return;
+        }
+        let mut sum = vec![0.0; rows.len()];
+        columns.combine(&weights, rows, &mut sum);
+        rows.iter().zip(sum).for_each(|(&i, sum)| self.left[i] = self.problem.signs[i] - sum);
+    }
+
+    fn activate(&mut self, rows: Vec<usize>) {
+        let take = |from: &[f64]| -> Vec<f64> { rows.iter().map(|&i| from[i]).collect() };
+        let n = rows.len();
+        let mut active = Active {
+            beta: take(&self.whole),
+            left: take(&self.left),
+            least: rows.iter().map(|&i| (self.problem.signs[i] * self.problem.bounds[i]).min(0.0)).collect(),
+            most: rows.iter().map(|&i| (self.problem.signs[i] * self.problem.bounds[i]).max(0.0)).collect(),
+            up: vec![0.0; n],
+            low: vec![0.0; n],
+            rows,
+        };
+        (0..n).for_each(|i| active.mark(i));
+        self.active = active;
+    }
+
+    /// Writes what the rows at work have found to all rows.
+    fn store(&mut self) {
+        for (at, &i) in self.active.rows.iter().enumerate() {
+            self.whole[i] = self.active.beta[at];
+            self.left[i] = self.active.left[at];
+        }
+    }
+
+    /// All rows go back to work.
+    fn release(&mut self, columns: &mut impl KernelColumns) {
+        self.store();
+        if self.is_whole() {
+            return;
+        }
+        columns.release();
+        let mut aside = vec![true; self.whole.len()];
+        self.active.rows.iter().for_each(|&i| aside[i] = false);
+        let aside: Vec<usize> = (0..aside.len()).filter(|&i| aside[i]).collect();
+        self.rebuild(&aside, columns);
+        self.activate((0..self.whole.len()).collect());
+    }
+
+    /// Sets rows aside that no violating pair can have as things stand.
+    fn shrink(&mut self, columns: &mut impl KernelColumns) {
+        let keep = self.active.still_needed();
+        if keep.is_empty() || keep.len() as f64 > WORTH_SHRINKING * self.active.rows.len() as f64 {
+            return;
+        }
+        self.store();
+        let rows = keep.iter().map(|&at| self.active.rows[at]).collect();
+        columns.restrict(&keep);
+        self.activate(rows);
+    }
+
+    fn solution(self, iterations: usize, converged: bool) -> SmoSolution {
+        let Active { beta, left, least, most, .. } = &self.active;
+        let inside = || (0..beta.len()).filter(|&i| beta[i] > least[i] && beta[i] < most[i]);
+        let free = inside().count();
+        let bias = if free > 0 {
+            inside().map(|i| left[i]).sum::<f64>() / free as f64
+        } else {
+            let (highest, _) = self.active.first();
+            let lowest = highest - self.active.violation(highest);
+            match (highest.is_finite(), lowest.is_finite()) {
+                (true, true) => 0.5 * (highest + lowest),
+                (true, false) => highest,
+                (false, true) => lowest,
+                (false, false) => 0.0,
+            }
+        };
+        let twice: f64 = (0..beta.len()).map(|i| beta[i] * (self.problem.signs[i] + left[i])).sum();
+        SmoSolution {
+            coefficients: self.active.beta,
+            bias,
+            objective: -0.5 * twice,
+            left: self.active.left,
+            iterations,
+            converged,
+        }
+    }
+}
+
+impl Active {
+    /// Says whether coefficient `i` may rise and fall.
+    fn mark(&mut self, i: usize) {
+        self.up[i] = if self.beta[i] < self.most[i] { 0.0 } else { f64::NEG_INFINITY };
+        self.low[i] = if self.beta[i] > self.least[i] { 0.0 } else { f64::INFINITY };
+    }
+
+    /// The row that wants most to rise: its $f$ and place.
+    fn first(&self) -> (f64, usize) {
+        largest_sum(&self.left, &self.up)
+    }
+
+    /// How far the largest $f$ that may rise lies above the least that may fall.
+    fn violation(&self, highest: f64) -> f64 {
+        let lowest = self.left.iter().zip(&self.low).map(|(f, low)| f + low).fold(f64::INFINITY, f64::min);
+        highest - lowest
+    }
+
+    /// Gain, place and largest violation for the partner of `first`.
+    fn partner(&self, first: (f64, usize), columns: &mut impl KernelColumns) -> (f64, usize, f64) {
+        let own = columns.diagonal()[first.1];
+        columns.with_column(first.1, |diagonal, column| {
+            best_partner(first.0, &self.left, &self.low, own, diagonal, column)
+        })
+    }
+
+    /// Moves the pair, and finds the next first row.
+    fn step(&mut self, i: usize, j: usize, columns: &mut impl KernelColumns) -> (f64, usize) {
+        let own = columns.diagonal()[i];
+        let step = columns.with_column(i, |diagonal, column| {
+            // The same floor as where the partner was chosen.
+            let curvature = (own + diagonal[j] - 2.0 * column[j]).max(1e-12);
+            let step = self.move_pair(i, j, (self.left[i] - self.left[j]) / curvature);
+            add_scaled(&mut self.left, -step, column);
+            step
+        });
+        columns.with_column(j, |_, column| step_and_largest_sum(&mut self.left, step, column, &self.up))
+    }
+
+    /// Raises `i` and lowers `j` by `step` or as far as bounds allow, which are then met exactly.
+    fn move_pair(&mut self, i: usize, j: usize, step: f64) -> f64 {
+        let (room, below) = (self.most[i] - self.beta[i], self.beta[j] - self.least[j]);
+        let step = step.min(room).min(below);
+        self.beta[i] = if step == room { self.most[i] } else { self.beta[i] + step };
+        self.beta[j] = if step == below { self.least[j] } else { self.beta[j] - step };
+        self.mark(i);
+        self.mark(j);
+        step
+    }
+
+    /// Places of rows that are not at a bound that nothing pulls them from.
+    fn still_needed(&self) -> Vec<usize> {
+        let (highest, _) = self.first();
+        let lowest = highest - self.violation(highest);
+        let stuck = |i: usize| {
+            (self.up[i] != 0.0 && self.left[i] > highest) || (self.low[i] != 0.0 && self.left[i] < lowest)
+        };
+        (0..self.rows.len()).filter(|&i| !stuck(i)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::columns::BlockColumns;
+    use super::*;
+    use ndarray::{Array2, array};
+
+    fn solve(k: &Array2<f64>, signs: &[f64], bounds: &[f64]) -> SmoSolution {
+        let rows: Vec<usize> = (0..k.nrows()).collect();
+        let mut columns = BlockColumns::new(k.view(), &rows);
+        let problem = PairProblem { signs, bounds, start: None };
+        Smo { tolerance: 1e-10, ..Smo::default() }.solve(&problem, &mut columns, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn two_points_on_a_line() {
+        // Points 1 and -1 with the product as kernel: w = 1, so alpha = 1/2 each, no constant, objective -1/2.
+        let k = array![[1.0, -1.0], [-1.0, 1.0]];
+        let free = solve(&k, &[1.0, -1.0], &[10.0, 10.0]);
+        assert_eq!(free.coefficients, [0.5, -0.5]);
+        assert!((free.bias, free.objective, free.converged) == (0.0, -0.5, true));
+        // A bound of 1/4 binds: both are at it, w = 1/2, f = 1 - 1/2 and -1 + 1/2.
+        let bound = solve(&k, &[1.0, -1.0], &[0.25, 0.25]);
+        assert_eq!(bound.coefficients, [0.25, -0.25]);
+        assert_eq!(bound.left, [0.5, -0.5]);
+        assert_eq!((bound.bias, bound.objective), (0.0, 0.5 * 0.25 - 0.5));
+    }
+
+    #[test]
+    fn the_constant_is_where_the_line_crosses() {
+        // Points 0 and 2 on a line: w = 1, b = -1.
+        let k = array![[0.0, 0.0], [0.0, 4.0]];
+        let solution = solve(&k, &[-1.0, 1.0], &[9.0, 9.0]);
+        assert_eq!(solution.coefficients, [-0.5, 0.5]);
+        assert_eq!(solution.bias, -1.0);
+    }
+
+    #[test]
+    fn nothing_can_move_where_bounds_are_zero() {
+        let solution = solve(&array![[1.0, 0.0], [0.0, 1.0]], &[1.0, -1.0], &[0.0, 0.0]);
+        assert!(solution.converged && solution.coefficients == [0.0, 0.0] && solution.bias == 0.0);
+    }
+
+    #[test]
+    fn starts_that_break_the_conditions_are_refused() {
+        let k = array![[1.0, 0.0], [0.0, 1.0]];
+        let mut columns = BlockColumns::new(k.view(), &[0, 1]);
+        for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5]] {
+            let problem = PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(&start) };
+            let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
+            assert!(error.to_string().contains("'start' must be within the bounds"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_limit_of_steps_is_an_outcome() {
+        let k = array![[2.0, 0.1, 0.3], [0.1, 1.0, 0.2], [0.3, 0.2, 3.0]];
+        let mut columns = BlockColumns::new(k.view(), &[0, 1, 2]);
+        let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None };
+        let smo = Smo { max_iterations: 1, tolerance: 1e-9, ..Smo::default() };
+        let solution = smo.solve(&problem, &mut columns, &Context::default()).unwrap();
+        assert!(!solution.converged && solution.iterations == 1);
+    }
+}

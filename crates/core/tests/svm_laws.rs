@@ -1,0 +1,364 @@
+//! Laws of the support vector machine: what is returned is optimal, however it was found.
+
+use kernsift::Context;
+use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
+use kernsift::data::{Classes, Dataset, Rows, SparseRows};
+use kernsift::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use kernsift::optim::{BlockColumns, PairProblem, Smo, SmoSolution};
+use kernsift::random::Rng;
+use ndarray::{Array2, Axis};
+use proptest::prelude::*;
+
+const TOLERANCE: f64 = 1e-6;
+
+/// A random problem: rows, signs, bounds and a kernel.
+#[derive(Debug, Clone)]
+struct Case {
+    x: Array2<f64>,
+    signs: Vec<f64>,
+    bounds: Vec<f64>,
+    kernel: Kernel,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let kernels = prop_oneof![
+        Just(Kernel::Linear),
+        (0.01..5.0).prop_map(|gamma| Kernel::Rbf { gamma }),
+        (1u32..4).prop_map(|degree| Kernel::Polynomial { degree, gamma: 0.5, coef0: 1.0 }),
+        (0.1..2.0).prop_map(|gamma| Kernel::Laplacian { gamma }),
+    ];
+    (2usize..70, 1usize..6, any::<u64>(), -2.0..2.0f64, kernels).prop_map(|(n, d, seed, size, kernel)| {
+        let mut rng = Rng::new(seed);
+        let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+        // Some rows twice, as data have them.
+        for i in 0..n / 8 {
+            let copy = x.row(i).to_owned();
+            x.row_mut(n - 1 - i).assign(&copy);
+        }
+        let mut signs: Vec<f64> =
+            x.rows().into_iter().map(|r| if r[0] + 0.8 * rng.normal() > 0.0 { 1.0 } else { -1.0 }).collect();
+        (signs[0], signs[n - 1]) = (1.0, -1.0);
+        let bounds = (0..n).map(|_| 10f64.powf(size) * (0.2 + rng.uniform())).collect();
+        Case { x, signs, bounds, kernel }
+    })
+}
+
+impl Case {
+    fn problem(&self) -> PairProblem<'_> {
+        PairProblem { signs: &self.signs, bounds: &self.bounds, start: None }
+    }
+
+    fn gram(&self) -> Array2<f64> {
+        gram_symmetric(&self.kernel, &self.x.clone().into()).unwrap()
+    }
+
+    fn solve(&self, smo: Smo, problem: &PairProblem) -> SmoSolution {
+        let rows: Vec<usize> = (0..self.signs.len()).collect();
+        let mut columns = BlockColumns::new(self.gram().view(), &rows);
+        smo.solve(problem, &mut columns, &Context::default()).unwrap()
+    }
+
+    /// How far the optimality conditions are missed, from the matrix itself.
+    fn violation(&self, solution: &SmoSolution) -> f64 {
+        let beta = ndarray::Array1::from(solution.coefficients.clone());
+        let left = &ndarray::Array1::from(self.signs.clone()) - &self.gram().dot(&beta);
+        let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in 0..beta.len() {
+            let alpha = self.signs[i] * beta[i];
+            assert!((0.0..=self.bounds[i]).contains(&alpha), "bounds hold exactly: {alpha}");
+            let (may_grow, may_shrink) = (alpha < self.bounds[i], alpha > 0.0);
+            let (rises, falls) =
+                if self.signs[i] > 0.0 { (may_grow, may_shrink) } else { (may_shrink, may_grow) };
+            if rises {
+                highest = highest.max(left[i]);
+            }
+            if falls {
+                lowest = lowest.min(left[i]);
+            }
+        }
+        highest - lowest
+    }
+
+    /// Sizes of the numbers that $f$ is summed up from, for the rounding that one may expect.
+    fn scale(&self, solution: &SmoSolution) -> f64 {
+        let largest = self.gram().iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        1.0 + largest * solution.coefficients.iter().map(|b| b.abs()).sum::<f64>()
+    }
+}
+
+fn tight() -> Smo {
+    Smo { tolerance: TOLERANCE, max_iterations: 2_000_000, shrinking: true }
+}
+
+/// Objectives of two solutions within tolerance: each misses the optimum by at most the violation times the sum of
+/// bounds of rows that may still move, plus rounding.
+fn gap(case: &Case, solution: &SmoSolution) -> f64 {
+    2.0 * TOLERANCE * case.bounds.iter().sum::<f64>() + 1e-9 * case.scale(solution)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn solutions_are_optimal(case in cases()) {
+        let solution = case.solve(tight(), &case.problem());
+        prop_assert!(solution.converged);
+        let sum: f64 = solution.coefficients.iter().sum();
+        prop_assert!(sum.abs() <= 1e-12 * case.scale(&solution), "{sum}");
+        // The solver keeps f by small changes; adding it up anew differs by rounding of its parts.
+        let allowed = TOLERANCE + 1e-11 * case.scale(&solution);
+        let violation = case.violation(&solution);
+        prop_assert!(violation < allowed, "{violation} {allowed}");
+        let beta = ndarray::Array1::from(solution.coefficients.clone());
+        let signs = ndarray::Array1::from(case.signs.clone());
+        let objective = 0.5 * beta.dot(&case.gram().dot(&beta)) - signs.dot(&beta);
+        prop_assert!((objective - solution.objective).abs() <= 1e-10 * case.scale(&solution).powi(2));
+    }
+
+    #[test]
+    fn shrinking_and_starting_elsewhere_change_nothing(case in cases(), share in 0.05..0.95f64) {
+        let plain = case.solve(Smo { shrinking: false, ..tight() }, &case.problem());
+        let shrunk = case.solve(tight(), &case.problem());
+        prop_assert!((plain.objective - shrunk.objective).abs() <= gap(&case, &plain));
+        // From the solution at lower bounds, kept as it is and grown in proportion.
+        let bounds: Vec<f64> = case.bounds.iter().map(|c| c * share).collect();
+        let lower = case.solve(tight(), &PairProblem { bounds: &bounds, ..case.problem() });
+        let grown: Vec<f64> = lower.coefficients.iter().zip(&case.bounds)
+            .map(|(b, c)| (b / share).clamp(-c, *c)).collect();
+        for start in [&lower.coefficients, &grown] {
+            let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
+            prop_assert!(warm.converged);
+            prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
+            prop_assert!(case.violation(&warm) < TOLERANCE + 1e-11 * case.scale(&warm));
+        }
+    }
+
+    #[test]
+    fn a_cache_of_any_size_gives_what_the_whole_matrix_gives(case in cases(), columns in 0usize..20) {
+        let whole = case.solve(tight(), &case.problem());
+        let x: Rows = case.x.clone().into();
+        let mut cached = CachedColumns::new(&case.kernel, &x, columns * 8 * x.n()).unwrap();
+        let found = tight().solve(&case.problem(), &mut cached, &Context::default()).unwrap();
+        prop_assert!((whole.objective - found.objective).abs() <= gap(&case, &whole));
+        prop_assert!(case.violation(&found) < TOLERANCE + 1e-11 * case.scale(&found));
+    }
+}
+
+/// Rings and blobs with noise, enough rows that shrinking happens.
+fn rings(n: usize, classes: usize, seed: u64) -> Dataset {
+    let mut rng = Rng::new(seed);
+    let x = Array2::from_shape_simple_fn((n, 4), || rng.normal());
+    let codes = x
+        .rows()
+        .into_iter()
+        .map(|r| (((r[0] * r[0] + r[1] + 0.4 * rng.normal()).abs() * 1.3) as usize).min(classes - 1))
+        .collect();
+    Dataset::labelled(x, codes).unwrap()
+}
+
+fn rbf(gamma: f64, c: f64) -> Svm {
+    Svm { kernel: Kernel::Rbf { gamma }.into(), c, ..Svm::default() }
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}
+
+#[test]
+fn results_are_the_same_bits_at_any_number_of_threads() {
+    let data = rings(700, 3, 1);
+    let ctx = Context::default();
+    let search = SvmSearch { svm: rbf(0.5, 1.0), c: vec![0.1, 10.0], gamma: vec![], ..SvmSearch::default() };
+    let results = [1, 2, 4].map(|t| {
+        on_threads(t, || {
+            let found = search.fit(&data, &ctx).unwrap();
+            let values = found.model.pair_values(data.x(), &ctx).unwrap();
+            (found, values)
+        })
+    });
+    assert!(results.windows(2).all(|w| w[0] == w[1]));
+}
+
+#[test]
+fn shrinking_is_used_and_harmless_on_many_rows() {
+    let data = rings(1500, 2, 3);
+    let ctx = Context::default();
+    let fit = |shrinking: bool, limit: u64| {
+        let svm = Svm { tol: 1e-5, shrinking, ..rbf(2.0, 50.0) };
+        svm.fit(&data, &Context { memory_limit: limit, ..Context::default() }).unwrap()
+    };
+    let plain = fit(false, u64::MAX);
+    // A small memory limit forces the column cache, of 100 columns.
+    for other in [fit(true, u64::MAX), fit(true, 2 * 100 * 8 * 1500), fit(false, 2 * 100 * 8 * 1500)] {
+        let (a, b) = (plain.pair_values(data.x(), &ctx).unwrap(), other.pair_values(data.x(), &ctx).unwrap());
+        let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
+        // The tolerance is on f, which is a decision value up to the constant; a hundred times it for the
+        // directions in which the matrix is flat.
+        assert!(worst < 1e-3, "{worst}");
+        let (a, b) = (plain.machines().machines[0].objective, other.machines().machines[0].objective);
+        assert!((a - b).abs() < 1e-6 * a.abs(), "{a} {b}");
+    }
+}
+
+#[test]
+fn sparse_rows_give_what_dense_rows_give() {
+    let mut rng = Rng::new(9);
+    let x = Array2::from_shape_simple_fn((120, 30), || if rng.uniform() < 0.7 { 0.0 } else { rng.normal() });
+    let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r.sum() > 0.0)).collect();
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    for row in x.rows() {
+        for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            column.push(j as u32);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    let dense = Dataset::labelled(x, codes).unwrap();
+    let sparse = dense.with_x(SparseRows::new(30, start, column, value).unwrap()).unwrap();
+    let ctx = Context::default();
+    for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 0.05 }] {
+        let svm = Svm { kernel: kernel.into(), tol: 1e-8, ..Svm::default() };
+        let values = |data: &Dataset| svm.fit(data, &ctx).unwrap().pair_values(data.x(), &ctx).unwrap();
+        let worst = (&values(&dense) - &values(&sparse)).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
+        // Kernels agree to rounding; solutions to the tolerance.
+        assert!(worst < 1e-6, "{worst}");
+    }
+}
+
+#[test]
+fn a_gram_matrix_gives_what_the_rows_give() {
+    let data = rings(150, 3, 4);
+    let ctx = Context::default();
+    let kernel = Kernel::Rbf { gamma: 0.7 };
+    let k = gram_symmetric(&kernel, data.x()).unwrap();
+    let svm = rbf(0.7, 3.0);
+    let machines = svm.fit_gram(k.view(), data.classes("t").unwrap(), &ctx).unwrap();
+    let model = svm.fit(&data, &ctx).unwrap();
+    let (a, b) = (machines.values(k.view()), model.pair_values(data.x(), &ctx).unwrap());
+    // The same coefficients; kernel values that were rounded in another order.
+    assert!((&a - &b).iter().all(|e| e.abs() < 1e-10));
+    assert!(svm.fit_gram(k.slice(ndarray::s![..9, ..]), data.classes("t").unwrap(), &ctx).is_err());
+}
+
+#[test]
+fn weights_of_classes_move_the_border() {
+    let data = rings(200, 2, 6);
+    let ctx = Context::default();
+    let codes = &data.classes("t").unwrap().codes;
+    let predicted = |class_weight: ClassWeight| {
+        let svm = Svm { class_weight, ..rbf(0.5, 0.5) };
+        let got = svm.fit(&data, &ctx).unwrap().predict(data.x(), &ctx).unwrap();
+        got.iter().filter(|&&c| c == 1).count()
+    };
+    let plain = predicted(ClassWeight::None);
+    assert_eq!(predicted(ClassWeight::Given(vec![1.0, 1.0])), plain);
+    assert!(predicted(ClassWeight::Given(vec![1.0, 20.0])) > plain);
+    assert!(predicted(ClassWeight::Given(vec![20.0, 1.0])) < plain);
+    let classes = Classes::from_codes(codes.clone());
+    let counts = classes.counts();
+    let balanced = ClassWeight::Balanced.factors(&classes).unwrap();
+    assert_eq!(balanced, counts.iter().map(|&c| 200.0 / (2.0 * c as f64)).collect::<Vec<_>>());
+    let error = ClassWeight::Given(vec![1.0]).factors(&classes).unwrap_err().to_string();
+    assert!(error.contains("'class_weight' must be one number for each of the 2 classes"), "{error}");
+}
+
+#[test]
+fn bad_parameters_are_named() {
+    let data = rings(50, 2, 6);
+    let ctx = Context::default();
+    for (svm, name) in [(rbf(1.0, 0.0), "'C'"), (Svm { tol: 0.0, ..rbf(1.0, 1.0) }, "'tol'")] {
+        let error = svm.fit(&data, &ctx).unwrap_err().to_string();
+        assert!(error.contains(name), "{error}");
+    }
+    let search = SvmSearch { folds: 1, ..SvmSearch::default() };
+    assert!(search.fit(&data, &ctx).unwrap_err().to_string().contains("'folds'"));
+    let search = SvmSearch { c: vec![], ..SvmSearch::default() };
+    assert!(search.fit(&data, &ctx).unwrap_err().to_string().contains("'C'"));
+    let linear = KernelChoice::Named { family: Family::Linear, gamma: Gamma::Scale, degree: 1, coef0: 0.0 };
+    let svm = Svm { kernel: linear, ..Svm::default() };
+    let search = SvmSearch { svm, gamma: vec![Gamma::Scale], ..SvmSearch::default() };
+    assert!(search.fit(&data, &ctx).unwrap_err().to_string().contains("'gamma'"));
+}
+
+/// Errors of the search by training anew, fold by fold and price by price.
+#[test]
+fn the_search_finds_what_training_anew_finds() {
+    let data = rings(160, 3, 8);
+    let ctx = Context { seed: 5, ..Context::default() };
+    // Both ways stop within a tolerance; a tight one leaves no row between them.
+    let svm = Svm { tol: 1e-8, ..Svm::default() };
+    let gammas = [0.3, 0.05];
+    let search = SvmSearch {
+        svm: svm.clone(),
+        c: vec![100.0, 0.5, 10.0],
+        gamma: gammas.iter().map(|&g| Gamma::Value(g)).collect(),
+        folds: 4,
+    };
+    let found = search.fit(&data, &ctx).unwrap();
+    assert_eq!(found.errors.len(), 6);
+    let classes = data.classes("t").unwrap();
+    let folds = kernsift::data::stratified_folds(classes, 4, &mut Rng::stream(5, "svm folds"));
+    let mut expected = vec![];
+    for gamma in [0.05, 0.3] {
+        for c in [0.5, 10.0, 100.0] {
+            let mut wrong = 0;
+            for fold in &folds {
+                let svm = Svm { kernel: Kernel::Rbf { gamma }.into(), c, ..svm.clone() };
+                let model = svm.fit(&data.take_rows(&fold.train), &ctx).unwrap();
+                let test = data.take_rows(&fold.test);
+                let got = model.predict(test.x(), &ctx).unwrap();
+                wrong += got.iter().zip(&test.classes("t").unwrap().codes).filter(|(a, b)| a != b).count();
+            }
+            expected.push((gamma, c, wrong as f64 / 160.0));
+        }
+    }
+    let got: Vec<_> = found.errors.iter().map(|p| (p.gamma.unwrap(), p.c, p.error)).collect();
+    assert_eq!(got, expected);
+    let least = expected.iter().map(|e| e.2).fold(1.0, f64::min);
+    let ties: Vec<_> = expected.iter().filter(|e| e.2 == least).collect();
+    let chosen = ties.iter().min_by(|a, b| (a.1, a.0).partial_cmp(&(b.1, b.0)).unwrap()).unwrap();
+    assert_eq!((found.gamma.unwrap(), found.c), (chosen.0, chosen.1));
+    let anew =
+        Svm { kernel: Kernel::Rbf { gamma: chosen.0 }.into(), c: chosen.1, ..svm }.fit(&data, &ctx).unwrap();
+    assert_eq!(anew, found.model);
+    // Too little memory for the matrix: columns instead, the same errors.
+    let small = Context { memory_limit: 200_000, ..ctx };
+    let slow = search.fit(&data, &small).unwrap();
+    assert_eq!(slow.errors, found.errors);
+}
+
+#[test]
+fn a_class_that_a_fold_lacks_breaks_nothing() {
+    let mut data = rings(60, 2, 2);
+    let mut codes = data.classes("t").unwrap().codes.clone();
+    // One row of class 2, and class 3 has a name but no rows.
+    codes[17] = 2;
+    let names = (0..4).map(|c| c.to_string()).collect();
+    let target = kernsift::data::Target::Classes(Classes::new(codes, names).unwrap());
+    data = Dataset::with_target(data.x().clone(), target).unwrap();
+    let ctx = Context::default();
+    let found = SvmSearch { folds: 5, ..SvmSearch::default() }.fit(&data, &ctx).unwrap();
+    assert!(found.errors.iter().all(|p| p.error >= 1.0 / 60.0), "the lone row cannot be right");
+    let model: &SvmModel = &found.model;
+    assert_eq!(model.machines().present, [0, 1, 2]);
+    assert_eq!(model.n_support()[2..], [1, 0]);
+    let scores = model.class_scores(data.x(), &ctx).unwrap();
+    assert!(scores.column(3).iter().all(|&s| s == -1.0));
+    assert_eq!(scores.len_of(Axis(1)), 4);
+    // Two rows, two folds: each fold learns from one class.
+    let two = Dataset::labelled(ndarray::array![[0.0], [1.0]], vec![0, 1]).unwrap();
+    let found = SvmSearch { folds: 2, ..SvmSearch::default() }.fit(&two, &ctx).unwrap();
+    assert!(found.errors.iter().all(|p| p.error == 1.0));
+    assert_eq!(found.c, 0.1);
+}
+
+#[test]
+fn models_survive_being_saved() {
+    let data = rings(80, 3, 2);
+    let ctx = Context::default();
+    let model = rbf(0.5, 1.0).fit(&data, &ctx).unwrap();
+    let back: SvmModel = rmp_serde::from_slice(&rmp_serde::to_vec_named(&model).unwrap()).unwrap();
+    assert!(back == model);
+    let error = model.predict(&ndarray::array![[1.0]].into(), &ctx).unwrap_err().to_string();
+    assert_eq!(error, "columns of the rows to classify: expected 4, got 1");
+}
