@@ -176,6 +176,22 @@ pub enum Error {
         /// What the target is instead.
         found: &'static str,
     },
+    /// A method that needs a target met none.
+    #[error("{method}: needs a target, of classes or numbers, but there is none; name one with --target")]
+    NeedsTarget {
+        /// The method.
+        method: &'static str,
+    },
+    /// The target is the same number in every row.
+    #[error(
+        "{method}: the target is {value} in every row, so there is nothing to explain (is the target column right?)"
+    )]
+    ConstantTarget {
+        /// The method.
+        method: &'static str,
+        /// The number.
+        value: f64,
+    },
     /// The mathematics broke down on this data.
     #[error("{step}: {why}")]
     Breakdown {

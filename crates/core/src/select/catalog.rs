@@ -2,7 +2,7 @@
 
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
-use super::relief::Relief;
+use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
@@ -44,7 +44,7 @@ pub const SELECTORS: [Info; 3] = [
         name: "relief",
         title: "Relief",
         finds: "columns in which near rows of other classes are far and those of the same class near",
-        needs: "classes",
+        needs: "classes or a number; bears gaps",
         cost: "O(n² d) time, O(n d) memory",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     },
@@ -66,7 +66,8 @@ impl SelectorMethod {
     /// Whether it takes data with gaps; the others refuse them.
     pub fn bears_gaps(&self) -> bool {
         match self {
-            Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
+            Self::Relief(_) => true,
+            Self::Fisher(_) | Self::Ffs(_) => false,
         }
     }
 
@@ -85,7 +86,8 @@ impl SelectorMethod {
     pub fn wants_scaling(&self) -> bool {
         match self {
             Self::Fisher(_) => false,
-            Self::Ffs(_) | Self::Relief(_) => true,
+            Self::Ffs(_) => true,
+            Self::Relief(method) => method.units == Units::Given,
         }
     }
 }

@@ -8,10 +8,11 @@ mod selector;
 mod votes;
 mod weak;
 
+pub use crate::neighbours::Metric;
 pub use catalog::{SELECTORS, SelectorMethod};
 pub(crate) use ffs::first_minimum;
 pub use ffs::{Ffs, WeightRule};
 pub use fisher::FisherScore;
-pub use relief::{Difference, Relief};
+pub use relief::{Difference, Relief, Units};
 pub use selector::{Selection, Selector, Wanted};
 pub use weak::{Klms, WeakLearner};

@@ -105,6 +105,54 @@ vectorised! {
     }
 }
 
+/// `sum[r] = sum_f measure(columns[f * stride + r] - z[f])`, where `measure` that is no number, which is a gap
+/// on either side, counts as `expected[f]`.
+#[inline(always)]
+fn sum_with_gaps(
+    sum: &mut [f64],
+    columns: &[f64],
+    stride: usize,
+    z: &[f64],
+    expected: &[f64],
+    measure: impl Fn(f64) -> f64 + Copy,
+) {
+    let height = sum.len();
+    sum.fill(0.0);
+    for (f, (z, expected)) in z.iter().zip(expected).enumerate() {
+        let column = &columns[f * stride..f * stride + height];
+        for r in 0..height {
+            let e = measure(column[r] - z);
+            sum[r] += if e.is_nan() { *expected } else { e };
+        }
+    }
+}
+
+vectorised! {
+    /// [`squared_distances`] with what is expected in place of gaps (NaN).
+    pub fn squared_distances_with_gaps(
+        sum: &mut [f64],
+        columns: &[f64],
+        stride: usize,
+        z: &[f64],
+        expected: &[f64],
+    ) {
+        sum_with_gaps(sum, columns, stride, z, expected, |e| e * e);
+    }
+}
+
+vectorised! {
+    /// [`absolute_distances`] with what is expected in place of gaps (NaN).
+    pub fn absolute_distances_with_gaps(
+        sum: &mut [f64],
+        columns: &[f64],
+        stride: usize,
+        z: &[f64],
+        expected: &[f64],
+    ) {
+        sum_with_gaps(sum, columns, stride, z, expected, f64::abs);
+    }
+}
+
 vectorised! {
     /// `sum[i] += weight * x[i]`
     pub fn add_scaled(sum: &mut [f64], weight: f64, x: &[f64]) {

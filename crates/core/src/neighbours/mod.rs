@@ -1,0 +1,8 @@
+//! Nearest rows: by Euclidean distance through matrix products, or by sums of differences, which also knows
+//! the Manhattan distance and gaps.
+
+mod euclidean;
+mod sums;
+
+pub use euclidean::{Neighbour, nearest};
+pub use sums::{Measure, Metric, nearest_by_sums};

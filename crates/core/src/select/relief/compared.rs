@@ -1,0 +1,116 @@
+//! Rows as Relief compares them: in their units, with what is expected in place of gaps.
+
+use super::{Difference, Units};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::Result;
+use crate::neighbours::{Measure, Metric, nearest, nearest_by_sums};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+
+/// Rows and how they are compared.
+pub(super) struct Compared {
+    pub(super) x: Array2<f64>,
+    metric: Metric,
+    difference: Difference,
+    /// Where there are gaps, the mean difference of every column: of sizes, and of squares.
+    expected: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Compared {
+    pub(super) fn new(data: &Dataset, metric: Metric, units: Units, difference: Difference) -> Self {
+        let mut x = data.x().to_dense();
+        if units == Units::Range {
+            for mut column in x.columns_mut() {
+                let range = range(column.view());
+                column.mapv_inplace(|v| v / range);
+            }
+        }
+        let expected = data.has_gaps().then(|| x.columns().into_iter().map(mean_differences).unzip());
+        Self { x, metric, difference, expected }
+    }
+
+    /// The places of the nearest among some rows, for each row that asks.
+    pub(super) fn near(
+        &self,
+        among: ArrayView2<f64>,
+        centres: &[usize],
+        k: usize,
+        itself: &[Option<usize>],
+        ctx: &Context,
+    ) -> Result<Vec<Vec<usize>>> {
+        let queries = self.x.select(Axis(0), centres);
+        if self.metric == Metric::Euclidean && self.expected.is_none() {
+            let found = nearest(among, queries.view(), k, Some(itself), ctx)?;
+            return Ok(found.into_iter().map(|near| near.into_iter().map(|n| n.row).collect()).collect());
+        }
+        let expected = self.expected.as_ref().map(|(sizes, squares)| match self.metric {
+            Metric::Manhattan => sizes.as_slice(),
+            Metric::Euclidean => squares.as_slice(),
+        });
+        let measure = Measure { metric: self.metric, expected };
+        nearest_by_sums(among, queries.view(), k, Some(itself), measure, ctx)
+    }
+
+    /// The difference of two rows in every column, times a weight, added to sums.
+    pub(super) fn add_differences(
+        &self,
+        sum: &mut [f64],
+        a: ArrayView1<f64>,
+        b: ArrayView1<f64>,
+        weight: f64,
+    ) {
+        for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+            let e = a - b;
+            let size = if self.difference == Difference::Absolute { e.abs() } else { e * e };
+            // A gap adds nothing here; what is expected of it follows.
+            *sum += if size.is_nan() { 0.0 } else { weight * size };
+        }
+        let Some((sizes, squares)) = &self.expected else { return };
+        let expected = if self.difference == Difference::Absolute { sizes } else { squares };
+        for (j, (a, b)) in a.iter().zip(b).enumerate() {
+            if a.is_nan() || b.is_nan() {
+                sum[j] += weight * expected[j];
+            }
+        }
+    }
+}
+
+/// Largest less smallest known cell; 1 for columns that have no range.
+fn range(column: ArrayView1<f64>) -> f64 {
+    // Comparisons with NaN keep what is known.
+    let (low, high) =
+        column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+    if high > low { high - low } else { 1.0 }
+}
+
+/// The mean size and the mean square of the differences of all pairs of known cells.
+fn mean_differences(column: ArrayView1<f64>) -> (f64, f64) {
+    let mut known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+    let n = known.len() as f64;
+    if n < 2.0 {
+        return (0.0, 0.0);
+    }
+    known.sort_unstable_by(f64::total_cmp);
+    let mean = known.iter().sum::<f64>() / n;
+    // In order, the i-th number is the larger of i pairs and the smaller of n - 1 - i.
+    let sizes: f64 = known.iter().enumerate().map(|(i, v)| (2.0 * i as f64 + 1.0 - n) * (v - mean)).sum();
+    let squares: f64 = known.iter().map(|v| (v - mean).powi(2)).sum();
+    (2.0 * sizes / (n * (n - 1.0)), 2.0 * squares / (n - 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn mean_differences_by_hand() {
+        // 0, 1, 5: sizes 1, 5, 4; squares 1, 25, 16.
+        let (size, square) = mean_differences(array![5.0, f64::NAN, 0.0, 1.0].view());
+        assert!((size - 10.0 / 3.0).abs() < 1e-15 && (square - 14.0).abs() < 1e-14);
+        assert_eq!(mean_differences(array![f64::NAN, 3.0].view()), (0.0, 0.0));
+        assert_eq!(range(array![f64::NAN, 3.0, -1.0].view()), 4.0);
+        assert_eq!(range(array![f64::NAN, 3.0, 3.0].view()), 1.0);
+        assert_eq!(range(array![f64::NAN].view()), 1.0);
+    }
+}

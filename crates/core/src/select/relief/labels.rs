@@ -1,0 +1,53 @@
+//! Relief for classes: misses less hits.
+
+use super::{BLOCK, Relief};
+use crate::context::Context;
+use crate::data::{Classes, Dataset};
+use crate::error::Result;
+use ndarray::Axis;
+use rayon::prelude::*;
+
+impl Relief {
+    /// $w$, negative ones included.
+    pub(super) fn class_weights(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Vec<f64>> {
+        let counts = classes.counts();
+        for (class, _) in counts.iter().enumerate().filter(|(_, count)| **count == 1) {
+            ctx.warn(format!(
+                "Relief: class '{}' has a single row, which has no neighbour of its own class",
+                classes.names[class]
+            ));
+        }
+        let rows = self.compared(data, ctx)?;
+        let (n, d) = (data.n(), data.d());
+        let centres = self.centres((0..n).filter(|&i| counts[classes.codes[i]] > 1).collect(), ctx);
+        let mut total = vec![0.0; d];
+        // Class by class, so that only the neighbours of one class are held at a time.
+        for class in (0..counts.len()).filter(|&c| counts[c] > 0) {
+            let members: Vec<usize> = (0..n).filter(|&i| classes.codes[i] == class).collect();
+            let itself: Vec<Option<usize>> = centres.iter().map(|i| members.binary_search(i).ok()).collect();
+            let among = rows.x.select(Axis(0), &members);
+            let near = rows.near(among.view(), &centres, self.n_neighbors, &itself, ctx)?;
+            let weight = |own: usize| {
+                if class == own { -1.0 } else { counts[class] as f64 / (n - counts[own]) as f64 }
+            };
+            let parts: Vec<Vec<f64>> = centres
+                .par_chunks(BLOCK)
+                .zip(near.par_chunks(BLOCK))
+                .map(|(centres, near)| {
+                    let mut sum = vec![0.0; d];
+                    for (&i, near) in centres.iter().zip(near) {
+                        let weight = weight(classes.codes[i]) / near.len() as f64;
+                        for &neighbour in near {
+                            rows.add_differences(&mut sum, rows.x.row(i), among.row(neighbour), weight);
+                        }
+                    }
+                    sum
+                })
+                .collect();
+            for part in parts {
+                total.iter_mut().zip(part).for_each(|(total, part)| *total += part / centres.len() as f64);
+            }
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,168 @@
+//! Relief: columns in which a row is far from near rows of another class, and near to its own.
+//!
+//! For each row the nearest of its own class (hits $h$) and the nearest of each other class (misses $m^c$) are
+//! found by the distance over all columns; then
+//!
+//! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} \, |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
+//!
+//! with $P$ the classes' shares, averaged over several neighbours if asked for, or with squared differences.
+//! One neighbour is Relief, several are ReliefF. For a target of numbers see `numbers.rs`: RReliefF.
+//! Columns are ranked by $w$; then negative weights become 0, and by its own rule the method keeps the
+//! columns above 0.
+//!
+//! In the coordinates of a full basis of kernel space the Euclidean distance over all columns is the kernel
+//! distance, so the neighbours are those of kernel space: with KGS in front this is FSKGS, with KPCA FSKPCA.
+//! ReliefF among columns of a table is more often run with the Manhattan distance of columns that are
+//! divided by their range, so that a difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
+//!
+//! Where one of two cells is a gap, what is expected stands for their difference: the mean difference (or
+//! squared difference) of all pairs of known cells of the column. Kononenko's estimate for categories,
+//! $1 - \sum_v P(v)^2$, is the same thing, up to pairs of a cell with itself.
+//!
+//! A row that is alone in its class has no hit; it is no centre, but serves as miss for others.
+//!
+//! Cost: $O(n^2 d)$ time, or $O(m n d)$ for a sample of $m$ centres; $O(n d)$ memory.
+//!
+//! References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*,
+//! 1994 (more classes, gaps); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation
+//! in regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
+
+mod compared;
+mod labels;
+mod numbers;
+#[cfg(test)]
+mod tests;
+
+use super::selector::{Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Target};
+use crate::error::{Error, Result};
+use crate::neighbours::Metric;
+use crate::random::Rng;
+use compared::Compared;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "Relief";
+/// Rows whose differences one task adds up.
+const BLOCK: usize = 256;
+
+/// Relief; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, rename_all = "snake_case")]
+pub struct Relief {
+    /// Hits, and misses per class; neighbours, if the target is a number. Default: 1.
+    pub n_neighbors: usize,
+    /// Whether a class with too few rows gives what it has, instead of being an error. Default: no.
+    pub clip: bool,
+    /// How differences count. Default: absolute.
+    pub difference: Difference,
+    /// How near rows are found. Default: Euclidean.
+    pub metric: Metric,
+    /// What columns are measured in. Default: as they are.
+    pub units: Units,
+    /// Centres that are drawn at random; more than there are is all. Default: all rows.
+    pub n_samples: Option<usize>,
+}
+
+impl Default for Relief {
+    fn default() -> Self {
+        Self {
+            n_neighbors: 1,
+            clip: false,
+            difference: Difference::Absolute,
+            metric: Metric::Euclidean,
+            units: Units::Given,
+            n_samples: None,
+        }
+    }
+}
+
+/// How differences count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// By their size.
+    #[default]
+    Absolute,
+    /// By their square.
+    Squared,
+}
+
+/// What columns are measured in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Units {
+    /// As they are; they should be on one scale.
+    #[default]
+    Given,
+    /// Their range, so that no difference is above 1.
+    Range,
+}
+
+impl Selector for Relief {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        let wanted_number = || wanted.resolve(NAME, data.d());
+        let (weights, wanted) = match data.target() {
+            Target::Continuous(values) => {
+                let wanted = wanted_number()?;
+                (self.number_weights(data, values, ctx)?, wanted)
+            }
+            Target::None => return Err(Error::NeedsTarget { method: NAME }),
+            Target::Classes(_) => {
+                let classes = data.classes(NAME)?;
+                let wanted = wanted_number()?;
+                self.check(classes)?;
+                (self.class_weights(data, classes, ctx)?, wanted)
+            }
+        };
+        let above = weights.iter().filter(|&&w| w > 0.0).count();
+        if wanted.is_none() && above == 0 {
+            ctx.warn("Relief: no score is above 0; the best one is kept");
+        }
+        let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1)));
+        // Not before: among the columns that are worse than nothing some are worse than others.
+        selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
+        Ok(selection)
+    }
+}
+
+impl Relief {
+    /// Refuses more neighbours than classes have.
+    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
+        classes.need_pair(NAME)?;
+        self.check_samples()?;
+        let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
+        if self.n_neighbors == 0 || self.n_neighbors >= smallest && !self.clip {
+            let expected =
+                format!("from 1 to one fewer than the rows of the smallest class, {}", smallest - 1);
+            return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
+        }
+        Ok(())
+    }
+
+    fn check_samples(&self) -> Result<()> {
+        match self.n_samples {
+            Some(0) => Err(Error::param(NAME, "n_samples", "at least 1", 0)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The rows as they are compared.
+    fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
+        // The rows, and copies of them as those that ask and those that are asked.
+        let bytes = 4.0 * 8.0 * data.n() as f64 * data.d() as f64;
+        ctx.need_memory(
+            format!("Relief of {} x {} cells", data.n(), data.d()),
+            bytes,
+            "use fewer rows or columns",
+        )?;
+        Ok(Compared::new(data, self.metric, self.units, self.difference))
+    }
+
+    /// All of these rows, or a sample of them.
+    fn centres(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
+        let Some(wanted) = self.n_samples else { return all };
+        let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), wanted);
+        places.into_iter().map(|place| all[place]).collect()
+    }
+}

@@ -1,0 +1,67 @@
+//! RReliefF: Relief for a target of numbers.
+//!
+//! There are no hits and misses, but a probability that two near rows differ in the target. With $\delta_j$ the
+//! difference in a column, $\delta_y$ that in the target over its range, and means over all centres and their
+//! $k$ nearest rows, Bayes' rule turns the weight of Relief into
+//!
+//! $$ w_j = \frac{\overline{\delta_y \delta_j}}{\overline{\delta_y}}
+//!    - \frac{\overline{\delta_j} - \overline{\delta_y \delta_j}}{1 - \overline{\delta_y}} $$
+//!
+//! Departure: in the paper near neighbours may count more by their rank; here all $k$ count alike, as in
+//! Relief for classes.
+
+use super::{BLOCK, NAME, Relief};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+
+impl Relief {
+    /// $w$, negative ones included.
+    pub(super) fn number_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
+        data.need_rows(NAME, 2)?;
+        self.check_samples()?;
+        let (n, d) = (data.n(), data.d());
+        if self.n_neighbors == 0 || self.n_neighbors >= n && !self.clip {
+            let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
+            return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
+        }
+        let low = target.iter().copied().fold(f64::INFINITY, f64::min);
+        // Halves, as the range of finite numbers may be none.
+        let half_range = target.iter().fold(0.0_f64, |a, v| a.max(v / 2.0 - low / 2.0));
+        if half_range <= 0.0 {
+            return Err(Error::ConstantTarget { method: NAME, value: low });
+        }
+        let rows = self.compared(data, ctx)?;
+        let centres = self.centres((0..n).collect(), ctx);
+        let itself: Vec<Option<usize>> = centres.iter().copied().map(Some).collect();
+        let near = rows.near(rows.x.view(), &centres, self.n_neighbors, &itself, ctx)?;
+        let parts: Vec<(f64, Vec<f64>, Vec<f64>)> = centres
+            .par_chunks(BLOCK)
+            .zip(near.par_chunks(BLOCK))
+            .map(|(centres, near)| {
+                let (mut target_sum, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
+                for (&i, near) in centres.iter().zip(near) {
+                    for &r in near {
+                        let apart = (target[i] / 2.0 - target[r] / 2.0).abs() / half_range;
+                        target_sum += apart;
+                        rows.add_differences(&mut sum, rows.x.row(i), rows.x.row(r), 1.0);
+                        rows.add_differences(&mut joint, rows.x.row(i), rows.x.row(r), apart);
+                    }
+                }
+                (target_sum, sum, joint)
+            })
+            .collect();
+        let pairs = near.iter().map(Vec::len).sum::<usize>() as f64;
+        let (mut apart, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
+        for (part_target, part_sum, part_joint) in parts {
+            apart += part_target / pairs;
+            sum.iter_mut().zip(part_sum).for_each(|(a, b)| *a += b / pairs);
+            joint.iter_mut().zip(part_joint).for_each(|(a, b)| *a += b / pairs);
+        }
+        // Near rows that all have the same target tell nothing of what sets targets apart; those that are
+        // all as far apart as can be tell nothing of what keeps them together.
+        let part = |numerator: f64, share: f64| if share > 0.0 { numerator / share } else { 0.0 };
+        Ok((0..d).map(|j| part(joint[j], apart) - part(sum[j] - joint[j], 1.0 - apart)).collect())
+    }
+}

@@ -1,0 +1,144 @@
+use super::*;
+use ndarray::{Array2, array};
+
+fn select(relief: &Relief, x: Array2<f64>, codes: Vec<usize>) -> Result<Selection> {
+    relief.select(&Dataset::labelled(x, codes)?, Wanted::OwnRule, &Context::default())
+}
+
+fn gappy(x: Array2<f64>, target: Target) -> Dataset {
+    let names = (0..x.ncols()).map(|j| j.to_string()).collect();
+    Dataset::with_gaps(names, x, target).unwrap()
+}
+
+#[test]
+fn two_classes_by_hand() {
+    // Rows (0, 0), (0, 1) against (3, 0), (3, 2). Nearest hit and miss of each row:
+    // 0: 1 and 2, 1: 0 and 2 (10 < 10? (3,0): 9+1, (3,2): 9+1: the first), 2: 3 and 0, 3: 2 and 1.
+    let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
+    let absolute = select(&Relief::default(), x.clone(), vec![0, 0, 1, 1]).unwrap();
+    // Column 1: misses 3, hits 0. Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2: negative.
+    assert_eq!(absolute.scores, [3.0, 0.0]);
+    assert_eq!(absolute.n_selected, 1);
+    let relief = Relief { difference: Difference::Squared, ..Relief::default() };
+    assert_eq!(select(&relief, x.clone(), vec![0, 0, 1, 1]).unwrap().scores, [9.0, 0.0]);
+    // In units of their ranges, 3 and 2, by sizes: the misses of rows 0 to 3 are 2, 2 (1.5 and 1.5), 0, 1.
+    let relief = Relief { metric: Metric::Manhattan, units: Units::Range, ..Relief::default() };
+    assert_eq!(select(&relief, x, vec![0, 0, 1, 1]).unwrap().scores, [1.0, 0.0]);
+}
+
+#[test]
+fn misses_count_by_the_share_of_their_class() {
+    // Class 0 at 0, class 1 at 1 (two rows), class 2 at 4 (four rows), hits at distance 0.
+    let x = array![[0.0], [0.0], [1.0], [1.0], [4.0], [4.0], [4.0], [4.0]];
+    let scores = select(&Relief::default(), x, vec![0, 0, 1, 1, 2, 2, 2, 2]).unwrap().scores;
+    // From 0: 1 * 2/6 + 4 * 4/6 = 3; from 1: 1 * 2/6 + 3 * 4/6 = 7/3; from 2: 4 * 2/4 + 3 * 2/4 = 3.5.
+    let expected = (2.0 * 3.0 + 2.0 * 7.0 / 3.0 + 4.0 * 3.5) / 8.0;
+    assert!((scores[0] - expected).abs() < 1e-14, "{scores:?}");
+}
+
+#[test]
+fn neighbours_there_are_not() {
+    let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
+    let two = Relief { n_neighbors: 2, ..Relief::default() };
+    assert_eq!(
+        select(&two, x.clone(), vec![0, 0, 1, 1, 1]).unwrap_err().to_string(),
+        "Relief: parameter 'n_neighbors' must be from 1 to one fewer than the rows of the smallest class, 1, got 2"
+    );
+    // What there is is used: hits 1, 1 of the first class, the mean of two for the others.
+    let clipped = select(&Relief { clip: true, ..two }, x.clone(), vec![0, 0, 1, 1, 1]).unwrap();
+    // Misses 2.5, 1.5, 1.5, 2.5, 3.5: mean 2.3. Hits 1, 1, 1.5, 1, 1.5: mean 1.2.
+    assert!((clipped.scores[0] - 1.1).abs() < 1e-15, "{:?}", clipped.scores);
+    // A class of one row is borne.
+    assert!(select(&Relief::default(), x.clone(), vec![0, 0, 1, 1, 2]).is_ok());
+    let error = select(&Relief::default(), x.clone(), vec![0, 1, 2, 3, 4]).unwrap_err().to_string();
+    assert!(error.contains("every row is alone in its class"), "{error}");
+    let none = Relief { n_samples: Some(0), ..Relief::default() };
+    assert!(select(&none, x, vec![0, 0, 1, 1, 1]).unwrap_err().to_string().contains("'n_samples'"));
+}
+
+#[test]
+fn the_worst_come_last_though_their_scores_are_alike() {
+    // The second column is noise within classes, the third more so; the first tells them apart.
+    let x = array![[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [9.0, 0.0, 0.0], [9.0, 1.0, 2.0]];
+    let selection = select(&Relief::default(), x, vec![0, 0, 1, 1]).unwrap();
+    assert_eq!((selection.scores, selection.order), (vec![9.0, 0.0, 0.0], vec![0, 1, 2]));
+}
+
+#[test]
+fn gaps_count_as_what_is_expected() {
+    // Known cells of column 1: 0, 4, 5; differences 4, 5, 1: 10/3 on average. Column 2 has no gap.
+    let gap = f64::NAN;
+    let x = array![[0.0, 0.0], [gap, 1.0], [4.0, 0.0], [5.0, 2.0]];
+    let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
+    let relief = Relief { metric: Metric::Manhattan, ..Relief::default() };
+    let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
+    // Distances: 0-2: 4, 0-3: 7; 1-2: 10/3 + 1, 1-3: 10/3 + 1, so the first. Misses: 0: 2; 1: 2; 2: 0 (4) before 1
+    // (13/3); 3: 0 is at 7, 1 at 13/3. Hits: the only other.
+    // Column 1: misses 4, 10/3, 4, 10/3; hits 10/3, 10/3, 1, 1.
+    let expected = (4.0 + 10.0 / 3.0 + 4.0 + 10.0 / 3.0 - 10.0 / 3.0 - 10.0 / 3.0 - 2.0) / 4.0;
+    assert!((scores[0] - expected).abs() < 1e-15, "{scores:?}");
+    // Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2.
+    assert!((scores[1] + 1.0).abs() < 1e-15, "{scores:?}");
+    // By squares: 16, 25, 1 make 14 on average.
+    let relief = Relief { difference: Difference::Squared, ..Relief::default() };
+    let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
+    // 1-2: 15, 1-3: 15: the first; 2: 0 (16) or 1 (15); 3: 0 (29) or 1 (15). 0: 2 (16).
+    assert!((scores[0] - (16.0 + 14.0 * 3.0 - 28.0 - 2.0) / 4.0).abs() < 1e-13, "{scores:?}");
+}
+
+#[test]
+fn columns_without_a_known_cell_count_nothing() {
+    let x = array![[0.0, f64::NAN], [1.0, f64::NAN], [5.0, f64::NAN], [6.0, f64::NAN]];
+    let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
+    let selection = Relief::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap();
+    assert!(selection.scores[0] > 0.0 && selection.scores[1] == 0.0);
+}
+
+#[test]
+fn numbers_by_hand() {
+    // One column, x = 0, 1, 3, target 0, 2, 4: nearest rows 1, 0, 1. Differences in x: 1, 1, 2; in the target over its
+    // range: 0.5, 0.5, 0.5. Means: 1/2; 4/3; 2/3. So w = (2/3) / (1/2) - (4/3 - 2/3) / (1/2) = 0.
+    let run = |x: Array2<f64>, y: Vec<f64>| {
+        let data = Dataset::with_target(x, Target::Continuous(y.clone())).unwrap();
+        Relief::default().number_weights(&data, &y, &Context::default())
+    };
+    assert!(run(array![[0.0], [1.0], [3.0]], vec![0.0, 2.0, 4.0]).unwrap()[0].abs() < 1e-15);
+    // Targets 0, 1, 4: over the range 1/4, 1/4, 3/4. Means: 5/12; 4/3; (1/4 + 1/4 + 3/2) / 3 = 2/3.
+    let w = run(array![[0.0], [1.0], [3.0]], vec![0.0, 1.0, 4.0]).unwrap()[0];
+    assert!((w - ((2.0 / 3.0) / (5.0 / 12.0) - (2.0 / 3.0) / (7.0 / 12.0))).abs() < 1e-14, "{w}");
+    let error = run(array![[0.0], [1.0]], vec![2.0, 2.0]).unwrap_err().to_string();
+    assert!(error.starts_with("Relief: the target is 2 in every row"), "{error}");
+}
+
+#[test]
+fn planted_columns_of_a_number_come_first() {
+    use crate::data::synthetic::{Pattern, Synthetic};
+    let planted =
+        Synthetic { pattern: Pattern::Xor, rows: 400, columns: 8, continuous: true, ..Synthetic::default() };
+    let planted = planted.make().unwrap();
+    let relief =
+        Relief { n_neighbors: 10, metric: Metric::Manhattan, units: Units::Range, ..Relief::default() };
+    let selection = relief.select(&planted.data, Wanted::Count(2), &Context::default()).unwrap();
+    let (mut best, mut relevant) = (selection.selected().to_vec(), planted.relevant.clone());
+    best.sort_unstable();
+    relevant.sort_unstable();
+    assert_eq!(best, relevant);
+}
+
+#[test]
+fn a_sample_of_centres_is_drawn_by_the_seed() {
+    let mut rng = Rng::new(8);
+    let x = Array2::from_shape_simple_fn((300, 4), || rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row[1] > 0.0)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    let run = |seed: u64, n_samples: Option<usize>| {
+        let ctx = Context { seed, ..Context::default() };
+        Relief { n_samples, n_neighbors: 5, ..Relief::default() }
+            .select(&data, Wanted::Count(1), &ctx)
+            .unwrap()
+    };
+    assert_eq!(run(1, Some(60)), run(1, Some(60)));
+    assert_ne!(run(1, Some(60)).scores, run(2, Some(60)).scores);
+    assert_eq!(run(1, Some(300)), run(2, None));
+    assert_eq!(run(1, Some(60)).selected(), [1]);
+}
