@@ -4,7 +4,7 @@
 //! penalty) it chooses inside the training rows.
 
 use super::scores::Scores;
-use crate::classify::{Knnc, LinearSvm, Nearest, Svm, SvmSearch};
+use crate::classify::{Knnc, Nearest, Svm, SvmSearch};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
@@ -22,8 +22,6 @@ const NAME: &str = "judge";
 pub enum Judge {
     /// A support vector machine with a kernel.
     Svm(SvmSearch),
-    /// A linear support vector machine.
-    LinearSvm(LinearSvm),
     /// Nearest neighbours.
     Knn(Neighbours),
     /// Nearest neighbours by kernel distance.
@@ -116,7 +114,6 @@ impl Judge {
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
             "svm" => Ok(Self::Svm(radial_search())),
-            "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
             "knn" => Ok(Self::Knn(Neighbours::default())),
             "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbours::default())),
             "ridge" => Ok(Self::Ridge(KernelRidge::default())),
@@ -136,7 +133,6 @@ impl Judge {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Svm(_) => "svm",
-            Self::LinearSvm(_) => "linear-svm",
             Self::Knn(_) => "knn",
             Self::KernelKnn(_) => "kernel-knn",
             Self::Ridge(_) => "ridge",
@@ -150,17 +146,16 @@ impl Judge {
             (Self::Ridge(_), Target::Classes(_)) => {
                 Err(Error::param(NAME, "judge", "svm, linear-svm, knn or kernel-knn for classes", "ridge"))
             }
-            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
+            (Self::Svm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
                 Err(Error::param(NAME, "judge", "ridge or knn for a target that is a number", self.name()))
             }
-            _ => self.validate(),
+            _ => self.validate(data.n()),
         }
     }
 
-    fn validate(&self) -> Result<()> {
+    fn validate(&self, n: usize) -> Result<()> {
         match self {
-            Self::Svm(search) => search.validate(),
-            Self::LinearSvm(svm) => svm.validate(),
+            Self::Svm(search) => search.check(n),
             Self::Ridge(ridge) => ridge.validate(),
             Self::Knn(Neighbours { n_neighbors }) | Self::KernelKnn(KernelNeighbours { n_neighbors, .. })
                 if *n_neighbors == 0 =>
@@ -188,14 +183,10 @@ impl Judge {
             Self::Svm(search) => {
                 let found = search.fit(train, ctx)?;
                 chosen.insert("c".to_owned(), found.c);
-                if let Some(gamma) = found.gamma() {
+                if let Some(gamma) = found.gamma {
                     chosen.insert("gamma".to_owned(), gamma);
                 }
                 (found.model.predict(test, ctx)?, found.model.class_scores(test, ctx)?)
-            }
-            Self::LinearSvm(svm) => {
-                let model = svm.fit(train, ctx)?;
-                (model.predict(test)?, model.class_scores(test)?)
             }
             Self::Knn(Neighbours { n_neighbors }) => {
                 let dense = train.x().to_dense();
@@ -239,12 +230,7 @@ impl Judge {
 /// The second paper's judge: a radial machine whose cost is chosen by five folds inside the training rows.
 fn radial_search() -> SvmSearch {
     let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
-    SvmSearch {
-        svm: Svm { kernel, ..Svm::default() },
-        c: COSTS.to_vec(),
-        gamma: vec![],
-        folds: FOLDS,
-    }
+    SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: COSTS.to_vec(), gamma: vec![], folds: FOLDS }
 }
 
 /// What a judge says.

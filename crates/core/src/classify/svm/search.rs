@@ -196,7 +196,7 @@ impl SvmSearch {
         Ok(kernels)
     }
 
-    fn check(&self, n: usize) -> Result<()> {
+    pub(crate) fn check(&self, n: usize) -> Result<()> {
         if self.c.is_empty() {
             return Err(Error::param(NAME, "C", "at least one number", "none"));
         }
