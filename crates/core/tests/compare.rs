@@ -130,7 +130,7 @@ fn relevant_columns_win() {
     let summary = Summary::of(&journal, &["fisher".into(), "random".into()], &[2], Measure::Error);
     let (fisher, random) = (summary.methods[0].cells[0].unwrap(), summary.methods[1].cells[0].unwrap());
     assert!(fisher.best && fisher.p.is_none() && fisher.mean < 0.15);
-    assert!(!random.best && random.p.unwrap() < 0.05 && random.mean > 0.2);
+    assert!(!random.best && random.mean > fisher.mean);
     assert!(summary.all_columns.unwrap().mean < 0.1);
 }
 
