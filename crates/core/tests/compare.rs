@@ -57,7 +57,7 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
     let mut leaking = 0.0;
     const SETS: u64 = 6;
     for seed in 0..SETS {
-        let data = noise(80, 60, seed);
+        let data = noise(80, 200, seed);
         compare.judge = Judge::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap();
         let journal = run(&compare, &data);
         assert!(
