@@ -13,6 +13,11 @@ use serde::{Deserialize, Serialize};
 pub trait Selector {
     /// Ranks all columns and keeps `wanted` of them.
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection>;
+
+    /// Whether a smaller wanted number gives the first of a larger one's.
+    fn nested(&self) -> bool {
+        true
+    }
 }
 
 /// How many columns to keep.
