@@ -5,6 +5,7 @@
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
+| :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.functions` | Gram matrices, widths |
 | :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
@@ -16,6 +17,7 @@ The estimators follow scikit-learn. All computing is done by the native half, ``
 
 from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
+from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.exceptions import BreakdownError
 from kernsift.functions import gram, width_for_dim
@@ -31,14 +33,18 @@ from kernsift.kernels import (
     WhiteNoise,
 )
 from kernsift.models import SavedModel, load_model
-from kernsift.selectors import FFS, FisherScore, ReliefF
+from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 
 __all__ = [
     "FFS",
     "KNNC",
     "KOBL",
+    "L1SVM",
     "RBF",
+    "SVC",
+    "SVCCV",
+    "SVMRFE",
     "TAKES",
     "BreakdownError",
     "FisherScore",
@@ -49,6 +55,7 @@ __all__ = [
     "KernelSpaceSelector",
     "Laplacian",
     "Linear",
+    "LinearSVC",
     "Mahalanobis",
     "OnFeature",
     "Polynomial",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from kernsift._base import WEAK_CONSTRAINTS, BaseSelector
+from kernsift.kernels import choice_form
 
-__all__ = ["FFS", "FisherScore", "ReliefF"]
+__all__ = ["FFS", "L1SVM", "SVMRFE", "FisherScore", "ReliefF"]
 
 
 class FisherScore(BaseSelector):
@@ -316,6 +317,257 @@ class ReliefF(BaseSelector):
 
     def _own_parameters(self) -> dict[str, Any]:
         return relief_form(self.n_neighbors, self.difference)
+
+
+class SVMRFE(BaseSelector):
+    """SVM-RFE: recursive elimination of the columns that a support vector machine misses least.
+
+    A machine is trained on all columns left, those that matter least to it leave, and so on until one is
+    left. With the linear kernel a column matters by its squared weight, summed over the pairs of classes,
+    as in ``sklearn.feature_selection.RFE(SVC(kernel="linear"))``; with "rbf" by how much the squared length
+    of the machine's normal changes when the column is left out and the coefficients stay.
+
+    It holds matrices of n_samples^2 numbers. Every machine starts from the one before.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
+        None for half of them.
+    kernel : {"linear", "rbf"}, default="linear"
+        The kernel.
+    C : float, default=1.0
+        Price of a row that the margin does not clear.
+    gamma : {"scale", "median"} or float, default="scale"
+        Width of "rbf", set once on all columns; not used by "linear".
+    step : int or float, default=1
+        Columns that leave in a round: a number, or a share of all there were.
+    class_weight : "balanced" or None, default=None
+        Whether all classes count alike, however many rows they have.
+    max_iter : int or None, default=None
+        Most steps of each machine; None is no limit.
+    standardize : bool, default=True
+        Scale columns to variance 1 first. Weights depend on the scales of columns, so they should be on one.
+    random_state : int, RandomState instance or None, default=None
+        For the sample of rows of ``gamma="median"``; nothing else is drawn.
+    n_jobs : int, default=None
+        Threads: None or -1 is one per core. Results do not depend on it.
+    verbose : int, default=0
+        Above 0, progress is written to stderr once a second.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        True for columns that are kept.
+    scores_ : ndarray of shape (n_features_in_,)
+        The round in which each column left, counted from 1; 0 for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    order_ : ndarray of shape (n_features_in_,)
+        Columns, the last to leave first.
+    error_curve_ : ndarray of shape (n_iter_,)
+        Share of the training rows that the machine of each round gets wrong, from the fewest columns to all.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_iter_ : int
+        Rounds.
+    converged_ : bool
+        Whether every machine met its tolerance.
+    n_features_in_ : int
+        Number of columns of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they had names that are all strings.
+
+    See Also
+    --------
+    sklearn.feature_selection.RFE : The same around any estimator.
+    L1SVM : Columns that a sparse machine gives a weight.
+
+    References
+    ----------
+    .. [1] Guyon, Weston, Barnhill and Vapnik, "Gene selection for cancer classification using support vector
+       machines", 2002.
+
+    Examples
+    --------
+    >>> from kernsift import SVMRFE
+    >>> from kernsift.datasets import make_synthetic
+    >>> X, y, relevant = make_synthetic("xor", n_samples=200, n_features=6, random_state=0)
+    >>> selector = SVMRFE(2, kernel="rbf", C=10).fit(X, y)
+    >>> selector.get_support(indices=True), sorted(relevant.tolist())
+    (array([1, 2]), [1, 2])
+    """
+
+    _method = "svm-rfe"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "kernel": [StrOptions({"linear", "rbf"})],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [StrOptions({"median", "scale"}), Interval(Real, 0, None, closed="neither")],
+        "step": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        kernel: str = "linear",
+        C: float = 1.0,
+        gamma: Any = "scale",
+        step: int | float = 1,
+        class_weight: str | None = None,
+        max_iter: int | None = None,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.kernel = kernel
+        self.C = C
+        self.gamma = gamma
+        self.step = step
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _own_parameters(self) -> dict[str, Any]:
+        whole = isinstance(self.step, Integral)
+        return {
+            "kernel": choice_form(self.kernel, self.gamma, 3, 0.0),
+            "c": float(self.C),
+            "step": {"count": int(self.step)} if whole else {"share": float(self.step)},
+            "class_weight": self.class_weight or "none",
+            "max_iter": 0 if self.max_iter is None else int(self.max_iter),
+        }
+
+
+class L1SVM(BaseSelector):
+    """L1-SVM: the columns whose weights a sparse linear machine does not set to zero.
+
+    The machine pays for the sizes of its weights, so that most are exactly zero, the more the smaller `C`
+    is. For a wanted number of columns `C` rises from where the first one enters until as many have a
+    weight, and is then refined to hit the number; if columns enter together the smallest weights are cut.
+    More than two classes: a machine per class against the rest, and the sizes of weights are added up.
+
+    A smaller number need not keep the first of a larger one's, and of two equal columns either may be
+    dropped.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
+        None for all that have a weight at `C`.
+    C : float or None, default=None
+        Price of a row that the margin does not clear. None is 1, or what a wanted number of columns asks
+        for; a number excludes `n_features_to_select`.
+    fit_intercept : bool, default=True
+        Whether there is a constant.
+    class_weight : "balanced" or None, default=None
+        Whether all classes count alike, however many rows they have.
+    tol : float, default=1e-4
+        How near to the optimum, as a share of the violation when all weights are zero.
+    max_iter : int, default=1000
+        Most sweeps over the columns for each price.
+    standardize : bool, default=True
+        Scale columns to variance 1 first. Weights depend on the scales of columns, so they should be on one.
+    random_state : int, RandomState instance or None, default=None
+        For the order in which columns are visited.
+    n_jobs : int, default=None
+        Threads: None or -1 is one per core. Results do not depend on it.
+    verbose : int, default=0
+        Above 0, progress is written to stderr once a second.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_features_in_,)
+        True for columns that are kept.
+    scores_ : ndarray of shape (n_features_in_,)
+        Size of each column's weight, summed over machines; 0 for those without.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of each column, 1 is best.
+    order_ : ndarray of shape (n_features_in_,)
+        Columns by weight; those without by how near they are to one.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_iter_ : int
+        Sweeps at the last price.
+    converged_ : bool
+        Whether they met `tol`.
+    n_features_in_ : int
+        Number of columns of the training rows.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they had names that are all strings.
+
+    See Also
+    --------
+    LinearSVC : The machine itself.
+    SVMRFE : Columns leave one by one.
+
+    References
+    ----------
+    .. [1] Bradley and Mangasarian, "Feature selection via concave minimization and support vector
+    machines", 1998.
+    .. [2] Zhu, Rosset, Hastie and Tibshirani, "1-norm support vector machines", 2003.
+
+    Examples
+    --------
+    >>> from kernsift import L1SVM
+    >>> from kernsift.datasets import make_synthetic
+    >>> X, y, relevant = make_synthetic("linear", n_samples=300, n_features=20, random_state=0)
+    >>> selector = L1SVM(2, random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True).tolist() == sorted(relevant.tolist())
+    True
+    """
+
+    _method = "l1-svm"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "C": [Interval(Real, 0, None, closed="neither"), None],
+        "fit_intercept": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        C: float | None = None,
+        fit_intercept: bool = True,
+        class_weight: str | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        standardize: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _own_parameters(self) -> dict[str, Any]:
+        return {
+            "c": None if self.C is None else float(self.C),
+            "intercept": bool(self.fit_intercept),
+            "class_weight": self.class_weight or "none",
+            "tol": float(self.tol),
+            "max_iter": int(self.max_iter),
+        }
 
 
 def ffs_form(

@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `kernel`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `kernel`, `data`, `model` | one function per thing the package needs |
 
 use pyo3::prelude::*;
 
@@ -23,6 +23,7 @@ mod model;
 mod run;
 mod select;
 mod space;
+mod svm;
 
 /// The native half of kernsift; use the package `kernsift` instead.
 #[pymodule]
@@ -43,6 +44,8 @@ mod _native {
     use super::select::select;
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
+    #[pymodule_export]
+    use super::svm::{SvmMachine, fit_linear_svm, fit_svm, search_svm};
 
     use super::*;
 

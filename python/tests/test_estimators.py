@@ -20,6 +20,10 @@ import kernsift
         kernsift.FFS(n_features_to_select=1, weak_learner="klms", quantum=0.1),
         kernsift.ReliefF(),
         kernsift.ReliefF(n_features_to_select=1, difference="squared"),
+        kernsift.SVMRFE(),
+        kernsift.SVMRFE(n_features_to_select=1, kernel="rbf", step=0.4),
+        kernsift.L1SVM(),
+        kernsift.L1SVM(n_features_to_select=1),
         kernsift.TAKES(),
         kernsift.TAKES(weak_learner="stump", weights=None, standardize=False, random_state=0),
         kernsift.TAKES(tuned=True),
@@ -29,6 +33,12 @@ import kernsift
         kernsift.KernelSpaceSelector(kernsift.KernelDiscriminant(), None),
         kernsift.KNNC(),
         kernsift.KNNC(kernel="laplacian", standardize=False),
+        kernsift.SVC(),
+        kernsift.SVC(kernel="linear", decision_function_shape="ovo", class_weight="balanced"),
+        kernsift.SVC(kernel="precomputed"),
+        kernsift.SVCCV(C=[1.0, 10.0], cv=2),
+        kernsift.LinearSVC(),
+        kernsift.LinearSVC(penalty="l1"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

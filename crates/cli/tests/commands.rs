@@ -212,11 +212,11 @@ fn lists_and_records() {
     let s = Scratch::new();
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
-    let columns = ["fisher", "ffs", "relief"];
+    let columns = ["fisher", "ffs", "relief", "svm-rfe", "l1-svm"];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
     assert_eq!(names, [&columns[..], &spaces, &bases].concat());
-    assert_eq!(methods[3]["family"], "kernel-space");
+    assert_eq!(methods[5]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 17);

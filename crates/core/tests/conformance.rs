@@ -173,7 +173,9 @@ fn constant_and_duplicate_columns_are_borne() {
     for (name, method) in selectors() {
         let selection = select(&method, &wide);
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
-        if selection.curve.is_empty() {
+        // Stepwise methods take one after the other, and a method whose kept columns depend on how many are
+        // wanted weighs them together: it may give all to one of two copies.
+        if selection.curve.is_empty() && method.nested() {
             assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
         }
         assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
@@ -282,8 +284,11 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
         let plain = select(&method, &data);
-        // Sums in another order.
-        let alike = |a: f64, b: f64| (a - b).abs() <= 1e-10 * b.abs();
+        // Sums in another order; weights that are found by descent, in the order of rows and columns, agree as
+        // far as it went: to some hundred times its tolerance of 1e-4 times the smallest class's share.
+        let largest = plain.scores.iter().copied().fold(0.0, f64::max);
+        let alike =
+            |a: f64, b: f64| (a - b).abs() <= if name == "l1-svm" { 1e-2 * largest } else { 1e-10 * b.abs() };
         let moved = select(&method, &data.take_rows(&rows));
         assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| alike(a, b)), "{name}");
         // Stepwise methods break ties by the place of a column.

@@ -2,8 +2,10 @@
 
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::l1_svm::L1Svm;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
+use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -20,10 +22,14 @@ pub enum SelectorMethod {
     Ffs(Ffs),
     /// Relief.
     Relief(Relief),
+    /// Recursive elimination by a support vector machine.
+    SvmRfe(SvmRfe),
+    /// A sparse linear support vector machine.
+    L1Svm(L1Svm),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 3] = [
+pub const SELECTORS: [Info; 5] = [
     Info {
         name: "fisher",
         title: "Fisher score",
@@ -48,6 +54,22 @@ pub const SELECTORS: [Info; 3] = [
         cost: "O(n² d) time, O(n d) memory",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     },
+    Info {
+        name: "svm-rfe",
+        title: "SVM-RFE",
+        finds: "columns that a support vector machine misses most, the others leaving one by one",
+        needs: "classes",
+        cost: "O(n² d) time and a machine per round, O(n²) memory",
+        reference: "Guyon et al., 2002",
+    },
+    Info {
+        name: "l1-svm",
+        title: "L1-SVM",
+        finds: "columns that a sparse linear machine gives a weight",
+        needs: "classes",
+        cost: "some thousand passes over the cells, O(n d) memory",
+        reference: "Bradley and Mangasarian, 1998",
+    },
 ];
 
 impl SelectorMethod {
@@ -57,6 +79,8 @@ impl SelectorMethod {
             "fisher" => Ok(Self::Fisher(FisherScore::default())),
             "ffs" => Ok(Self::Ffs(Ffs::default())),
             "relief" => Ok(Self::Relief(Relief::default())),
+            "svm-rfe" => Ok(Self::SvmRfe(SvmRfe::default())),
+            "l1-svm" => Ok(Self::L1Svm(L1Svm::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -99,6 +123,8 @@ impl SelectorMethod {
             Self::Fisher(_) => Ok(()),
             Self::Ffs(method) => method.labels(classes).map(|_| ()),
             Self::Relief(method) => method.check(classes),
+            Self::SvmRfe(method) => method.check(classes),
+            Self::L1Svm(method) => method.check(classes),
         }
     }
 }
@@ -109,6 +135,15 @@ impl Selector for SelectorMethod {
             Self::Fisher(method) => method.select(data, wanted, ctx),
             Self::Ffs(method) => method.select(data, wanted, ctx),
             Self::Relief(method) => method.select(data, wanted, ctx),
+            Self::SvmRfe(method) => method.select(data, wanted, ctx),
+            Self::L1Svm(method) => method.select(data, wanted, ctx),
+        }
+    }
+
+    fn nested(&self) -> bool {
+        match self {
+            Self::L1Svm(method) => method.nested(),
+            _ => true,
         }
     }
 }

@@ -78,6 +78,8 @@ impl KernelSpaceSelector {
             (_, Some(SelectorMethod::Ffs(_))) => format!("{basis}-kffs"),
             (_, Some(SelectorMethod::Relief(_))) => format!("{basis}-relief"),
             (_, Some(SelectorMethod::Fisher(_))) => format!("{basis}-fisher"),
+            (_, Some(SelectorMethod::SvmRfe(_))) => format!("{basis}-svm-rfe"),
+            (_, Some(SelectorMethod::L1Svm(_))) => format!("{basis}-l1-svm"),
             (_, None) => basis.into(),
         }
     }

@@ -55,7 +55,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 /// Options that only make sense in kernel space.
 fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
     let name = format!("-m {}", args.method);
-    refuse(&name, &kernel_options(&args.kernel))?;
+    // The one selector of columns that asks a kernel.
+    if args.method != "svm-rfe" {
+        refuse(&name, &kernel_options(&args.kernel))?;
+    }
     refuse(&name, &kobl_options(&args.options))?;
     refuse(
         &name,
