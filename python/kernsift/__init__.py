@@ -4,6 +4,7 @@
 |---|---|
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
+| :mod:`kernsift.filters` | selectors of columns that need no model |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.functions` | Gram matrices, widths |
@@ -18,6 +19,7 @@ from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.exceptions import BreakdownError
+from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
 from kernsift.functions import gram, width_for_dim
 from kernsift.kernels import (
     RBF,
@@ -41,15 +43,19 @@ __all__ = [
     "RBF",
     "TAKES",
     "BreakdownError",
+    "ChiSquared",
     "FisherScore",
+    "InformationGain",
     "Kernel",
     "KernelDiscriminant",
     "KernelGramSchmidt",
     "KernelPCA",
     "KernelSpaceSelector",
     "Laplacian",
+    "LaplacianScore",
     "Linear",
     "Mahalanobis",
+    "MutualInformation",
     "OnFeature",
     "Polynomial",
     "ReliefF",

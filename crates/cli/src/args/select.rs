@@ -1,5 +1,6 @@
 //! What `kernsift select` takes.
 
+use super::scores::ScoreOptions;
 use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs};
 use super::values::wanted;
 use clap::{Args, ValueEnum};
@@ -14,7 +15,8 @@ pub struct SelectArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The method. Among columns: fisher, ffs, relief. In kernel space: takes (KOBL, then forward
+    /// The method. Among columns: fisher, ffs, relief, information-gain, mutual-information,
+    /// chi-squared, laplacian. In kernel space: takes (KOBL, then forward
     /// selection), kgs-kffs, fskgs, fskpca
     #[arg(short, long, default_value = "fisher")]
     pub method: String,
@@ -70,6 +72,9 @@ pub struct SelectArgs {
     /// relief, fskgs, fskpca: how differences count [default: absolute]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub difference: Option<DifferenceArg>,
+    /// Selectors without a model.
+    #[command(flatten)]
+    pub scores: ScoreOptions,
     /// Kernel space: neighbours that decide a row's class [default: 1]
     #[arg(long, value_name = "N", help_heading = "Classifier")]
     pub neighbors: Option<usize>,

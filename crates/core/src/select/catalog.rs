@@ -1,7 +1,11 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::information::InformationGain;
+use super::laplacian::{Graph, LaplacianScore};
+use super::mutual::MutualInformation;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
@@ -20,15 +24,23 @@ pub enum SelectorMethod {
     Ffs(Ffs),
     /// Relief.
     Relief(Relief),
+    /// Information gain.
+    InformationGain(InformationGain),
+    /// Mutual information by nearest neighbours.
+    MutualInformation(MutualInformation),
+    /// Chi-squared.
+    ChiSquared(ChiSquared),
+    /// Laplacian score.
+    Laplacian(LaplacianScore),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 3] = [
+pub const SELECTORS: [Info; 7] = [
     Info {
         name: "fisher",
         title: "Fisher score",
         finds: "columns whose class means lie far apart, one at a time",
-        needs: "classes",
+        needs: "classes or a number",
         cost: "O(n d) time, O(C d) memory for C classes",
         reference: "Fisher, 1936",
     },
@@ -48,6 +60,38 @@ pub const SELECTORS: [Info; 3] = [
         cost: "O(n² d) time, O(n d) memory",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     },
+    Info {
+        name: "information-gain",
+        title: "Information gain",
+        finds: "columns whose bins tell the class, one at a time",
+        needs: "classes",
+        cost: "O(n log n) time a column",
+        reference: "Quinlan, 1986; Fayyad and Irani, 1993",
+    },
+    Info {
+        name: "mutual-information",
+        title: "Mutual information by nearest neighbours",
+        finds: "columns that tell anything of the target, one at a time",
+        needs: "classes or a number",
+        cost: "O(n log n) time a column; for a number O(n^1.5)",
+        reference: "Kraskov et al., 2004; Ross, 2014",
+    },
+    Info {
+        name: "chi-squared",
+        title: "Chi-squared",
+        finds: "counts, or bins, that depend on the class, one column at a time",
+        needs: "classes",
+        cost: "O(n d) time; with bins O(n log n) a column",
+        reference: "Pearson, 1900; Liu and Setiono, 1995",
+    },
+    Info {
+        name: "laplacian",
+        title: "Laplacian score",
+        finds: "columns that vary little between neighbouring rows",
+        needs: "nothing but features",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "He, Cai and Niyogi, 2005",
+    },
 ];
 
 impl SelectorMethod {
@@ -57,17 +101,39 @@ impl SelectorMethod {
             "fisher" => Ok(Self::Fisher(FisherScore::default())),
             "ffs" => Ok(Self::Ffs(Ffs::default())),
             "relief" => Ok(Self::Relief(Relief::default())),
+            "information-gain" => Ok(Self::InformationGain(InformationGain::default())),
+            "mutual-information" => Ok(Self::MutualInformation(MutualInformation::default())),
+            "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
+            "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
 }
 
 impl SelectorMethod {
+    /// The name under which [`SelectorMethod::by_name`] finds it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fisher(_) => "fisher",
+            Self::Ffs(_) => "ffs",
+            Self::Relief(_) => "relief",
+            Self::InformationGain(_) => "information-gain",
+            Self::MutualInformation(_) => "mutual-information",
+            Self::ChiSquared(_) => "chi-squared",
+            Self::Laplacian(_) => "laplacian",
+        }
+    }
+
     /// Whether it takes data with gaps; the others refuse them.
     pub fn bears_gaps(&self) -> bool {
         match self {
             Self::Relief(_) => true,
-            Self::Fisher(_) | Self::Ffs(_) => false,
+            Self::Fisher(_)
+            | Self::Ffs(_)
+            | Self::InformationGain(_)
+            | Self::MutualInformation(_)
+            | Self::ChiSquared(_)
+            | Self::Laplacian(_) => false,
         }
     }
 
@@ -75,8 +141,11 @@ impl SelectorMethod {
     /// are made for the numbers as they are.
     pub fn wants_scaling(&self) -> bool {
         match self {
-            Self::Fisher(_) => false,
+            Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
+                false
+            }
             Self::Ffs(_) => true,
+            Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
     }
@@ -89,6 +158,10 @@ impl SelectorMethod {
             Self::Fisher(_) => Ok(()),
             Self::Ffs(method) => method.labels(classes).map(|_| ()),
             Self::Relief(method) => method.check(classes),
+            Self::InformationGain(method) => method.check(),
+            Self::MutualInformation(method) => method.check(),
+            Self::ChiSquared(method) => method.check(),
+            Self::Laplacian(method) => method.check(),
         }
     }
 }
@@ -99,6 +172,10 @@ impl Selector for SelectorMethod {
             Self::Fisher(method) => method.select(data, wanted, ctx),
             Self::Ffs(method) => method.select(data, wanted, ctx),
             Self::Relief(method) => method.select(data, wanted, ctx),
+            Self::InformationGain(method) => method.select(data, wanted, ctx),
+            Self::MutualInformation(method) => method.select(data, wanted, ctx),
+            Self::ChiSquared(method) => method.select(data, wanted, ctx),
+            Self::Laplacian(method) => method.select(data, wanted, ctx),
         }
     }
 }

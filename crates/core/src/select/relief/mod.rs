@@ -5,7 +5,7 @@
 //!
 //! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} \, |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
 //!
-//! with $P$ the classes' shares, averaged over several neighbours if asked for, or with squared differences.
+//! with $P$ the classes' shares (or all classes alike, as some programs do), averaged over several neighbours if asked for, or with squared differences.
 //! One neighbour is Relief, several are ReliefF. For a target of numbers see `numbers.rs`: RReliefF.
 //! Columns are ranked by $w$; then negative weights become 0, and by its own rule the method keeps the
 //! columns above 0.
@@ -56,6 +56,8 @@ pub struct Relief {
     pub clip: bool,
     /// How differences count. Default: absolute.
     pub difference: Difference,
+    /// How much the misses of each class count. Default: by its share.
+    pub class_weights: ClassWeights,
     /// How near rows are found. Default: Euclidean.
     pub metric: Metric,
     /// What columns are measured in. Default: as they are.
@@ -70,6 +72,7 @@ impl Default for Relief {
             n_neighbors: 1,
             clip: false,
             difference: Difference::Absolute,
+            class_weights: ClassWeights::Share,
             metric: Metric::Euclidean,
             units: Units::Given,
             n_samples: None,
@@ -86,6 +89,17 @@ pub enum Difference {
     Absolute,
     /// By their square.
     Squared,
+}
+
+/// How much the misses of each class count, if there are more than two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeights {
+    /// By the class's share of the rows (Kononenko).
+    #[default]
+    Share,
+    /// All alike.
+    Equal,
 }
 
 /// What columns are measured in.
