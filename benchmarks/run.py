@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import sklearn
-from sklearn.feature_selection import RFE
+import skrebate
+from sklearn.feature_selection import RFE, mutual_info_classif
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import scale
@@ -236,6 +237,42 @@ def grow_svc(n: int) -> Callable[[], object]:
     return lambda: kernsift.SVC(n_jobs=THREADS).fit(x, y)
 
 
+def relief_against_skrebate() -> dict:
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(1000, 500))
+    y = (x[:, 0] + x[:, 1] * x[:, 2] > 0).astype(np.int64)
+    ours = kernsift.ReliefF(n_neighbors=10, n_jobs=THREADS)
+    theirs = skrebate.ReliefF(n_neighbors=10, n_jobs=THREADS)
+    weights = theirs.fit(x, y).feature_importances_
+    agree = np.allclose(ours.fit(x, y).scores_, np.maximum(weights, 0), atol=1e-10)
+    return compare(
+        "ReliefF, 1000 x 500, 10 neighbours",
+        lambda: ours.fit(x, y),
+        lambda: theirs.fit(x, y),
+        bool(agree),
+        f"skrebate {skrebate.__version__}",
+    )
+
+
+def information_against_sklearn() -> dict:
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(5000, 100))
+    y = (x[:, 0] + x[:, 1] ** 2 > 1).astype(np.int64)
+    ours = kernsift.MutualInformation(10, discrete=False, n_jobs=THREADS)
+
+    def theirs() -> np.ndarray:
+        return mutual_info_classif(x, y, discrete_features=False, random_state=0, n_jobs=THREADS)
+
+    agree = np.allclose(ours.fit(x, y).scores_, theirs(), atol=1e-6)
+    return compare(
+        "Mutual information with classes, 5000 x 100",
+        lambda: ours.fit(x, y),
+        theirs,
+        bool(agree),
+        f"scikit-learn {sklearn.__version__}",
+    )
+
+
 def grow_kobl(n: int) -> Callable[[], object]:
     """KOBL with 20 columns and 200 components."""
     x = np.random.default_rng(2).normal(size=(n, 20))
@@ -346,6 +383,8 @@ def main() -> None:
             svm_search_against_sklearn(THREADS),
             svm_rfe_against_sklearn("wdbc"),
             svm_rfe_against_sklearn("sonar"),
+            relief_against_skrebate(),
+            information_against_sklearn(),
         ],
         "growth": {task: growth(task) for task in GROWTHS},
     }

@@ -4,6 +4,7 @@
 |---|---|
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
+| :mod:`kernsift.filters` | selectors of columns that need no model |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
@@ -20,6 +21,7 @@ from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPC
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.exceptions import BreakdownError
+from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
 from kernsift.functions import gram, width_for_dim
 from kernsift.kernels import (
     RBF,
@@ -47,16 +49,20 @@ __all__ = [
     "SVMRFE",
     "TAKES",
     "BreakdownError",
+    "ChiSquared",
     "FisherScore",
+    "InformationGain",
     "Kernel",
     "KernelDiscriminant",
     "KernelGramSchmidt",
     "KernelPCA",
     "KernelSpaceSelector",
     "Laplacian",
+    "LaplacianScore",
     "Linear",
     "LinearSVC",
     "Mahalanobis",
+    "MutualInformation",
     "OnFeature",
     "Polynomial",
     "ReliefF",

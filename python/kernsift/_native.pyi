@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings
+from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings, Target
 
 __version__: str
 
@@ -65,7 +65,7 @@ def width_for_dim(
 def select(
     method: str,
     x: NativeRows,
-    y: Classes | None,
+    y: Target | None,
     wanted: str,
     standardize: bool,
     settings: Settings,

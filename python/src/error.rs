@@ -62,6 +62,7 @@ fn sentence(error: &Error) -> String {
                 "row {row}, column '{column}': '{text}' is not a number; mend the cell or encode the column"
             )
         }
+        Error::NeedsTarget { method } => format!("{method}: needs a target, of classes or numbers"),
         Error::NeedsClasses { method, found } => format!("{method}: needs classes, but {found}"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), sentence(source)),
         other => other.to_string(),

@@ -1,5 +1,6 @@
 //! What `kernsift select` takes.
 
+use super::scores::ScoreOptions;
 use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs};
 use super::values::{step, wanted};
 use clap::{Args, ValueEnum};
@@ -14,7 +15,8 @@ pub struct SelectArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The method. Among columns: fisher, ffs, relief, svm-rfe, l1-svm. In kernel space: takes (KOBL, then forward
+    /// The method. Among columns: fisher, ffs, relief, svm-rfe, l1-svm, information-gain,
+    /// mutual-information, chi-squared, laplacian. In kernel space: takes (KOBL, then forward
     /// selection), kgs-kffs, fskgs, fskpca
     #[arg(short, long, default_value = "fisher")]
     pub method: String,
@@ -76,6 +78,9 @@ pub struct SelectArgs {
     /// svm-rfe: columns that leave in a round, a number or a share of all [default: 1]
     #[arg(long, value_name = "N", value_parser = step, allow_hyphen_values = true, help_heading = "Selector")]
     pub step: Option<kernsift::select::Step>,
+    /// Selectors without a model.
+    #[command(flatten)]
+    pub scores: ScoreOptions,
     /// Kernel space: neighbours that decide a row's class [default: 1]
     #[arg(long, value_name = "N", help_heading = "Classifier")]
     pub neighbors: Option<usize>,

@@ -327,6 +327,23 @@ impl LinearModel {
         Ok(out)
     }
 
+    /// A number per class, larger for the likelier one; minus infinity for classes that had no rows.
+    pub fn class_scores(&self, x: &Rows) -> Result<Array2<f64>> {
+        let values = self.values(x)?;
+        let mut out = Array2::from_elem((x.n(), self.class_names.len()), f64::NEG_INFINITY);
+        for (mut out, values) in out.rows_mut().into_iter().zip(values.rows()) {
+            for (k, &class) in self.present.iter().enumerate() {
+                // One machine stands for two classes: what speaks for one speaks against the other.
+                out[class] = match values.len() {
+                    1 if k == 0 => -values[0],
+                    1 => values[0],
+                    _ => values[k],
+                };
+            }
+        }
+        Ok(out)
+    }
+
     /// The class of each row, a place in the classes' names.
     pub fn predict(&self, x: &Rows) -> Result<Vec<usize>> {
         let values = self.values(x)?;

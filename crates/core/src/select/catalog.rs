@@ -1,8 +1,12 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::information::InformationGain;
 use super::l1_svm::L1Svm;
+use super::laplacian::{Graph, LaplacianScore};
+use super::mutual::MutualInformation;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
 use super::svm_rfe::SvmRfe;
@@ -26,15 +30,23 @@ pub enum SelectorMethod {
     SvmRfe(SvmRfe),
     /// A sparse linear support vector machine.
     L1Svm(L1Svm),
+    /// Information gain.
+    InformationGain(InformationGain),
+    /// Mutual information by nearest neighbours.
+    MutualInformation(MutualInformation),
+    /// Chi-squared.
+    ChiSquared(ChiSquared),
+    /// Laplacian score.
+    Laplacian(LaplacianScore),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 5] = [
+pub const SELECTORS: [Info; 9] = [
     Info {
         name: "fisher",
         title: "Fisher score",
         finds: "columns whose class means lie far apart, one at a time",
-        needs: "classes",
+        needs: "classes or a number",
         cost: "O(n d) time, O(C d) memory for C classes",
         reference: "Fisher, 1936",
     },
@@ -70,6 +82,38 @@ pub const SELECTORS: [Info; 5] = [
         cost: "some thousand passes over the cells, O(n d) memory",
         reference: "Bradley and Mangasarian, 1998",
     },
+    Info {
+        name: "information-gain",
+        title: "Information gain",
+        finds: "columns whose bins tell the class, one at a time",
+        needs: "classes",
+        cost: "O(n log n) time a column",
+        reference: "Quinlan, 1986; Fayyad and Irani, 1993",
+    },
+    Info {
+        name: "mutual-information",
+        title: "Mutual information by nearest neighbours",
+        finds: "columns that tell anything of the target, one at a time",
+        needs: "classes or a number",
+        cost: "O(n log n) time a column; for a number O(n^1.5)",
+        reference: "Kraskov et al., 2004; Ross, 2014",
+    },
+    Info {
+        name: "chi-squared",
+        title: "Chi-squared",
+        finds: "counts, or bins, that depend on the class, one column at a time",
+        needs: "classes",
+        cost: "O(n d) time; with bins O(n log n) a column",
+        reference: "Pearson, 1900; Liu and Setiono, 1995",
+    },
+    Info {
+        name: "laplacian",
+        title: "Laplacian score",
+        finds: "columns that vary little between neighbouring rows",
+        needs: "nothing but features",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "He, Cai and Niyogi, 2005",
+    },
 ];
 
 impl SelectorMethod {
@@ -78,30 +122,56 @@ impl SelectorMethod {
         match name {
             "fisher" => Ok(Self::Fisher(FisherScore::default())),
             "ffs" => Ok(Self::Ffs(Ffs::default())),
-            "relief" => Ok(Self::Relief(Relief::default())),
+            "relief" => Ok(Self::Relief(Relief::relieff())),
             "svm-rfe" => Ok(Self::SvmRfe(SvmRfe::default())),
             "l1-svm" => Ok(Self::L1Svm(L1Svm::default())),
+            "information-gain" => Ok(Self::InformationGain(InformationGain::default())),
+            "mutual-information" => Ok(Self::MutualInformation(MutualInformation::default())),
+            "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
+            "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
 }
 
 impl SelectorMethod {
+    /// The name under which [`SelectorMethod::by_name`] finds it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fisher(_) => "fisher",
+            Self::Ffs(_) => "ffs",
+            Self::Relief(_) => "relief",
+            Self::SvmRfe(_) => "svm-rfe",
+            Self::L1Svm(_) => "l1-svm",
+            Self::InformationGain(_) => "information-gain",
+            Self::MutualInformation(_) => "mutual-information",
+            Self::ChiSquared(_) => "chi-squared",
+            Self::Laplacian(_) => "laplacian",
+        }
+    }
+
     /// Whether it takes data with gaps; the others refuse them.
     pub fn bears_gaps(&self) -> bool {
         match self {
             Self::Relief(_) => true,
-            Self::Fisher(_) | Self::Ffs(_) => false,
+            Self::Fisher(_)
+            | Self::Ffs(_)
+            | Self::SvmRfe(_)
+            | Self::L1Svm(_)
+            | Self::InformationGain(_)
+            | Self::MutualInformation(_)
+            | Self::ChiSquared(_)
+            | Self::Laplacian(_) => false,
         }
     }
 
     /// Whether it can use this target.
     pub fn fits(&self, target: &Target) -> bool {
-        match target {
-            Target::Classes(_) => true,
-            Target::Continuous(_) | Target::None => match self {
-                Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
-            },
+        match (self, target) {
+            (_, Target::Classes(_)) => true,
+            (Self::Laplacian(method), _) => method.graph == Graph::Knn,
+            (Self::Fisher(_) | Self::Relief(_) | Self::MutualInformation(_), Target::Continuous(_)) => true,
+            _ => false,
         }
     }
 
@@ -109,8 +179,11 @@ impl SelectorMethod {
     /// are made for the numbers as they are.
     pub fn wants_scaling(&self) -> bool {
         match self {
-            Self::Fisher(_) => false,
-            Self::Ffs(_) => true,
+            Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
+                false
+            }
+            Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) => true,
+            Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
     }
@@ -125,6 +198,10 @@ impl SelectorMethod {
             Self::Relief(method) => method.check(classes),
             Self::SvmRfe(method) => method.check(classes),
             Self::L1Svm(method) => method.check(classes),
+            Self::InformationGain(method) => method.check(),
+            Self::MutualInformation(method) => method.check(),
+            Self::ChiSquared(method) => method.check(),
+            Self::Laplacian(method) => method.check(),
         }
     }
 }
@@ -137,6 +214,10 @@ impl Selector for SelectorMethod {
             Self::Relief(method) => method.select(data, wanted, ctx),
             Self::SvmRfe(method) => method.select(data, wanted, ctx),
             Self::L1Svm(method) => method.select(data, wanted, ctx),
+            Self::InformationGain(method) => method.select(data, wanted, ctx),
+            Self::MutualInformation(method) => method.select(data, wanted, ctx),
+            Self::ChiSquared(method) => method.select(data, wanted, ctx),
+            Self::Laplacian(method) => method.select(data, wanted, ctx),
         }
     }
 

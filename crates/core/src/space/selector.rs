@@ -76,10 +76,7 @@ impl KernelSpaceSelector {
             (BasisMethod::Kgs(_), Some(SelectorMethod::Relief(_))) => "fskgs".into(),
             (BasisMethod::Kpca(_), Some(SelectorMethod::Relief(_))) => "fskpca".into(),
             (_, Some(SelectorMethod::Ffs(_))) => format!("{basis}-kffs"),
-            (_, Some(SelectorMethod::Relief(_))) => format!("{basis}-relief"),
-            (_, Some(SelectorMethod::Fisher(_))) => format!("{basis}-fisher"),
-            (_, Some(SelectorMethod::SvmRfe(_))) => format!("{basis}-svm-rfe"),
-            (_, Some(SelectorMethod::L1Svm(_))) => format!("{basis}-l1-svm"),
+            (_, Some(selector)) => format!("{basis}-{}", selector.name()),
             (_, None) => basis.into(),
         }
     }

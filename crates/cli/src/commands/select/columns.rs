@@ -96,7 +96,7 @@ fn record(
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
         "method": selection.method,
-        "scaled": args.scale == ScaleArg::Standard,
+        "scaled": args.scale == ScaleArg::Standard && method.wants_scaling(),
         "seed": ctx.seed,
         "selected": selection.selected().iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),
         "order": selection.order.iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod columns;
+mod scores;
 mod space;
 
 use super::options::{choice, kernel_options, refuse};
@@ -113,9 +114,9 @@ fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Fai
             }
         }
         SelectorMethod::L1Svm(l1) => l1.c = args.svm_c.or(l1.c),
-        SelectorMethod::Fisher(_) => {}
+        _ => {}
     }
-    Ok(())
+    scores::configure(selector, &args.scores, &name)
 }
 
 /// A failure with parameters named as the user typed them.
@@ -132,6 +133,12 @@ fn typed(error: Error) -> Failure {
         ("KLMS", "width", "--learner-width"),
         ("KLMS", "quantum", "--quantum"),
         ("Relief", "n_neighbors", "--relief-neighbors"),
+        ("Relief", "n_samples", "--samples"),
+        ("mutual information", "n_neighbors", "--mi-neighbors"),
+        ("Laplacian score", "n_neighbors", "--graph-neighbors"),
+        ("Laplacian score", "width", "--graph-width"),
+        ("", "n_bins", "--bins"),
+        ("", "statistic", "--statistic"),
         ("", "n_neighbors", "--neighbors"),
         ("", "weight_power", "--weight-power"),
         ("", "C", "--svm-c"),
