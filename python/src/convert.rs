@@ -36,16 +36,19 @@ impl RowsArgument<'_> {
 #[derive(FromPyObject)]
 pub struct ClassesArgument<'py>(PyReadonlyArray1<'py, i64>, Vec<String>);
 
+impl ClassesArgument<'_> {
+    /// The target.
+    pub fn into_target(self) -> PyResult<Target> {
+        let Self(codes, names) = self;
+        // A negative code wraps to one that has no name, and is refused for that.
+        let codes = codes.as_array().iter().map(|&c| c as usize).collect();
+        Classes::new(codes, names).map(Target::Classes).map_err(to_python)
+    }
+}
+
 /// Rows and, where there are some, their classes.
 pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
-    let target = match y {
-        None => Target::None,
-        Some(ClassesArgument(codes, names)) => {
-            // A negative code wraps to one that has no name, and is refused for that.
-            let codes = codes.as_array().iter().map(|&c| c as usize).collect();
-            Target::Classes(Classes::new(codes, names).map_err(to_python)?)
-        }
-    };
+    let target = y.map_or(Ok(Target::None), ClassesArgument::into_target)?;
     Dataset::with_target(x.to_rows()?, target).map_err(to_python)
 }
 
