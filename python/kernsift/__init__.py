@@ -6,7 +6,8 @@
 | :mod:`kernsift.selectors` | selectors of columns |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.kernels` | kernels as objects |
-| :mod:`kernsift.functions` | Gram matrices, widths |
+| :mod:`kernsift.evaluate` | methods side by side |
+| :mod:`kernsift.functions` | Gram matrices, widths, triples |
 | :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
 | :mod:`kernsift.models` | models that the command line saved |
 | :mod:`kernsift.exceptions` | what goes wrong besides bad input |
@@ -17,8 +18,9 @@ The estimators follow scikit-learn. All computing is done by the native half, ``
 from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
+from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
-from kernsift.functions import gram, width_for_dim
+from kernsift.functions import gram, triplet_accuracy, width_for_dim
 from kernsift.kernels import (
     RBF,
     Kernel,
@@ -41,6 +43,7 @@ __all__ = [
     "RBF",
     "TAKES",
     "BreakdownError",
+    "CompareResult",
     "FisherScore",
     "Kernel",
     "KernelDiscriminant",
@@ -57,10 +60,12 @@ __all__ = [
     "Sum",
     "WhiteNoise",
     "__version__",
+    "compare",
     "gram",
     "list_datasets",
     "load_dataset",
     "load_model",
     "make_synthetic",
+    "triplet_accuracy",
     "width_for_dim",
 ]

@@ -4,6 +4,7 @@ use crate::convert::{ClassesArgument, RowsArgument, from_json, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Error;
+use kernsift::data::write::write_atomic;
 use kernsift::data::{Dataset, Fill, Fold, Splits, Target};
 use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, scores};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
@@ -133,6 +134,12 @@ pub fn compare_page(
     Ok(kernsift_report::compare_page(&journal, &summary, title))
 }
 
+/// Writes text to a file that is never there in part.
+#[pyfunction]
+pub fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
+    write_atomic(&path, |out| out.write_all(text.as_bytes())).map_err(to_python)
+}
+
 /// The share of triples that a Gram matrix has in order.
 #[pyfunction]
 pub fn triplet_accuracy(
@@ -194,28 +201,23 @@ fn judge(settings: Map<String, Value>) -> kernsift::Result<Judge> {
 
 /// Puts a setting over its default. One value where several may stand is a list of one.
 fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
+    let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
     // Judges that do not choose among widths have one, that of their kernel.
-    let of_kernel = key == "gamma" && form.get("gamma").is_none();
-    let place = match of_kernel {
-        true => form.pointer_mut("/kernel/named/gamma"),
-        false => form.get_mut(key).filter(|_| key != "judge"),
+    let place = if key == "gamma" && !known.iter().any(|known| known == key) {
+        form.pointer_mut("/kernel/named/gamma")
+    } else {
+        form.get_mut(key)
     };
     match (place, value) {
-        (Some(inner @ Value::Object(_)), Value::Object(values)) => {
-            values.into_iter().try_for_each(|(key, value)| put(inner, &key, value))
+        (Some(inner @ Value::Object(_)), Value::Object(values)) if key != "gamma" => {
+            return values.into_iter().try_for_each(|(key, value)| put(inner, &key, value));
         }
-        (Some(place @ Value::Array(_)), value) if !value.is_array() => {
-            *place = Value::Array(vec![value]);
-            Ok(())
-        }
-        (Some(place), value) => {
-            *place = value;
-            Ok(())
-        }
+        (Some(place @ Value::Array(_)), value) if !value.is_array() => *place = Value::Array(vec![value]),
+        (Some(place), value) => *place = value,
         (None, _) => {
-            let known = form.as_object().into_iter().flat_map(|all| all.keys().map(String::as_str));
-            let known: Vec<&str> = known.filter(|key| *key != "judge").collect();
-            Err(Error::unknown_name("setting of this judge", key, known))
+            let settings = known.iter().map(String::as_str).filter(|known| *known != "judge");
+            return Err(Error::unknown_name("setting of this judge", key, settings));
         }
     }
+    Ok(())
 }

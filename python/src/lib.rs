@@ -42,7 +42,7 @@ mod _native {
     #[pymodule_export]
     use super::error::BreakdownError;
     #[pymodule_export]
-    use super::evaluate::{compare, compare_page, summarize, triplet_accuracy};
+    use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

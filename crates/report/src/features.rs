@@ -81,8 +81,9 @@ fn card(journal: &Journal, label: &str, counts: &[usize]) -> Option<String> {
         String::new()
     };
     Some(format!(
-        "<div class=\"card\"><table class=\"kept\"><caption title=\"{}\">{}</caption>\n\
+        "<div class=\"card\"><table class=\"kept\" style=\"--n:{}\"><caption title=\"{}\">{}</caption>\n\
          <thead><tr><th scope=\"col\">Column</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>{rest}</div>\n",
+        counts.len(),
         escape(label),
         shortened(label, 40)
     ))

@@ -6,7 +6,9 @@ use kernsift::error::bytes;
 use kernsift::evaluate::{Cell, MethodSummary, Summary};
 
 /// Numbers of features in one table, so that it fits a page.
-const BLOCK: usize = 10;
+const BLOCK: usize = 8;
+/// Tables with fewer are not stretched.
+const NARROW: usize = 6;
 
 /// Mean and spread of every method with every number of features.
 pub fn scores(summary: &Summary) -> String {
@@ -21,10 +23,11 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
     } else {
         format!(", {first} to {last} features")
     };
+    let narrow = if summary.counts.len() < NARROW { " narrow" } else { "" };
     let heads: String =
         block.iter().map(|&p| format!("<th scope=\"col\">{}</th>", summary.counts[p])).collect();
     let mut html = format!(
-        "<div class=\"scroll\"><table class=\"scores\"><caption>{} in %, mean ± standard deviation over splits{which}</caption>\n\
+        "<div class=\"scroll\"><table class=\"scores{narrow}\"><caption>{} in %, mean ± standard deviation over splits{which}</caption>\n\
          <thead><tr><th scope=\"col\">Features</th>{heads}</tr></thead>\n<tbody>\n",
         words::measure(summary.measure)
     );

@@ -88,7 +88,9 @@ fn mean_auc(truth: &[usize], class_scores: ArrayView2<f64>) -> Option<f64> {
         auc(&is_class, class_scores.column(class))
     };
     match class_scores.ncols() {
-        0 | 1 => None,
+        0 => None,
+        // Machines for two classes have one number per row, larger for the second.
+        1 => auc(&truth.iter().map(|&t| t == 1).collect::<Vec<_>>(), class_scores.column(0)),
         2 => of(1),
         n => {
             let areas: Vec<f64> = (0..n).filter_map(of).collect();
@@ -157,6 +159,13 @@ mod tests {
         assert_eq!(auc(&[true, true], array![1.0, 2.0].view()), None);
         let scores = array![[0.9, 0.1, 0.0], [0.2, 0.8, 0.1], [0.1, 0.3, 0.9]];
         assert_eq!(Scores::of_classes(&[0, 1, 2], &[0, 1, 2], &scores).auc, Some(1.0));
+        // Two classes: a number for each, or one for the second.
+        let (two, one) = (array![[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], array![[-0.8], [-0.6], [0.4]]);
+        for scores in [two, one] {
+            assert_eq!(Scores::of_classes(&[0, 1, 1], &[0, 0, 1], &scores).auc, Some(1.0));
+            assert_eq!(Scores::of_classes(&[0, 1, 0], &[0, 0, 1], &scores).auc, Some(0.5));
+        }
+        assert_eq!(Scores::of_classes(&[0], &[0], &array![[1.0]]).auc, None);
     }
 
     #[test]
