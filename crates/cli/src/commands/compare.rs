@@ -41,6 +41,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         Some(ScoreArg::Auc) => Measure::Auc,
         Some(ScoreArg::R2) => Measure::R2,
     };
+    compare.check(data).map_err(typed)?;
     check_measure(measure, data.target())?;
     let mut journal = match &args.record {
         Some(path) => Journal::open(path)?,

@@ -106,7 +106,8 @@ impl Splits {
         }
     }
 
-    fn check(&self, n: usize) -> Result<()> {
+    /// Refuses splits that `n` rows cannot have.
+    pub fn check(&self, n: usize) -> Result<()> {
         if self.repeats() == 0 {
             return Err(Error::param(NAME, "repeats", "at least 1", 0));
         }

@@ -84,13 +84,17 @@ impl Compare {
         journal.finish()
     }
 
-    fn check(&self, data: &Dataset) -> Result<()> {
+    /// Refuses what can be told before any work is done.
+    pub fn check(&self, data: &Dataset) -> Result<()> {
         self.judge.check(data)?;
         if self.contestants.is_empty() {
             return Err(Error::param(NAME, "methods", "at least one", "none"));
         }
         if self.counts.is_empty() {
             return Err(Error::param(NAME, "number of features", "at least one", "none"));
+        }
+        if let SplitChoice::Dealt(splits) = &self.splits {
+            splits.check(data.n())?;
         }
         let columns_only = self.contestants.iter().all(|c| c.method.keeps_columns());
         // Kernel space may have more directions than there are columns, but not more than rows.

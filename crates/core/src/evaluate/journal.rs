@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything a comparison has found, kept in a file or only in memory.
@@ -262,6 +262,8 @@ fn open_locked(path: &Path) -> Result<File> {
                 return Err(Error::parse("another run is writing to it; wait for it, or use another file")
                     .in_file(path));
             }
+            // Some file systems know no locks; then the user has to see to it.
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
         }
         // A run that finished in between has put another file in this one's place.

@@ -181,12 +181,19 @@ impl Judge {
         let mut chosen = BTreeMap::new();
         let (predicted, scores) = match self {
             Self::Svm(search) => {
-                let found = search.fit(train, ctx)?;
-                chosen.insert("c".to_owned(), found.c);
-                if let Some(gamma) = found.gamma {
-                    chosen.insert("gamma".to_owned(), gamma);
-                }
-                (found.model.predict(test, ctx)?, found.model.class_scores(test, ctx)?)
+                let model = match search.only() {
+                    Some(svm) => svm.fit(train, ctx)?,
+                    None => {
+                        let found = search.fit(train, ctx)?;
+                        chosen.insert("c".to_owned(), found.c);
+                        chosen.extend(found.gamma.map(|gamma| ("gamma".to_owned(), gamma)));
+                        found.model
+                    }
+                };
+                let values = model.pair_values(test, ctx)?;
+                let machines = model.machines();
+                let predicted = values.rows().into_iter().map(|values| machines.vote(values)).collect();
+                (predicted, machines.class_scores(values.view()))
             }
             Self::Knn(Neighbours { n_neighbors }) => {
                 let dense = train.x().to_dense();

@@ -25,7 +25,7 @@ pub struct Scores {
 
 impl Scores {
     /// The scores of predicted classes. `class_scores` has a column per class, where larger means more
-    /// likely.
+    /// likely, or of two classes only that of the second.
     pub fn of_classes(truth: &[usize], predicted: &[usize], class_scores: &Array2<f64>) -> Self {
         Self {
             error: Some(error_rate(truth, predicted)),
@@ -83,14 +83,14 @@ pub fn auc(is_class: &[bool], scores: ArrayView1<f64>) -> Option<f64> {
 
 /// The area for the second of two classes, or the mean over all classes of each against the others.
 fn mean_auc(truth: &[usize], class_scores: ArrayView2<f64>) -> Option<f64> {
-    let of = |class: usize| {
+    let by = |class: usize, column: usize| {
         let is_class: Vec<bool> = truth.iter().map(|&t| t == class).collect();
-        auc(&is_class, class_scores.column(class))
+        auc(&is_class, class_scores.column(column))
     };
+    let of = |class: usize| by(class, class);
     match class_scores.ncols() {
         0 => None,
-        // Machines for two classes have one number per row, larger for the second.
-        1 => auc(&truth.iter().map(|&t| t == 1).collect::<Vec<_>>(), class_scores.column(0)),
+        1 => by(1, 0),
         2 => of(1),
         n => {
             let areas: Vec<f64> = (0..n).filter_map(of).collect();
@@ -159,13 +159,9 @@ mod tests {
         assert_eq!(auc(&[true, true], array![1.0, 2.0].view()), None);
         let scores = array![[0.9, 0.1, 0.0], [0.2, 0.8, 0.1], [0.1, 0.3, 0.9]];
         assert_eq!(Scores::of_classes(&[0, 1, 2], &[0, 1, 2], &scores).auc, Some(1.0));
-        // Two classes: a number for each, or one for the second.
-        let (two, one) = (array![[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], array![[-0.8], [-0.6], [0.4]]);
-        for scores in [two, one] {
-            assert_eq!(Scores::of_classes(&[0, 1, 1], &[0, 0, 1], &scores).auc, Some(1.0));
-            assert_eq!(Scores::of_classes(&[0, 1, 0], &[0, 0, 1], &scores).auc, Some(0.5));
-        }
-        assert_eq!(Scores::of_classes(&[0], &[0], &array![[1.0]]).auc, None);
+        let one = array![[-1.0], [2.0], [0.5]];
+        assert_eq!(Scores::of_classes(&[0, 1, 1], &[0, 1, 1], &one).auc, Some(1.0));
+        assert_eq!(Scores::of_classes(&[1, 0, 0], &[0, 1, 1], &one).auc, Some(0.0));
     }
 
     #[test]

@@ -92,6 +92,21 @@ impl SvmSearch {
         self.train(kernel, &source, data, errors, ctx)
     }
 
+    /// The machine itself, if there is nothing to choose.
+    pub fn only(&self) -> Option<Svm> {
+        let kernel = match (&self.gamma[..], &self.svm.kernel) {
+            ([], kernel) => kernel.clone(),
+            (&[gamma], &KernelChoice::Named { family, degree, coef0, .. }) if family != Family::Linear => {
+                KernelChoice::Named { family, gamma, degree, coef0 }
+            }
+            _ => return None,
+        };
+        match self.c[..] {
+            [c] => Some(Svm { c, kernel, ..self.svm.clone() }),
+            _ => None,
+        }
+    }
+
     fn source<'a>(&self, kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<KernelSource<'a>> {
         // The matrix, and a part of it for every fold.
         if KernelSource::fits(x.n(), 1.0 + self.folds as f64, ctx) {

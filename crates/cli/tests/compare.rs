@@ -1,0 +1,193 @@
+//! `kernsift compare` as a user runs it.
+
+mod scratch;
+
+use scratch::Scratch;
+use serde_json::Value;
+use std::process::Stdio;
+use std::time::Duration;
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_table_a_line_per_method_and_what_it_cost() {
+    let run = Scratch::new().ok("compare builtin:wine -m fisher,relief,takes -k 1..3 --judge knn");
+    assert!(run.out.starts_with(
+        "builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes\n\
+         error in % of knn in 5 folds; all is learned inside the training rows\n"
+    ));
+    for method in ["fisher", "relief", "takes"] {
+        // Once in the table of scores and once in that of costs.
+        let rows = run.out.lines().filter(|line| line.trim_start().starts_with(method)).count();
+        assert_eq!(rows, 2, "{}", run.out);
+    }
+    assert!(run.out.contains("* best") && run.out.contains("all 13 columns: "), "{}", run.out);
+    assert!(run.out.contains("KiB") || run.out.contains("MiB"), "memory is counted: {}", run.out);
+}
+
+#[test]
+fn the_json_record_has_everything() {
+    let out =
+        Scratch::new().ok("compare builtin:wine -m fisher,random -k 2,5 --judge knn --folds 3 --json").out;
+    let record: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(record["summary"]["counts"], serde_json::json!([2, 5]));
+    let methods = record["summary"]["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 2);
+    assert!(
+        methods[0]["select_seconds"].as_f64().unwrap() > 0.0
+            && methods[0]["peak_bytes"].as_u64().unwrap() > 0
+    );
+    // Two methods with two numbers of features, and all columns, in three folds.
+    assert_eq!(record["results"].as_array().unwrap().len(), 15);
+    // The table's mean is the mean of the records.
+    let errors: Vec<f64> = record["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|r| r["method"] == "fisher" && r["k"] == 5)
+        .map(|r| r["error"].as_f64().unwrap())
+        .collect();
+    let mean = errors.iter().sum::<f64>() / 3.0;
+    assert!((methods[0]["cells"][1]["mean"].as_f64().unwrap() - mean).abs() < 1e-15);
+}
+
+#[test]
+fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
+    let s = Scratch::new();
+    let line = "compare builtin:ionosphere -m fisher,relief,ffs,takes -k 1..6 --folds 4 --seed 3 -q";
+    s.ok(&format!("{line} --record whole.jsonl"));
+    let whole = s.text("whole.jsonl");
+    let results = lines(&whole).iter().filter(|l| l["kind"] == "result").count();
+    assert_eq!(results, 4 * (4 * 6 + 1));
+    let (mut kills, mut kept) = (0, 0);
+    // Pauses from nothing to long enough for several pieces of work.
+    for attempt in 0u64.. {
+        let mut child = s
+            .command(&format!("{line} --record broken.jsonl"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(attempt * 37 % 230));
+        // SIGKILL: nothing can be tidied up.
+        let _ = child.kill();
+        if child.wait().unwrap().success() {
+            break;
+        }
+        kills += 1;
+        let text = std::fs::read_to_string(s.path("broken.jsonl")).unwrap_or_default();
+        let now = text.lines().filter(|line| line.contains("\"kind\":\"result\"")).count();
+        assert!(now >= kept, "nothing is lost: {now} after {kept}");
+        kept = now;
+        if attempt == 60 {
+            // A slow machine: what is left is done in one go.
+            s.ok(&format!("{line} --record broken.jsonl"));
+            break;
+        }
+    }
+    assert!(kills > 0);
+    assert_eq!(s.text("broken.jsonl"), whole);
+    // Once more: nothing is left to do, and costs stay as they were measured.
+    let costs = s.text("broken.cost.jsonl");
+    assert_eq!(lines(&costs).len(), 5 * 4, "a cost per method and fold, each with its time");
+    assert!(lines(&costs).iter().all(|c| c["select_seconds"].as_f64().unwrap() >= 0.0));
+    s.ok(&format!("{line} --record broken.jsonl"));
+    assert_eq!((s.text("broken.jsonl"), s.text("broken.cost.jsonl")), (whole, costs));
+}
+
+#[test]
+fn an_interrupt_keeps_what_was_done() {
+    let s = Scratch::new();
+    let line = "compare builtin:madelon -m relief,fisher -k 5 --record runs.jsonl";
+    let child = s.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Until the first line of the record is there, the data is being read.
+    for _ in 0..600 {
+        std::thread::sleep(Duration::from_millis(50));
+        if std::fs::read_to_string(s.path("runs.jsonl")).is_ok_and(|text| text.contains("\"kind\":\"run\"")) {
+            break;
+        }
+    }
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.stdout.is_empty());
+    assert!(lines(&s.text("runs.jsonl"))[0]["kind"] == "run");
+}
+
+#[test]
+fn gaps_are_filled_inside_the_folds() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    let text = s.text("wine.csv");
+    let holes: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| {
+            // The first cell of every fifth row is empty.
+            if i % 5 == 1 { line[line.find(',').unwrap()..].to_owned() } else { line.to_owned() }
+        })
+        .collect();
+    s.file("holes.csv", holes.join("\n") + "\n");
+    let run = s.run("compare holes.csv -m fisher -k 2 --judge knn");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("missing value"), "{}", run.err);
+    s.ok("compare holes.csv -m fisher,relief -k 2 --judge knn --missing median --record r.jsonl");
+    assert_eq!(lines(&s.text("r.jsonl"))[0]["filled"], "median");
+    let run = s.run("compare holes.csv -m fisher -k 2 --judge knn --missing keep");
+    assert!(run.code == 2 && run.err.contains("--missing keep"), "{}", run.err);
+    let run = s.run("compare holes.csv -m fisher,relief -k 2 --judge knn --missing mean --record r.jsonl");
+    assert!(run.code == 2 && run.err.contains("another way to fill empty cells"), "{}", run.err);
+}
+
+#[test]
+fn numbers_and_other_scores() {
+    let s = Scratch::new();
+    let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
+    assert!(out.contains("explained variance in % of ridge in 3 folds"), "{out}");
+    let out =
+        s.ok("compare builtin:sonar -m fisher -k 5 --judge knn --score auc --test-share 0.3 --repeats 4").out;
+    assert!(out.contains("area under the curve in % of knn in 4 times 30 % of the rows kept back"), "{out}");
+    let run = s.run("compare builtin:boston -m random -k 5 --score error");
+    assert!(
+        run.code == 2 && run.err.contains("--score error does not fit a target of a number"),
+        "{}",
+        run.err
+    );
+    let run = s.run("compare builtin:wine -m fisher -k 5 --score r2");
+    assert!(run.code == 2 && run.err.contains("--score r2 does not fit a target of classes"), "{}", run.err);
+}
+
+#[test]
+fn mistakes_are_named() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    for (line, expected) in [
+        ("compare builtin:wine -m fischer", "no method 'fischer'; did you mean 'fisher'?"),
+        ("compare builtin:wine -m relief:neighbors=3", "no setting 'neighbors'"),
+        ("compare builtin:wine -m fisher -k 14", "-k must be from 1 to the number of columns, 13, got 14"),
+        ("compare builtin:wine -m fisher -k 3..1", "'3..1' is empty"),
+        ("compare builtin:wine -m fisher --folds 1", "--folds must be from 2"),
+        ("compare builtin:wine -m fisher --test-share 2", "--test-share must be between 0 and 1, got 2"),
+        ("compare builtin:wine -m fisher --repeats 0", "--repeats must be at least 1"),
+        ("compare builtin:wine -m fisher --folds 3 --test-share 0.3", "cannot be used with"),
+        ("compare builtin:wine -m fisher --judge ridge", "--judge must be svm"),
+        ("compare builtin:wine -m fisher --judge jury", "no judge 'jury'"),
+        ("compare builtin:wine -m fisher --judge knn --cost 3", "--cost has no effect with --judge knn"),
+        ("compare builtin:wine -m fisher --neighbors 3", "--neighbors has no effect with --judge svm"),
+        ("compare builtin:wine -m fisher --judge kernel-knn --gamma 1,2", "takes one --gamma"),
+        ("compare builtin:wine -m fisher --judge knn --neighbors 0", "--neighbors must be at least 1"),
+        ("compare builtin:wine -m fisher --cost 1,-2", "a positive number is expected"),
+        ("compare builtin:wine --target none -m fisher", "no target"),
+        ("compare wine.csv -m fisher --record wine.csv", "--record would write over wine.csv"),
+        ("compare builtin:wine -m fisher --record nowhere/runs.jsonl", "nowhere"),
+        ("compare builtin:wine -m relief:n_neighbors=500 --judge knn -k 2", "no method could be judged"),
+    ] {
+        let run = s.run(line);
+        assert_eq!(run.code, 2, "{line}\n{}{}", run.out, run.err);
+        assert!(run.err.contains(expected), "{line}\n{}", run.err);
+        assert!(run.out.is_empty(), "{line}");
+    }
+    assert_eq!(s.files(), ["wine.csv"], "nothing is left behind");
+}
