@@ -89,17 +89,21 @@ def compare(
     methods : "all", str, estimator, list of those, or dict, default="all"
         What is compared. "all" is every method that selects columns and can use this target, with its
         defaults. A text is a method's name as the command line has it, perhaps with settings:
-        ``"relief:n_neighbors=5"``; "random" keeps columns drawn by chance. An estimator is one of this package's selectors or
-        selections in kernel space; only its settings are used, it is not fitted. A dict gives them labels.
+        ``"relief:n_neighbors=5"``; "random" keeps columns drawn by chance. An estimator is one of this
+        package's selectors or selections in kernel space; only its settings are used, it is not fitted.
+        A dict gives them labels.
     n_features : int, list of int or None, default=None
         Numbers of features that are kept; None is 1 to 10, or to the number of columns.
     cv : int, splitter, or iterable of pairs, default=5
-        A number of folds, stratified by class; a splitter of scikit-learn; or pairs of training and test rows.
+        A number of folds, stratified by class; a splitter of scikit-learn; or pairs of training and test
+        rows.
     repeats : int, default=1
         Deal the folds so many times; only for a number as `cv`.
     judge : str, dict or None, default=None
-        Who judges: "svm", "linear-svm", "knn", "kernel-knn"; for numbers "ridge" or "knn". None is "svm", for numbers "ridge". A
-        dict has the name under "judge", and settings: ``{"judge": "svm", "c": [1, 10], "gamma": "scale"}``.
+        Who judges: "svm", "linear-svm", "knn", "kernel-knn"; for numbers "ridge" or "knn". None is "svm",
+        for numbers "ridge". A dict has the name under "judge", and settings, for "svm" "c", "gamma" and
+        "folds", for neighbours "n_neighbors", for "ridge" "penalties" and "gamma":
+        ``{"judge": "svm", "c": [1, 10]}``. Of several values the judge chooses inside the training rows.
     scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
         The score that tables and pictures show; all are recorded. None is "error", for numbers "r2".
     target_type : {"auto", "class", "number"}, default="auto"
@@ -113,8 +117,9 @@ def compare(
     name : str, default="X"
         What the record and the page call the data.
     record : path or None, default=None
-        A file that keeps what is found, one JSON object per line. If it exists, the comparison goes on where it was
-        stopped; more methods and numbers of features may be asked for. Other data, splits or settings are refused.
+        A file that keeps what is found, one JSON object per line. If it exists, the comparison goes on
+        where it was stopped; more methods and numbers of features may be asked for. Other data, splits or
+        settings are refused.
     random_state : int, RandomState instance or None, default=None
         For folds and for methods that draw. None is numpy's global generator, or what an existing `record`
         was made with.
@@ -130,8 +135,8 @@ def compare(
 
     Notes
     -----
-    A method that fails in a split has no score there; ``result.summary`` says how often, and why. Of an estimator,
-    `random_state`, `n_jobs` and `verbose` are those of this function.
+    A method that fails in a split has no score there; ``result.summary`` says how often, and why.
+    `n_jobs` and `verbose` of an estimator are not used: those of this function are.
 
     Examples
     --------
@@ -194,8 +199,8 @@ class CompareResult:
         What was compared on what: data, seed, judge, and under "folds" the test rows of every split.
     records : list of dict
         One per method, split and number of features: "method", "repeat", "fold", "k", the scores ("error",
-        "balanced_accuracy", "auc" or "r2"), what the judge chose, and the features kept, best first. All columns together
-        are the method "all-columns".
+        "balanced_accuracy", "auc" or "r2"), what the judge chose, and the features kept, best first. All
+        columns together are the method "all-columns".
     costs : list of dict
         Seconds and memory per method and split.
     summary : dict
@@ -234,9 +239,10 @@ class CompareResult:
         scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
             The score; None is :attr:`scoring`.
         values : {"text", "mean", "sd", "p"}, default="text"
-            "text": mean ± standard deviation over splits in %, with * for the best of a column and - for what is
-            worse than that (p < 0.05). "mean", "sd" and "p" are numbers: p-values of the corrected paired test
-            (Nadeau and Bengio, 2003) against the best of the column, NaN for that one itself.
+            "text": mean ± standard deviation over splits in %, with * for the best of a column and - for
+            what is worse than that (p < 0.05). "mean", "sd" and "p" are numbers, not in %: p-values of the
+            corrected paired test (Nadeau and Bengio, 2003) against the best of the column, NaN for that
+            one itself.
 
         Returns
         -------
@@ -338,14 +344,14 @@ class CompareResult:
     def _about(self) -> str:
         seen = self.run["fingerprint"]
         return (
-            f"{SCORES[self.scoring][0]} in % of {self.run['judge']['judge']}, {len(self.run['folds'])} splits of "
-            f"{seen['rows']} rows and {seen['columns']} columns"
+            f"{SCORES[self.scoring][0]} in % of {self.run['judge']['judge']}, "
+            f"{len(self.run['folds'])} splits of {seen['rows']} rows and {seen['columns']} columns"
         )
 
     def __repr__(self) -> str:
         heads = ["features", *map(str, self.n_features)]
         rows = [
-            [method["label"], *("" if c is None else _marked(c).ljust(1) for c in method["cells"])]
+            [method["label"], *("" if c is None else _marked(c) for c in method["cells"])]
             for method in self.summary["methods"]
         ]
         # Marks stand outside the numbers' edge.
@@ -372,7 +378,7 @@ class CompareResult:
             + "</tr>"
             for method in self.summary["methods"]
         )
-        notes = "* best with as many features; − worse than that one (paired test, p &lt; 0.05)"
+        notes = "* best with as many features; - worse than that one (paired test, p &lt; 0.05)"
         if self.summary["all_columns"] is not None:
             notes += f"; all columns: {_plain(self.summary['all_columns'])}"
         return (
@@ -395,7 +401,7 @@ def _marked(cell: Mapping[str, Any]) -> str:
 def _html_cell(cell: Mapping[str, Any] | None) -> str:
     if cell is None:
         return ""
-    text = _marked(cell).replace("-", "−")
+    text = _marked(cell)
     return f"<strong>{text}</strong>" if cell["best"] else text
 
 
@@ -463,7 +469,7 @@ def _counts(n_features: Any, n_columns: int) -> list[int]:
     if n_features is None:
         return list(range(1, min(10, n_columns) + 1))
     given = [n_features] if isinstance(n_features, Integral) else list(n_features)
-    if not given or not all(isinstance(k, Integral) and k >= 1 for k in given):
+    if not given or not all(isinstance(k, Integral) and int(k) >= 1 for k in given):
         raise ValueError(f"n_features must be one or more whole numbers from 1, got {n_features!r}.")
     return sorted({int(k) for k in given})
 
@@ -532,7 +538,8 @@ def _asked(label: str | None, method: Any, standardize: bool, random_state: Any)
         _refuse_what_compare_sets(method, standardize, random_state)
         return {"method": {"label": label, "method": _form(method)}}
     raise ValueError(
-        f"methods must be names or selectors of kernsift, got {method!r}; a basis or classifier selects nothing."
+        f"methods must be names or selectors of kernsift, got {method!r}; "
+        "a basis or classifier selects nothing."
     )
 
 

@@ -79,19 +79,16 @@ def recomputed(records, run_folds, X, y):
         yield record, predicted, y[test], model.decision_function(chosen.iloc[test])
 
 
-def mean_area(truth, scores):
-    return np.mean([roc_auc_score(truth == c, scores[:, c]) for c in range(scores.shape[1])])
-
-
 class TestAgainstScikitLearn:
     def test_every_score_of_every_method(self, whole, wine_frame, raw_wine):
         folds = dict(splits_of(whole))
         assert len(whole.records) == 5 * (8 * len(whole.methods) + 1)
         borders = 0
-        for record, predicted, truth, scores in recomputed(whole.records, folds, wine_frame, raw_wine.target):
+        for record, predicted, truth, _ in recomputed(whole.records, folds, wine_frame, raw_wine.target):
             wrong = (predicted != truth).sum()
             ours = round(record["error"] * len(truth))
-            # Both stop within a tolerance (ours 1e-3) of the optimum; a row at the border may fall to either side.
+            # Both stop within a tolerance (ours 1e-3) of the optimum; a row at the border may fall to either
+            # side.
             borders += abs(wrong - ours)
             assert abs(wrong - ours) <= 1
             if wrong == ours:
@@ -107,8 +104,8 @@ class TestAgainstScikitLearn:
         result = compare(X, data.target, ["fisher", "relief"], [2, 10], random_state=1, cv=4)
         folds = dict(splits_of(result))
         for record, predicted, truth, scores in recomputed(result.records, folds, X, data.target):
-            # Rows whose scores differ by less than the tolerance may change places: of the some 670 pairs of a
-            # split a few.
+            # Rows whose scores differ by less than the tolerance may change places: a few of the some 670
+            # pairs of a split.
             assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.005)
             assert abs(record["error"] - (predicted != truth).mean()) <= 1.01 / len(truth)
 
@@ -176,7 +173,7 @@ class TestAgainstScikitLearn:
             x, y = raw_wine.data[:, columns], raw_wine.target
             model = make_pipeline(StandardScaler(), KNeighborsClassifier(3)).fit(x[train], y[train])
             wrong = (model.predict(x[test]) != y[test]).sum()
-            # Of three neighbours of three classes either may win: we take the nearest, scikit-learn the first class.
+            # Three neighbours of three classes: we take the nearest one's, scikit-learn the first class.
             assert abs(wrong - record["error"] * len(test)) <= 1
 
     def test_numbers_by_ridge_regression(self):
@@ -286,8 +283,9 @@ from kernsift import compare, load_dataset
 data = load_dataset("sonar")
 methods = ["relief", "ffs", *(f"takes:n_neighbors={k}" for k in range(1, 9))]
 print("ready", flush=True)
+how = {"repeats": REPEATS, "record": sys.argv[1], "random_state": 0, "n_jobs": 2}
 try:
-    compare(data.data, data.target, methods, range(1, 21), repeats=REPEATS, record=sys.argv[1], random_state=0, n_jobs=2)
+    compare(data.data, data.target, methods, range(1, 21), **how)
 except KeyboardInterrupt:
     print("stopped", flush=True)
     sys.exit(7)

@@ -60,12 +60,12 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     console.clear();
     let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
     let summary = Summary::of(&journal, &labels, &compare.counts, measure);
+    warn_of_failures(&summary, console)?;
     if let Some(path) = &args.report {
         let text = compare_page(&journal, &summary, &format!("Features of {}", loaded.name));
         write_atomic(path, |out| out.write_all(text.as_bytes()))?;
         console.inform(&format!("the page is {}", path.display()));
     }
-    warn_of_failures(&summary, console)?;
     if args.json {
         let record = json!({
             "command": "compare",
