@@ -8,7 +8,8 @@
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
-| :mod:`kernsift.functions` | Gram matrices, widths |
+| :mod:`kernsift.evaluate` | methods side by side |
+| :mod:`kernsift.functions` | Gram matrices, widths, triples |
 | :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
 | :mod:`kernsift.models` | models that the command line saved |
 | :mod:`kernsift.exceptions` | what goes wrong besides bad input |
@@ -20,9 +21,10 @@ from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
+from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
 from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
-from kernsift.functions import gram, width_for_dim
+from kernsift.functions import gram, triplet_accuracy, width_for_dim
 from kernsift.kernels import (
     RBF,
     Kernel,
@@ -50,6 +52,7 @@ __all__ = [
     "TAKES",
     "BreakdownError",
     "ChiSquared",
+    "CompareResult",
     "FisherScore",
     "InformationGain",
     "Kernel",
@@ -70,10 +73,12 @@ __all__ = [
     "Sum",
     "WhiteNoise",
     "__version__",
+    "compare",
     "gram",
     "list_datasets",
     "load_dataset",
     "load_model",
     "make_synthetic",
+    "triplet_accuracy",
     "width_for_dim",
 ]

@@ -411,19 +411,9 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
             The fitted estimator.
         """
         X, classes = labelled_rows(self, X, y)
-        if self.tuned:
-            self._refuse_what_is_chosen()
         basis = self._unfitted_basis()
-        method = {
-            "basis": {"method": basis._method, **basis._parameters()},
-            "selector": self._selector_form(),
-            "weight_power": 0.0 if self.weights is None else float(self.weight_power),
-            "n_neighbors": int(self.n_neighbors),
-            "tune": "everything" if self.tuned else "nothing",
-            **self._own_parameters(),
-        }
         self._space, used = _native.fit_space(
-            json.dumps(method, allow_nan=False),
+            json.dumps(self._form(), allow_nan=False),
             native_rows(X),
             classes,
             wanted_json(self.n_features_to_select),
@@ -481,6 +471,20 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
         return settings(0, self.n_jobs, self.verbose)
+
+    def _form(self) -> dict[str, Any]:
+        """All parameters, as the core spells them."""
+        if self.tuned:
+            self._refuse_what_is_chosen()
+        basis = self._unfitted_basis()
+        return {
+            "basis": {"method": basis._method, **basis._parameters()},
+            "selector": self._selector_form(),
+            "weight_power": 0.0 if self.weights is None else float(self.weight_power),
+            "n_neighbors": int(self.n_neighbors),
+            "tune": "everything" if self.tuned else "nothing",
+            **self._own_parameters(),
+        }
 
     def _refuse_what_is_chosen(self) -> None:
         """A parameter that would not be used is a mistake worth telling."""

@@ -18,7 +18,7 @@ from kernsift._crossing import FloatArray, Settings, method_json, native_rows, s
 from kernsift.bases import KOBL, kobl_form
 from kernsift.kernels import Kernel, choice_form
 
-__all__ = ["gram", "width_for_dim"]
+__all__ = ["gram", "triplet_accuracy", "width_for_dim"]
 
 ROWS = ["array-like", "sparse matrix"]
 
@@ -157,3 +157,40 @@ def width_for_dim(
         text = f"no width gives exactly {n_components} components; the one returned gives {dimension}."
         warnings.warn(text, UserWarning, stacklevel=3)
     return gamma
+
+
+@validate_params({"K": ["array-like"], "triplets": ["array-like"]}, prefer_skip_nested_validation=True)
+def triplet_accuracy(K: Any, triplets: Any) -> float:
+    """Find the share of triples that a Gram matrix has in order.
+
+    A triple (i, j, k) says that row i is more like row j than like row k. It is in order if
+    ``K[i, j] > K[i, k]``, and half so if they are equal.
+
+    Parameters
+    ----------
+    K : array-like of shape (n_samples, n_samples)
+        Similarities, such as a Gram matrix.
+    triplets : array-like of shape (n_triplets, 3)
+        Rows i, j and k of every triple, counted from 0.
+
+    Returns
+    -------
+    accuracy : float
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> from kernsift import gram, triplet_accuracy
+    >>> K = gram([[0.0], [1.0], [3.0]], gamma=0.5)
+    >>> triplet_accuracy(K, [[0, 1, 2], [1, 2, 0]])
+    0.5
+    """
+    k = check_array(K, dtype=np.float64, input_name="K")
+    if k.shape[0] != k.shape[1]:
+        raise ValueError(f"K must be square, got shape {k.shape}.")
+    rows = check_array(triplets, dtype=None, input_name="triplets")
+    if rows.shape[1] != 3 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
+        )
+    return _native.triplet_accuracy(k, rows.astype(np.int64))

@@ -51,6 +51,16 @@ pub enum TargetArgument<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
 }
 
+impl TargetArgument<'_> {
+    /// The target.
+    pub fn to_target(&self) -> PyResult<Target> {
+        match self {
+            Self::Classes(classes) => classes.to_target(),
+            Self::Numbers(values) => Ok(Target::Continuous(values.as_array().to_vec())),
+        }
+    }
+}
+
 /// Rows and, where there are some, their classes.
 pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |classes| classes.to_target())?;
@@ -59,11 +69,7 @@ pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyRes
 
 /// Rows, which may have gaps, and a target of any kind.
 pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
-    let target = match y {
-        None => Target::None,
-        Some(TargetArgument::Classes(classes)) => classes.to_target()?,
-        Some(TargetArgument::Numbers(values)) => Target::Continuous(values.as_array().to_vec()),
-    };
+    let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     let x = x.to_rows()?;
     let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
     Dataset::with_gaps(names, x, target).map_err(to_python)

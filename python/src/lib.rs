@@ -9,8 +9,9 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `kernel`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `data`, `model` | one function per thing the package needs |
 
+use kernsift::memory::Counting;
 use pyo3::prelude::*;
 
 mod basis;
@@ -18,12 +19,17 @@ mod classify;
 mod convert;
 mod data;
 mod error;
+mod evaluate;
 mod kernel;
 mod model;
 mod run;
 mod select;
 mod space;
 mod svm;
+
+/// Counts what the methods of a comparison take; other threads pay for one look at a pointer.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 /// The native half of kernsift; use the package `kernsift` instead.
 #[pymodule]
@@ -36,6 +42,8 @@ mod _native {
     use super::data::{list_datasets, load_dataset, make_synthetic, read_table};
     #[pymodule_export]
     use super::error::BreakdownError;
+    #[pymodule_export]
+    use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

@@ -12,9 +12,9 @@ fn commands(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_of_readme_and_guide_runs() {
+fn every_command_of_readme_and_guides_runs() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-    for (file, at_least) in [("README.md", 7), ("docs/commands.md", 20)] {
+    for (file, at_least) in [("README.md", 7), ("docs/commands.md", 20), ("docs/compare.md", 3)] {
         let s = Scratch::new();
         for name in ["wine.csv", "new.csv", "NEW.csv"] {
             s.ok(&format!("data export wine --out {name}"));

@@ -27,6 +27,9 @@ pub struct CompareArgs {
     /// Keep what is found in this file; the same command goes on where it was stopped
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Write a page with the table, a chart, costs and the columns that were kept
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print a JSON record instead of tables
     #[arg(long)]
     pub json: bool,

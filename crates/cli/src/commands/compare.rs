@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
 use crate::output::{number, print, table};
+use kernsift::data::write::{check_place, write_atomic};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
@@ -13,6 +14,7 @@ use kernsift::evaluate::{
 };
 use kernsift::kernel::{Gamma, KernelChoice};
 use kernsift::{Context, Error, Observer};
+use kernsift_report::compare_page;
 use serde_json::json;
 use std::path::Path;
 
@@ -31,6 +33,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
             keep_inputs(path, "--record", &[Path::new(&loaded.name)])?;
         }
     }
+    check_report(args, &loaded.name)?;
     let measure = match args.score {
         None => Measure::for_target(data.target()),
         Some(ScoreArg::Error) => Measure::Error,
@@ -58,6 +61,11 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
     let summary = Summary::of(&journal, &labels, &compare.counts, measure);
     warn_of_failures(&summary, console)?;
+    if let Some(path) = &args.report {
+        let text = compare_page(&journal, &summary, &format!("Features of {}", loaded.name));
+        write_atomic(path, |out| out.write_all(text.as_bytes()))?;
+        console.inform(&format!("the page is {}", path.display()));
+    }
     if args.json {
         let record = json!({
             "command": "compare",
@@ -73,6 +81,16 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
     Ok(print(&page(&loaded, &compare, &summary, console.is_verbose()))?)
+}
+
+/// Refuses a place for the page that cannot be written to, or that something else needs, before any work.
+fn check_report(args: &CompareArgs, data: &str) -> Result<(), Failure> {
+    let Some(path) = &args.report else { return Ok(()) };
+    keep_inputs(path, "--report", &[Path::new(data)])?;
+    if args.record.as_ref().is_some_and(|record| path == record || *path == costs_beside(record)) {
+        return Err(Failure::Input("--report and --record need different files".into()));
+    }
+    Ok(check_place(path)?)
 }
 
 /// What is to be compared, from what was typed.

@@ -67,6 +67,19 @@ impl Journal {
         Ok(journal)
     }
 
+    /// A journal in memory that holds what [`Journal::text`] and [`Journal::cost_text`] wrote.
+    pub fn from_text(results: &str, costs: &str) -> Result<Self> {
+        let place = Path::new("record");
+        let mut journal = Self::in_memory();
+        for (number, line) in parse_lines::<Line>(results.as_bytes(), place)? {
+            journal.take(line, place, number)?;
+        }
+        for (_, cost) in parse_lines::<Cost>(costs.as_bytes(), Path::new("costs"))? {
+            journal.add_cost(cost);
+        }
+        Ok(journal)
+    }
+
     fn take(&mut self, line: Line, path: &Path, number: usize) -> Result<()> {
         let wrong = |why: String| Error::parse(why).in_file(path);
         match line {
@@ -168,7 +181,7 @@ impl Journal {
         let Some(files) = &self.files else { return Ok(()) };
         let text = self.text();
         write_atomic(&files.path, |out| out.write_all(text.as_bytes()))?;
-        let costs: String = self.costs.values().map(|cost| json(cost) + "\n").collect();
+        let costs = self.cost_text();
         write_atomic(&files.cost_path, |out| out.write_all(costs.as_bytes()))
     }
 
@@ -183,9 +196,19 @@ impl Journal {
         run.chain(methods).chain(results).map(|line| json(&line) + "\n").collect()
     }
 
+    /// What the methods cost, as text.
+    pub fn cost_text(&self) -> String {
+        self.costs.values().map(|cost| json(cost) + "\n").collect()
+    }
+
     /// What was compared on what, once something was.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_ref()
+    }
+
+    /// The methods by their labels, with their settings.
+    pub fn methods(&self) -> impl Iterator<Item = (&str, &Method)> {
+        self.methods.iter().map(|(label, method)| (label.as_str(), method))
     }
 
     /// All results, in their fixed order.
@@ -279,7 +302,12 @@ fn read_lines<T: DeserializeOwned>(file: &mut File, path: &Path, start: &str) ->
         file.set_len(whole as u64).map_err(io)?;
         file.seek(SeekFrom::End(0)).map_err(io)?;
     }
-    let lines = bytes[..whole].split(|&b| b == b'\n').enumerate();
+    parse_lines(&bytes[..whole], path)
+}
+
+/// Lines with their numbers.
+fn parse_lines<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<Vec<(usize, T)>> {
+    let lines = bytes.split(|&b| b == b'\n').enumerate();
     lines
         .filter(|(_, line)| !line.is_empty())
         .map(|(at, line)| match serde_json::from_slice(line) {

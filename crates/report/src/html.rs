@@ -1,0 +1,55 @@
+//! Text that is safe inside a page.
+
+/// Text as it may stand between tags and inside quoted attributes.
+///
+/// Control characters, which a page may not hold at all, become the sign for something unreadable.
+pub fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\n' | '\t' => safe.push(' '),
+            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => safe.push('\u{FFFD}'),
+            // They could make text after them run backwards.
+            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => safe.push('\u{FFFD}'),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// Safe text of at most `most` characters; what is longer loses its middle.
+pub fn shortened(text: &str, most: usize) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= most {
+        return escape(text);
+    }
+    // Names often differ at their ends.
+    let tail = (most - 1) / 3;
+    let start: String = chars[..most - 1 - tail].iter().collect();
+    let end: String = chars[chars.len() - tail..].iter().collect();
+    escape(&format!("{start}…{end}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_gets_out_of_text_or_attributes() {
+        assert_eq!(escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+        assert_eq!(escape("a\u{0}b\u{1b}[31m\u{202E}c\nd"), "a\u{FFFD}b\u{FFFD}[31m\u{FFFD}c d");
+        assert_eq!(escape("flavanoids µ 酒"), "flavanoids µ 酒");
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(shortened("alcohol", 7), "alcohol");
+        assert_eq!(shortened("abcdefghijklmnop_1", 10), "abcdef…p_1");
+        assert_eq!(shortened("<<<<<<<<", 4), "&lt;&lt;…&lt;");
+    }
+}

@@ -1,0 +1,317 @@
+//! The page of a comparison: what it says, that it is well formed, and that nothing gets out of its place.
+
+use kernsift::Context;
+use kernsift::data::{BuiltIn, Classes, Dataset, Fill, Prepare, Splits, Target};
+use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary};
+use kernsift_report::compare_page;
+use ndarray_free::numbers;
+use roxmltree::{Document, Node, ParsingOptions};
+use serde_json::json;
+
+/// Rows without naming the array crate, which this crate does not use.
+mod ndarray_free {
+    use kernsift::data::{Rows, SparseRows};
+
+    /// Dense numbers, row by row.
+    pub fn numbers(columns: usize, values: &[f64]) -> Rows {
+        let rows = values.len() / columns;
+        let start = (0..=rows).map(|row| row * columns).collect();
+        let column = (0..values.len()).map(|at| (at % columns) as u32).collect();
+        Rows::from(SparseRows::new(columns, start, column, values.to_vec()).unwrap())
+    }
+}
+
+/// Every page is read as XML, which is stricter than a browser.
+fn parsed(page: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}\n{page}"))
+}
+
+fn text(node: Node) -> String {
+    node.descendants().filter_map(|n| n.is_text().then(|| n.text()).flatten()).collect()
+}
+
+fn all<'a>(document: &'a Document, tag: &str, class: &str) -> Vec<Node<'a, 'a>> {
+    let has = |n: &Node| n.attribute("class").is_some_and(|c| c.split(' ').any(|c| c == class));
+    document.descendants().filter(|n| n.has_tag_name(tag) && (class.is_empty() || has(n))).collect()
+}
+
+fn one<'a>(document: &'a Document, tag: &str, class: &str) -> Node<'a, 'a> {
+    let found = all(document, tag, class);
+    assert_eq!(found.len(), 1, "{tag}.{class}");
+    found[0]
+}
+
+/// A record by hand: scores of each method by split and number of features; none is a failure.
+fn record(
+    methods: &[&str],
+    counts: &[usize],
+    splits: usize,
+    measure: &str,
+    score: impl Fn(usize, usize, usize) -> Option<f64>,
+) -> Journal {
+    let folds: Vec<_> = (0..splits)
+        .map(|fold| json!({"repeat": 0, "fold": fold, "test": [2 * fold, 2 * fold + 1]}))
+        .collect();
+    let judge = Judge::by_name(if measure == "r2" { "ridge" } else { "svm" }).unwrap();
+    let run = json!({
+        "kind": "run", "format": 1, "version": "0.1.0", "data": "made up",
+        "fingerprint": {"rows": 2 * splits, "columns": 60, "checksum": "00ff"},
+        "seed": 7, "splits": {"folds": {"folds": splits, "repeats": 1}}, "scaled": true, "filled": null,
+        "judge": judge, "folds": folds,
+    });
+    let mut lines = vec![run];
+    lines.extend(methods.iter().map(|label| json!({"kind": "method", "label": label, "settings": "random"})));
+    for (m, method) in methods.iter().enumerate() {
+        for fold in 0..splits {
+            for &k in counts {
+                let mut line = json!({"kind": "result", "method": method, "repeat": 0, "fold": fold, "k": k});
+                match score(m, fold, k) {
+                    Some(value) => {
+                        line[measure] = json!(value);
+                        let kept: Vec<String> = (0..k).map(|j| format!("column {j}")).collect();
+                        line["features"] = json!(kept);
+                    }
+                    None => line["failed"] = json!("it <b>broke</b>"),
+                }
+                lines.push(line);
+            }
+        }
+    }
+    let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
+    let cost = |method: &str| {
+        json!({"method": method, "repeat": 0, "fold": 0, "select_seconds": 0.25, "judge_seconds": 12.0, "peak_bytes": 2048})
+            .to_string()
+            + "\n"
+    };
+    let costs: String = methods.iter().map(|method| cost(method)).collect();
+    Journal::from_text(&text, &costs).unwrap()
+}
+
+fn page(journal: &Journal, methods: &[&str], counts: &[usize], measure: Measure) -> String {
+    let labels: Vec<String> = methods.iter().map(|&label| label.to_owned()).collect();
+    compare_page(journal, &Summary::of(journal, &labels, counts, measure), "A title")
+}
+
+fn compare(methods: &[&str], counts: &[usize]) -> Compare {
+    Compare {
+        contestants: methods.iter().map(|name| Contestant::parse(name).unwrap()).collect(),
+        counts: counts.to_vec(),
+        splits: SplitChoice::Dealt(Splits::Folds { folds: 4, repeats: 2 }),
+        judge: Judge::by_name("knn").unwrap(),
+        scale: true,
+        fill: Fill::Mean,
+        baseline: true,
+    }
+}
+
+#[test]
+fn a_page_says_what_was_compared_and_what_came_out() {
+    let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
+    let methods = ["fisher", "random", "takes", "relief:n_neighbors=300"];
+    let mut journal = Journal::in_memory();
+    compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut journal, &Context::default()).unwrap();
+    let labels = methods.map(str::to_owned);
+    let summary = Summary::of(&journal, &labels, &[1, 2, 4], Measure::Error);
+    let page = compare_page(&journal, &summary, "Wine");
+    let document = parsed(&page);
+    assert_eq!(text(one(&document, "h1", "")), "Wine");
+    let facts = text(one(&document, "dl", "facts"));
+    for fact in [
+        "wine.csv: 178 rows, 13 columns",
+        "classes",
+        "Nearest neighbours: neighbours 5",
+        "4 folds, dealt 2 times",
+        "variance 1",
+    ] {
+        assert!(facts.contains(fact), "{fact}: {facts}");
+    }
+    // The table: every cell of the summary, with its mark.
+    let table = one(&document, "table", "scores");
+    let rows: Vec<Node> = table.descendants().filter(|n| n.has_tag_name("tr")).skip(1).collect();
+    assert_eq!(rows.len(), 4);
+    for (row, method) in rows.iter().zip(&summary.methods) {
+        let cells: Vec<Node> = row.descendants().filter(|n| n.has_tag_name("td")).collect();
+        assert_eq!(text(row.first_element_child().unwrap()), method.label);
+        for (node, cell) in cells.iter().zip(&method.cells) {
+            let Some(cell) = cell else {
+                assert_eq!(text(*node), "–");
+                continue;
+            };
+            let shown = text(*node);
+            assert!(
+                shown.starts_with(&format!("{:.1} ± {:.1}", 100.0 * cell.mean, 100.0 * cell.sd)),
+                "{shown}"
+            );
+            assert_eq!(shown.contains("*best"), cell.best, "{shown}");
+            let worse = !cell.best && cell.p.unwrap() < 0.05;
+            assert_eq!(
+                (shown.contains('−'), node.attribute("class") == Some("worse")),
+                (worse, worse),
+                "{shown}"
+            );
+        }
+    }
+    // Both marks are there, or the loop above has shown nothing.
+    assert!(!all(&document, "td", "best").is_empty() && !all(&document, "td", "worse").is_empty());
+    // Drawn: three methods and all columns together; the fourth has nothing to draw.
+    assert_eq!(all(&document, "g", "method").len(), 3);
+    assert!(text(one(&document, "g", "all")).contains("all 13 columns"));
+    let svg = one(&document, "svg", "");
+    assert!(
+        svg.children().any(|n| n.has_tag_name("title")) && svg.children().any(|n| n.has_tag_name("desc"))
+    );
+    // What failed, and why.
+    let failures = text(one(&document, "table", "failures"));
+    assert!(
+        failures.contains("24 results without a score") && failures.contains("n_neighbors"),
+        "{failures}"
+    );
+    // Columns kept: fisher's first is the same in every split; directions are not counted.
+    let kept = all(&document, "table", "kept");
+    assert_eq!(kept.len(), 2, "fisher and random");
+    let first = kept[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
+    assert_eq!(text(first), "flavanoids100100100");
+    assert!(page.contains("Not shown: takes."));
+    assert!(page.contains("optimistic") && page.contains("one pair at a time"));
+    assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":300"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let hostile = [
+        "<script>alert(1)</script>",
+        "\"><img src=x onerror=alert(1)>",
+        "a&b'c",
+        "\u{202E}back\u{0}wards\u{1b}[0m",
+        "]]></style><!--",
+    ];
+    let names: Vec<String> = hostile.iter().chain(&["f"]).map(|&name| name.to_owned()).collect();
+    let values: Vec<f64> = (0..240).map(|at| ((at * at * 7 + at / 6) % 31) as f64 + 1.0).collect();
+    let target = Target::Classes(Classes::from_codes((0..40).map(|row| row % 2).collect()));
+    let data = Dataset::new(names, numbers(6, &values), target).unwrap();
+    let mut compare = compare(&["fisher", "random"], &[1, 3, 6]);
+    for (contestant, name) in compare.contestants.iter_mut().zip(hostile) {
+        contestant.label = name.to_owned();
+    }
+    let mut journal = Journal::in_memory();
+    compare.run(&data, hostile[0], &mut journal, &Context::default()).unwrap();
+    let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
+    let summary = Summary::of(&journal, &labels, &[1, 3, 6], Measure::Error);
+    let page = compare_page(&journal, &summary, hostile[4]);
+    let document = parsed(&page);
+    assert!(all(&document, "script", "").is_empty() && all(&document, "img", "").is_empty());
+    assert_eq!(all(&document, "style", "").len(), 1);
+    // Attributes are those this crate writes.
+    for node in document.descendants() {
+        assert!(node.attributes().all(|a| !a.name().starts_with("on")), "{node:?}");
+    }
+    assert!(!page.contains('\u{0}') && !page.contains('\u{202E}') && !page.contains('\u{1b}'));
+    assert!(text(one(&document, "h1", "")) == hostile[4]);
+    let rows = text(one(&document, "table", "scores"));
+    assert!(rows.contains(hostile[0]) && rows.contains(hostile[1]), "{rows}");
+    // Nothing is fetched from anywhere.
+    assert!(!page.contains("http") && !page.contains("@import") && !page.contains("url(//"));
+}
+
+#[test]
+fn failures_are_text_too() {
+    let journal = record(&["a"], &[1, 2], 3, "error", |_, fold, k| (fold != 1 || k != 2).then_some(0.25));
+    let page = page(&journal, &["a"], &[1, 2], Measure::Error);
+    let document = parsed(&page);
+    assert!(all(&document, "b", "").is_empty());
+    assert!(text(one(&document, "table", "failures")).contains("1 result without a score: it <b>broke</b>"));
+    assert!(text(one(&document, "table", "costs")).contains("0.25012.02.0 KiB"));
+}
+
+#[test]
+fn nothing_could_be_judged() {
+    let journal = record(&["a"], &[1], 3, "error", |_, _, _| None);
+    let page = page(&journal, &["a"], &[1], Measure::Error);
+    let document = parsed(&page);
+    assert_eq!(text(one(&document, "p", "lede")), "No method could be judged.");
+    assert!(all(&document, "g", "method").is_empty() && all(&document, "table", "kept").is_empty());
+}
+
+#[test]
+fn one_method_with_one_number() {
+    let journal = record(&["only"], &[3], 1, "error", |_, _, _| Some(0.125));
+    let page = page(&journal, &["only"], &[3], Measure::Error);
+    let document = parsed(&page);
+    // One split has no spread, and the text does not speak of one.
+    assert_eq!(text(one(&document, "td", "best")), "12.5*best");
+    assert!(!page.contains("single splits"));
+    assert_eq!(text(one(&document, "p", "lede")), "Least error: 12.5 %, by only with 3 features.");
+    assert!(page.contains("kept in 1 of 1 split\""));
+}
+
+#[test]
+fn many_methods_and_many_numbers() {
+    let names: Vec<String> = (0..20).map(|m| format!("method {m} with a rather long label indeed")).collect();
+    let methods: Vec<&str> = names.iter().map(String::as_str).collect();
+    let counts: Vec<usize> = (1..=50).collect();
+    let score =
+        |m: usize, fold: usize, k: usize| Some(0.5 / k as f64 + 0.01 * m as f64 + 0.003 * fold as f64);
+    let journal = record(&methods, &counts, 4, "error", score);
+    let page = page(&journal, &methods, &counts, Measure::Error);
+    let document = parsed(&page);
+    assert_eq!(all(&document, "g", "method").len(), 20);
+    assert_eq!(all(&document, "table", "scores").len(), 7, "blocks of eight");
+    assert_eq!(all(&document, "td", "best").len(), 50);
+    // Labels beside the lines do not cover each other, and stay inside the picture.
+    let svg = one(&document, "svg", "");
+    let size: Vec<f64> = svg.attribute("viewBox").unwrap().split(' ').map(|v| v.parse().unwrap()).collect();
+    let labels = svg
+        .descendants()
+        .filter(|n| n.has_tag_name("g") && n.attribute("class").is_some_and(|c| c.starts_with("method")));
+    let mut heights: Vec<f64> = labels
+        .map(|g| {
+            let label = g.children().find(|n| n.has_tag_name("text")).unwrap();
+            label.attribute("y").unwrap().parse().unwrap()
+        })
+        .collect();
+    heights.sort_by(f64::total_cmp);
+    // Places are written with one decimal.
+    assert!(heights.windows(2).all(|pair| pair[1] - pair[0] > 17.8), "{heights:?}");
+    assert!(heights[0] > 0.0 && heights[19] < size[3]);
+    // No two lines look alike: colour, dashes, sign.
+    let mut looks: Vec<String> = svg
+        .descendants()
+        .filter(|n| n.has_tag_name("g") && n.attribute("class").is_some_and(|c| c.starts_with("method")))
+        .map(|g| {
+            let line = g.children().find(|n| n.attribute("class") == Some("line")).unwrap();
+            format!("{:?} {:?}", g.attribute("class"), line.attribute("stroke-dasharray"))
+        })
+        .collect();
+    looks.sort();
+    looks.dedup();
+    assert_eq!(looks.len(), 20);
+    // Long names are cut where they are drawn, and whole in the table.
+    assert!(
+        page.contains("method 3 with a…") && text(all(&document, "table", "scores")[0]).contains(methods[3])
+    );
+}
+
+#[test]
+fn explained_variance_may_be_negative() {
+    let score = |m: usize, fold: usize, _: usize| Some(if m == 0 { 0.8 } else { -3.0 } + 0.01 * fold as f64);
+    let journal = record(&["good", "bad"], &[1, 2, 16], 3, "r2", score);
+    let page = page(&journal, &["good", "bad"], &[1, 2, 16], Measure::R2);
+    let document = parsed(&page);
+    let bad = text(one(&document, "table", "scores"));
+    assert!(bad.contains("−299.0 ± 1.0"), "{bad}");
+    assert!(page.contains("Higher is better") && page.contains("below −100 % are not drawn"));
+    assert!(text(one(&document, "dl", "facts")).contains("a number"));
+    assert!(text(one(&document, "svg", "")).contains("Number of features (logarithmic)"));
+    assert!(text(one(&document, "p", "lede")).starts_with("Most variance explained: 81.0 ± 1.0 %, by good"));
+}
+
+#[test]
+fn what_the_summary_leaves_out_is_not_shown() {
+    let journal = record(&["a", "b"], &[1, 2], 3, "error", |_, _, _| Some(0.25));
+    let page = page(&journal, &["b"], &[2], Measure::Error);
+    let document = parsed(&page);
+    assert_eq!(all(&document, "g", "method").len(), 1);
+    assert_eq!(all(&document, "td", "best").len(), 1);
+    assert_eq!(all(&document, "dl", "settings")[0].descendants().filter(|n| n.has_tag_name("dt")).count(), 1);
+}

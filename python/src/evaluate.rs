@@ -1,0 +1,213 @@
+//! Methods side by side. What was found crosses as the text of its record, so a result is plain data.
+
+use crate::convert::{RowsArgument, TargetArgument, from_json, to_json};
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use kernsift::Error;
+use kernsift::data::write::write_atomic;
+use kernsift::data::{Dataset, Fill, Fold, Splits, Target};
+use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, scores};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// Rows to learn from and rows to judge by.
+type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
+
+/// What is to be compared, as the package writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plan {
+    methods: Vec<Asked>,
+    counts: Vec<usize>,
+    splits: Splits,
+    /// A name under "judge" and settings; null is the usual one.
+    judge: Option<Map<String, Value>>,
+    standardize: bool,
+    /// Null refuses gaps.
+    fill: Option<Fill>,
+    baseline: bool,
+    /// What the user calls the data.
+    name: String,
+}
+
+/// A method as it was asked for.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Asked {
+    /// All that fit the target.
+    All,
+    /// By name, with or without settings.
+    Named { label: Option<String>, text: String },
+    /// With all its settings.
+    Method(Contestant),
+}
+
+/// Runs a comparison, or goes on with it. Gives the record, the costs, and the methods' labels in the order asked.
+#[pyfunction]
+#[pyo3(signature = (plan, x, names, y, splits, record, settings))]
+#[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
+pub fn compare<'py>(
+    py: Python<'py>,
+    plan: &str,
+    x: RowsArgument<'py>,
+    names: Vec<String>,
+    y: TargetArgument<'py>,
+    splits: Option<Vec<SplitArgument<'py>>>,
+    record: Option<PathBuf>,
+    settings: Settings,
+) -> PyResult<(String, String, Vec<String>)> {
+    let plan: Plan = from_json("compare", plan)?;
+    let target = y.to_target()?;
+    let rows = x.to_rows()?;
+    let data = match plan.fill {
+        Some(_) => Dataset::with_gaps(names, rows, target),
+        None => Dataset::new(names, rows, target),
+    };
+    let data = data.map_err(to_python)?;
+    drop(x);
+    let splits = match splits {
+        None => SplitChoice::Dealt(plan.splits),
+        Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
+    };
+    let compare = Compare {
+        contestants: contestants(plan.methods, data.target()).map_err(to_python)?,
+        counts: plan.counts,
+        splits,
+        judge: plan.judge.map_or_else(|| Ok(Judge::for_target(data.target())), judge).map_err(to_python)?,
+        scale: plan.standardize,
+        fill: plan.fill.unwrap_or_default(),
+        baseline: plan.baseline,
+    };
+    let labels = compare.contestants.iter().map(|c| c.label.clone()).collect();
+    let (text, costs) = run(py, settings, move |ctx| {
+        let mut journal = match record {
+            Some(path) => Journal::open(&path)?,
+            None => Journal::in_memory(),
+        };
+        compare.run(&data, &plan.name, &mut journal, ctx)?;
+        Ok((journal.text(), journal.cost_text()))
+    })?;
+    Ok((text, costs, labels))
+}
+
+/// The table of a record, as JSON.
+#[pyfunction]
+pub fn summarize(
+    record: &str,
+    costs: &str,
+    labels: Vec<String>,
+    counts: Vec<usize>,
+    measure: &str,
+) -> PyResult<String> {
+    let journal = Journal::from_text(record, costs).map_err(to_python)?;
+    let measure = Measure::by_name(measure).map_err(to_python)?;
+    to_json(&Summary::of(&journal, &labels, &counts, measure))
+}
+
+/// The page of a record.
+#[pyfunction]
+pub fn compare_page(
+    record: &str,
+    costs: &str,
+    labels: Vec<String>,
+    counts: Vec<usize>,
+    measure: &str,
+    title: &str,
+) -> PyResult<String> {
+    let journal = Journal::from_text(record, costs).map_err(to_python)?;
+    let measure = Measure::by_name(measure).map_err(to_python)?;
+    let summary = Summary::of(&journal, &labels, &counts, measure);
+    Ok(kernsift_report::compare_page(&journal, &summary, title))
+}
+
+/// Writes text to a file that is never there in part.
+#[pyfunction]
+pub fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
+    write_atomic(&path, |out| out.write_all(text.as_bytes())).map_err(to_python)
+}
+
+/// The share of triples that a Gram matrix has in order.
+#[pyfunction]
+pub fn triplet_accuracy(
+    gram: PyReadonlyArray2<'_, f64>,
+    triplets: PyReadonlyArray2<'_, i64>,
+) -> PyResult<f64> {
+    // A negative row wraps to one that is not there, and is refused for that.
+    let triplets: Vec<_> = triplets
+        .as_array()
+        .rows()
+        .into_iter()
+        .map(|t| [t[0] as usize, t[1] as usize, t[2] as usize])
+        .collect();
+    scores::triplet_accuracy(gram.as_array(), &triplets).map_err(to_python)
+}
+
+fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
+    let rows = |rows: &PyReadonlyArray1<'_, i64>| {
+        let row = |&row: &i64| {
+            usize::try_from(row).map_err(|_| PyValueError::new_err(format!("cv: there is no row {row}")))
+        };
+        rows.as_array().iter().map(row).collect::<PyResult<Vec<usize>>>()
+    };
+    Ok(Fold { train: rows(&split.0)?, test: rows(&split.1)? })
+}
+
+fn contestants(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Contestant>> {
+    let mut all: Vec<Contestant> = vec![];
+    for asked in asked {
+        match asked {
+            // What was named before 'all' is not taken twice.
+            Asked::All => {
+                let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
+                all.extend(Contestant::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
+            }
+            Asked::Named { label, text } => {
+                let method = Contestant::parse(&text)?;
+                all.push(Contestant { label: label.unwrap_or(method.label), method: method.method });
+            }
+            Asked::Method(contestant) => all.push(contestant),
+        }
+    }
+    Ok(all)
+}
+
+/// A judge with its defaults, and settings put over them.
+fn judge(settings: Map<String, Value>) -> kernsift::Result<Judge> {
+    let wrong = |why: String| Error::parse(format!("judge: {why}"));
+    let Some(name) = settings.get("judge").and_then(Value::as_str) else {
+        return Err(wrong("a dict of settings needs the judge's name under 'judge'".into()));
+    };
+    let usual = Judge::by_name(name)?;
+    let mut form = serde_json::to_value(&usual).map_err(|e| wrong(e.to_string()))?;
+    for (key, value) in settings.iter().filter(|(key, _)| *key != "judge") {
+        put(&mut form, key, value.clone())?;
+    }
+    serde_json::from_value(form).map_err(|e| wrong(format!("{name}: {e}")))
+}
+
+/// Puts a setting over its default. One value where several may stand is a list of one.
+fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
+    let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
+    // Judges that do not choose among widths have one, that of their kernel.
+    let place = if key == "gamma" && !known.iter().any(|known| known == key) {
+        form.pointer_mut("/kernel/named/gamma")
+    } else {
+        form.get_mut(key)
+    };
+    match (place, value) {
+        (Some(inner @ Value::Object(_)), Value::Object(values)) if key != "gamma" => {
+            return values.into_iter().try_for_each(|(key, value)| put(inner, &key, value));
+        }
+        (Some(place @ Value::Array(_)), value) if !value.is_array() => *place = Value::Array(vec![value]),
+        (Some(place), value) => *place = value,
+        (None, _) => {
+            let settings = known.iter().map(String::as_str).filter(|known| *known != "judge");
+            return Err(Error::unknown_name("setting of this judge", key, settings));
+        }
+    }
+    Ok(())
+}

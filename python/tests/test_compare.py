@@ -1,0 +1,647 @@
+"""compare: against scikit-learn fold by fold, resuming, splits, methods, targets, faces."""
+
+import html.parser
+import json
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse, stats
+from sklearn.feature_selection import f_classif
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import balanced_accuracy_score, r2_score, roc_auc_score
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from kernsift import (
+    FFS,
+    KNNC,
+    KOBL,
+    TAKES,
+    FisherScore,
+    ReliefF,
+    compare,
+    triplet_accuracy,
+)
+from kernsift.datasets import load_dataset, make_synthetic
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def raw_wine():
+    return load_dataset("wine")
+
+
+@pytest.fixture(scope="module")
+def wine_frame(raw_wine):
+    return pandas.DataFrame(raw_wine.data, columns=raw_wine.feature_names)
+
+
+@pytest.fixture(scope="module")
+def whole(wine_frame, raw_wine):
+    """Every method on wine with one to eight features."""
+    return compare(wine_frame, raw_wine.target, "all", range(1, 9), random_state=0)
+
+
+def splits_of(result):
+    """Training and test rows of every record's split."""
+    n = result.run["fingerprint"]["rows"]
+    for fold in result.run["folds"]:
+        test = np.array(fold["test"])
+        train = np.array(fold["train"]) if "train" in fold else np.setdiff1d(np.arange(n), test)
+        yield (fold["repeat"], fold["fold"]), (train, test)
+
+
+def recomputed(records, run_folds, X, y):
+    """The scores of every record, by scikit-learn from the features and the cost it tells of."""
+    for record in records:
+        train, test = run_folds[record["repeat"], record["fold"]]
+        chosen = X[record["features"]] if record["method"] != "all-columns" else X
+        assert record["k"] == chosen.shape[1]
+        model = make_pipeline(StandardScaler(), SVC(C=record["chosen"]["c"], gamma="scale", tol=1e-6))
+        model.fit(chosen.iloc[train], y[train])
+        predicted = model.predict(chosen.iloc[test])
+        # Areas need a score per class; those of pairs of classes, as the machine has them.
+        yield record, predicted, y[test], model.decision_function(chosen.iloc[test])
+
+
+class TestAgainstScikitLearn:
+    def test_every_score_of_every_method(self, whole, wine_frame, raw_wine):
+        folds = dict(splits_of(whole))
+        assert len(whole.records) == 5 * (8 * len(whole.methods) + 1)
+        borders = 0
+        for record, predicted, truth, _ in recomputed(whole.records, folds, wine_frame, raw_wine.target):
+            wrong = (predicted != truth).sum()
+            ours = round(record["error"] * len(truth))
+            # Both stop within a tolerance (ours 1e-3) of the optimum; a row at the border may fall to either
+            # side.
+            borders += abs(wrong - ours)
+            assert abs(wrong - ours) <= 1
+            if wrong == ours:
+                # The row that is wrong is the same one, or of the same class.
+                assert_allclose(
+                    record["balanced_accuracy"], balanced_accuracy_score(truth, predicted), atol=1e-12
+                )
+        assert borders <= 2, f"{borders} rows of {178 * (8 * len(whole.methods) + 1)} differ"
+
+    def test_areas_of_two_classes(self):
+        data = load_dataset("sonar")
+        X = pandas.DataFrame(data.data, columns=data.feature_names)
+        result = compare(X, data.target, ["fisher", "relief"], [2, 10], random_state=1, cv=4)
+        folds = dict(splits_of(result))
+        for record, predicted, truth, scores in recomputed(result.records, folds, X, data.target):
+            # Rows whose scores differ by less than the tolerance may change places: a few of the some 670
+            # pairs of a split.
+            assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.005)
+            assert abs(record["error"] - (predicted != truth).mean()) <= 1.01 / len(truth)
+
+    def test_the_columns_of_the_fisher_score(self, whole, wine_frame, raw_wine):
+        folds = dict(splits_of(whole))
+        for record in (r for r in whole.records if r["method"] == "fisher"):
+            train, _ = folds[record["repeat"], record["fold"]]
+            f, _ = f_classif(wine_frame.iloc[train], raw_wine.target[train])
+            expected = wine_frame.columns[np.argsort(-f)[: record["k"]]]
+            assert record["features"] == list(expected)
+
+    @pytest.mark.parametrize("name", ["relief", "ffs"])
+    def test_the_columns_of_estimators_fitted_on_the_training_rows(self, name, whole, wine_frame, raw_wine):
+        estimator = {"relief": ReliefF, "ffs": FFS}[name](8, random_state=0)
+        folds = dict(splits_of(whole))
+        for record in (r for r in whole.records if r["method"] == name and r["k"] == 8):
+            train, _ = folds[record["repeat"], record["fold"]]
+            estimator.fit(wine_frame.iloc[train], raw_wine.target[train])
+            assert record["features"] == [wine_frame.columns[j] for j in estimator.order_[:8]]
+
+    def test_means_spreads_and_tests_of_the_summary(self, whole):
+        scores = pandas.DataFrame(whole.records).pivot_table(
+            index=["repeat", "fold"], columns=["k", "method"]
+        )
+        errors = scores["error"]
+        for place, k in enumerate(whole.n_features):
+            best = errors[k].mean().min()
+            for method in whole.summary["methods"]:
+                cell = method["cells"][place]
+                values = errors[k][method["label"]]
+                assert_allclose(
+                    [cell["mean"], cell["sd"]], [values.mean(), values.std()], rtol=1e-12, atol=1e-15
+                )
+                assert cell["best"] == (
+                    cell["mean"] == min(m["cells"][place]["mean"] for m in whole.summary["methods"])
+                )
+                assert_allclose(cell["mean"] if cell["best"] else best, best, atol=1e-15)
+                if cell["p"] is not None:
+                    first = next(m["label"] for m in whole.summary["methods"] if m["cells"][place]["best"])
+                    d = values - errors[k][first]
+                    ratio = np.mean([len(te) / len(tr) for _, (tr, te) in splits_of(whole)])
+                    if d.var() == 0:
+                        expected = 1.0 if d.mean() == 0 else 0.0
+                    else:
+                        t = d.mean() / np.sqrt((1 / 5 + ratio) * d.var())
+                        expected = 2 * stats.t.sf(abs(t), 4)
+                    # The core's incomplete beta function is good to about 1e-12.
+                    assert_allclose(cell["p"], expected, atol=1e-10)
+        everything = [r["error"] for r in whole.records if r["method"] == "all-columns"]
+        assert_allclose(whole.summary["all_columns"]["mean"], np.mean(everything), atol=1e-15)
+
+    def test_neighbours(self, raw_wine):
+        result = compare(
+            raw_wine.data,
+            raw_wine.target,
+            "fisher",
+            [2, 5],
+            judge={"judge": "knn", "n_neighbors": 3},
+            random_state=0,
+        )
+        folds = dict(splits_of(result))
+        for record in result.records:
+            train, test = folds[record["repeat"], record["fold"]]
+            columns = [int(name[1:]) for name in record.get("features", [])] or list(range(13))
+            x, y = raw_wine.data[:, columns], raw_wine.target
+            model = make_pipeline(StandardScaler(), KNeighborsClassifier(3)).fit(x[train], y[train])
+            wrong = (model.predict(x[test]) != y[test]).sum()
+            # Three neighbours of three classes: we take the nearest one's, scikit-learn the first class.
+            assert abs(wrong - record["error"] * len(test)) <= 1
+
+    def test_numbers_by_ridge_regression(self):
+        data = load_dataset("boston")
+        keep = np.arange(0, len(data.target), 3)
+        x, y = data.data[keep], data.target[keep]
+        result = compare(x, y, "relief", [2, 6], cv=3, random_state=0)
+        assert result.scoring == "r2" and result.run["judge"]["judge"] == "ridge"
+        folds = dict(splits_of(result))
+        for record in result.records:
+            train, test = folds[record["repeat"], record["fold"]]
+            columns = [int(name[1:]) for name in record.get("features", [])] or list(range(x.shape[1]))
+            scaled = StandardScaler().fit(x[train][:, columns])
+            a, b = scaled.transform(x[train][:, columns]), scaled.transform(x[test][:, columns])
+            mean = y[train].mean()
+            model = KernelRidge(
+                kernel="rbf", gamma=1 / (a.shape[1] * a.var()), alpha=record["chosen"]["penalty"]
+            ).fit(a, y[train] - mean)
+            # Two ways to solve the same well-conditioned system.
+            assert_allclose(record["r2"], r2_score(y[test], mean + model.predict(b)), atol=1e-8)
+        assert result.summary["all_columns"]["mean"] > 0.6
+
+    def test_gaps_are_filled_by_the_training_rows(self, raw_wine, rng):
+        x, y = raw_wine.data.copy(), raw_wine.target
+        x[rng.random(x.shape) < 0.05] = np.nan
+        for missing in ("mean", "median"):
+            result = compare(x, y, "fisher", 4, missing=missing, judge="knn", random_state=0)
+            assert result.run["filled"] == missing
+            folds = dict(splits_of(result))
+            for record in (r for r in result.records if r["method"] == "fisher"):
+                train, _ = folds[record["repeat"], record["fold"]]
+                filled = SimpleImputer(strategy=missing).fit_transform(x[train])
+                f, _ = f_classif(filled, y[train])
+                assert record["features"] == [f"x{j}" for j in np.argsort(-f)[:4]]
+        with pytest.raises(ValueError, match="contains NaN"):
+            compare(x, y, "fisher", 4)
+
+    @pytest.mark.skipif(
+        not any((ROOT / "target" / kind / "kernsift").exists() for kind in ("debug", "release"))
+        and shutil.which("kernsift") is None,
+        reason="the command line is not built",
+    )
+    def test_the_command_line_writes_the_same_record(self, whole, tmp_path):
+        built = [ROOT / "target" / kind / "kernsift" for kind in ("debug", "release")]
+        program = next((str(p) for p in built if p.exists()), None) or shutil.which("kernsift")
+        path = tmp_path / "wine.jsonl"
+        command = [
+            program,
+            "compare",
+            "builtin:wine",
+            "-m",
+            "all",
+            "-k",
+            "1..8",
+            "--record",
+            str(path),
+            "--quiet",
+        ]
+        subprocess.run(command, check=True, capture_output=True)
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        results = [
+            {k: v for k, v in line.items() if k != "kind"} for line in lines if line["kind"] == "result"
+        ]
+        assert results == whole.records
+        assert lines[0]["folds"] == whole.run["folds"]
+
+
+class TestRecords:
+    def test_a_record_is_the_same_bytes_again_and_can_grow(self, raw_wine, tmp_path):
+        x, y = raw_wine.data, raw_wine.target
+        paths = [tmp_path / f"{i}.jsonl" for i in range(2)]
+        compare(x, y, ["fisher"], [1], record=paths[0], random_state=0)
+        grown = compare(x, y, ["fisher", "relief"], [1, 3], record=str(paths[0]), random_state=0)
+        compare(x, y, ["fisher", "relief"], [1, 3], record=paths[1], random_state=0, n_jobs=1)
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+        # What is not asked for again is not shown, and no seed is the record's own.
+        less = compare(x, y, ["relief"], [3], record=paths[0])
+        assert less.run["seed"] == 0 and less.methods == ["relief"] and len(less.records) == 10
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+        assert [r for r in grown.records if r["method"] == "relief" and r["k"] == 3] == less.records[5:]
+
+    def test_another_comparison_is_refused(self, raw_wine, tmp_path):
+        x, y = raw_wine.data, raw_wine.target
+        path = tmp_path / "runs.jsonl"
+        compare(x, y, "fisher", 1, record=path, random_state=0, judge="knn")
+        for change, message in [
+            ({"random_state": 1}, "the record is of seed 0"),
+            ({"judge": "svm"}, "another judge"),
+            ({"cv": 4}, "other splits"),
+            ({"standardize": False}, "another scaling"),
+            ({"X": x + 1}, "other data"),
+        ]:
+            asked = {"X": x, "y": y, "random_state": 0, "judge": "knn", **change}
+            with pytest.raises(ValueError, match=message):
+                compare(methods="fisher", n_features=1, record=path, **asked)
+        other = tmp_path / "notes.txt"
+        other.write_text("mine")
+        with pytest.raises(ValueError, match="no line of a comparison's record"):
+            compare(x, y, "fisher", 1, record=other)
+        assert other.read_text() == "mine"
+        with pytest.raises(FileNotFoundError):
+            compare(x, y, "fisher", 1, record=tmp_path / "no folder" / "runs.jsonl")
+
+    SCRIPT = """
+import sys
+from kernsift import compare, load_dataset
+data = load_dataset("sonar")
+methods = ["relief", "ffs", *(f"takes:n_neighbors={k}" for k in range(1, 9))]
+print("ready", flush=True)
+how = {"repeats": REPEATS, "record": sys.argv[1], "random_state": 0, "n_jobs": 2}
+try:
+    compare(data.data, data.target, methods, range(1, 21), **how)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+    sys.exit(7)
+"""
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
+    @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+    def test_what_was_stopped_goes_on(self, how, tmp_path):
+        script = self.SCRIPT.replace("REPEATS", "6")
+        whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+        for path in (whole, cut):
+            child = subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE, text=True)
+            try:
+                assert child.stdout.readline() == "ready\n"
+                if path == cut:
+                    while not cut.exists() or cut.read_bytes().count(b"\n") < 60:
+                        assert child.poll() is None, "it was over before it could be stopped"
+                        time.sleep(0.01)
+                    child.send_signal(how)
+                out, _ = child.communicate(timeout=300)
+            finally:
+                child.kill()
+            if path == whole:
+                assert (out, child.returncode) == ("", 0)
+            elif how == signal.SIGINT:
+                assert (out, child.returncode) == ("stopped\n", 7)
+        part = cut.read_bytes().count(b"\n")
+        assert part < whole.read_bytes().count(b"\n"), "it was over before it could be stopped"
+        subprocess.run([sys.executable, "-c", script, cut], check=True, capture_output=True)
+        assert cut.read_bytes() == whole.read_bytes()
+
+
+class TestSplits:
+    def test_splitters_and_pairs(self, raw_wine):
+        x, y = raw_wine.data, raw_wine.target
+        splitter = KFold(4, shuffle=True, random_state=3)
+        pairs = list(splitter.split(x))
+        result = compare(x, y, "fisher", [1, 2], cv=splitter, judge="knn", random_state=0)
+        assert [fold["test"] for fold in result.run["folds"]] == [list(test) for _, test in pairs]
+        assert result.run["splits"] is None
+        backwards = [(train[::-1], test[::-1]) for train, test in pairs]
+        for cv in (pairs, iter(pairs), backwards, [(list(a), list(b)) for a, b in pairs]):
+            again = compare(x, y, "fisher", [1, 2], cv=cv, judge="knn", random_state=0)
+            assert again.records == result.records
+
+    def test_rows_may_be_left_out(self, raw_wine):
+        cv = ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)
+        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=cv, judge="knn")
+        for (_, (train, test)), (a, b) in zip(splits_of(result), cv.split(raw_wine.data), strict=True):
+            assert (list(train), list(test)) == (sorted(a), sorted(b))
+
+    def test_repeats(self, raw_wine):
+        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, repeats=2, judge="knn")
+        assert [(f["repeat"], f["fold"]) for f in result.run["folds"]] == [
+            (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2),
+        ]  # fmt: skip
+        assert result.summary["methods"][0]["cells"][0]["splits"] == 6
+
+    @pytest.mark.parametrize(
+        ("cv", "message"),
+        [
+            ([], "cv gives no splits"),
+            ([1, 2], "pairs of training rows and test rows"),
+            ([([0, 1], [1, 2])], "row 2 twice"),
+            ([([0, 1], [500])], "below 178, got 500"),
+            ([([0, 1], [-1])], "there is no row -1"),
+            ([([0, 1], [])], "none on one"),
+            ([([0.5, 1], [2])], "whole row numbers"),
+            ([(np.ones(178, bool), [1])], "whole row numbers"),
+            (1, "The 'cv' parameter of compare must be"),
+            (179, "'folds' must be from 2 to the number of rows, 178"),
+        ],
+    )
+    def test_bad_splits(self, cv, message, raw_wine):
+        with pytest.raises(ValueError, match=message):
+            compare(raw_wine.data, raw_wine.target, "fisher", 1, cv=cv)
+
+    def test_repeats_need_a_number(self, raw_wine):
+        with pytest.raises(ValueError, match="repeats=2 needs a number as cv"):
+            compare(raw_wine.data, raw_wine.target, "fisher", 1, cv=KFold(3), repeats=2)
+
+
+class TestMethods:
+    def test_estimators_are_the_methods_of_the_same_name(self, raw_wine):
+        x, y = raw_wine.data, raw_wine.target
+        estimators = {
+            "fisher": FisherScore(),
+            "ffs": FFS(),
+            "relief:n_neighbors=5": ReliefF(n_neighbors=5),
+            "takes": TAKES(),
+            "takes:weight_power=0": TAKES(weight_power=0),
+        }
+        a = compare(x, y, list(estimators), [1, 3], judge="knn", random_state=0)
+        b = compare(x, y, estimators, [1, 3], judge="knn", random_state=0)
+        assert a.records == b.records
+        assert a._text == b._text, "the same settings"
+
+    def test_labels(self, raw_wine):
+        methods = [ReliefF(), ReliefF(n_neighbors=3), ReliefF(), "relief", "random"]
+        result = compare(raw_wine.data, raw_wine.target, methods, 2, judge="knn", cv=3)
+        assert result.methods == ["ReliefF", "ReliefF(n_neighbors=3)", "ReliefF (2)", "relief", "random"]
+        means = result.table(values="mean")[2]
+        assert means["ReliefF"] == means["relief"] == means["ReliefF (2)"]
+        assert not hasattr(methods[0], "order_"), "not fitted"
+        by_name = {"near": "relief:n_neighbors=1", "far": ReliefF(n_neighbors=9)}
+        labelled = compare(raw_wine.data, raw_wine.target, by_name, 2, judge="knn", cv=3)
+        assert labelled.methods == ["near", "far"]
+
+    def test_all_is_what_fits_the_target(self, whole):
+        assert {"fisher", "ffs", "relief"} <= set(whole.methods)
+        x, y, _ = make_synthetic("linear", 60, 5, continuous=True, random_state=0)
+        numbers = compare(x, y, judge="knn", cv=3)
+        assert "fisher" not in numbers.methods and "relief" in numbers.methods
+
+    @pytest.mark.parametrize(
+        ("methods", "message"),
+        [
+            ("relif", "did you mean 'relief'?"),
+            ("relief:n_neighbor=5", "did you mean 'n_neighbors'?"),
+            ([], "'methods' must be at least one"),
+            (["fisher", "fisher"], "different from each other"),
+            ([KOBL()], "a basis or classifier selects nothing"),
+            ([KNNC()], "a basis or classifier selects nothing"),
+            ([3], "names or selectors of kernsift, got 3"),
+            ([FisherScore(3)], "sets 'n_features_to_select' of FisherScore"),
+            ([FisherScore(standardize=False)], "leave 'standardize' out of FisherScore"),
+            ([ReliefF(random_state=5)], "one random_state for all methods"),
+            ([ReliefF(n_neighbors=0)], "The 'n_neighbors' parameter of ReliefF must be"),
+            ([TAKES(threshold=lambda t: t)], "cannot be recorded"),
+            ([TAKES(tuned=True, n_neighbors=5)], "chooses 'n_neighbors' by itself"),
+            ({"all-columns": "fisher"}, "different from each other"),
+        ],
+    )
+    def test_bad_methods(self, methods, message, raw_wine):
+        with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+            compare(raw_wine.data, raw_wine.target, methods, 1)
+
+    def test_failures_are_told_and_not_fatal(self, raw_wine):
+        result = compare(
+            raw_wine.data, raw_wine.target, ["fisher", "relief:n_neighbors=100"], [1, 2], judge="knn"
+        )
+        failed = result.summary["methods"][1]
+        assert failed["failed"] == 10 and "n_neighbors" in failed["failure"]
+        assert "relief:n_neighbors=100: 10 results failed" in repr(result)
+        assert result.table(values="mean").loc["relief:n_neighbors=100"].isna().all()
+        assert list(result.table().loc["relief:n_neighbors=100"]) == ["", ""]
+        assert "What failed" in result.to_html()
+
+
+class TestInput:
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"n_features": 14}, "from 1 to the number of columns, 13, got 14"),
+            ({"n_features": 0}, "The 'n_features' parameter of compare must be"),
+            ({"n_features": [1, 0]}, "whole numbers from 1"),
+            ({"n_features": []}, "whole numbers from 1"),
+            ({"n_features": [1.5]}, "whole numbers from 1"),
+            ({"judge": "swm"}, "did you mean 'svm'?"),
+            ({"judge": "ridge"}, "for classes, got ridge"),
+            ({"judge": {"c": 1}}, "name under 'judge'"),
+            ({"judge": {"judge": "svm", "cost": 1}}, "setting of this judge"),
+            ({"judge": {"judge": "svm", "c": -1}}, "above 0"),
+            ({"judge": {"judge": "knn", "n_neighbors": 0}}, "at least 1"),
+            ({"judge": {"judge": "knn", "n_neighbors": "few"}}, "knn: invalid type"),
+            ({"scoring": "r2"}, "for classes, got 'r2'"),
+            ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for classes"),
+            ({"missing": "zero"}, "The 'missing' parameter"),
+            ({"y": np.zeros((178, 2), int)}, "1d array"),
+            ({"y": np.zeros(100, int)}, "inconsistent numbers of samples"),
+        ],
+    )
+    def test_errors(self, change, message, raw_wine):
+        asked = {"X": raw_wine.data, "y": raw_wine.target, "methods": "fisher", "n_features": 1, **change}
+        with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+            compare(**asked)
+
+    def test_judges_take_settings(self, raw_wine):
+        def judge(settings):
+            return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, judge=settings).run["judge"]
+
+        svm = judge({"judge": "svm", "c": 2, "gamma": [0.5, "median"]})
+        assert (svm["c"], svm["gamma"]) == ([2.0], [{"value": 0.5}, "median"])
+        assert judge({"judge": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
+            "judge": "kernel-knn",
+            "kernel": {"named": {"family": "rbf", "gamma": {"value": 3.0}, "degree": 3, "coef0": 1.0}},
+            "n_neighbors": 7,
+        }
+
+    def test_frames_give_names_and_any_labels_are_classes(self, raw_wine, wine_frame):
+        labels = np.array(["red", "white", "rosé"])[raw_wine.target]
+        a = compare(wine_frame, raw_wine.target, "fisher", [1, 3], judge="knn", random_state=0)
+        b = compare(polars.DataFrame(dict(wine_frame)), labels, "fisher", [1, 3], judge="knn", random_state=0)
+        c = compare(raw_wine.data.tolist(), list(labels), "fisher", [1, 3], judge="knn", random_state=0)
+        kept = [record.get("features") for record in a.records]
+        assert [record.get("features") for record in b.records] == kept
+        assert kept[-1][0] == "flavanoids"
+        assert c.records[-1]["features"][0] == f"x{raw_wine.feature_names.index('flavanoids')}"
+
+    def test_sparse_rows(self, raw_wine, rng):
+        x = raw_wine.data * (rng.random(raw_wine.data.shape) < 0.5)
+        a = compare(
+            x, raw_wine.target, ["fisher", "relief"], [1, 3], judge="knn", standardize=False, random_state=0
+        )
+        b = compare(
+            sparse.csc_matrix(x),
+            raw_wine.target,
+            ["fisher", "relief"],
+            [1, 3],
+            judge="knn",
+            standardize=False,
+            random_state=0,
+        )
+        assert [r.get("features") for r in a.records] == [r.get("features") for r in b.records]
+        assert_allclose([r["error"] for r in a.records], [r["error"] for r in b.records])
+
+    def test_what_the_target_is(self, raw_wine):
+        def judge(y, **how):
+            return compare(raw_wine.data, y, "relief", 1, cv=3, **how).run["judge"]["judge"]
+
+        assert judge(raw_wine.target) == "svm"
+        assert judge(raw_wine.target.astype(float)) == "svm"
+        assert judge(raw_wine.target + 0.5) == "ridge"
+        assert judge(raw_wine.target, target_type="number") == "ridge"
+        assert judge(raw_wine.target + 0.5, target_type="class") == "svm"
+
+    def test_threads_do_not_matter(self, raw_wine):
+        texts = {
+            compare(
+                raw_wine.data,
+                raw_wine.target,
+                ["ffs", "relief", "takes"],
+                [1, 4],
+                random_state=0,
+                n_jobs=n_jobs,
+            )._text
+            for n_jobs in (1, 2, None)
+        }
+        assert len(texts) == 1
+
+    def test_memory_is_counted(self, whole):
+        assert all(cost["peak_bytes"] > 0 for cost in whole.costs if cost["method"] != "all-columns")
+        relief = next(m for m in whole.summary["methods"] if m["label"] == "relief")
+        assert relief["select_seconds"] > 0 and relief["judge_seconds"] > 0
+
+
+class TestResult:
+    def test_pickles(self, whole):
+        again = pickle.loads(pickle.dumps(whole))
+        assert repr(again) == repr(whole) and again.to_html() == whole.to_html()
+        assert again.records == whole.records
+
+    def test_tables(self, whole):
+        text = whole.table()
+        assert list(text.index) == whole.methods and list(text.columns) == list(range(1, 9))
+        means, spreads, p = (whole.table(values=v) for v in ("mean", "sd", "p"))
+        best = means.idxmin()
+        for k in text.columns:
+            m, s = 100 * means[k][best[k]], 100 * spreads[k][best[k]]
+            assert text[k][best[k]] == f"{m:.1f} ± {s:.1f}*"
+            assert np.isnan(p[k][best[k]])
+            for method in text.index:
+                assert text[k][method].endswith("-") == (p[k][method] < 0.05 and "*" not in text[k][method])
+        balanced = whole.table("balanced_accuracy", "mean")
+        assert balanced.shape == means.shape and (balanced > 0.5).all(axis=None)
+        with pytest.raises(ValueError, match="for classes, got 'r2'"):
+            whole.table("r2")
+        with pytest.raises(ValueError, match="values must be"):
+            whole.table(values="median")
+
+    def test_without_pandas(self, whole, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pandas", None)
+        with pytest.raises(ImportError, match="table\\(\\) needs pandas"):
+            whole.table()
+        assert "fisher" in repr(whole)
+
+    def test_without_matplotlib(self, whole, monkeypatch):
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        with pytest.raises(ImportError, match="plot\\(\\) needs matplotlib"):
+            whole.plot()
+
+    def test_plots(self, whole):
+        matplotlib = pytest.importorskip("matplotlib")
+        matplotlib.use("agg")
+        from matplotlib import pyplot
+
+        ax = whole.plot()
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert sorted(labels) == sorted([*whole.methods, "all 13 columns"])
+        line = next(c for c in ax.containers if c.get_label() == "fisher").lines[0]
+        assert_allclose(line.get_ydata(), 100 * whole.table(values="mean").loc["fisher"])
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features", "error, %")
+        _, other = pyplot.subplots()
+        assert whole.plot(other, "auc") is other and other.get_ylabel() == "area under the curve, %"
+        pyplot.close("all")
+
+    def test_pages(self, whole, tmp_path):
+        page = whole.to_html(title="<Wine> & more")
+        reader = Reader()
+        reader.feed(page)
+        reader.close()
+        assert reader.open == [] and reader.wrong == []
+        assert reader.count["svg"] == 1 and reader.count["h1"] == 1 and "script" not in reader.count
+        assert "&lt;Wine&gt; &amp; more" in page and "flavanoids" in page and "seed" in page.lower()
+        cell = whole.summary["methods"][0]["cells"][0]
+        assert f'<span class="mean">{100 * cell["mean"]:.1f}</span>' in page
+        path = tmp_path / "wine.html"
+        assert whole.to_html(path, title="<Wine> & more") is None
+        assert path.read_text(encoding="utf-8") == page
+        with pytest.raises(FileNotFoundError):
+            whole.to_html(tmp_path / "no folder" / "wine.html")
+
+    def test_notebooks(self, raw_wine):
+        result = compare(raw_wine.data, raw_wine.target, {"<b>": "fisher"}, [1, 2], judge="knn", cv=3)
+        shown = result._repr_html_()
+        assert "&lt;b&gt;" in shown and "<b>" not in shown and "<strong>" in shown
+        reader = Reader()
+        reader.feed(shown)
+        assert reader.open == [] and reader.wrong == []
+
+
+class Reader(html.parser.HTMLParser):
+    """Looks whether every tag is closed where it should be."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong, self.count = [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+
+class TestTriplets:
+    def test_by_hand(self):
+        K = np.array([[1.0, 0.8, 0.2], [0.8, 1.0, 0.2], [0.2, 0.2, 1.0]])
+        assert triplet_accuracy(K, [[0, 1, 2], [0, 2, 1], [2, 0, 1]]) == 0.5
+        assert triplet_accuracy(K, np.array([[0, 1, 2]], dtype=np.uint8)) == 1.0
+
+    @pytest.mark.parametrize(
+        ("K", "triplets", "message"),
+        [
+            (np.eye(3)[:2], [[0, 1, 1]], "K must be square"),
+            (np.eye(3), [[0, 1]], "three columns"),
+            (np.eye(3), [[0.0, 1.0, 2.0]], "whole numbers"),
+            (np.eye(3), [[0, 1, 3]], "triple 1: expected rows below 3, got 3"),
+            (np.eye(3), [[0, 1, -1]], "triple 1: expected rows below 3"),
+        ],
+    )
+    def test_errors(self, K, triplets, message):
+        with pytest.raises(ValueError, match=message):
+            triplet_accuracy(K, triplets)
