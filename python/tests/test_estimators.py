@@ -43,7 +43,7 @@ import kernsift
         kernsift.KNNC(),
         kernsift.KNNC(kernel="laplacian", standardize=False),
         kernsift.SVC(),
-        kernsift.SVC(kernel="linear", decision_function_shape="ovo", class_weight="balanced"),
+        kernsift.SVC(kernel="linear", class_weight="balanced"),
         kernsift.SVC(kernel="precomputed"),
         kernsift.SVCCV(C=[1.0, 10.0], cv=2),
         kernsift.LinearSVC(),

@@ -148,10 +148,14 @@ def test_linear_machines_of_three_classes(class_weight):
     assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-@pytest.mark.parametrize("name", ["wdbc", "sonar"])
-def test_elimination_removes_what_scikit_learn_removes(name):
+# At its default tolerance of 1e-3 scikit-learn errs by 1.5 % in the squared weights of two columns of sonar
+# whose true ones differ by 1.6 % (0.00708 and 0.00698), and swaps them.
+@pytest.mark.parametrize(
+    ("name", "tol"), [("wdbc", 1e-3), ("wdbc", TIGHT), ("sonar", 1e-4), ("sonar", TIGHT)]
+)
+def test_elimination_removes_what_scikit_learn_removes(name, tol):
     X, y = standard(name)
-    theirs = RFE(sklearn.svm.SVC(kernel="linear"), n_features_to_select=1, step=1).fit(X, y)
+    theirs = RFE(sklearn.svm.SVC(kernel="linear", tol=tol), n_features_to_select=1, step=1).fit(X, y)
     ours = SVMRFE(1).fit(X, y)
     assert_array_equal(ours.order_, np.argsort(theirs.ranking_))
 
