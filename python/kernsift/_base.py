@@ -362,7 +362,7 @@ class BaseTargetSelector(BaseSelector):
         numbers = self.target_type == "auto" and type_of_target(y, input_name="y") == "continuous"
         if numbers or self.target_type == "number":
             # Left by an earlier fit to classes.
-            vars(self).pop("classes_", None)
+            self.__dict__.pop("classes_", None)
             return X, np.asarray(y, dtype=np.float64)
         check_classification_targets(y)
         self.classes_, classes = native_classes(y)

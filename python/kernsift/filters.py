@@ -93,7 +93,7 @@ class InformationGain(BaseSelector):
     >>> wine = load_dataset("wine")
     >>> selector = InformationGain(n_features_to_select=2).fit(wine.data, wine.target)
     >>> [wine.feature_names[j] for j in selector.order_[:2]]
-    ['flavanoids', 'color_intensity']
+    ['flavanoids', 'proline']
     """
 
     _method = "information-gain"
@@ -450,7 +450,7 @@ class LaplacianScore(BaseSelector):
         if self.graph == "classes":
             return super()._checked(X, y)
         # Left by an earlier fit to classes.
-        vars(self).pop("classes_", None)
+        self.__dict__.pop("classes_", None)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         return X, None
 

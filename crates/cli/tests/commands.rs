@@ -156,9 +156,9 @@ fn gaps_are_kept_for_methods_that_bear_them() {
     let run = s.ok("select t.csv -m relief -k 1 --missing keep --save m.ks --out kept.csv");
     assert!(run.out.contains("6 rows, 2 columns"), "{}", run.out);
     assert_eq!(s.text("kept.csv"), "a,class\n1,x\n2,x\n1,x\n9,y\n8,y\n,y\n");
-    // New gaps are kept as well.
+    // New gaps are kept as well; an empty line would be no row.
     s.file("new.csv", "a,b\n,1\n3,\n");
-    assert_eq!(s.ok("apply m.ks new.csv").out, "a\n\n3\n");
+    assert_eq!(s.ok("apply m.ks new.csv").out, "a\n\"\"\n3\n");
 }
 
 #[test]
@@ -274,11 +274,22 @@ fn lists_and_records() {
     let s = Scratch::new();
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
-    let columns = ["fisher", "ffs", "relief", "svm-rfe", "l1-svm"];
+    let columns = [
+        "fisher",
+        "ffs",
+        "relief",
+        "svm-rfe",
+        "l1-svm",
+        "information-gain",
+        "mutual-information",
+        "chi-squared",
+        "laplacian",
+    ];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
-    assert_eq!(names, [&columns[..], &spaces, &bases].concat());
-    assert_eq!(methods[5]["family"], "kernel-space");
+    let judges = ["svm", "linear-svm", "knn", "kernel-knn", "ridge"];
+    assert_eq!(names, [&columns[..], &spaces, &bases, &judges].concat());
+    assert_eq!(methods[columns.len()]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 17);

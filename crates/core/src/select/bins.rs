@@ -96,12 +96,12 @@ fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
     order.sort_unstable_by(|&a, &b| column[a].total_cmp(&column[b]));
     let rows: Vec<(f64, usize)> = order.into_iter().map(|i| (column[i], classes[i])).collect();
     let mut cuts = vec![];
-    let mut parts = vec![0..rows.len()];
-    while let Some(part) = parts.pop() {
-        if let Some(place) = best_cut(&rows[part.clone()], n_classes) {
-            let middle = part.start + place;
+    let mut parts = vec![(0, rows.len())];
+    while let Some((start, end)) = parts.pop() {
+        if let Some(place) = best_cut(&rows[start..end], n_classes) {
+            let middle = start + place;
             cuts.push(rows[middle].0);
-            parts.extend([part.start..middle, middle..part.end]);
+            parts.extend([(start, middle), (middle, end)]);
         }
     }
     cuts.sort_unstable_by(f64::total_cmp);
