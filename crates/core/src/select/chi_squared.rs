@@ -227,6 +227,27 @@ mod tests {
     }
 
     #[test]
+    fn counts_grow_with_their_numbers_and_bins_know_only_their_order() {
+        let mut rng = crate::random::Rng::new(3);
+        let x = Array2::from_shape_simple_fn((120, 4), || rng.normal().abs() + 0.1);
+        let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] > 0.6)).collect();
+        let scores = |statistic: Statistic, x: Array2<f64>| {
+            let method = ChiSquared { statistic, ..ChiSquared::default() };
+            select(&method, &Dataset::labelled(x, codes.clone()).unwrap()).scores
+        };
+        let (once, thrice) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
+        // Sums of 120 numbers, each rounded by its own factor.
+        assert!(
+            once.iter().zip(&thrice).all(|(a, b)| (3.0 * a - b).abs() < 1e-11 * b),
+            "{once:?} {thrice:?}"
+        );
+        assert_eq!(
+            scores(Statistic::Bins, x.clone()),
+            scores(Statistic::Bins, x.mapv(|v| v.ln() * 5.0 - 2.0))
+        );
+    }
+
+    #[test]
     fn sums_that_are_no_numbers_are_refused() {
         let data = Dataset::labelled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
         let error = ChiSquared::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
