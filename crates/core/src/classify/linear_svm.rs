@@ -103,6 +103,7 @@ pub struct LinearModel {
 impl LinearSvm {
     /// Learns from dense or sparse rows.
     pub fn fit(&self, data: &Dataset, ctx: &Context) -> Result<LinearModel> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;
         let problems = self.problems(classes)?;

@@ -85,6 +85,7 @@ impl L1Svm {
 
 impl Selector for L1Svm {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(classes)?;
         let wanted = wanted.resolve(NAME, data.d())?;

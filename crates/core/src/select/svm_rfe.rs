@@ -109,6 +109,7 @@ impl SvmRfe {
 
 impl Selector for SvmRfe {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(classes)?;
         let d = data.d();

@@ -68,6 +68,7 @@ pub struct SearchedSvm {
 impl SvmSearch {
     /// Searches, then trains on all rows.
     pub fn fit(&self, data: &Dataset, ctx: &Context) -> Result<SearchedSvm> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(data.n())?;
         self.svm.class_weight.factors(classes)?;

@@ -85,6 +85,7 @@ impl ClassWeight {
 impl Svm {
     /// Learns from dense or sparse rows.
     pub fn fit(&self, data: &Dataset, ctx: &Context) -> Result<SvmModel> {
+        data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;
         self.class_weight.factors(classes)?;
