@@ -1,0 +1,1 @@
+//! Nothing but a list of features; see `Cargo.toml`.
