@@ -69,6 +69,11 @@ impl BlockColumns {
         Self { whole, part: None }
     }
 
+    /// Column `i` of all rows, whatever is set aside.
+    pub fn column(&self, i: usize) -> &[f64] {
+        self.whole.column(i)
+    }
+
     fn now(&self) -> &Square {
         self.part.as_ref().unwrap_or(&self.whole)
     }

@@ -14,7 +14,8 @@
 //! does: errors on training rows cannot tell where to stop.
 //!
 //! Steps: squared distances or products of all rows are kept, and what a column adds to them is taken away when it
-//! leaves; each machine starts from the coefficients of the one before.
+//! leaves; each machine starts from the coefficients of the one before, and its last steps are taken at once by
+//! solving the equations of the coefficients between their bounds ([`crate::optim::polish`]).
 //!
 //! Cost: for every round $O(n^2)$ per column that leaves, plus the training of a machine from a good start, plus
 //! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows. Memory: two matrices of $n^2$ numbers.
@@ -28,7 +29,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution};
+use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
 use ndarray::Array2;
@@ -39,6 +40,10 @@ const NAME: &str = "SVM-RFE";
 
 /// Columns leave by weights that are this near to the best ones.
 const TOLERANCE: f64 = 1e-6;
+/// Pairs of coefficients are moved until they are this near; equations do the rest.
+const ROUGH: f64 = 1e-2;
+/// Most steps of those.
+const POLISHING: usize = 500;
 
 /// How many columns leave in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -207,13 +212,17 @@ impl<'a> Elimination<'a> {
 
     /// Trains a machine per pair of classes, from the coefficients of the last.
     fn train(&mut self, k: &Array2<f64>, ctx: &Context) -> Result<()> {
-        let smo = Smo { tolerance: TOLERANCE, max_iterations: self.method.max_iter, shrinking: true };
+        let smo = |tolerance| Smo { tolerance, max_iterations: self.method.max_iter, shrinking: true };
         let (c, before) = (self.method.c, &self.solutions);
         let solve = |(p, task): (usize, &PairTask)| {
             let bounds: Vec<f64> = task.weights.iter().map(|w| w * c).collect();
             let start = before.get(p).map(|s| &s.coefficients[..]);
             let problem = PairProblem { signs: &task.signs, bounds: &bounds, start };
-            smo.solve(&problem, &mut BlockColumns::new(k.view(), &task.rows), ctx)
+            let mut columns = BlockColumns::new(k.view(), &task.rows);
+            let rough = smo(ROUGH).solve(&problem, &mut columns, ctx)?;
+            let better = polish(&problem, &columns, &rough, TOLERANCE, POLISHING);
+            let problem = PairProblem { start: Some(&better), ..problem };
+            smo(TOLERANCE).solve(&problem, &mut columns, ctx)
         };
         self.solutions = self.tasks.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         self.iterations += self.solutions.iter().map(|s| s.iterations).sum::<usize>();
