@@ -43,7 +43,7 @@ pub fn polish(
 }
 
 struct State<'a> {
-    columns: &'a BlockColumns,
+    columns: &'a BlockColumns<'a>,
     beta: Vec<f64>,
     least: Vec<f64>,
     most: Vec<f64>,
@@ -53,7 +53,7 @@ struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    fn new(problem: &PairProblem, columns: &'a BlockColumns, solution: &SmoSolution) -> Self {
+    fn new(problem: &PairProblem, columns: &'a BlockColumns<'a>, solution: &SmoSolution) -> Self {
         let signed = |i: usize| problem.signs[i] * problem.bounds[i];
         let n = problem.signs.len();
         let beta = solution.coefficients.clone();

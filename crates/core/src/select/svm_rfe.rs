@@ -194,6 +194,10 @@ impl<'a> Elimination<'a> {
             let k = self.kernel_values();
             self.train(&k, ctx)?;
             self.curve.push(self.training_error(&k));
+            // Products are the kernel; they come back for columns to be taken from.
+            if self.gamma.is_none() {
+                self.pairs = k;
+            }
             if self.left.len() == 1 {
                 return Ok(round);
             }
@@ -230,11 +234,12 @@ impl<'a> Elimination<'a> {
         Ok(())
     }
 
-    fn kernel_values(&self) -> Array2<f64> {
+    /// Kernel values over the columns left. Products are the kernel itself, and are handed over.
+    fn kernel_values(&mut self) -> Array2<f64> {
+        let Some(gamma) = self.gamma else { return std::mem::take(&mut self.pairs) };
         let mut k = self.pairs.clone();
-        if let Some(gamma) = self.gamma {
-            exp_scaled(k.as_slice_mut().expect("laid out by rows"), -gamma);
-        }
+        let cells = k.as_slice_mut().expect("laid out by rows");
+        cells.par_chunks_mut(1 << 14).for_each(|cells| exp_scaled(cells, -gamma));
         k
     }
 
@@ -284,6 +289,15 @@ impl<'a> Elimination<'a> {
     /// The share of training rows that the machines of this round get wrong.
     fn training_error(&self, k: &Array2<f64>) -> f64 {
         let n = self.classes.codes.len();
+        if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
+            // Two classes: the solver knows what is left of every label.
+            let wrong = |i: &usize| {
+                let value = task.signs[*i] - solution.left[*i] + solution.bias;
+                // A value of 0 is the second class.
+                (value > 0.0) != (task.signs[*i] > 0.0)
+            };
+            return (0..n).filter(wrong).count() as f64 / n as f64;
+        }
         let present: Vec<usize> = {
             let counts = self.classes.counts();
             (0..counts.len()).filter(|&c| counts[c] > 0).collect()
