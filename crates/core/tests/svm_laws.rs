@@ -54,7 +54,8 @@ impl Case {
 
     fn solve(&self, smo: Smo, problem: &PairProblem) -> SmoSolution {
         let rows: Vec<usize> = (0..self.signs.len()).collect();
-        let mut columns = BlockColumns::new(self.gram().view(), &rows);
+        let k = self.gram();
+        let mut columns = BlockColumns::new(k.view(), &rows);
         smo.solve(problem, &mut columns, &Context::default()).unwrap()
     }
 

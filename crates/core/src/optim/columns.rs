@@ -2,6 +2,7 @@
 
 use crate::simd::add_scaled;
 use ndarray::ArrayView2;
+use std::borrow::Cow;
 
 /// A symmetric matrix that is asked for its columns; some rows and columns may be set aside.
 pub trait KernelColumns {
@@ -25,26 +26,30 @@ pub trait KernelColumns {
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]);
 }
 
-/// Some rows and columns of a matrix that is there, copied together once.
-pub struct BlockColumns {
-    whole: Square,
+/// Some rows and columns of a matrix that is there, copied together once unless they are all.
+pub struct BlockColumns<'a> {
+    whole: Square<'a>,
     /// What is not set aside; empty if that is everything.
-    part: Option<Square>,
+    part: Option<Square<'static>>,
 }
 
 /// A matrix by columns, and its diagonal.
-struct Square {
+struct Square<'a> {
     n: usize,
-    cells: Vec<f64>,
+    cells: Cow<'a, [f64]>,
     diagonal: Vec<f64>,
 }
 
-impl Square {
+impl<'a> Square<'a> {
+    fn new(n: usize, cells: Cow<'a, [f64]>) -> Self {
+        let diagonal = (0..n).map(|i| cells[i * n + i]).collect();
+        Self { n, cells, diagonal }
+    }
+
     fn gather(n: usize, column: impl Fn(usize, &mut Vec<f64>)) -> Self {
         let mut cells = Vec::with_capacity(n * n);
         (0..n).for_each(|i| column(i, &mut cells));
-        let diagonal = (0..n).map(|i| cells[i * n + i]).collect();
-        Self { n, cells, diagonal }
+        Self::new(n, cells.into())
     }
 
     fn column(&self, i: usize) -> &[f64] {
@@ -52,9 +57,15 @@ impl Square {
     }
 }
 
-impl BlockColumns {
-    /// The rows and columns `rows` of the symmetric matrix `k`.
-    pub fn new(k: ArrayView2<f64>, rows: &[usize]) -> Self {
+impl<'a> BlockColumns<'a> {
+    /// The rows and columns `rows` of the symmetric matrix `k`. All of them in their order need no copy.
+    pub fn new(k: ArrayView2<'a, f64>, rows: &[usize]) -> Self {
+        if rows.len() == k.nrows() && rows.iter().enumerate().all(|(at, &i)| at == i) {
+            // Symmetric: by rows is by columns.
+            if let Some(cells) = k.to_slice().or_else(|| k.reversed_axes().to_slice()) {
+                return Self { whole: Square::new(rows.len(), cells.into()), part: None };
+            }
+        }
         let whole = Square::gather(rows.len(), |i, cells| {
             let row = k.row(rows[i]);
             match row.to_slice() {
@@ -69,12 +80,20 @@ impl BlockColumns {
         Self { whole, part: None }
     }
 
-    fn now(&self) -> &Square {
-        self.part.as_ref().unwrap_or(&self.whole)
+    /// Column `i` of all rows, whatever is set aside.
+    pub fn column(&self, i: usize) -> &[f64] {
+        self.whole.column(i)
+    }
+
+    fn now(&self) -> &Square<'_> {
+        match &self.part {
+            Some(part) => part,
+            None => &self.whole,
+        }
     }
 }
 
-impl KernelColumns for BlockColumns {
+impl KernelColumns for BlockColumns<'_> {
     fn len(&self) -> usize {
         self.now().n
     }

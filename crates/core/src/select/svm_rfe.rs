@@ -14,7 +14,8 @@
 //! does: errors on training rows cannot tell where to stop.
 //!
 //! Steps: squared distances or products of all rows are kept, and what a column adds to them is taken away when it
-//! leaves; each machine starts from the coefficients of the one before.
+//! leaves; each machine starts from the coefficients of the one before, and its last steps are taken at once by
+//! solving the equations of the coefficients between their bounds ([`crate::optim::polish`]).
 //!
 //! Cost: for every round $O(n^2)$ per column that leaves, plus the training of a machine from a good start, plus
 //! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows. Memory: two matrices of $n^2$ numbers.
@@ -28,7 +29,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution};
+use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
 use ndarray::Array2;
@@ -39,6 +40,10 @@ const NAME: &str = "SVM-RFE";
 
 /// Columns leave by weights that are this near to the best ones.
 const TOLERANCE: f64 = 1e-6;
+/// Pairs of coefficients are moved until they are this near; equations do the rest.
+const ROUGH: f64 = 1e-2;
+/// Most steps of those.
+const POLISHING: usize = 500;
 
 /// How many columns leave in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -190,6 +195,10 @@ impl<'a> Elimination<'a> {
             let k = self.kernel_values();
             self.train(&k, ctx)?;
             self.curve.push(self.training_error(&k));
+            // Products are the kernel; they come back for columns to be taken from.
+            if self.gamma.is_none() {
+                self.pairs = k;
+            }
             if self.left.len() == 1 {
                 return Ok(round);
             }
@@ -208,13 +217,17 @@ impl<'a> Elimination<'a> {
 
     /// Trains a machine per pair of classes, from the coefficients of the last.
     fn train(&mut self, k: &Array2<f64>, ctx: &Context) -> Result<()> {
-        let smo = Smo { tolerance: TOLERANCE, max_iterations: self.method.max_iter, shrinking: true };
+        let smo = |tolerance| Smo { tolerance, max_iterations: self.method.max_iter, shrinking: true };
         let (c, before) = (self.method.c, &self.solutions);
         let solve = |(p, task): (usize, &PairTask)| {
             let bounds: Vec<f64> = task.weights.iter().map(|w| w * c).collect();
             let start = before.get(p).map(|s| &s.coefficients[..]);
             let problem = PairProblem { signs: &task.signs, bounds: &bounds, start };
-            smo.solve(&problem, &mut BlockColumns::new(k.view(), &task.rows), ctx)
+            let mut columns = BlockColumns::new(k.view(), &task.rows);
+            let rough = smo(ROUGH).solve(&problem, &mut columns, ctx)?;
+            let better = polish(&problem, &columns, &rough, TOLERANCE, POLISHING);
+            let problem = PairProblem { start: Some(&better), ..problem };
+            smo(TOLERANCE).solve(&problem, &mut columns, ctx)
         };
         self.solutions = self.tasks.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         self.iterations += self.solutions.iter().map(|s| s.iterations).sum::<usize>();
@@ -222,11 +235,12 @@ impl<'a> Elimination<'a> {
         Ok(())
     }
 
-    fn kernel_values(&self) -> Array2<f64> {
+    /// Kernel values over the columns left. Products are the kernel itself, and are handed over.
+    fn kernel_values(&mut self) -> Array2<f64> {
+        let Some(gamma) = self.gamma else { return std::mem::take(&mut self.pairs) };
         let mut k = self.pairs.clone();
-        if let Some(gamma) = self.gamma {
-            exp_scaled(k.as_slice_mut().expect("laid out by rows"), -gamma);
-        }
+        let cells = k.as_slice_mut().expect("laid out by rows");
+        cells.par_chunks_mut(1 << 14).for_each(|cells| exp_scaled(cells, -gamma));
         k
     }
 
@@ -276,6 +290,15 @@ impl<'a> Elimination<'a> {
     /// The share of training rows that the machines of this round get wrong.
     fn training_error(&self, k: &Array2<f64>) -> f64 {
         let n = self.classes.codes.len();
+        if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
+            // Two classes: the solver knows what is left of every label.
+            let wrong = |i: &usize| {
+                let value = task.signs[*i] - solution.left[*i] + solution.bias;
+                // A value of 0 is the second class.
+                (value > 0.0) != (task.signs[*i] > 0.0)
+            };
+            return (0..n).filter(wrong).count() as f64 / n as f64;
+        }
         let present: Vec<usize> = {
             let counts = self.classes.counts();
             (0..counts.len()).filter(|&c| counts[c] > 0).collect()
