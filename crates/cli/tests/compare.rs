@@ -182,7 +182,10 @@ fn mistakes_are_named() {
         ("compare builtin:wine --target none -m fisher", "no target"),
         ("compare wine.csv -m fisher --record wine.csv", "--record would write over wine.csv"),
         ("compare builtin:wine -m fisher --record nowhere/runs.jsonl", "nowhere"),
-        ("compare builtin:wine -m relief:n_neighbors=500 --judge knn -k 2", "no method could be judged"),
+        (
+            "compare builtin:wine -m relief:n_neighbors=500:clip=false --judge knn -k 2",
+            "no method could be judged",
+        ),
     ] {
         let run = s.run(line);
         assert_eq!(run.code, 2, "{line}\n{}{}", run.out, run.err);
