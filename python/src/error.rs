@@ -38,6 +38,7 @@ fn os_error(path: &std::path::Path, source: &std::io::Error, text: String) -> Py
             let why = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text).to_owned();
             PyOSError::new_err((number, why, name))
         }
+        (None, ErrorKind::NotFound) => pyo3::exceptions::PyFileNotFoundError::new_err(text),
         (None, ErrorKind::IsADirectory) => pyo3::exceptions::PyIsADirectoryError::new_err(text),
         _ => PyOSError::new_err(text),
     }

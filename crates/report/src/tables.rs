@@ -1,6 +1,6 @@
 //! Scores with their marks, costs, failures.
 
-use crate::html::escape;
+use crate::html::{breakable, escape};
 use crate::words;
 use kernsift::error::bytes;
 use kernsift::evaluate::{Cell, MethodSummary, Summary};
@@ -33,7 +33,7 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
     );
     for method in &summary.methods {
         let cells: String = block.iter().map(|&p| score(method.cells[p].as_ref())).collect();
-        html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&method.label));
+        html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&method.label));
     }
     html + "</tbody></table></div>\n"
 }
@@ -77,7 +77,7 @@ pub fn costs(summary: &Summary) -> String {
         let seconds = |value: Option<f64>| value.map_or("–".into(), words::seconds);
         html += &format!(
             "<tr><th scope=\"row\">{}</th><td>{score}</td><td>{k}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            escape(&method.label),
+            breakable(&method.label),
             escape(&seconds(method.select_seconds)),
             escape(&seconds(method.judge_seconds)),
             method.peak_bytes.map_or("–".into(), bytes)
@@ -106,7 +106,11 @@ pub fn failures(summary: &Summary) -> Option<String> {
                 let n = words::counted(method.not_converged, "selection");
                 what.push(format!("{n} stopped at the iteration limit"));
             }
-            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(&method.label), what.join("; "))
+            format!(
+                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                breakable(&method.label),
+                what.join("; ")
+            )
         })
         .collect();
     (!rows.is_empty()).then(|| {

@@ -75,7 +75,11 @@ impl SelectorMethod {
     pub fn fits(&self, target: &Target) -> bool {
         match target {
             Target::Classes(_) => true,
-            Target::Continuous(_) | Target::None => match self {
+            Target::Continuous(_) => match self {
+                Self::Relief(_) => true,
+                Self::Fisher(_) | Self::Ffs(_) => false,
+            },
+            Target::None => match self {
                 Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
             },
         }
