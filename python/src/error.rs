@@ -38,7 +38,6 @@ fn os_error(path: &std::path::Path, source: &std::io::Error, text: String) -> Py
             let why = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text).to_owned();
             PyOSError::new_err((number, why, name))
         }
-        (None, ErrorKind::NotFound) => pyo3::exceptions::PyFileNotFoundError::new_err(text),
         (None, ErrorKind::IsADirectory) => pyo3::exceptions::PyIsADirectoryError::new_err(text),
         _ => PyOSError::new_err(text),
     }
@@ -63,6 +62,7 @@ fn sentence(error: &Error) -> String {
                 "row {row}, column '{column}': '{text}' is not a number; mend the cell or encode the column"
             )
         }
+        Error::NeedsTarget { method } => format!("{method}: needs a target, of classes or numbers"),
         Error::NeedsClasses { method, found } => format!("{method}: needs classes, but {found}"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), sentence(source)),
         other => other.to_string(),

@@ -276,7 +276,7 @@ class TestRecords:
         with pytest.raises(ValueError, match="no line of a comparison's record"):
             compare(x, y, "fisher", 1, record=other)
         assert other.read_text() == "mine"
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(OSError, match="there is no folder"):
             compare(x, y, "fisher", 1, record=tmp_path / "no folder" / "runs.jsonl")
 
     SCRIPT = """
@@ -293,15 +293,17 @@ except KeyboardInterrupt:
     sys.exit(7)
 """
 
-    def start(self, path):
-        child = subprocess.Popen([sys.executable, "-c", self.SCRIPT, path], stdout=subprocess.PIPE, text=True)
+    @classmethod
+    def start(cls, path):
+        child = subprocess.Popen([sys.executable, "-c", cls.SCRIPT, path], stdout=subprocess.PIPE, text=True)
         assert child.stdout.readline() == "ready\n"
         return child
 
     @pytest.fixture(scope="class")
-    def expected(self, tmp_path_factory):
+    @classmethod
+    def expected(cls, tmp_path_factory):
         path = tmp_path_factory.mktemp("whole") / "whole.jsonl"
-        out, _ = self.start(path).communicate(timeout=300)
+        out, _ = cls.start(path).communicate(timeout=300)
         assert out == ""
         return path.read_bytes()
 
@@ -604,7 +606,7 @@ class TestResult:
         path = tmp_path / "wine.html"
         assert whole.to_html(path, title="<Wine> & more") is None
         assert path.read_text(encoding="utf-8") == page
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(OSError, match="there is no folder"):
             whole.to_html(tmp_path / "no folder" / "wine.html")
 
     def test_notebooks(self, raw_wine):

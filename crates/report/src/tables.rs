@@ -41,7 +41,7 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
 fn score(cell: Option<&Cell>) -> String {
     let Some(cell) = cell else { return "<td class=\"none\">–</td>".into() };
     let (class, mark, note) = match cell.p {
-        _ if cell.best => (" class=\"best\"", "*", "best".into()),
+        _ if cell.best => (" class=\"best\"", "*", "best".to_owned()),
         Some(p) if words::is_worse(cell) => (" class=\"worse\"", "−", words::p_value(p)),
         Some(p) => ("", "", words::p_value(p)),
         None => ("", "", String::new()),
@@ -52,8 +52,9 @@ fn score(cell: Option<&Cell>) -> String {
         String::new()
     };
     format!(
-        "<td{class}><span class=\"mean\">{}</span>{spread}<span class=\"mark\">{mark}</span><span class=\"note\">{note}</span></td>",
-        words::percent(cell.mean)
+        "<td{class}><span class=\"mean\">{}</span>{spread}<span class=\"mark\">{mark}</span><span class=\"note\">{}</span></td>",
+        words::percent(cell.mean),
+        escape(&note)
     )
 }
 
