@@ -309,7 +309,7 @@ fn many_methods_and_many_numbers() {
     assert_eq!(looks.len(), 20);
     // Long names are cut where they are drawn, and whole in the table.
     assert!(
-        page.contains("method 3 with a …l indeed")
+        page.contains("method 3 with a … indeed")
             && text(all(&document, "table", "scores")[0]).contains(methods[3])
     );
 }
