@@ -4,7 +4,9 @@
 |---|---|
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
+| :mod:`kernsift.filters` | selectors of columns that need no model |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
+| :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.evaluate` | methods side by side |
 | :mod:`kernsift.functions` | Gram matrices, widths, triples |
@@ -17,9 +19,11 @@ The estimators follow scikit-learn. All computing is done by the native half, ``
 
 from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
+from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
+from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
 from kernsift.functions import gram, triplet_accuracy, width_for_dim
 from kernsift.kernels import (
     RBF,
@@ -33,26 +37,35 @@ from kernsift.kernels import (
     WhiteNoise,
 )
 from kernsift.models import SavedModel, load_model
-from kernsift.selectors import FFS, FisherScore, ReliefF
+from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 
 __all__ = [
     "FFS",
     "KNNC",
     "KOBL",
+    "L1SVM",
     "RBF",
+    "SVC",
+    "SVCCV",
+    "SVMRFE",
     "TAKES",
     "BreakdownError",
+    "ChiSquared",
     "CompareResult",
     "FisherScore",
+    "InformationGain",
     "Kernel",
     "KernelDiscriminant",
     "KernelGramSchmidt",
     "KernelPCA",
     "KernelSpaceSelector",
     "Laplacian",
+    "LaplacianScore",
     "Linear",
+    "LinearSVC",
     "Mahalanobis",
+    "MutualInformation",
     "OnFeature",
     "Polynomial",
     "ReliefF",

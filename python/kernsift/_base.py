@@ -19,7 +19,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
@@ -28,6 +28,7 @@ from kernsift._crossing import (
     FloatArray,
     NativeRows,
     Settings,
+    Target,
     method_json,
     native_classes,
     native_rows,
@@ -252,6 +253,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 
     #: The method's name in the core's catalog.
     _method: ClassVar[str]
+    #: Whether X may have gaps (NaN).
+    _bears_gaps: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WANTED_CONSTRAINTS,
@@ -267,26 +270,27 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     verbose: int
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the columns and keep some.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training rows.
-        y : array-like of shape (n_samples,)
-            Their classes.
+        y : array-like of shape (n_samples,), default=None
+            Their classes; or numbers, for methods that take them. Methods that use no target ignore it, and
+            the others refuse None.
 
         Returns
         -------
         self : object
             The fitted selector.
         """
-        X, classes = labelled_rows(self, X, y)
+        X, target = self._checked(X, y)
         answer = _native.select(
             method_json(self._method, self._own_parameters()),
             native_rows(X),
-            classes,
+            target,
             self._wanted(X.shape[1]),
             bool(self.standardize),
             settings(self.random_state, self.n_jobs, self.verbose),
@@ -303,6 +307,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.converged_: bool = answer["converged"]
         warn_unless_converged(self, answer)
         return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
+        """Rows that have been checked, and the target as the native half takes it."""
+        return labelled_rows(self, X, y)
 
     def _own_parameters(self) -> dict[str, Any]:
         """The method's own parameters, as the core spells them."""
@@ -324,8 +332,41 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._bears_gaps
         tags.target_tags.required = True
         return tags
+
+
+class BaseTargetSelector(BaseSelector):
+    """A selector of columns that takes a target of classes or of numbers."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BaseSelector._parameter_constraints,
+        "target_type": [StrOptions({"auto", "class", "number"})],
+    }
+
+    target_type: str
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
+        finite = "allow-nan" if self._bears_gaps else True
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=2,
+            ensure_all_finite=finite,
+            y_numeric=self.target_type == "number",
+        )
+        numbers = self.target_type == "auto" and type_of_target(y, input_name="y") == "continuous"
+        if numbers or self.target_type == "number":
+            # Left by an earlier fit to classes.
+            self.__dict__.pop("classes_", None)
+            return X, np.asarray(y, dtype=np.float64)
+        check_classification_targets(y)
+        self.classes_, classes = native_classes(y)
+        return X, classes
 
 
 class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

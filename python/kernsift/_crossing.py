@@ -16,6 +16,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 #: A code per row, and what the classes are called.
 Classes = tuple[IntArray, list[str]]
+#: Classes, or a number per row.
+Target = Classes | FloatArray
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
 NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings
+from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings, Target
 
 __version__: str
 
@@ -65,7 +65,7 @@ def width_for_dim(
 def select(
     method: str,
     x: NativeRows,
-    y: Classes | None,
+    y: Target | None,
     wanted: str,
     standardize: bool,
     settings: Settings,
@@ -96,6 +96,21 @@ def predict_knnc(
     new: NativeRows,
     settings: Settings,
 ) -> IntArray: ...
+
+class SvmMachine:
+    def pair_values(self, x: NativeRows, settings: Settings) -> FloatArray: ...
+    def class_scores(self, x: NativeRows, settings: Settings) -> FloatArray: ...
+    def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
+    def summary(self) -> dict[str, Any]: ...
+    def to_json(self) -> str: ...
+    @staticmethod
+    def from_json(json: str) -> SvmMachine: ...
+
+def fit_svm(svm: str, x: NativeRows, y: Classes, precomputed: bool, settings: Settings) -> SvmMachine: ...
+def search_svm(
+    search: str, x: NativeRows, y: Classes, settings: Settings
+) -> tuple[SvmMachine, dict[str, Any]]: ...
+def fit_linear_svm(svm: str, x: NativeRows, y: Classes, settings: Settings) -> dict[str, Any]: ...
 def compare(
     plan: str,
     x: NativeRows,

@@ -37,19 +37,42 @@ impl RowsArgument<'_> {
 pub struct ClassesArgument<'py>(PyReadonlyArray1<'py, i64>, Vec<String>);
 
 impl ClassesArgument<'_> {
-    /// The target.
-    pub fn into_target(self) -> PyResult<Target> {
-        let Self(codes, names) = self;
+    fn to_target(&self) -> PyResult<Target> {
         // A negative code wraps to one that has no name, and is refused for that.
-        let codes = codes.as_array().iter().map(|&c| c as usize).collect();
-        Classes::new(codes, names).map(Target::Classes).map_err(to_python)
+        let codes = self.0.as_array().iter().map(|&c| c as usize).collect();
+        Ok(Target::Classes(Classes::new(codes, self.1.clone()).map_err(to_python)?))
+    }
+}
+
+/// What is to be explained: classes, or a number per row.
+#[derive(FromPyObject)]
+pub enum TargetArgument<'py> {
+    Classes(ClassesArgument<'py>),
+    Numbers(PyReadonlyArray1<'py, f64>),
+}
+
+impl TargetArgument<'_> {
+    /// The target.
+    pub fn to_target(&self) -> PyResult<Target> {
+        match self {
+            Self::Classes(classes) => classes.to_target(),
+            Self::Numbers(values) => Ok(Target::Continuous(values.as_array().to_vec())),
+        }
     }
 }
 
 /// Rows and, where there are some, their classes.
 pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
-    let target = y.map_or(Ok(Target::None), ClassesArgument::into_target)?;
+    let target = y.map_or(Ok(Target::None), |classes| classes.to_target())?;
     Dataset::with_target(x.to_rows()?, target).map_err(to_python)
+}
+
+/// Rows, which may have gaps, and a target of any kind.
+pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
+    let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
+    let x = x.to_rows()?;
+    let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
+    Dataset::with_gaps(names, x, target).map_err(to_python)
 }
 
 /// The data with columns on one scale, if asked for, and the scale.

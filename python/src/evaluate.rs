@@ -1,6 +1,6 @@
 //! Methods side by side. What was found crosses as the text of its record, so a result is plain data.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, to_json};
+use crate::convert::{RowsArgument, TargetArgument, from_json, to_json};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Error;
@@ -13,13 +13,6 @@ use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
-
-/// What is predicted: classes, or a number per row.
-#[derive(FromPyObject)]
-pub enum TargetArgument<'py> {
-    Classes(ClassesArgument<'py>),
-    Numbers(PyReadonlyArray1<'py, f64>),
-}
 
 /// Rows to learn from and rows to judge by.
 type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
@@ -68,10 +61,7 @@ pub fn compare<'py>(
     settings: Settings,
 ) -> PyResult<(String, String, Vec<String>)> {
     let plan: Plan = from_json("compare", plan)?;
-    let target = match y {
-        TargetArgument::Classes(classes) => classes.into_target()?,
-        TargetArgument::Numbers(values) => Target::Continuous(values.as_array().to_vec()),
-    };
+    let target = y.to_target()?;
     let rows = x.to_rows()?;
     let data = match plan.fill {
         Some(_) => Dataset::with_gaps(names, rows, target),

@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `evaluate`, `kernel`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `data`, `model` | one function per thing the package needs |
 
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
@@ -25,6 +25,7 @@ mod model;
 mod run;
 mod select;
 mod space;
+mod svm;
 
 /// Counts what the methods of a comparison take; other threads pay for one look at a pointer.
 #[global_allocator]
@@ -51,6 +52,8 @@ mod _native {
     use super::select::select;
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
+    #[pymodule_export]
+    use super::svm::{SvmMachine, fit_linear_svm, fit_svm, search_svm};
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Selectors.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices};
+use crate::convert::{RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_indices};
 use crate::run::{Settings, run};
 use kernsift::Selector;
 use kernsift::select::{SelectorMethod, Wanted};
@@ -14,14 +14,14 @@ pub fn select<'py>(
     py: Python<'py>,
     method: &str,
     x: RowsArgument<'py>,
-    y: Option<ClassesArgument<'py>>,
+    y: Option<TargetArgument<'py>>,
     wanted: &str,
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let method: SelectorMethod = from_json("method", method)?;
     let wanted: Wanted = from_json("n_features_to_select", wanted)?;
-    let data = to_dataset(&x, y)?;
+    let data = to_gappy_dataset(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {
         let (data, _) = scaled(data, standardize && method.wants_scaling())?;

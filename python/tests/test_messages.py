@@ -67,7 +67,7 @@ def with_cell(value):
             lambda: FisherScore().fit(X, [7] * 30),
             "Fisher score: all rows have the class '7'; two or more classes are needed",
         ),
-        (lambda: FisherScore().fit(X, X[:, 0]), "Unknown label type: continuous"),
+        (lambda: FisherScore(target_type="class").fit(X, X[:, 0]), "Unknown label type: continuous"),
         (lambda: KernelDiscriminant().fit(X), "requires y to be passed, but the target y is None"),
         (
             lambda: FisherScore(9).fit(X, y),

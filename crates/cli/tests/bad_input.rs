@@ -86,7 +86,7 @@ fn names_that_do_not_exist() {
     assert_eq!(s.error("select good.csv -m tkaes"), "no method 'tkaes'; did you mean 'takes'?");
     assert_eq!(
         s.error("select good.csv -m magic"),
-        "no method 'magic'; there are fisher, ffs, relief, takes, kgs-kffs, fskgs, fskpca"
+        "no method 'magic'; there are fisher, ffs, relief, svm-rfe, l1-svm, information-gain, mutual-information, chi-squared and 5 more"
     );
     assert!(
         s.error("select good.csv -m kobl").starts_with("kobl is a basis and selects nothing; use `kernsift")
@@ -118,11 +118,15 @@ fn data_that_cannot_carry_the_method() {
         "alone.csv: no feature columns: the table has nothing besides the target"
     );
     assert_eq!(
+        s.error("select good.csv -m ffs --target none --categorical ordinal"),
+        "FFS: needs a class target, but there is no target; name one with --target, or use --target-type class"
+    );
+    assert_eq!(
         s.error("select good.csv --target none --categorical ordinal"),
-        "Fisher score: needs a class target, but there is no target; name one with --target, or use --target-type class"
+        "Fisher score: needs a target, of classes or numbers, but there is none; name one with --target"
     );
     assert!(
-        s.error("select good.csv --target b --target-type number --categorical onehot")
+        s.error("select good.csv -m ffs --target b --target-type number --categorical onehot")
             .contains("the target is a number")
     );
     assert_eq!(s.error("basis good.csv -k 7"), "-k must be from 1 to the number of rows, 6, got 7");
@@ -262,6 +266,31 @@ fn options_that_would_do_nothing() {
         ),
         ("select builtin:wine -m relief --weak klms", "--weak has no effect with -m relief"),
         ("select builtin:wine -m fisher --difference squared", "--difference has no effect with -m fisher"),
+        ("select builtin:wine --metric manhattan", "--metric has no effect with -m fisher"),
+        ("select builtin:wine -m laplacian --units range", "--units has no effect with -m laplacian"),
+        ("select builtin:wine -m takes --samples 9", "--samples has no effect with -m takes"),
+        ("select builtin:wine -m relief --bins 3", "--bins has no effect with -m relief"),
+        ("select builtin:wine -m chi-squared --measure gain", "--measure has no effect with -m chi-squared"),
+        (
+            "select builtin:wine -m information-gain --statistic bins",
+            "--statistic has no effect with -m information-gain",
+        ),
+        ("select builtin:wine -m relief --mi-neighbors 2", "--mi-neighbors has no effect with -m relief"),
+        ("select builtin:wine -m relief --discrete all", "--discrete has no effect with -m relief"),
+        ("select builtin:wine -m relief --graph knn", "--graph has no effect with -m relief"),
+        ("select builtin:wine -m information-gain --bins 3", "--bins has no effect with --discretizer mdl"),
+        (
+            "select builtin:wine -m chi-squared --statistic counts --discretizer width",
+            "--discretizer has no effect with --statistic counts",
+        ),
+        (
+            "select builtin:wine -m laplacian --graph classes --graph-neighbors 3",
+            "--graph-neighbors has no effect with --graph classes",
+        ),
+        (
+            "select builtin:wine -m laplacian --graph-weights binary --graph-width 3",
+            "--graph-width has no effect with --graph-weights binary",
+        ),
         (
             "select builtin:wine -m takes --relief-neighbors 2",
             "--relief-neighbors has no effect with -m takes",

@@ -150,6 +150,68 @@ fn threads_do_not_change_a_byte() {
 }
 
 #[test]
+fn gaps_are_kept_for_methods_that_bear_them() {
+    let s = Scratch::new();
+    s.file("t.csv", "a,b,class\n1,2,x\n2,,x\n1,4,x\n9,3,y\n8,5,y\n,1,y\n");
+    let run = s.ok("select t.csv -m relief -k 1 --missing keep --save m.ks --out kept.csv");
+    assert!(run.out.contains("6 rows, 2 columns"), "{}", run.out);
+    assert_eq!(s.text("kept.csv"), "a,class\n1,x\n2,x\n1,x\n9,y\n8,y\n,y\n");
+    // New gaps are kept as well; an empty line would be no row.
+    s.file("new.csv", "a,b\n,1\n3,\n");
+    assert_eq!(s.ok("apply m.ks new.csv").out, "a\n\"\"\n3\n");
+}
+
+#[test]
+fn options_change_the_scores() {
+    let s = Scratch::new();
+    let scores = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(&s.ok(&format!("{line} --json")).out).unwrap();
+        record["scores"].to_string()
+    };
+    for (line, options) in [
+        (
+            "select builtin:wine -m relief",
+            &["--metric manhattan", "--units range", "--samples 40", "--class-weights equal"][..],
+        ),
+        (
+            "select builtin:wine -m information-gain",
+            &[
+                "--discretizer width",
+                "--discretizer frequency --bins 4",
+                "--measure ratio",
+                "--measure uncertainty",
+            ],
+        ),
+        ("select builtin:wine -m mutual-information", &["--mi-neighbors 7", "--discrete all"]),
+        ("select builtin:wine -m chi-squared", &["--statistic bins", "--statistic bins --bins 5"]),
+        (
+            "select builtin:wine -m laplacian",
+            &[
+                "--graph classes",
+                "--graph-neighbors 9",
+                "--graph-weights binary",
+                "--graph-width 3",
+                "--scale none",
+            ],
+        ),
+    ] {
+        let mut seen = vec![scores(line)];
+        for option in options {
+            let found = scores(&format!("{line} {option}"));
+            assert!(!seen.contains(&found), "{line} {option}");
+            seen.push(found);
+        }
+    }
+    // A number as the target, and none.
+    let make = s.ok("data make linear --rows 200 --columns 5 --continuous --out n.csv");
+    assert!(make.out.is_empty());
+    for method in ["fisher", "relief", "mutual-information", "laplacian"] {
+        s.ok(&format!("select n.csv -m {method} -k 2"));
+    }
+    s.ok("select builtin:wine -m laplacian --target none");
+}
+
+#[test]
 fn gaps_and_text_are_treated_as_asked() {
     let s = Scratch::new();
     s.file("t.csv", "size,colour,class\n1,red,a\n,blue,b\n3,red,a\n4,blue,b\n2,red,a\n6,blue,b\n");
@@ -212,11 +274,22 @@ fn lists_and_records() {
     let s = Scratch::new();
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
-    let columns = ["fisher", "ffs", "relief"];
+    let columns = [
+        "fisher",
+        "ffs",
+        "relief",
+        "svm-rfe",
+        "l1-svm",
+        "information-gain",
+        "mutual-information",
+        "chi-squared",
+        "laplacian",
+    ];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
-    assert_eq!(names, [&columns[..], &spaces, &bases].concat());
-    assert_eq!(methods[3]["family"], "kernel-space");
+    let judges = ["svm", "linear-svm", "knn", "kernel-knn", "ridge"];
+    assert_eq!(names, [&columns[..], &spaces, &bases, &judges].concat());
+    assert_eq!(methods[columns.len()]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
     assert_eq!(sets.as_array().unwrap().len(), 17);

@@ -173,7 +173,9 @@ fn constant_and_duplicate_columns_are_borne() {
     for (name, method) in selectors() {
         let selection = select(&method, &wide);
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
-        if selection.curve.is_empty() {
+        // Stepwise methods take one after the other, and a method whose kept columns depend on how many are
+        // wanted weighs them together: it may give all to one of two copies.
+        if selection.curve.is_empty() && method.nested() {
             assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
         }
         assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
@@ -191,7 +193,42 @@ fn one_row_gives_an_answer_or_a_reason() {
     }
     for (name, method) in selectors() {
         let error = method.select(&one, Wanted::OwnRule, &Context::default()).unwrap_err();
-        assert!(matches!(error, Error::OneClass { .. }), "{name}: {error}");
+        // What does not look at classes misses rows to compare.
+        let expected = match needs(name) {
+            "nothing but features" => matches!(error, Error::TooFewRows { .. }),
+            _ => matches!(error, Error::OneClass { .. }),
+        };
+        assert!(expected, "{name}: {error}");
+    }
+}
+
+fn needs(selector: &str) -> &'static str {
+    SELECTORS.iter().find(|info| info.name == selector).unwrap().needs
+}
+
+#[test]
+fn targets_are_used_or_asked_for_as_the_catalogue_says() {
+    let data = tall();
+    let (first, second) = (data.x().column(0), data.x().column(1));
+    let numbers: Vec<f64> = first.iter().zip(second).map(|(a, b)| 2.0 * a + b).collect();
+    let with = |target: Target| Dataset::new(data.names().to_vec(), data.x().clone(), target).unwrap();
+    let (numbers, nothing) = (with(Target::Continuous(numbers)), with(Target::None));
+    let ctx = Context::default();
+    for (name, method) in selectors() {
+        let of_numbers = method.select(&numbers, Wanted::OwnRule, &ctx);
+        let of_nothing = method.select(&nothing, Wanted::OwnRule, &ctx);
+        if needs(name) == "nothing but features" {
+            // The target plays no part.
+            assert_eq!(of_nothing.unwrap(), of_numbers.unwrap(), "{name}");
+            continue;
+        }
+        let error = of_nothing.unwrap_err();
+        assert!(matches!(error, Error::NeedsClasses { .. } | Error::NeedsTarget { .. }), "{name}: {error}");
+        if needs(name).contains("a number") {
+            assert_eq!(of_numbers.unwrap().order[..2], [0, 1], "{name}");
+        } else {
+            assert!(matches!(of_numbers.unwrap_err(), Error::NeedsClasses { .. }), "{name}");
+        }
     }
 }
 
@@ -282,8 +319,11 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
         let plain = select(&method, &data);
-        // Sums in another order.
-        let alike = |a: f64, b: f64| (a - b).abs() <= 1e-10 * b.abs();
+        // Sums in another order; weights that are found by descent, in the order of rows and columns, agree as
+        // far as it went: to some hundred times its tolerance of 1e-4 times the smallest class's share.
+        let largest = plain.scores.iter().copied().fold(0.0, f64::max);
+        let alike =
+            |a: f64, b: f64| (a - b).abs() <= if name == "l1-svm" { 1e-2 * largest } else { 1e-10 * b.abs() };
         let moved = select(&method, &data.take_rows(&rows));
         assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| alike(a, b)), "{name}");
         // Stepwise methods break ties by the place of a column.
@@ -314,15 +354,30 @@ fn an_interrupt_ends_every_fit() {
 #[test]
 fn planted_columns_come_first() {
     use kernsift::data::synthetic::{Pattern, Synthetic};
-    // A score of one column at a time sees a sum.
-    for seed in 0..5 {
+    let finds = |name: &str, pattern: Pattern, columns: usize, continuous: bool, seed: u64| {
         let planted =
-            Synthetic { pattern: Pattern::Linear, columns: 50, seed, ..Synthetic::default() }.make().unwrap();
-        let method = SelectorMethod::by_name("fisher").unwrap();
-        let mut best = select(&method, &planted.data).order[..2].to_vec();
-        best.sort_unstable();
-        let mut relevant = planted.relevant.clone();
-        relevant.sort_unstable();
-        assert_eq!(best, relevant);
+            Synthetic { pattern, columns, continuous, seed, ..Synthetic::default() }.make().unwrap();
+        let method = SelectorMethod::by_name(name).unwrap();
+        let best = &select(&method, &planted.data).order[..planted.relevant.len()];
+        planted.relevant.iter().all(|j| best.contains(j))
+    };
+    for seed in 0..5 {
+        // A score of one column at a time sees a sum, and what knows numbers sees it in numbers.
+        for name in ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"] {
+            // Relief sees all columns at once, and fifty drown two.
+            let columns = if name == "relief" { 8 } else { 50 };
+            assert!(finds(name, Pattern::Linear, columns, false, seed), "{name} {seed}");
+            let numbers = needs(name).contains("a number");
+            assert!(!numbers || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
+        }
+        // A ring is no matter of means, but of bins and neighbours.
+        for name in ["information-gain", "mutual-information", "chi-squared"] {
+            assert!(finds(name, Pattern::Ring, 30, false, seed), "{name} {seed}");
+        }
+        assert!(!finds("fisher", Pattern::Ring, 30, false, seed), "{seed}");
+        // Nothing that looks at one column at a time can see this.
+        for name in ["fisher", "information-gain", "mutual-information", "chi-squared"] {
+            assert!(!finds(name, Pattern::Xor, 30, false, seed), "{name} {seed}");
+        }
     }
 }

@@ -1,11 +1,16 @@
 //! What can be typed. Help texts are written here and end with an example that the tests run.
 
 mod compare;
+mod scores;
 mod select;
 mod shared;
 mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
+pub use scores::{
+    ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
+    ScoreOptions, StatisticArg, UnitsArg,
+};
 pub use select::{DifferenceArg, SelectArgs, TuneArg, WeakArg, WeightsArg};
 pub use shared::{
     BasisOptions, CategoricalArg, FirstPivotArg, KernelArg, KernelArgs, MissingArg, PivotingArg, ScaleArg,

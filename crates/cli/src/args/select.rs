@@ -1,7 +1,8 @@
 //! What `kernsift select` takes.
 
+use super::scores::ScoreOptions;
 use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs};
-use super::values::wanted;
+use super::values::{step, wanted};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -14,7 +15,8 @@ pub struct SelectArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The method. Among columns: fisher, ffs, relief. In kernel space: takes (KOBL, then forward
+    /// The method. Among columns: fisher, ffs, relief, svm-rfe, l1-svm, information-gain,
+    /// mutual-information, chi-squared, laplacian. In kernel space: takes (KOBL, then forward
     /// selection), kgs-kffs, fskgs, fskpca
     #[arg(short, long, default_value = "fisher")]
     pub method: String,
@@ -70,6 +72,15 @@ pub struct SelectArgs {
     /// relief, fskgs, fskpca: how differences count [default: absolute]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub difference: Option<DifferenceArg>,
+    /// svm-rfe, l1-svm: price of a row that the margin does not clear [default: 1; l1-svm with -k finds it]
+    #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "Selector")]
+    pub svm_c: Option<f64>,
+    /// svm-rfe: columns that leave in a round, a number or a share of all [default: 1]
+    #[arg(long, value_name = "N", value_parser = step, allow_hyphen_values = true, help_heading = "Selector")]
+    pub step: Option<kernsift::select::Step>,
+    /// Selectors without a model.
+    #[command(flatten)]
+    pub scores: ScoreOptions,
     /// Kernel space: neighbours that decide a row's class [default: 1]
     #[arg(long, value_name = "N", help_heading = "Classifier")]
     pub neighbors: Option<usize>,

@@ -84,6 +84,16 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How many columns leave in a round.
+pub fn step(text: &str) -> Result<kernsift::select::Step, String> {
+    use kernsift::select::{Step, Wanted};
+    match wanted(text) {
+        Ok(Wanted::Count(count)) if count > 0 => Ok(Step::Count(count)),
+        Ok(Wanted::Share(share)) => Ok(Step::Share(share)),
+        _ => Err("a whole number from 1, or a share above 0 and below 1, is expected".into()),
+    }
+}
+
 /// A rule for the width, or a number.
 pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
     use kernsift::kernel::Gamma;

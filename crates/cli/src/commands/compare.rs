@@ -136,6 +136,7 @@ fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> 
     let penalty = [("--penalty", args.penalty.is_some())];
     let refused: &[&[(&str, bool)]] = match judge {
         Judge::Svm(_) => &[&neighbors, &penalty],
+        Judge::LinearSvm(_) => &[&gamma, &neighbors, &penalty],
         Judge::Knn(_) => &[&cost, &gamma, &penalty],
         Judge::KernelKnn(_) => &[&cost, &penalty],
         Judge::Ridge(_) => &[&cost, &neighbors],
@@ -146,6 +147,7 @@ fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> 
             search.c = args.cost.clone().unwrap_or_else(|| search.c.clone());
             search.gamma = args.gamma.clone().unwrap_or_default();
         }
+        Judge::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
         Judge::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
         Judge::KernelKnn(knn) => {
             set_width(&mut knn.kernel, one(&args.gamma, "--gamma", &name)?);

@@ -93,7 +93,8 @@ pub fn configure_basis(
     Ok(())
 }
 
-fn choice(args: &KernelArgs) -> Result<KernelChoice, Failure> {
+/// The kernel that was asked for.
+pub fn choice(args: &KernelArgs) -> Result<KernelChoice, Failure> {
     let family = match args.kernel.unwrap_or_default() {
         KernelArg::Rbf => Family::Rbf,
         KernelArg::Linear => Family::Linear,

@@ -4,7 +4,7 @@
 //! penalty) it chooses inside the training rows.
 
 use super::scores::Scores;
-use crate::classify::{Knnc, Nearest, Svm, SvmSearch};
+use crate::classify::{Knnc, LinearSvm, Nearest, Svm, SvmSearch};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ const NAME: &str = "judge";
 pub enum Judge {
     /// A support vector machine with a kernel.
     Svm(SvmSearch),
+    /// A linear support vector machine.
+    LinearSvm(LinearSvm),
     /// Nearest neighbours.
     Knn(Neighbours),
     /// Nearest neighbours by kernel distance.
@@ -114,6 +116,7 @@ impl Judge {
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
             "svm" => Ok(Self::Svm(radial_search())),
+            "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
             "knn" => Ok(Self::Knn(Neighbours::default())),
             "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbours::default())),
             "ridge" => Ok(Self::Ridge(KernelRidge::default())),
@@ -133,6 +136,7 @@ impl Judge {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Svm(_) => "svm",
+            Self::LinearSvm(_) => "linear-svm",
             Self::Knn(_) => "knn",
             Self::KernelKnn(_) => "kernel-knn",
             Self::Ridge(_) => "ridge",
@@ -146,7 +150,7 @@ impl Judge {
             (Self::Ridge(_), Target::Classes(_)) => {
                 Err(Error::param(NAME, "judge", "svm, linear-svm, knn or kernel-knn for classes", "ridge"))
             }
-            (Self::Svm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
+            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
                 Err(Error::param(NAME, "judge", "ridge or knn for a target that is a number", self.name()))
             }
             _ => self.validate(data.n()),
@@ -156,6 +160,7 @@ impl Judge {
     fn validate(&self, n: usize) -> Result<()> {
         match self {
             Self::Svm(search) => search.check(n),
+            Self::LinearSvm(svm) => svm.check(),
             Self::Ridge(ridge) => ridge.validate(),
             Self::Knn(Neighbours { n_neighbors }) | Self::KernelKnn(KernelNeighbours { n_neighbors, .. })
                 if *n_neighbors == 0 =>
@@ -194,6 +199,10 @@ impl Judge {
                 let machines = model.machines();
                 let predicted = values.rows().into_iter().map(|values| machines.vote(values)).collect();
                 (predicted, machines.class_scores(values.view()))
+            }
+            Self::LinearSvm(svm) => {
+                let model = svm.fit(train, ctx)?;
+                (model.predict(test)?, model.class_scores(test)?)
             }
             Self::Knn(Neighbours { n_neighbors }) => {
                 let dense = train.x().to_dense();

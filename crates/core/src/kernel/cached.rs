@@ -5,8 +5,9 @@ use super::gram::{diagonal, gram};
 use crate::data::Rows;
 use crate::error::Result;
 use crate::optim::KernelColumns;
-use crate::simd::add_combination;
+use crate::simd::{add_combination, exp_scaled, squared_distances};
 use ndarray::{Array2, ShapeBuilder};
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Columns that are computed when they are asked for, the latest of which are remembered.
@@ -57,6 +58,10 @@ impl<'a> CachedColumns<'a> {
     fn compute(&self, place: usize) -> Vec<f64> {
         let rows = self.part.as_ref().map_or(&self.x, |(rows, _)| rows);
         let one = self.x.take_rows(&[place]);
+        if let (Kernel::Rbf { gamma }, Rows::Dense(rows), Rows::Dense(one)) = (self.kernel, rows, &one) {
+            let columns = rows.t().to_slice().expect("laid out by columns");
+            return radial_column(columns, rows.nrows(), &one.row(0).to_vec(), *gamma);
+        }
         // Checked when this was made.
         gram(self.kernel, &one, rows).expect("the kernel suits the rows").into_raw_vec_and_offset().0
     }
@@ -74,6 +79,20 @@ impl<'a> CachedColumns<'a> {
             self.bytes -= known.column.len() * size_of::<f64>();
         }
     }
+}
+
+/// Rows of a column that one task computes.
+const TASK: usize = 2048;
+
+/// The RBF kernel of all rows with one. For a single column summing up distances reads every cell once, which a
+/// matrix product with its norms and shifts would do several times.
+fn radial_column(columns: &[f64], n: usize, one: &[f64], gamma: f64) -> Vec<f64> {
+    let mut out = vec![0.0; n];
+    out.par_chunks_mut(TASK).enumerate().for_each(|(task, out)| {
+        squared_distances(out, &columns[task * TASK..], n, one);
+        exp_scaled(out, -gamma);
+    });
+    out
 }
 
 /// Distances run down the columns: lay dense rows out so.

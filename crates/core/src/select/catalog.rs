@@ -1,9 +1,15 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::information::InformationGain;
+use super::l1_svm::L1Svm;
+use super::laplacian::{Graph, LaplacianScore};
+use super::mutual::MutualInformation;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
+use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -20,15 +26,27 @@ pub enum SelectorMethod {
     Ffs(Ffs),
     /// Relief.
     Relief(Relief),
+    /// Recursive elimination by a support vector machine.
+    SvmRfe(SvmRfe),
+    /// A sparse linear support vector machine.
+    L1Svm(L1Svm),
+    /// Information gain.
+    InformationGain(InformationGain),
+    /// Mutual information by nearest neighbours.
+    MutualInformation(MutualInformation),
+    /// Chi-squared.
+    ChiSquared(ChiSquared),
+    /// Laplacian score.
+    Laplacian(LaplacianScore),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 3] = [
+pub const SELECTORS: [Info; 9] = [
     Info {
         name: "fisher",
         title: "Fisher score",
         finds: "columns whose class means lie far apart, one at a time",
-        needs: "classes",
+        needs: "classes or a number",
         cost: "O(n d) time, O(C d) memory for C classes",
         reference: "Fisher, 1936",
     },
@@ -48,6 +66,54 @@ pub const SELECTORS: [Info; 3] = [
         cost: "O(n² d) time, O(n d) memory",
         reference: "Kira and Rendell, 1992; Kononenko, 1994",
     },
+    Info {
+        name: "svm-rfe",
+        title: "SVM-RFE",
+        finds: "columns that a support vector machine misses most, the others leaving one by one",
+        needs: "classes",
+        cost: "O(n² d) time and a machine per round, O(n²) memory",
+        reference: "Guyon et al., 2002",
+    },
+    Info {
+        name: "l1-svm",
+        title: "L1-SVM",
+        finds: "columns that a sparse linear machine gives a weight",
+        needs: "classes",
+        cost: "some thousand passes over the cells, O(n d) memory",
+        reference: "Bradley and Mangasarian, 1998",
+    },
+    Info {
+        name: "information-gain",
+        title: "Information gain",
+        finds: "columns whose bins tell the class, one at a time",
+        needs: "classes",
+        cost: "O(n log n) time a column",
+        reference: "Quinlan, 1986; Fayyad and Irani, 1993",
+    },
+    Info {
+        name: "mutual-information",
+        title: "Mutual information by nearest neighbours",
+        finds: "columns that tell anything of the target, one at a time",
+        needs: "classes or a number",
+        cost: "O(n log n) time a column; for a number O(n^1.5)",
+        reference: "Kraskov et al., 2004; Ross, 2014",
+    },
+    Info {
+        name: "chi-squared",
+        title: "Chi-squared",
+        finds: "counts, or bins, that depend on the class, one column at a time",
+        needs: "classes",
+        cost: "O(n d) time; with bins O(n log n) a column",
+        reference: "Pearson, 1900; Liu and Setiono, 1995",
+    },
+    Info {
+        name: "laplacian",
+        title: "Laplacian score",
+        finds: "columns that vary little between neighbouring rows",
+        needs: "nothing but features",
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "He, Cai and Niyogi, 2005",
+    },
 ];
 
 impl SelectorMethod {
@@ -56,32 +122,56 @@ impl SelectorMethod {
         match name {
             "fisher" => Ok(Self::Fisher(FisherScore::default())),
             "ffs" => Ok(Self::Ffs(Ffs::default())),
-            "relief" => Ok(Self::Relief(Relief::default())),
+            "relief" => Ok(Self::Relief(Relief::relieff())),
+            "svm-rfe" => Ok(Self::SvmRfe(SvmRfe::default())),
+            "l1-svm" => Ok(Self::L1Svm(L1Svm::default())),
+            "information-gain" => Ok(Self::InformationGain(InformationGain::default())),
+            "mutual-information" => Ok(Self::MutualInformation(MutualInformation::default())),
+            "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
+            "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
 }
 
 impl SelectorMethod {
+    /// The name under which [`SelectorMethod::by_name`] finds it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fisher(_) => "fisher",
+            Self::Ffs(_) => "ffs",
+            Self::Relief(_) => "relief",
+            Self::SvmRfe(_) => "svm-rfe",
+            Self::L1Svm(_) => "l1-svm",
+            Self::InformationGain(_) => "information-gain",
+            Self::MutualInformation(_) => "mutual-information",
+            Self::ChiSquared(_) => "chi-squared",
+            Self::Laplacian(_) => "laplacian",
+        }
+    }
+
     /// Whether it takes data with gaps; the others refuse them.
     pub fn bears_gaps(&self) -> bool {
         match self {
             Self::Relief(_) => true,
-            Self::Fisher(_) | Self::Ffs(_) => false,
+            Self::Fisher(_)
+            | Self::Ffs(_)
+            | Self::SvmRfe(_)
+            | Self::L1Svm(_)
+            | Self::InformationGain(_)
+            | Self::MutualInformation(_)
+            | Self::ChiSquared(_)
+            | Self::Laplacian(_) => false,
         }
     }
 
     /// Whether it can use this target.
     pub fn fits(&self, target: &Target) -> bool {
-        match target {
-            Target::Classes(_) => true,
-            Target::Continuous(_) => match self {
-                Self::Relief(_) => true,
-                Self::Fisher(_) | Self::Ffs(_) => false,
-            },
-            Target::None => match self {
-                Self::Fisher(_) | Self::Ffs(_) | Self::Relief(_) => false,
-            },
+        match (self, target) {
+            (_, Target::Classes(_)) => true,
+            (Self::Laplacian(method), _) => method.graph == Graph::Knn,
+            (Self::Fisher(_) | Self::Relief(_) | Self::MutualInformation(_), Target::Continuous(_)) => true,
+            _ => false,
         }
     }
 
@@ -89,8 +179,11 @@ impl SelectorMethod {
     /// are made for the numbers as they are.
     pub fn wants_scaling(&self) -> bool {
         match self {
-            Self::Fisher(_) => false,
-            Self::Ffs(_) => true,
+            Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
+                false
+            }
+            Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) => true,
+            Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
     }
@@ -103,6 +196,12 @@ impl SelectorMethod {
             Self::Fisher(_) => Ok(()),
             Self::Ffs(method) => method.labels(classes).map(|_| ()),
             Self::Relief(method) => method.check(classes),
+            Self::SvmRfe(method) => method.check(classes),
+            Self::L1Svm(method) => method.check(classes),
+            Self::InformationGain(method) => method.check(),
+            Self::MutualInformation(method) => method.check(),
+            Self::ChiSquared(method) => method.check(),
+            Self::Laplacian(method) => method.check(),
         }
     }
 }
@@ -113,6 +212,19 @@ impl Selector for SelectorMethod {
             Self::Fisher(method) => method.select(data, wanted, ctx),
             Self::Ffs(method) => method.select(data, wanted, ctx),
             Self::Relief(method) => method.select(data, wanted, ctx),
+            Self::SvmRfe(method) => method.select(data, wanted, ctx),
+            Self::L1Svm(method) => method.select(data, wanted, ctx),
+            Self::InformationGain(method) => method.select(data, wanted, ctx),
+            Self::MutualInformation(method) => method.select(data, wanted, ctx),
+            Self::ChiSquared(method) => method.select(data, wanted, ctx),
+            Self::Laplacian(method) => method.select(data, wanted, ctx),
+        }
+    }
+
+    fn nested(&self) -> bool {
+        match self {
+            Self::L1Svm(method) => method.nested(),
+            _ => true,
         }
     }
 }

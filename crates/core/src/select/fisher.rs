@@ -2,6 +2,9 @@
 //!
 //! $$ F_j = \frac{\sum_c n_c (\mu_{cj} - \mu_j)^2}{\sum_c \sum_{i \in c} (x_{ij} - \mu_{cj})^2} $$
 //!
+//! For a target of numbers the classes become a straight line through them: with $r_j$ the correlation of column
+//! and target, $F_j = r_j^2 / (1 - r_j^2)$, and $F_j (n - 2)$ is the F statistic of the line.
+//!
 //! It looks at one column at a time, so it is blind to features that only work together (XOR) and keeps
 //! redundant copies. $F_j (n - C) / (C - 1)$ is the F statistic of an analysis of variance; by its own
 //! rule the method keeps the columns with a p-value of at most 0.05 divided by the number of columns
@@ -14,8 +17,8 @@
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::{Dataset, Rows};
-use crate::error::Result;
+use crate::data::{Classes, Dataset, Rows, Target};
+use crate::error::{Error, Result};
 use crate::probability::f_upper_tail;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -32,12 +35,18 @@ pub struct FisherScore {}
 impl Selector for FisherScore {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
-        let classes = data.classes(NAME)?;
+        // A line has two parameters, as two classes have.
+        let (scores, parameters) = match data.target() {
+            Target::None => return Err(Error::NeedsTarget { method: NAME }),
+            Target::Classes(_) => {
+                let classes = data.classes(NAME)?;
+                (class_scores(data.x(), classes), classes.n_present())
+            }
+            Target::Continuous(values) => (line_scores(data.x(), values)?, 2),
+        };
         let wanted = wanted.resolve(NAME, data.d())?;
-        let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();
-        let scores = fisher_scores(data.x(), &classes.codes, &counts);
         let n_selected = wanted.unwrap_or_else(|| {
-            let significant = n_significant(&scores, data.n(), classes.n_present());
+            let significant = n_significant(&scores, data.n(), parameters);
             if significant == 0 {
                 ctx.warn("Fisher score: no column is significant; the best one is kept");
             }
@@ -45,6 +54,52 @@ impl Selector for FisherScore {
         });
         Ok(Selection::by_score("fisher", scores, n_selected))
     }
+}
+
+/// The score of every column against classes.
+pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
+    let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();
+    fisher_scores(x, &classes.codes, &counts)
+}
+
+/// The score of every column against a line through numbers.
+fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
+    let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
+    let (centre, unit) = (rows.moments().0[0], rows.moments().1[0]);
+    if target.iter().all(|v| *v == target[0]) {
+        return Err(Error::ConstantTarget { method: NAME, value: target.first().copied().unwrap_or(0.0) });
+    }
+    let y: Vec<f64> = target.iter().map(|v| (v - centre) / unit).collect();
+    let (n, d) = (x.n() as f64, x.d());
+    let (mean, spread) = x.moments();
+    let units: Vec<f64> = spread.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
+    // Cells that are not stored are zero: the column's other rows, whose targets add up to what the stored leave.
+    let mut slope = vec![0.0; d];
+    let mut absent_y: Vec<f64> = vec![y.iter().sum(); d];
+    each_cell(x, |i, j, v| {
+        slope[j] += (v - mean[j]) / units[j] * y[i];
+        absent_y[j] -= y[i];
+    });
+    (0..d).for_each(|j| slope[j] = (slope[j] - mean[j] / units[j] * absent_y[j]) / n);
+    // What the line leaves over, row by row: a difference of sums would lose its digits where it is good.
+    let mut left = vec![0.0; d];
+    // Over all rows the sum of (a - s y)^2 is n (a^2 + s^2) - 2 a s sum(y); less that of the stored ones.
+    let absent = |j: usize| -mean[j] / units[j];
+    let sum_y: f64 = y.iter().sum();
+    let mut absent_square: Vec<f64> = (0..d)
+        .map(|j| n * (absent(j).powi(2) + slope[j] * slope[j]) - 2.0 * absent(j) * slope[j] * sum_y)
+        .collect();
+    each_cell(x, |i, j, v| {
+        left[j] += ((v - mean[j]) / units[j] - slope[j] * y[i]).powi(2);
+        absent_square[j] -= (absent(j) - slope[j] * y[i]).powi(2);
+    });
+    Ok((0..d)
+        .map(|j| {
+            // Nothing is absent from dense rows, and what is left of the sum is its rounding.
+            let absent = if x.is_sparse() { absent_square[j].max(0.0) } else { 0.0 };
+            score(n * slope[j] * slope[j], left[j] + absent, spread[j], mean[j])
+        })
+        .collect())
 }
 
 /// The score of every column.
@@ -192,9 +247,38 @@ mod tests {
     }
 
     #[test]
-    fn needs_classes() {
+    fn a_line_by_hand() {
+        // x = 0, 1, 2, 5 against y = 0, 2, 2, 4: sums of squares 14 and 8, of products 10: r^2 = 100 / 112.
+        let x = array![[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [2.0, 0.0, 3.0], [5.0, 1.0, 3.0]];
+        let y = vec![0.0, 2.0, 2.0, 4.0];
+        let dense = select(
+            &Dataset::with_target(x.clone(), Target::Continuous(y.clone())).unwrap(),
+            Wanted::Count(1),
+        );
+        assert!((dense.scores[0] - 100.0 / 12.0).abs() < 1e-13, "{:?}", dense.scores);
+        // The second column is at the mean of y in both its values; the third is constant.
+        assert!(dense.scores[1] < 1e-15 && dense.scores[2] == 0.0, "{:?}", dense.scores);
+        let cells = SparseRows::new(
+            3,
+            vec![0, 2, 4, 6, 9],
+            vec![1, 2, 0, 2, 0, 2, 0, 1, 2],
+            vec![1.0, 3.0, 1.0, 3.0, 2.0, 3.0, 5.0, 1.0, 3.0],
+        )
+        .unwrap();
+        let sparse = select(&Dataset::with_target(cells, Target::Continuous(y)).unwrap(), Wanted::Count(1));
+        assert!(sparse.scores.iter().zip(&dense.scores).all(|(a, b)| (a - b).abs() < 1e-12));
+        let flat = Dataset::with_target(x, Target::Continuous(vec![2.0; 4])).unwrap();
+        let error = FisherScore::default().select(&flat, Wanted::OwnRule, &Context::default()).unwrap_err();
+        assert!(error.to_string().starts_with("Fisher score: the target is 2 in every row"), "{error}");
+    }
+
+    #[test]
+    fn needs_a_target() {
         let data = Dataset::unlabelled(array![[1.0], [2.0]]).unwrap();
         let error = FisherScore::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
-        assert!(error.to_string().starts_with("Fisher score: needs a class target"), "{error}");
+        assert!(
+            error.to_string().starts_with("Fisher score: needs a target, of classes or numbers"),
+            "{error}"
+        );
     }
 }

@@ -1,18 +1,33 @@
 //! Selectors: which columns matter.
 
+mod bins;
 mod catalog;
+mod chi_squared;
+mod columns;
 mod ffs;
 mod fisher;
+mod information;
+mod l1_svm;
+mod laplacian;
+mod mutual;
 mod relief;
 mod selector;
+mod svm_rfe;
 mod votes;
 mod weak;
 
 pub use crate::neighbours::Metric;
+pub use bins::Discretizer;
 pub use catalog::{SELECTORS, SelectorMethod};
+pub use chi_squared::{ChiSquared, Statistic};
 pub(crate) use ffs::first_minimum;
 pub use ffs::{Ffs, WeightRule};
 pub use fisher::FisherScore;
-pub use relief::{Difference, Relief, Units};
+pub use information::{Information, InformationGain};
+pub use l1_svm::L1Svm;
+pub use laplacian::{EdgeWeights, Graph, LaplacianScore};
+pub use mutual::{Discrete, MutualInformation};
+pub use relief::{ClassWeights, Difference, Relief, Units};
 pub use selector::{Selection, Selector, Wanted};
+pub use svm_rfe::{Step, SvmRfe};
 pub use weak::{Klms, WeakLearner};

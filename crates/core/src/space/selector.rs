@@ -76,8 +76,7 @@ impl KernelSpaceSelector {
             (BasisMethod::Kgs(_), Some(SelectorMethod::Relief(_))) => "fskgs".into(),
             (BasisMethod::Kpca(_), Some(SelectorMethod::Relief(_))) => "fskpca".into(),
             (_, Some(SelectorMethod::Ffs(_))) => format!("{basis}-kffs"),
-            (_, Some(SelectorMethod::Relief(_))) => format!("{basis}-relief"),
-            (_, Some(SelectorMethod::Fisher(_))) => format!("{basis}-fisher"),
+            (_, Some(selector)) => format!("{basis}-{}", selector.name()),
             (_, None) => basis.into(),
         }
     }

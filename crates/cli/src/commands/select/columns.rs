@@ -55,7 +55,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 /// Options that only make sense in kernel space.
 fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
     let name = format!("-m {}", args.method);
-    refuse(&name, &kernel_options(&args.kernel))?;
+    // The one selector of columns that asks a kernel.
+    if args.method != "svm-rfe" {
+        refuse(&name, &kernel_options(&args.kernel))?;
+    }
     refuse(&name, &kobl_options(&args.options))?;
     refuse(
         &name,
@@ -93,7 +96,7 @@ fn record(
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
         "method": selection.method,
-        "scaled": args.scale == ScaleArg::Standard,
+        "scaled": args.scale == ScaleArg::Standard && method.wants_scaling(),
         "seed": ctx.seed,
         "selected": selection.selected().iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),
         "order": selection.order.iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),

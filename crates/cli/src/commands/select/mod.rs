@@ -2,9 +2,10 @@
 
 mod accuracy;
 mod columns;
+mod scores;
 mod space;
 
-use super::options::refuse;
+use super::options::{choice, kernel_options, refuse};
 use crate::args::{DifferenceArg, SelectArgs, WeakArg, WeightsArg};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -60,6 +61,13 @@ fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Fai
     if !matches!(selector, SelectorMethod::Relief(_)) {
         refuse(&name, &relief)?;
     }
+    let svm = [("--svm-c", args.svm_c.is_some())];
+    if !matches!(selector, SelectorMethod::SvmRfe(_) | SelectorMethod::L1Svm(_)) {
+        refuse(&name, &svm)?;
+    }
+    if !matches!(selector, SelectorMethod::SvmRfe(_)) {
+        refuse(&name, &[("--step", args.step.is_some())])?;
+    }
     match selector {
         SelectorMethod::Ffs(ffs) => {
             match (args.weak, &ffs.weak) {
@@ -97,9 +105,18 @@ fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Fai
                 None => relief.difference,
             };
         }
-        SelectorMethod::Fisher(_) => {}
+        SelectorMethod::SvmRfe(rfe) => {
+            rfe.c = args.svm_c.unwrap_or(rfe.c);
+            rfe.step = args.step.unwrap_or(rfe.step);
+            match args.kernel.kernel {
+                None => refuse("the linear kernel of -m svm-rfe", &kernel_options(&args.kernel))?,
+                Some(_) => rfe.kernel = choice(&args.kernel)?,
+            }
+        }
+        SelectorMethod::L1Svm(l1) => l1.c = args.svm_c.or(l1.c),
+        _ => {}
     }
-    Ok(())
+    scores::configure(selector, &args.scores, &name)
 }
 
 /// A failure with parameters named as the user typed them.
@@ -116,8 +133,17 @@ fn typed(error: Error) -> Failure {
         ("KLMS", "width", "--learner-width"),
         ("KLMS", "quantum", "--quantum"),
         ("Relief", "n_neighbors", "--relief-neighbors"),
+        ("Relief", "n_samples", "--samples"),
+        ("mutual information", "n_neighbors", "--mi-neighbors"),
+        ("Laplacian score", "n_neighbors", "--graph-neighbors"),
+        ("Laplacian score", "width", "--graph-width"),
+        ("", "n_bins", "--bins"),
+        ("", "statistic", "--statistic"),
         ("", "n_neighbors", "--neighbors"),
         ("", "weight_power", "--weight-power"),
+        ("", "C", "--svm-c"),
+        ("", "step", "--step"),
+        ("SVM-RFE", "kernel", "--kernel"),
     ];
     Failure::typed(error, &options)
 }

@@ -19,6 +19,8 @@ mod search;
 mod train;
 
 pub use model::SvmModel;
+pub(crate) use pairs::vote;
 pub use pairs::{PairMachine, PairMachines};
 pub use search::{SearchPoint, SearchedSvm, SvmSearch};
 pub use train::{ClassWeight, Svm};
+pub(crate) use train::{PairTask, present};

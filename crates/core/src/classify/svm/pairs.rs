@@ -121,7 +121,7 @@ impl PairMachines {
 }
 
 /// The class that wins most pairs of `present`, whose values come in their order.
-pub(super) fn vote(present: &[usize], mut values: impl Iterator<Item = f64>) -> usize {
+pub(crate) fn vote(present: &[usize], mut values: impl Iterator<Item = f64>) -> usize {
     let mut votes = vec![0usize; present.len()];
     for first in 0..present.len() {
         for second in first + 1..present.len() {

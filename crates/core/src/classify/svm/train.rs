@@ -261,18 +261,18 @@ fn square_bytes(n: usize) -> f64 {
 }
 
 /// Two classes and their rows.
-pub(super) struct PairTask {
+pub(crate) struct PairTask {
     first: usize,
     second: usize,
     /// Places among all rows, rising.
-    pub(super) rows: Vec<usize>,
-    signs: Vec<f64>,
+    pub(crate) rows: Vec<usize>,
+    pub(crate) signs: Vec<f64>,
     /// What the price is multiplied by, per row.
-    weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 /// Classes that some of these rows have, rising.
-pub(super) fn present(classes: &Classes, rows: &[usize]) -> Vec<usize> {
+pub(crate) fn present(classes: &Classes, rows: &[usize]) -> Vec<usize> {
     let mut seen = vec![false; classes.names.len()];
     rows.iter().for_each(|&i| seen[classes.codes[i]] = true);
     (0..seen.len()).filter(|&c| seen[c]).collect()
@@ -280,7 +280,7 @@ pub(super) fn present(classes: &Classes, rows: &[usize]) -> Vec<usize> {
 
 impl PairTask {
     /// All pairs of the classes that these rows have.
-    pub(super) fn all(classes: &Classes, rows: &[usize], weight: &ClassWeight) -> Result<Vec<Self>> {
+    pub(crate) fn all(classes: &Classes, rows: &[usize], weight: &ClassWeight) -> Result<Vec<Self>> {
         let codes: Vec<usize> = rows.iter().map(|&i| classes.codes[i]).collect();
         let factors = weight.factors(&Classes { codes, names: classes.names.clone() })?;
         let present = present(classes, rows);

@@ -1,6 +1,6 @@
 //! Relief for classes: misses less hits.
 
-use super::{BLOCK, Relief};
+use super::{BLOCK, ClassWeights, Relief};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::Result;
@@ -27,8 +27,10 @@ impl Relief {
             let itself: Vec<Option<usize>> = centres.iter().map(|i| members.binary_search(i).ok()).collect();
             let among = rows.x.select(Axis(0), &members);
             let near = rows.near(among.view(), &centres, self.n_neighbors, &itself, ctx)?;
-            let weight = |own: usize| {
-                if class == own { -1.0 } else { counts[class] as f64 / (n - counts[own]) as f64 }
+            let weight = |own: usize| match self.class_weights {
+                _ if class == own => -1.0,
+                ClassWeights::Share => counts[class] as f64 / (n - counts[own]) as f64,
+                ClassWeights::Equal => 1.0 / (classes.n_present() - 1) as f64,
             };
             let parts: Vec<Vec<f64>> = centres
                 .par_chunks(BLOCK)

@@ -5,7 +5,8 @@
 //!
 //! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} \, |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
 //!
-//! with $P$ the classes' shares, averaged over several neighbours if asked for, or with squared differences.
+//! with $P$ the classes' shares (or all classes alike, as some programs do), averaged over several neighbours if asked
+//! for, or with squared differences.
 //! One neighbour is Relief, several are ReliefF. For a target of numbers see `numbers.rs`: RReliefF.
 //! Columns are ranked by $w$; then negative weights become 0, and by its own rule the method keeps the
 //! columns above 0.
@@ -48,7 +49,7 @@ const BLOCK: usize = 256;
 
 /// Relief; see the module's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct Relief {
     /// Hits, and misses per class; neighbours, if the target is a number. Default: 1.
     pub n_neighbors: usize,
@@ -56,6 +57,8 @@ pub struct Relief {
     pub clip: bool,
     /// How differences count. Default: absolute.
     pub difference: Difference,
+    /// How much the misses of each class count. Default: by its share.
+    pub class_weights: ClassWeights,
     /// How near rows are found. Default: Euclidean.
     pub metric: Metric,
     /// What columns are measured in. Default: as they are.
@@ -70,9 +73,25 @@ impl Default for Relief {
             n_neighbors: 1,
             clip: false,
             difference: Difference::Absolute,
+            class_weights: ClassWeights::Share,
             metric: Metric::Euclidean,
             units: Units::Given,
             n_samples: None,
+        }
+    }
+}
+
+impl Relief {
+    /// ReliefF as most programs have it: 10 neighbours of each class, or as many as it has, by the Manhattan
+    /// distance of columns in units of their range; all other classes count alike.
+    pub fn relieff() -> Self {
+        Self {
+            n_neighbors: 10,
+            clip: true,
+            class_weights: ClassWeights::Equal,
+            metric: Metric::Manhattan,
+            units: Units::Range,
+            ..Self::default()
         }
     }
 }
@@ -86,6 +105,17 @@ pub enum Difference {
     Absolute,
     /// By their square.
     Squared,
+}
+
+/// How much the misses of each class count, if there are more than two.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClassWeights {
+    /// By the class's share of the rows (Kononenko).
+    #[default]
+    Share,
+    /// All alike.
+    Equal,
 }
 
 /// What columns are measured in.

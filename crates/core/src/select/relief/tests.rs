@@ -30,10 +30,15 @@ fn two_classes_by_hand() {
 fn misses_count_by_the_share_of_their_class() {
     // Class 0 at 0, class 1 at 1 (two rows), class 2 at 4 (four rows), hits at distance 0.
     let x = array![[0.0], [0.0], [1.0], [1.0], [4.0], [4.0], [4.0], [4.0]];
-    let scores = select(&Relief::default(), x, vec![0, 0, 1, 1, 2, 2, 2, 2]).unwrap().scores;
+    let codes = vec![0, 0, 1, 1, 2, 2, 2, 2];
+    let scores = select(&Relief::default(), x.clone(), codes.clone()).unwrap().scores;
     // From 0: 1 * 2/6 + 4 * 4/6 = 3; from 1: 1 * 2/6 + 3 * 4/6 = 7/3; from 2: 4 * 2/4 + 3 * 2/4 = 3.5.
     let expected = (2.0 * 3.0 + 2.0 * 7.0 / 3.0 + 4.0 * 3.5) / 8.0;
     assert!((scores[0] - expected).abs() < 1e-14, "{scores:?}");
+    // All alike: 2.5, 2 and 3.5.
+    let equal = Relief { class_weights: ClassWeights::Equal, ..Relief::default() };
+    let scores = select(&equal, x, codes).unwrap().scores;
+    assert!((scores[0] - (2.0 * 2.5 + 2.0 * 2.0 + 4.0 * 3.5) / 8.0).abs() < 1e-14, "{scores:?}");
 }
 
 #[test]

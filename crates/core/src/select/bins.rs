@@ -1,0 +1,277 @@
+//! Columns in bins: what methods that count need of numbers.
+//!
+//! A column of few different values is taken as it is, each value a bin. Otherwise:
+//!
+//! - **MDL** (Fayyad and Irani): the cut that leaves least entropy of the classes is made if it pays for its
+//!   own description, and both sides are cut again. With $N$ rows, entropies $H$ in bits and numbers of classes
+//!   $c$ of a part and its two sides, a cut is made if
+//!   $$ N H - N_1 H_1 - N_2 H_2 > \log_2(N - 1) + \log_2(3^c - 2) - (c H - c_1 H_1 - c_2 H_2). $$
+//!   A column that tells nothing of the classes is not cut at all.
+//! - **Equal frequency**: as many rows in each bin as equal values allow.
+//! - **Equal width**: equal parts of the range.
+//!
+//! Cost: $O(n \log n + n C)$ a column per level of cuts.
+//!
+//! Reference: Fayyad and Irani, *Multi-interval discretization of continuous-valued attributes for
+//! classification learning*, IJCAI 1993.
+
+use super::columns::few_values;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// How a column of many values is put in bins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discretizer {
+    /// Cuts that pay for their description.
+    #[default]
+    Mdl,
+    /// As many rows in each.
+    Frequency,
+    /// Equal parts of the range.
+    Width,
+}
+
+/// The bins of one column.
+#[derive(Debug, PartialEq)]
+pub(super) struct Binned {
+    /// The bin of each row.
+    pub(super) codes: Vec<usize>,
+    pub(super) n_bins: usize,
+    /// Whether the classes had a say in the cuts, so that no test of independence holds.
+    pub(super) by_classes: bool,
+}
+
+pub(super) fn check_bins(method: &'static str, n_bins: usize) -> Result<()> {
+    if (2..=10_000).contains(&n_bins) {
+        return Ok(());
+    }
+    Err(Error::param(method, "n_bins", "from 2 to 10000", n_bins))
+}
+
+/// Puts a column in bins.
+pub(super) fn binned(
+    column: &[f64],
+    classes: &[usize],
+    n_classes: usize,
+    how: Discretizer,
+    n_bins: usize,
+) -> Binned {
+    let (cuts, by_classes) = match (few_values(column), how) {
+        // Between two values lies the larger of them: cells below it are in the bin before.
+        (Some(values), _) => (values[1..].to_vec(), false),
+        (None, Discretizer::Mdl) => (mdl_cuts(column, classes, n_classes), true),
+        (None, Discretizer::Frequency) => (frequency_cuts(column, n_bins), false),
+        (None, Discretizer::Width) => (width_cuts(column, n_bins), false),
+    };
+    let codes = column.iter().map(|v| cuts.partition_point(|cut| cut <= v)).collect();
+    Binned { codes, n_bins: cuts.len() + 1, by_classes }
+}
+
+/// Cuts after each share of the rows; equal values stay together, with the bin of the first.
+fn frequency_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
+    let mut sorted = column.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let n = sorted.len();
+    let mut cuts: Vec<f64> = (1..n_bins).map(|b| sorted[(b * n / n_bins).min(n - 1)]).collect();
+    cuts.dedup();
+    cuts.retain(|cut| *cut > sorted[0]);
+    cuts
+}
+
+fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
+    let low = column.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    // By shares of both ends, as the range of finite numbers may be none.
+    let at = |share: f64| low * (1.0 - share) + high * share;
+    let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
+    cuts.dedup();
+    cuts.retain(|cut| *cut > low && *cut <= high);
+    cuts
+}
+
+/// The cuts that pay, each the lowest value of its upper side.
+fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..column.len()).collect();
+    order.sort_unstable_by(|&a, &b| column[a].total_cmp(&column[b]));
+    let rows: Vec<(f64, usize)> = order.into_iter().map(|i| (column[i], classes[i])).collect();
+    let mut cuts = vec![];
+    let mut parts = vec![(0, rows.len())];
+    while let Some((start, end)) = parts.pop() {
+        if let Some(place) = best_cut(&rows[start..end], n_classes) {
+            let middle = start + place;
+            cuts.push(rows[middle].0);
+            parts.extend([(start, middle), (middle, end)]);
+        }
+    }
+    cuts.sort_unstable_by(f64::total_cmp);
+    cuts
+}
+
+/// Where rows in order of their values are cut, if that pays.
+fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
+    let mut right = vec![0usize; n_classes];
+    rows.iter().for_each(|(_, class)| right[*class] += 1);
+    let whole = Part::of(&right);
+    if whole.classes < 2 {
+        return None;
+    }
+    let all = right.clone();
+    let mut left = vec![0usize; n_classes];
+    let mut best: Option<(usize, f64)> = None;
+    for place in 1..rows.len() {
+        let class = rows[place - 1].1;
+        left[class] += 1;
+        right[class] -= 1;
+        if rows[place - 1].0 == rows[place].0 {
+            continue;
+        }
+        let bits = Part::of(&left).bits + Part::of(&right).bits;
+        // Of cuts that are equal up to rounding the first.
+        if best.is_none_or(|(_, least)| bits < least - 1e-9) {
+            best = Some((place, bits));
+        }
+    }
+    let (place, _) = best?;
+    let mut left = vec![0usize; n_classes];
+    rows[..place].iter().for_each(|(_, class)| left[*class] += 1);
+    let right: Vec<usize> = all.iter().zip(&left).map(|(all, left)| all - left).collect();
+    let (left, right) = (Part::of(&left), Part::of(&right));
+    let weighted = |part: &Part| part.classes as f64 * part.bits / part.rows as f64;
+    let c = whole.classes as f64;
+    // log2(3^c - 2) without the power, which may be no number.
+    let choices = c * 3.0_f64.log2() + (-2.0 * 3.0_f64.powf(-c)).ln_1p() / std::f64::consts::LN_2;
+    let cost =
+        (rows.len() as f64 - 1.0).log2() + choices - (weighted(&whole) - weighted(&left) - weighted(&right));
+    (whole.bits - left.bits - right.bits > cost).then_some(place)
+}
+
+/// Rows, classes that have some, and rows times entropy in bits.
+struct Part {
+    rows: usize,
+    classes: usize,
+    bits: f64,
+}
+
+impl Part {
+    fn of(counts: &[usize]) -> Self {
+        let weigh = |n: usize| if n > 1 { n as f64 * (n as f64).log2() } else { 0.0 };
+        let rows = counts.iter().sum();
+        let classes = counts.iter().filter(|&&n| n > 0).count();
+        Self { rows, classes, bits: weigh(rows) - counts.iter().map(|&n| weigh(n)).sum::<f64>() }
+    }
+}
+
+/// How often each bin meets each class.
+pub(super) fn contingency(binned: &Binned, classes: &[usize], n_classes: usize) -> Vec<Vec<usize>> {
+    let mut table = vec![vec![0; n_classes]; binned.n_bins];
+    binned.codes.iter().zip(classes).for_each(|(&bin, &class)| table[bin][class] += 1);
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+
+    #[test]
+    fn a_clear_cut_is_made_and_noise_is_not_cut() {
+        let column: Vec<f64> = (0..40).map(f64::from).collect();
+        let classes: Vec<usize> = (0..40).map(|i| usize::from(i >= 15)).collect();
+        let cut = binned(&column, &classes, 2, Discretizer::Mdl, 0);
+        assert_eq!((cut.n_bins, cut.by_classes), (2, true));
+        assert!(cut.codes.iter().zip(&classes).all(|(a, b)| a == b));
+        let alternating: Vec<usize> = (0..40).map(|i| i % 2).collect();
+        assert_eq!(binned(&column, &alternating, 2, Discretizer::Mdl, 0).n_bins, 1);
+    }
+
+    #[test]
+    fn the_price_of_a_cut_by_hand() {
+        // n rows of either class side by side: N H = 2n bits are saved. The price is log2(2n - 1) + log2 7 - 2:
+        // 3.39 + ... with n = 1: 0 + 0.81 < 2, so that even two rows are cut.
+        let rows = |a: usize, b: usize| -> Vec<(f64, usize)> {
+            (0..a + b).map(|i| (i as f64, usize::from(i >= a))).collect()
+        };
+        assert_eq!(best_cut(&rows(1, 1), 2), Some(1));
+        // One row against nine: N H = 4.69 bits; log2 9 + log2 7 - 2 * 0.469 = 5.04: it does not pay.
+        assert_eq!(best_cut(&rows(1, 9), 2), None);
+        // Two against eight: 7.22 bits against 3.17 + 2.81 - 1.44 = 4.53.
+        assert_eq!(best_cut(&rows(2, 8), 2), Some(2));
+        // Equal values are never parted.
+        assert_eq!(best_cut(&[(1.0, 0), (1.0, 1), (1.0, 1)], 2), None);
+    }
+
+    #[test]
+    fn cuts_are_those_of_the_literal_recursion() {
+        // Entropies by their definition, every cut tried, both sides by recursion.
+        fn entropy(rows: &[(f64, usize)]) -> (f64, f64) {
+            let mut counts = [0.0; 3];
+            rows.iter().for_each(|r| counts[r.1] += 1.0);
+            let n = rows.len() as f64;
+            let h = counts.iter().filter(|c| **c > 0.0).map(|c| -c / n * (c / n).log2()).sum();
+            (h, counts.iter().filter(|c| **c > 0.0).count() as f64)
+        }
+        fn cuts(rows: &[(f64, usize)], out: &mut Vec<f64>) {
+            let n = rows.len() as f64;
+            let (h, c) = entropy(rows);
+            let gain = |place: usize| {
+                let ((h1, c1), (h2, c2)) = (entropy(&rows[..place]), entropy(&rows[place..]));
+                let left = place as f64 / n * h1 + (1.0 - place as f64 / n) * h2;
+                let delta = (3.0_f64.powf(c) - 2.0).log2() - (c * h - c1 * h1 - c2 * h2);
+                (h - left, ((n - 1.0).log2() + delta) / n)
+            };
+            let places = (1..rows.len()).filter(|&p| rows[p - 1].0 < rows[p].0);
+            let best = places.fold(None, |best: Option<usize>, p| match best {
+                Some(b) if gain(p).0 <= gain(b).0 + 1e-10 => Some(b),
+                _ => Some(p),
+            });
+            if let Some(place) = best.filter(|&p| gain(p).0 > gain(p).1) {
+                out.push(rows[place].0);
+                cuts(&rows[..place], out);
+                cuts(&rows[place..], out);
+            }
+        }
+        let mut rng = Rng::new(1);
+        let mut total = 0;
+        for round in 0..20 {
+            let column: Vec<f64> = (0..150).map(|_| (rng.normal() * 20.0).round()).collect();
+            let noise = f64::from(round);
+            let classes: Vec<usize> = column
+                .iter()
+                .map(|v| ((v + noise * rng.normal()).abs() / 14.0).floor().min(2.0) as usize)
+                .collect();
+            let mut rows: Vec<(f64, usize)> = column.iter().copied().zip(classes.iter().copied()).collect();
+            rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            let mut literal = vec![];
+            cuts(&rows, &mut literal);
+            literal.sort_by(f64::total_cmp);
+            total += literal.len();
+            assert_eq!(mdl_cuts(&column, &classes, 3), literal);
+        }
+        assert!(total > 20, "rounds with cuts: {total}");
+    }
+
+    #[test]
+    fn bins_without_classes_by_hand() {
+        let column: Vec<f64> = (0..12).map(f64::from).collect();
+        let by = |how, n_bins| binned(&column, &[0; 12], 1, how, n_bins).codes;
+        assert_eq!(by(Discretizer::Frequency, 3), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
+        // Eleven wide: cuts at 2.75, 5.5 and 8.25.
+        assert_eq!(by(Discretizer::Width, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        // More bins than rows is a bin each; no bin is empty.
+        let many = binned(&column, &[0; 12], 1, Discretizer::Frequency, 50);
+        assert_eq!((many.n_bins, many.codes), (12, (0..12).collect()));
+        let heavy: Vec<f64> = (0..60).map(|i| if i < 45 { 1.0 } else { f64::from(i) }).collect();
+        let heavy = binned(&heavy, &[0; 60], 1, Discretizer::Frequency, 4);
+        assert!(heavy.codes[..45].iter().all(|&c| c == 0) && heavy.n_bins == 2, "{heavy:?}");
+    }
+
+    #[test]
+    fn few_values_are_bins_of_their_own() {
+        let column: Vec<f64> = (0..30).map(|i| [7.0, -1.0, 2.5][i % 3]).collect();
+        let bins = binned(&column, &[0; 30], 1, Discretizer::Mdl, 0);
+        assert_eq!((bins.codes[..3].to_vec(), bins.n_bins, bins.by_classes), (vec![2, 0, 1], 3, false));
+        let constant = binned(&[4.0; 9], &[0; 9], 1, Discretizer::Width, 3);
+        assert_eq!((constant.n_bins, constant.codes), (1, vec![0; 9]));
+    }
+}

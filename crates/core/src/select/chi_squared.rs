@@ -1,0 +1,256 @@
+//! Chi-squared: how far the counts of a column and the classes are from independence.
+//!
+//! $$ \chi^2_j = \sum_{b, c} \frac{(O_{bc} - E_{bc})^2}{E_{bc}}, \qquad E_{bc} = \frac{O_{b\cdot} O_{\cdot c}}{n} $$
+//!
+//! - `counts`: a column's numbers, which must not be negative, are counts (words in texts). $O_c$ is their sum over
+//!   a class, $E_c$ the class's share of the total, and there is one $b$. The numbers are taken as they are:
+//!   standardised they would mean nothing. This is scikit-learn's `chi2`.
+//! - `bins`: cells are put in bins first, and $O_{bc}$ counts rows. Bins of equal frequency by default: cuts that
+//!   looked at the classes would make every test pass.
+//! - `auto`: `counts` unless a number is negative.
+//!
+//! By its own rule the method keeps the best columns up to the first whose p-value is above 0.05 divided by the number of
+//! columns (Bonferroni), and never none. Columns in different numbers of bins have different
+//! degrees of freedom; they are ranked by the statistic all the same.
+//!
+//! Cost: the number of stored cells (`counts`), or $O(n \log n)$ a column (`bins`).
+//!
+//! References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
+//! attributes*, 1995.
+
+use super::bins::{Discretizer, binned, check_bins, contingency};
+use super::columns::{each_column, keep_leading};
+use super::selector::{Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::probability::chi_squared_upper_tail;
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "chi-squared";
+/// The level of the test behind the method's own rule.
+const LEVEL: f64 = 0.05;
+
+/// Chi-squared; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct ChiSquared {
+    /// What is counted. Default: by the data.
+    pub statistic: Statistic,
+    /// How numbers are put in bins. Default: equal frequency.
+    pub discretizer: Discretizer,
+    /// How many bins, where they are equal. Default: 10.
+    pub n_bins: usize,
+}
+
+impl Default for ChiSquared {
+    fn default() -> Self {
+        Self { statistic: Statistic::Auto, discretizer: Discretizer::Frequency, n_bins: 10 }
+    }
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Statistic {
+    /// The numbers themselves unless one is negative, then rows by bins.
+    #[default]
+    Auto,
+    /// The numbers themselves.
+    Counts,
+    /// Rows by bins.
+    Bins,
+}
+
+impl Selector for ChiSquared {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
+        let classes = data.classes(NAME)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        self.check()?;
+        // Statistic and degrees of freedom.
+        let found = if self.counts_numbers(data, ctx)? {
+            counts(data.x(), classes).into_iter().map(|score| (score, classes.n_present() - 1)).collect()
+        } else {
+            self.by_bins(data, classes, ctx)?
+        };
+        if found.iter().any(|(score, _)| !score.is_finite()) {
+            return Err(Error::Breakdown {
+                step: NAME,
+                why: "sums of a column are too large for a number; scale the columns".into(),
+            });
+        }
+        let level = LEVEL / data.d() as f64;
+        let passes: Vec<bool> = found
+            .iter()
+            .map(|&(score, degrees)| chi_squared_upper_tail(score, degrees as f64) <= level)
+            .collect();
+        let scores = found.into_iter().map(|(score, _)| score).collect();
+        Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
+            ctx.warn("chi-squared: no column is significant; the best one is kept");
+        }))
+    }
+}
+
+impl ChiSquared {
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self) -> Result<()> {
+        check_bins(NAME, self.n_bins)
+    }
+
+    fn counts_numbers(&self, data: &Dataset, ctx: &Context) -> Result<bool> {
+        if self.statistic == Statistic::Bins {
+            return Ok(false);
+        }
+        let Some((i, j, value)) = data.x().first(|v| v < 0.0) else { return Ok(true) };
+        let (row, column) = (i + 1, &data.names()[j]);
+        if self.statistic == Statistic::Counts {
+            let got = format!("{value} in row {row}, column '{column}'");
+            return Err(Error::param(NAME, "statistic", "'bins' where a number is negative", got));
+        }
+        ctx.note(format!(
+            "chi-squared: row {row}, column '{column}' is {value}, so that numbers are no counts; they are put in bins"
+        ));
+        Ok(false)
+    }
+
+    fn by_bins(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Vec<(f64, usize)>> {
+        let n_classes = classes.names.len();
+        each_column(data.x(), "chi-squared", ctx, |_, column| {
+            let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
+            let table = contingency(&bins, &classes.codes, n_classes);
+            (of_table(&table), (bins.n_bins - 1) * (classes.n_present() - 1))
+        })
+    }
+}
+
+/// The statistic of sums by class against the shares of the classes.
+fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
+    let shares: Vec<f64> = classes.counts().iter().map(|&n| n as f64 / x.n() as f64).collect();
+    let mut observed = Array2::<f64>::zeros((shares.len(), x.d()));
+    match x {
+        Rows::Dense(x) => {
+            for (row, &class) in x.rows().into_iter().zip(&classes.codes) {
+                observed.row_mut(class).zip_mut_with(&row, |sum, v| *sum += v);
+            }
+        }
+        Rows::Sparse(x) => x.cells().for_each(|(i, j, v)| observed[[classes.codes[i], j]] += v),
+    }
+    observed
+        .columns()
+        .into_iter()
+        .map(|column| {
+            let total = column.sum();
+            column.iter().zip(&shares).map(|(o, share)| term(*o, share * total)).sum()
+        })
+        .collect()
+}
+
+/// The statistic of a table of bins and classes.
+fn of_table(table: &[Vec<usize>]) -> f64 {
+    let n_classes = table.first().map_or(0, Vec::len);
+    let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
+    let n: usize = by_class.iter().sum();
+    let of_bin = |row: &Vec<usize>| -> f64 {
+        let bin: usize = row.iter().sum();
+        let expected = |class: usize| bin as f64 * class as f64 / n as f64;
+        row.iter().zip(&by_class).map(|(&o, &class)| term(o as f64, expected(class))).sum()
+    };
+    table.iter().map(of_bin).sum()
+}
+
+/// Nothing where nothing is expected, and where the difference is the rounding of sums.
+fn term(observed: f64, expected: f64) -> f64 {
+    let apart = observed - expected;
+    if expected <= 0.0 || apart.abs() <= 1e-13 * expected { 0.0 } else { apart * apart / expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::SparseRows;
+    use ndarray::array;
+
+    fn select(method: &ChiSquared, data: &Dataset) -> Selection {
+        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn counts_by_hand() {
+        // Sums by class: 1 + 2 = 3 against 6 + 7 + 2 = 15, where 18 * 2/5 = 7.2 and 10.8 are expected:
+        // 4.2^2 / 7.2 + 4.2^2 / 10.8 = 2.45 + 1.6333. The second column is constant, the third is zero.
+        let x = array![[1.0, 3.0, 0.0], [2.0, 3.0, 0.0], [6.0, 3.0, 0.0], [7.0, 3.0, 0.0], [2.0, 3.0, 0.0]];
+        let codes = vec![0, 0, 1, 1, 1];
+        let dense = select(&ChiSquared::default(), &Dataset::labelled(x, codes.clone()).unwrap());
+        assert!((dense.scores[0] - (2.45 + 4.2 * 4.2 / 10.8)).abs() < 1e-13, "{:?}", dense.scores);
+        assert_eq!((dense.scores[1], dense.scores[2], dense.n_selected), (0.0, 0.0, 1));
+        let sparse = SparseRows::new(
+            3,
+            vec![0, 2, 4, 6, 8, 10],
+            vec![0, 1, 0, 1, 0, 1, 0, 1, 0, 1],
+            vec![1.0, 3.0, 2.0, 3.0, 6.0, 3.0, 7.0, 3.0, 2.0, 3.0],
+        )
+        .unwrap();
+        let target = crate::data::Target::Classes(Classes::from_codes(codes));
+        assert_eq!(select(&ChiSquared::default(), &Dataset::with_target(sparse, target).unwrap()), dense);
+    }
+
+    #[test]
+    fn tables_by_hand() {
+        // The textbook's two by two: n (ad - bc)^2 over the product of the margins.
+        let chi2 = of_table(&[vec![10, 20], vec![30, 15]]);
+        let expected = 75.0 * (10.0 * 15.0 - 20.0 * 30.0_f64).powi(2) / (30.0 * 45.0 * 40.0 * 35.0);
+        assert!((chi2 / expected - 1.0).abs() < 1e-14, "{chi2}");
+        assert_eq!(of_table(&[vec![4, 6]]), 0.0);
+    }
+
+    #[test]
+    fn negative_numbers_are_no_counts() {
+        let x = ndarray::Array2::from_shape_fn((60, 2), |(i, j)| {
+            if j == 0 { (i % 2) as f64 - 1.0 } else { ((i / 2) % 2) as f64 }
+        });
+        let data = Dataset::labelled(x, (0..60).map(|i| i % 2).collect()).unwrap();
+        // The first column is the class: chi-squared is the number of rows; the second is balanced over it.
+        let selection = select(&ChiSquared::default(), &data);
+        assert_eq!(selection.scores, [60.0, 0.0]);
+        assert_eq!(selection.selected(), [0]);
+        assert_eq!(
+            select(&ChiSquared { statistic: Statistic::Bins, ..ChiSquared::default() }, &data),
+            selection
+        );
+        let counts = ChiSquared { statistic: Statistic::Counts, ..ChiSquared::default() };
+        assert_eq!(
+            counts.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string(),
+            "chi-squared: parameter 'statistic' must be 'bins' where a number is negative, got -1 in row 1, column 'x1'"
+        );
+    }
+
+    #[test]
+    fn counts_grow_with_their_numbers_and_bins_know_only_their_order() {
+        let mut rng = crate::random::Rng::new(3);
+        let x = Array2::from_shape_simple_fn((120, 4), || rng.normal().abs() + 0.1);
+        let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] > 0.6)).collect();
+        let scores = |statistic: Statistic, x: Array2<f64>| {
+            let method = ChiSquared { statistic, ..ChiSquared::default() };
+            select(&method, &Dataset::labelled(x, codes.clone()).unwrap()).scores
+        };
+        let (once, thrice) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
+        // Sums of 120 numbers, each rounded by its own factor.
+        assert!(
+            once.iter().zip(&thrice).all(|(a, b)| (3.0 * a - b).abs() < 1e-11 * b),
+            "{once:?} {thrice:?}"
+        );
+        assert_eq!(
+            scores(Statistic::Bins, x.clone()),
+            scores(Statistic::Bins, x.mapv(|v| v.ln() * 5.0 - 2.0))
+        );
+    }
+
+    #[test]
+    fn sums_that_are_no_numbers_are_refused() {
+        let data = Dataset::labelled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
+        let error = ChiSquared::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("too large for a number"), "{error}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Work on one column at a time, on all threads.
+
+use super::selector::Selection;
+use crate::context::Context;
+use crate::data::Rows;
+use crate::error::Result;
+use ndarray::{Array2, s};
+use rayon::prelude::*;
+
+/// Columns that one task takes: as many numbers as memory hands over at once.
+const TASK: usize = 8;
+/// Tasks per thread between two looks at whether the user wants to stop.
+const BATCH: usize = 4;
+
+/// What `work` makes of every column, given its place and its cells.
+pub(super) fn each_column<T: Send>(
+    x: &Rows,
+    stage: &str,
+    ctx: &Context,
+    work: impl Fn(usize, &[f64]) -> T + Sync,
+) -> Result<Vec<T>> {
+    let columns = Columns::of(x);
+    let d = x.d();
+    let starts: Vec<usize> = (0..d).step_by(TASK).collect();
+    let mut out = Vec::with_capacity(d);
+    for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
+        ctx.step(stage, batch[0], d)?;
+        let parts: Vec<Vec<T>> = batch
+            .par_iter()
+            .map(|&from| columns.visit(from, d.min(from + TASK), |j, column| work(j, column)))
+            .collect();
+        out.extend(parts.into_iter().flatten());
+    }
+    Ok(out)
+}
+
+enum Columns<'a> {
+    Dense(&'a Array2<f64>),
+    /// Rows and values of what each column stores.
+    Sparse(usize, Vec<Vec<(u32, f64)>>),
+}
+
+impl<'a> Columns<'a> {
+    fn of(x: &'a Rows) -> Self {
+        match x {
+            Rows::Dense(x) => Self::Dense(x),
+            Rows::Sparse(cells) => {
+                let mut columns = vec![vec![]; x.d()];
+                cells.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
+                Self::Sparse(x.n(), columns)
+            }
+        }
+    }
+
+    fn visit<T>(&self, from: usize, to: usize, work: impl Fn(usize, &[f64]) -> T) -> Vec<T> {
+        match self {
+            Self::Dense(x) => {
+                let block = x.slice(s![.., from..to]).reversed_axes().as_standard_layout().into_owned();
+                let cells = block.rows().into_iter().enumerate();
+                cells.map(|(j, column)| work(from + j, column.to_slice().expect("standard layout"))).collect()
+            }
+            Self::Sparse(n, columns) => {
+                let mut cells = vec![0.0; *n];
+                (from..to)
+                    .map(|j| {
+                        cells.fill(0.0);
+                        columns[j].iter().for_each(|&(i, v)| cells[i as usize] = v);
+                        work(j, &cells)
+                    })
+                    .collect()
+            }
+        }
+    }
+}
+
+/// How many different values a column has, if they are few: at most 10, and on average 5 rows or more each.
+/// Such a column is taken for categories.
+pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
+    const MOST: usize = 10;
+    const ROWS_EACH: usize = 5;
+    let mut values: Vec<f64> = vec![];
+    for &v in column {
+        let place = values.partition_point(|known| *known < v);
+        if values.get(place) != Some(&v) {
+            if values.len() == MOST {
+                return None;
+            }
+            values.insert(place, v);
+        }
+    }
+    (ROWS_EACH * values.len() <= column.len()).then_some(values)
+}
+
+/// Keeps as many as were asked for; by a method's own rule the best up to the first that does not pass. If
+/// that is none, the best one is kept and `none` is called.
+pub(super) fn keep_leading(
+    mut selection: Selection,
+    wanted: Option<usize>,
+    passes: &[bool],
+    none: impl FnOnce(),
+) -> Selection {
+    selection.n_selected = wanted.unwrap_or_else(|| {
+        let leading = selection.order.iter().take_while(|&&j| passes[j]).count();
+        if leading == 0 {
+            none();
+        }
+        leading.max(1)
+    });
+    selection
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::SparseRows;
+    use ndarray::array;
+
+    #[test]
+    fn dense_and_sparse_columns_are_the_same() {
+        let sparse: Rows =
+            SparseRows::new(3, vec![0, 1, 3, 3], vec![1, 0, 2], vec![2.0, 1.0, 3.0]).unwrap().into();
+        let dense: Rows = array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]].into();
+        let all = |x: &Rows| each_column(x, "", &Context::default(), |j, c| (j, c.to_vec())).unwrap();
+        assert_eq!(all(&dense), all(&sparse));
+        assert_eq!(all(&dense)[2], (2, vec![0.0, 3.0, 0.0]));
+    }
+
+    #[test]
+    fn what_counts_as_few() {
+        let column: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
+        assert_eq!(few_values(&column), Some(vec![0.0, 1.0, 2.0]));
+        assert_eq!(few_values(&column[..14]), None, "not five rows each");
+        assert_eq!(few_values(&(0..110).map(|i| f64::from(i % 11)).collect::<Vec<_>>()), None);
+    }
+}

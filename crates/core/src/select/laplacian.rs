@@ -1,0 +1,308 @@
+//! Laplacian score: columns that vary little between neighbouring rows.
+//!
+//! With $S$ the weights of a graph of the rows, $D$ its degrees and $f$ a column, centred so that $f^\top D 1 = 0$,
+//!
+//! $$ L = \frac{f^\top (D - S) f}{f^\top D f}
+//!      = \frac{\frac12 \sum_{ij} S_{ij} (f_i - f_j)^2}{\sum_i D_{ii} f_i^2}, \qquad \text{score} = 1 - L / 2. $$
+//!
+//! $L$ lies between 0 (constant over each connected part of the graph) and 2; in the paper small is good, so the score
+//! is turned round into 1 to 0. A constant column scores 0.
+//!
+//! - `knn`: rows that are among the $k$ nearest of each other, one way or both, are joined, with
+//!   the weight $\exp(-\lVert x_i - x_j \rVert^2 / t)$ or 1. This needs no target. Default $t$: the mean
+//!   squared distance of joined rows.
+//! - `classes`: rows of one class are joined with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$ the Fisher
+//!   score, which is how it is computed.
+//!
+//! A column that has nothing to do with the graph has $L$ near 1. By its own rule the method keeps the columns
+//! with $L < 1$, and never none.
+//!
+//! Columns should be on one scale, as neighbours are found by the distance over all of them.
+//!
+//! Cost: $O(n^2 d)$ time for the neighbours, $O(n d)$ memory; the graph itself is sparse.
+//!
+//! Reference: He, Cai and Niyogi, *Laplacian score for feature selection*, NIPS 2005.
+
+use super::columns::keep_leading;
+use super::fisher::class_scores;
+use super::selector::{Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::neighbours::nearest;
+use ndarray::{Array2, ArrayView1};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "Laplacian score";
+/// Pairs whose differences one task adds up.
+const BLOCK: usize = 2048;
+
+/// Laplacian score; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct LaplacianScore {
+    /// Which rows are joined. Default: near ones.
+    pub graph: Graph,
+    /// Near rows of each. Default: 5.
+    pub n_neighbors: usize,
+    /// Weights of near rows. Default: heat.
+    pub weights: EdgeWeights,
+    /// $t$ of the heat weights. Default: the mean squared distance of joined rows.
+    pub width: Option<f64>,
+}
+
+impl Default for LaplacianScore {
+    fn default() -> Self {
+        Self { graph: Graph::Knn, n_neighbors: 5, weights: EdgeWeights::Heat, width: None }
+    }
+}
+
+/// Which rows are joined.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Graph {
+    /// Near rows.
+    #[default]
+    Knn,
+    /// Rows of one class.
+    Classes,
+}
+
+/// How much a pair of near rows counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeWeights {
+    /// The nearer the more.
+    #[default]
+    Heat,
+    /// All alike.
+    Binary,
+}
+
+impl Selector for LaplacianScore {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        self.check()?;
+        let scores = match self.graph {
+            Graph::Classes => {
+                let fisher = class_scores(data.x(), data.classes(NAME)?);
+                // Between nothing and nothing there is no ratio.
+                fisher.into_iter().map(|f| if f > 0.0 { 1.0 - 0.5 / (1.0 + f) } else { 0.0 }).collect()
+            }
+            Graph::Knn => self.by_neighbours(data, ctx)?,
+        };
+        let passes: Vec<bool> = scores.iter().map(|&score| score > 0.5).collect();
+        Ok(keep_leading(Selection::by_score("laplacian", scores, 1), wanted, &passes, || {
+            ctx.warn("Laplacian score: no column follows the graph; the best one is kept");
+        }))
+    }
+}
+
+impl LaplacianScore {
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.width {
+            Some(width) if !(width > 0.0 && width.is_finite()) => {
+                Err(Error::param(NAME, "width", "a positive finite number", width))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn by_neighbours(&self, data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
+        let (n, d) = (data.n(), data.d());
+        data.need_rows(NAME, 2)?;
+        if !(1..n).contains(&self.n_neighbors) {
+            let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
+            return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
+        }
+        // The rows, and copies as those that ask and those that are asked; the graph.
+        let bytes = 3.0 * 8.0 * n as f64 * d as f64 + 48.0 * n as f64 * self.n_neighbors as f64;
+        ctx.need_memory(format!("neighbours among {n} x {d} cells"), bytes, "use fewer rows or columns")?;
+        let x = data.x().to_dense();
+        let edges = self.edges(&x, ctx)?;
+        let mut degree = vec![0.0; n];
+        edges.iter().for_each(|&(i, j, w)| {
+            degree[i] += w;
+            degree[j] += w;
+        });
+        let parts: Vec<Vec<f64>> = edges
+            .par_chunks(BLOCK)
+            .map(|edges| {
+                let mut sum = vec![0.0; d];
+                edges.iter().for_each(|&(i, j, w)| add_squares(&mut sum, x.row(i), x.row(j), w));
+                sum
+            })
+            .collect();
+        let mut apart = vec![0.0; d];
+        parts.into_iter().for_each(|part| apart.iter_mut().zip(part).for_each(|(a, b)| *a += b));
+        ctx.check()?;
+        Ok(scores(&x, &degree, &apart))
+    }
+
+    /// Joined rows, each pair once, and their weights.
+    fn edges(&self, x: &Array2<f64>, ctx: &Context) -> Result<Vec<(usize, usize, f64)>> {
+        let itself: Vec<Option<usize>> = (0..x.nrows()).map(Some).collect();
+        let near = nearest(x.view(), x.view(), self.n_neighbors, Some(&itself), ctx)?;
+        let mut pairs: Vec<(usize, usize, f64)> = vec![];
+        for (i, near) in near.iter().enumerate() {
+            pairs.extend(near.iter().map(|n| (i.min(n.row), i.max(n.row), n.squared)));
+        }
+        // A pair found from both ends has one distance, measured twice.
+        pairs.sort_unstable_by_key(|&(i, j, _)| (i, j));
+        pairs.dedup_by_key(|pair| (pair.0, pair.1));
+        if self.weights == EdgeWeights::Binary {
+            pairs.iter_mut().for_each(|pair| pair.2 = 1.0);
+            return Ok(pairs);
+        }
+        let mean = pairs.iter().map(|pair| pair.2 / pairs.len() as f64).sum::<f64>();
+        // Where all joined rows are equal, all weights are 1.
+        let t = self.width.unwrap_or(if mean > 0.0 { mean } else { 1.0 });
+        pairs.iter_mut().for_each(|pair| pair.2 = (-pair.2 / t).exp());
+        if pairs.iter().all(|pair| pair.2 == 0.0) {
+            let why =
+                format!("at the width {t} all neighbours are too far to count; use a larger one, or none");
+            return Err(Error::Breakdown { step: NAME, why });
+        }
+        Ok(pairs)
+    }
+}
+
+fn add_squares(sum: &mut [f64], a: ArrayView1<f64>, b: ArrayView1<f64>, weight: f64) {
+    for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+        *sum += weight * (a - b) * (a - b);
+    }
+}
+
+/// 1 - L / 2 of every column.
+fn scores(x: &Array2<f64>, degree: &[f64], apart: &[f64]) -> Vec<f64> {
+    let d = x.ncols();
+    let total: f64 = degree.iter().sum();
+    let mut mean = vec![0.0; d];
+    for (row, weight) in x.rows().into_iter().zip(degree) {
+        mean.iter_mut().zip(row).for_each(|(mean, v)| *mean += weight / total * v);
+    }
+    let mut spread = vec![0.0; d];
+    for (row, weight) in x.rows().into_iter().zip(degree) {
+        for j in 0..d {
+            spread[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
+        }
+    }
+    let score = |j: usize| {
+        // The spread of a constant column is the rounding of its mean.
+        if spread[j] <= total * (1e-14 * mean[j]).powi(2) || spread[j] == 0.0 {
+            return 0.0;
+        }
+        (1.0 - apart[j] / spread[j] / 2.0).clamp(0.0, 1.0)
+    };
+    (0..d).map(score).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use crate::select::FisherScore;
+    use ndarray::array;
+
+    fn select(method: &LaplacianScore, data: &Dataset) -> Selection {
+        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn by_hand() {
+        // Two pairs far apart, one neighbour each: the graph is 0-1, 2-3, all weights 1, all degrees 1.
+        // Column 1: apart 1 + 1; mean 5.5, spread 2 (5.5^2 + 4.5^2) = 101. Column 2: 4 + 4 over 4. Column 3 is constant.
+        let x = array![[0.0, 1.0, 7.0], [1.0, -1.0, 7.0], [10.0, 1.0, 7.0], [11.0, -1.0, 7.0]];
+        let data = Dataset::unlabelled(x).unwrap();
+        let method =
+            LaplacianScore { n_neighbors: 1, weights: EdgeWeights::Binary, ..LaplacianScore::default() };
+        let selection = select(&method, &data);
+        assert!((selection.scores[0] - (1.0 - 2.0 / 101.0 / 2.0)).abs() < 1e-15);
+        assert_eq!(selection.scores[1..], [0.0, 0.0]);
+        assert_eq!(selection.selected(), [0]);
+        // Squared distances 5 and 5: t is 5, all weights are e^-1, which cancels.
+        let heat = LaplacianScore { n_neighbors: 1, ..LaplacianScore::default() };
+        assert!((select(&heat, &data).scores[0] - selection.scores[0]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn equals_the_dense_matrices() {
+        let mut rng = Rng::new(2);
+        let x = Array2::from_shape_simple_fn((40, 4), || rng.normal());
+        let data = Dataset::unlabelled(x.clone()).unwrap();
+        let (k, t) = (3, 2.5);
+        let method = LaplacianScore { n_neighbors: k, width: Some(t), ..LaplacianScore::default() };
+        let squared = |i: usize, j: usize| (&x.row(i) - &x.row(j)).mapv(|e| e * e).sum();
+        let mut s = Array2::<f64>::zeros((40, 40));
+        for i in 0..40 {
+            let mut others: Vec<usize> = (0..40).filter(|&j| j != i).collect();
+            others.sort_by(|&a, &b| squared(i, a).total_cmp(&squared(i, b)));
+            for &j in &others[..k] {
+                s[[i, j]] = (-squared(i, j) / t).exp();
+                s[[j, i]] = s[[i, j]];
+            }
+        }
+        let degree = s.sum_axis(ndarray::Axis(1));
+        let found = select(&method, &data);
+        for j in 0..4 {
+            let f = x.column(j).to_owned();
+            let f = &f - f.dot(&degree) / degree.sum();
+            let below = (&f * &f).dot(&degree);
+            let l = (below - f.dot(&s.dot(&f))) / below;
+            assert!((found.scores[j] - (1.0 - l / 2.0)).abs() < 1e-12, "{j}");
+        }
+    }
+
+    #[test]
+    fn classes_as_a_graph_are_the_fisher_score() {
+        let mut rng = Rng::new(6);
+        let codes: Vec<usize> = (0..60).map(|i| i % 3).collect();
+        let x = Array2::from_shape_fn((60, 5), |(i, j)| rng.normal() + (j * codes[i]) as f64);
+        let data = Dataset::labelled(x.clone(), codes.clone()).unwrap();
+        let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
+        let found = select(&method, &data);
+        let fisher = FisherScore::default().select(&data, Wanted::Count(1), &Context::default()).unwrap();
+        assert_eq!(found.order, fisher.order);
+        // By the matrices: S is 1/20 within classes, D is 1.
+        let f = x.column(2).to_owned();
+        let f = &f - f.sum() / 60.0;
+        let joined: f64 = (0..60)
+            .flat_map(|a| (0..60).map(move |b| (a, b)))
+            .filter(|&(a, b)| codes[a] == codes[b])
+            .map(|(a, b)| f[a] * f[b] / 20.0)
+            .sum();
+        let l = (f.dot(&f) - joined) / f.dot(&f);
+        assert!((found.scores[2] - (1.0 - l / 2.0)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn clusters_are_followed_and_noise_is_not() {
+        let mut rng = Rng::new(1);
+        let x = Array2::from_shape_fn((200, 6), |(i, j)| {
+            rng.normal() + if j < 3 { 6.0 * (i % 2) as f64 } else { 0.0 }
+        });
+        let found = select(&LaplacianScore::default(), &Dataset::unlabelled(x).unwrap());
+        let mut best = found.order[..3].to_vec();
+        best.sort_unstable();
+        assert_eq!(best, [0, 1, 2]);
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let data = Dataset::unlabelled(array![[1.0], [2.0], [4.0]]).unwrap();
+        let error = |method: LaplacianScore| {
+            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+        };
+        assert!(
+            error(LaplacianScore::default())
+                .contains("'n_neighbors' must be from 1 to one fewer than the rows, 2")
+        );
+        let two = LaplacianScore { n_neighbors: 2, ..LaplacianScore::default() };
+        assert!(error(LaplacianScore { width: Some(0.0), ..two.clone() }).contains("'width'"));
+        assert!(error(LaplacianScore { width: Some(1e-9), ..two.clone() }).contains("too far to count"));
+        assert!(error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a class target"));
+    }
+}

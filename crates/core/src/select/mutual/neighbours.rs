@@ -1,0 +1,242 @@
+//! Distances to near rows on a line and in a plane, and how many rows are nearer.
+
+/// $\psi(1), \psi(2), \ldots$
+pub(super) struct Digamma(Vec<f64>);
+
+impl Digamma {
+    pub(super) fn up_to(n: usize) -> Self {
+        const EULER: f64 = 0.577_215_664_901_532_9;
+        let mut values = Vec::with_capacity(n + 1);
+        values.push(f64::NAN);
+        values.push(-EULER);
+        (1..n).for_each(|i| values.push(values[i] + 1.0 / i as f64));
+        Self(values)
+    }
+
+    fn at(&self, n: usize) -> f64 {
+        self.0[n]
+    }
+}
+
+/// Numbers and the labels they have.
+pub(super) struct Labelled {
+    /// All numbers whose label another row has, in order.
+    all: Vec<f64>,
+    /// Those of each label, in order.
+    by_label: Vec<Vec<f64>>,
+}
+
+impl Labelled {
+    pub(super) fn new(numbers: &[f64], labels: &[usize]) -> Self {
+        let n_labels = labels.iter().max().map_or(0, |most| most + 1);
+        let mut by_label = vec![vec![]; n_labels];
+        labels.iter().zip(numbers).for_each(|(&label, &v)| by_label[label].push(v));
+        // A row that is alone has no neighbour of its label.
+        by_label.retain(|values| values.len() > 1);
+        by_label.iter_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
+        let mut all = by_label.concat();
+        all.sort_unstable_by(f64::total_cmp);
+        Self { all, by_label }
+    }
+
+    /// Ross's estimate, which may be negative.
+    pub(super) fn information(&self, k: usize, psi: &Digamma) -> f64 {
+        let n = self.all.len();
+        if n == 0 {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for values in &self.by_label {
+            let k = k.min(values.len() - 1);
+            let mut part = 0.0;
+            for place in 0..values.len() {
+                let radius = kth_distance(values, place, k);
+                let own = within(values, values[place], radius);
+                part += psi.at(own) - psi.at(within(&self.all, values[place], radius));
+            }
+            sum += part - values.len() as f64 * psi.at(values.len());
+        }
+        psi.at(n) + sum / n as f64
+    }
+}
+
+/// The distance of a number to its `k`-th nearest among sorted ones: that of the best run of `k + 1`.
+fn kth_distance(sorted: &[f64], place: usize, k: usize) -> f64 {
+    let first = place.saturating_sub(k);
+    let last = place.min(sorted.len() - 1 - k);
+    (first..=last)
+        .map(|from| (sorted[place] - sorted[from]).max(sorted[from + k] - sorted[place]))
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// How many sorted numbers are nearer than a radius, or equal if it is 0. A number counts itself.
+fn within(sorted: &[f64], centre: f64, radius: f64) -> usize {
+    let (from, to) = if radius > 0.0 {
+        (sorted.partition_point(|v| centre - v >= radius), sorted.partition_point(|v| v - centre < radius))
+    } else {
+        (sorted.partition_point(|v| *v < centre), sorted.partition_point(|v| *v <= centre))
+    };
+    to - from
+}
+
+/// Two numbers per row.
+pub(super) struct Numbers<'a> {
+    pub(super) x: &'a [f64],
+    pub(super) y: &'a [f64],
+}
+
+impl Numbers<'_> {
+    /// The estimate of Kraskov and others, which may be negative.
+    pub(super) fn information(&self, k: usize, psi: &Digamma) -> f64 {
+        let n = self.x.len();
+        let k = k.min(n - 1);
+        let (x, y) = (in_deviations(self.x), in_deviations(self.y));
+        let (sorted_x, sorted_y) = (sorted(&x), sorted(&y));
+        let different = |values: &[f64]| values.windows(2).filter(|w| w[0] < w[1]).count();
+        // Ties on the line that is walked along would all be visited.
+        let rows =
+            if different(&sorted_x) >= different(&sorted_y) { by_first(&x, &y) } else { by_first(&y, &x) };
+        let swapped = different(&sorted_x) < different(&sorted_y);
+        let mut sum = 0.0;
+        for place in 0..n {
+            let (radius, own) = kth_in_plane(&rows, place, k);
+            let (a, b) = rows[place];
+            let (a_sorted, b_sorted) = if swapped { (&sorted_y, &sorted_x) } else { (&sorted_x, &sorted_y) };
+            sum += psi.at(own) - psi.at(within(a_sorted, a, radius)) - psi.at(within(b_sorted, b, radius));
+        }
+        psi.at(n) + sum / n as f64
+    }
+}
+
+/// Numbers over their standard deviation.
+fn in_deviations(values: &[f64]) -> Vec<f64> {
+    let rows: crate::data::Rows =
+        ndarray::Array2::from_shape_fn((values.len(), 1), |(i, _)| values[i]).into();
+    let spread = rows.moments().1[0];
+    let unit = if spread > 0.0 { spread } else { 1.0 };
+    values.iter().map(|v| v / unit).collect()
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// Pairs in order of the first.
+fn by_first(first: &[f64], second: &[f64]) -> Vec<(f64, f64)> {
+    // -0 becomes 0, so that equal rows lie side by side.
+    let mut rows: Vec<(f64, f64)> = first.iter().zip(second).map(|(a, b)| (a + 0.0, b + 0.0)).collect();
+    rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    rows
+}
+
+/// The distance of a row to its `k`-th nearest by the larger difference, and how many rows are nearer (at the
+/// distance 0: not farther), itself included. Rows lie in order of their first number; the walk goes both ways until that alone is
+/// too far.
+fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
+    let (a, b) = rows[place];
+    let mut best: Vec<f64> = Vec::with_capacity(k + 1);
+    let (mut left, mut right) = (place, place + 1);
+    loop {
+        let limit = if best.len() < k { f64::INFINITY } else { best[k - 1] };
+        let on_left = if left > 0 { a - rows[left - 1].0 } else { f64::INFINITY };
+        let on_right = if right < rows.len() { rows[right].0 - a } else { f64::INFINITY };
+        if on_left.min(on_right) >= limit && best.len() == k || on_left.min(on_right) == f64::INFINITY {
+            break;
+        }
+        let (apart, other) = if on_left <= on_right {
+            left -= 1;
+            (on_left, rows[left].1)
+        } else {
+            right += 1;
+            (on_right, rows[right - 1].1)
+        };
+        let distance = apart.max((other - b).abs());
+        if distance < limit || best.len() < k {
+            let at = best.partition_point(|d| *d <= distance);
+            best.insert(at, distance);
+            best.truncate(k);
+        }
+    }
+    let radius = best[k - 1];
+    if radius > 0.0 {
+        return (radius, 1 + best.partition_point(|d| *d < radius));
+    }
+    // Equal rows lie side by side.
+    let same = rows[..place].iter().rev().take_while(|r| **r == (a, b)).count();
+    (radius, same + rows[place..].iter().take_while(|r| **r == (a, b)).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+
+    #[test]
+    fn digamma_of_whole_numbers() {
+        let psi = Digamma::up_to(4);
+        assert!((psi.at(1) + 0.577_215_664_901_532_9).abs() < 1e-16);
+        assert!((psi.at(4) - (psi.at(1) + 1.0 + 0.5 + 1.0 / 3.0)).abs() < 1e-15);
+    }
+
+    #[test]
+    fn labelled_numbers_by_hand() {
+        // Label 0: 0, 1, 3; label 1: 2, 7. One neighbour: radii 1, 1, 2; 5, 5. Nearer than that, itself included:
+        // around 0 (1): 0: 1; around 1 (1): 1; around 3 (2): 2, 3: 2; around 2 (5): 0, 1, 2, 3: 4; around 7 (5): 3, 7: 2.
+        let labelled = Labelled::new(&[0.0, 1.0, 2.0, 3.0, 7.0], &[0, 0, 1, 0, 1]);
+        let psi = Digamma::up_to(5);
+        let m = [1, 1, 2, 4, 2].iter().map(|&m| psi.at(m)).sum::<f64>() / 5.0;
+        let labels = (3.0 * psi.at(3) + 2.0 * psi.at(2)) / 5.0;
+        // The distance 5 of 7 counts 3 (4 < 5) but not 2.
+        let expected = psi.at(5) + psi.at(1) - labels - m;
+        assert!((labelled.information(1, &psi) - expected).abs() < 1e-14);
+    }
+
+    #[test]
+    fn ties_are_counted() {
+        // Both labels have all their numbers in one place: 2 and 3 rows. ln 5-like: all is told.
+        let told = Labelled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
+        let psi = Digamma::up_to(5);
+        let expected = psi.at(5) - (2.0 * psi.at(2) + 3.0 * psi.at(3)) / 5.0;
+        assert!((told.information(1, &psi) - expected).abs() < 1e-15);
+        assert_eq!(kth_in_plane(&[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (2.0, 1.0)], 1, 1), (0.0, 3));
+    }
+
+    #[test]
+    fn the_plane_is_searched_like_by_hand() {
+        let mut rng = Rng::new(5);
+        for step in [0.0, 0.5] {
+            let round = |v: f64| if step > 0.0 { (v / step).round() * step } else { v };
+            let x: Vec<f64> = (0..300).map(|_| round(rng.normal())).collect();
+            let y: Vec<f64> = x.iter().map(|v| round(v + rng.normal())).collect();
+            let rows = by_first(&x, &y);
+            for place in 0..300 {
+                let (a, b) = rows[place];
+                let mut all: Vec<f64> = (0..300)
+                    .filter(|&i| i != place)
+                    .map(|i| (rows[i].0 - a).abs().max((rows[i].1 - b).abs()))
+                    .collect();
+                all.sort_by(f64::total_cmp);
+                let radius = all[2];
+                let nearer =
+                    all.iter().filter(|d| if radius > 0.0 { **d < radius } else { **d <= radius }).count();
+                assert_eq!(kth_in_plane(&rows, place, 3), (radius, 1 + nearer), "{step}");
+            }
+        }
+    }
+
+    #[test]
+    fn radii_on_the_line_are_those_of_a_full_sort() {
+        let mut rng = Rng::new(6);
+        let line = sorted(&(0..80).map(|_| (rng.normal() * 9.0).round()).collect::<Vec<_>>());
+        for place in 0..80 {
+            let mut all: Vec<f64> = line.iter().map(|v| (v - line[place]).abs()).collect();
+            all.sort_by(f64::total_cmp);
+            // The first is the number itself.
+            assert_eq!(kth_distance(&line, place, 3), all[3]);
+            let count = |r: f64| all.iter().filter(|d| if r > 0.0 { **d < r } else { **d <= r }).count();
+            assert_eq!(within(&line, line[place], all[3]), count(all[3]));
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! SVM-RFE: recursive elimination of the columns that a support vector machine misses least.
+//!
+//! A machine is trained on all columns left, the columns that matter least to it leave, and so on until one is left.
+//! How much a column matters is the change of $\lVert w \rVert^2 = \sum_{ik} \beta_i \beta_k K_{ik}$ when it is left out and the
+//! coefficients stay as they are, summed over the machines of all pairs of classes:
+//!
+//! $$ \text{linear: } \sum_p w_{pj}^2 \qquad
+//!    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik}\, e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
+//!
+//! The linear form ranks as scikit-learn's `RFE(SVC(kernel="linear"))` does. Departures: elimination always goes on to
+//! the last column, so that the order is complete and a smaller number keeps the first of a larger one's; the machine is
+//! solved to a tolerance of 1e-6, because where it stops decides between columns of nearly equal weight; the width of the
+//! RBF kernel is set once, on all columns. By its own rule the method keeps half of the columns, as scikit-learn
+//! does: errors on training rows cannot tell where to stop.
+//!
+//! Steps: squared distances or products of all rows are kept, and what a column adds to them is taken away when it
+//! leaves; each machine starts from the coefficients of the one before.
+//!
+//! Cost: for every round $O(n^2)$ per column that leaves, plus the training of a machine from a good start, plus
+//! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows. Memory: two matrices of $n^2$ numbers.
+//!
+//! Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
+//! machines*, 2002.
+
+use super::selector::{Selection, Selector, Wanted};
+use crate::classify::{ClassWeight, PairTask, vote};
+use crate::context::Context;
+use crate::data::{Classes, Dataset, Rows};
+use crate::error::{Error, Result};
+use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution};
+use crate::outcome::{Outcome, Stop};
+use crate::simd::{add_scaled, dot, exp_scaled};
+use ndarray::Array2;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "SVM-RFE";
+
+/// Columns leave by weights that are this near to the best ones.
+const TOLERANCE: f64 = 1e-6;
+
+/// How many columns leave in a round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// This many, 1 or more.
+    Count(usize),
+    /// This share of all columns there were, between 0 and 1; at least one.
+    Share(f64),
+}
+
+/// Recursive elimination by a support vector machine; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SvmRfe {
+    /// Linear or RBF.
+    pub kernel: KernelChoice,
+    /// The price of a row that the margin does not clear, above 0.
+    pub c: f64,
+    /// How many columns leave in a round.
+    pub step: Step,
+    /// What the price is multiplied by for rows of each class.
+    pub class_weight: ClassWeight,
+    /// Most steps of each machine's solver; 0 is no limit.
+    pub max_iter: usize,
+}
+
+impl Default for SvmRfe {
+    /// Linear, $C = 1$, one column at a time.
+    fn default() -> Self {
+        let kernel =
+            KernelChoice::Named { family: Family::Linear, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
+        Self { kernel, c: 1.0, step: Step::Count(1), class_weight: ClassWeight::None, max_iter: 0 }
+    }
+}
+
+impl SvmRfe {
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return Err(Error::param(NAME, "C", "a positive finite number", self.c));
+        }
+        match self.step {
+            Step::Count(0) => return Err(Error::param(NAME, "step", "1 or more", 0)),
+            Step::Share(share) if !(share > 0.0 && share < 1.0) => {
+                return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
+            }
+            _ => {}
+        }
+        self.class_weight.factors(classes)?;
+        self.kernel.validate()?;
+        let suits = match &self.kernel {
+            KernelChoice::Named { family, .. } => matches!(family, Family::Linear | Family::Rbf),
+            KernelChoice::Fixed(kernel) => matches!(kernel, Kernel::Linear | Kernel::Rbf { .. }),
+        };
+        if suits {
+            return Ok(());
+        }
+        Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
+    }
+
+    fn per_round(&self, d: usize) -> usize {
+        match self.step {
+            Step::Count(n) => n,
+            Step::Share(share) => ((share * d as f64) as usize).max(1),
+        }
+    }
+}
+
+impl Selector for SvmRfe {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        let classes = data.classes(NAME)?;
+        self.check(classes)?;
+        let d = data.d();
+        let wanted = wanted.resolve(NAME, d)?;
+        let n = data.n() as f64;
+        // Distances, kernel values, a pair's part of them; and the columns.
+        let bytes = 8.0 * (3.0 * n * n + n * d as f64);
+        ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
+        let kernel = self.kernel.resolve(data.x(), ctx)?;
+        let mut elimination = Elimination::new(self, &kernel, data, classes)?;
+        let rounds = elimination.run(self.per_round(d), ctx)?;
+        Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1)), rounds))
+    }
+}
+
+/// The state of a run.
+struct Elimination<'a> {
+    method: &'a SvmRfe,
+    classes: &'a Classes,
+    /// The width, for RBF.
+    gamma: Option<f64>,
+    /// Every column as it lies together.
+    columns: Vec<Vec<f64>>,
+    /// Whether a column is the same everywhere.
+    constant: Vec<bool>,
+    left: Vec<usize>,
+    /// Products or squared distances of all rows over the columns left.
+    pairs: Array2<f64>,
+    /// Columns that were left when `pairs` was last computed anew.
+    fresh: usize,
+    tasks: Vec<PairTask>,
+    solutions: Vec<SmoSolution>,
+    /// Columns that left, first ones first, and the round each left in.
+    gone: Vec<(usize, usize)>,
+    curve: Vec<f64>,
+    iterations: usize,
+    converged: bool,
+}
+
+impl<'a> Elimination<'a> {
+    fn new(method: &'a SvmRfe, kernel: &Kernel, data: &Dataset, classes: &'a Classes) -> Result<Self> {
+        let gamma = match kernel {
+            Kernel::Rbf { gamma } => Some(*gamma),
+            _ => None,
+        };
+        let (mean, spread) = data.x().moments();
+        // The spread of a constant column is the rounding of its mean.
+        let constant = (0..data.d()).map(|j| spread[j] <= 1e-14 * mean[j].abs()).collect();
+        let rows: Vec<usize> = (0..data.n()).collect();
+        let columns = transposed(data.x());
+        let mut run = Self {
+            method,
+            classes,
+            gamma,
+            columns,
+            constant,
+            left: (0..data.d()).collect(),
+            pairs: Array2::zeros((0, 0)),
+            fresh: 0,
+            tasks: PairTask::all(classes, &rows, &method.class_weight)?,
+            solutions: vec![],
+            gone: vec![],
+            curve: vec![],
+            iterations: 0,
+            converged: true,
+        };
+        run.rebuild()?;
+        Ok(run)
+    }
+
+    /// Rounds until one column is left.
+    fn run(&mut self, per_round: usize, ctx: &Context) -> Result<usize> {
+        let total = self.left.len().div_ceil(per_round);
+        let mut round = 0;
+        loop {
+            ctx.step("SVM-RFE", round, total)?;
+            round += 1;
+            let k = self.kernel_values();
+            self.train(&k, ctx)?;
+            self.curve.push(self.training_error(&k));
+            if self.left.len() == 1 {
+                return Ok(round);
+            }
+            let matters = self.how_much_each_matters();
+            let mut order: Vec<usize> = (0..self.left.len()).collect();
+            // Of equals the later column leaves first; constant columns matter to nobody.
+            let key = |at: usize| if self.constant[self.left[at]] { 0.0 } else { matters[at] };
+            order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
+            order.truncate(per_round.min(self.left.len() - 1));
+            let leaving: Vec<usize> = order.iter().map(|&at| self.left[at]).collect();
+            self.gone.extend(leaving.iter().map(|&j| (j, round)));
+            self.left.retain(|j| !leaving.contains(j));
+            self.take_away(&leaving)?;
+        }
+    }
+
+    /// Trains a machine per pair of classes, from the coefficients of the last.
+    fn train(&mut self, k: &Array2<f64>, ctx: &Context) -> Result<()> {
+        let smo = Smo { tolerance: TOLERANCE, max_iterations: self.method.max_iter, shrinking: true };
+        let (c, before) = (self.method.c, &self.solutions);
+        let solve = |(p, task): (usize, &PairTask)| {
+            let bounds: Vec<f64> = task.weights.iter().map(|w| w * c).collect();
+            let start = before.get(p).map(|s| &s.coefficients[..]);
+            let problem = PairProblem { signs: &task.signs, bounds: &bounds, start };
+            smo.solve(&problem, &mut BlockColumns::new(k.view(), &task.rows), ctx)
+        };
+        self.solutions = self.tasks.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
+        self.iterations += self.solutions.iter().map(|s| s.iterations).sum::<usize>();
+        self.converged &= self.solutions.iter().all(|s| s.converged);
+        Ok(())
+    }
+
+    fn kernel_values(&self) -> Array2<f64> {
+        let mut k = self.pairs.clone();
+        if let Some(gamma) = self.gamma {
+            exp_scaled(k.as_slice_mut().expect("laid out by rows"), -gamma);
+        }
+        k
+    }
+
+    /// The criterion of every column left.
+    fn how_much_each_matters(&self) -> Vec<f64> {
+        let each = |&j: &usize| -> f64 {
+            let column = &self.columns[j];
+            self.tasks
+                .iter()
+                .zip(&self.solutions)
+                .map(|(task, solution)| match self.gamma {
+                    None => linear_weight(task, solution, column).powi(2),
+                    Some(gamma) => self.radial_change(task, solution, column, gamma),
+                })
+                .sum()
+        };
+        self.left.par_iter().map(each).collect()
+    }
+
+    /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the rows that count.
+    fn radial_change(&self, task: &PairTask, solution: &SmoSolution, column: &[f64], gamma: f64) -> f64 {
+        let count: Vec<usize> = (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
+        let beta: Vec<f64> = count.iter().map(|&i| solution.coefficients[i]).collect();
+        let (mut with, mut without) = (vec![], vec![]);
+        let mut change = 0.0;
+        for (at, &i) in count.iter().enumerate() {
+            let row = self.pairs.row(task.rows[i]);
+            let here = column[task.rows[i]];
+            with.clear();
+            with.extend(count[..at].iter().map(|&k| row[task.rows[k]]));
+            without.clear();
+            // Distances cannot be negative; what is taken from them leaves rounding.
+            without.extend(
+                count[..at]
+                    .iter()
+                    .zip(&with)
+                    .map(|(&k, distance)| (distance - (here - column[task.rows[k]]).powi(2)).max(0.0)),
+            );
+            exp_scaled(&mut with, -gamma);
+            exp_scaled(&mut without, -gamma);
+            // The diagonal does not change; the other half of the matrix is the same.
+            change += 2.0 * beta[at] * (dot(&with, &beta[..at]) - dot(&without, &beta[..at]));
+        }
+        change.abs()
+    }
+
+    /// The share of training rows that the machines of this round get wrong.
+    fn training_error(&self, k: &Array2<f64>) -> f64 {
+        let n = self.classes.codes.len();
+        let present: Vec<usize> = {
+            let counts = self.classes.counts();
+            (0..counts.len()).filter(|&c| counts[c] > 0).collect()
+        };
+        let spread: Vec<Vec<f64>> = self
+            .tasks
+            .iter()
+            .zip(&self.solutions)
+            .map(|(task, solution)| {
+                let mut all = vec![0.0; n];
+                task.rows.iter().zip(&solution.coefficients).for_each(|(&i, &b)| all[i] = b);
+                all
+            })
+            .collect();
+        let wrong = |&i: &usize| {
+            let row = k.row(i).to_slice().expect("laid out by rows");
+            let values = spread.iter().zip(&self.solutions).map(|(all, s)| dot(row, all) + s.bias);
+            vote(&present, values) != self.classes.codes[i]
+        };
+        (0..n).into_par_iter().filter(wrong).count() as f64 / n as f64
+    }
+
+    /// Takes what these columns add to products or distances away.
+    fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
+        // Rounding adds up; a new sum over half as many columns costs no more than what was saved.
+        if 2 * self.left.len() <= self.fresh {
+            return self.rebuild();
+        }
+        let (n, gamma) = (self.pairs.nrows(), self.gamma);
+        for &j in leaving {
+            let column = &self.columns[j];
+            let cells = self.pairs.as_slice_mut().expect("laid out by rows");
+            cells.par_chunks_mut(n).enumerate().with_min_len(64).for_each(|(i, row)| match gamma {
+                None => add_scaled(row, -column[i], column),
+                Some(_) => {
+                    row.iter_mut()
+                        .zip(column)
+                        .for_each(|(v, x)| *v = (*v - (column[i] - x).powi(2)).max(0.0));
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// Products or squared distances from the columns left.
+    fn rebuild(&mut self) -> Result<()> {
+        let n = self.classes.codes.len();
+        self.fresh = self.left.len();
+        let x = Array2::from_shape_fn((n, self.left.len()), |(i, at)| self.columns[self.left[at]][i]);
+        let products = gram_symmetric(&Kernel::Linear, &x.into())?;
+        // By rows: the matrix is symmetric, and was laid out by columns.
+        let mut pairs = products.reversed_axes();
+        if self.gamma.is_some() {
+            let columns: Vec<&[f64]> = self.left.iter().map(|&j| &self.columns[j][..]).collect();
+            pairs.fill(0.0);
+            let cells = pairs.as_slice_mut().expect("laid out by rows");
+            cells.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
+                for column in &columns {
+                    row.iter_mut().zip(*column).for_each(|(v, x)| *v += (column[i] - x).powi(2));
+                }
+            });
+        }
+        self.pairs = pairs;
+        Ok(())
+    }
+
+    fn selection(self, n_selected: usize, rounds: usize) -> Selection {
+        let mut scores = vec![0.0; self.columns.len()];
+        for &(j, round) in &self.gone {
+            scores[j] = if self.constant[j] { 0.0 } else { round as f64 };
+        }
+        scores[self.left[0]] = if self.constant[self.left[0]] { 0.0 } else { rounds as f64 };
+        let order = self.left.iter().copied().chain(self.gone.iter().rev().map(|g| g.0)).collect();
+        let stop = if self.converged { Stop::Wanted } else { Stop::MaxIterations };
+        let curve = self.curve.into_iter().rev().collect();
+        let outcome = Outcome { stop, iterations: rounds };
+        Selection { method: "svm-rfe".into(), order, scores, n_selected, curve, outcome }
+    }
+}
+
+/// $w_j = \sum_i \beta_i x_{ij}$
+fn linear_weight(task: &PairTask, solution: &SmoSolution, column: &[f64]) -> f64 {
+    task.rows.iter().zip(&solution.coefficients).map(|(&i, b)| b * column[i]).sum()
+}
+
+/// The columns of all rows.
+fn transposed(x: &Rows) -> Vec<Vec<f64>> {
+    match x {
+        Rows::Dense(x) => x.columns().into_iter().map(|c| c.to_vec()).collect(),
+        Rows::Sparse(sparse) => {
+            let mut out = vec![vec![0.0; x.n()]; x.d()];
+            sparse.cells().for_each(|(i, j, v)| out[j][i] = v);
+            out
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use ndarray::array;
+
+    fn select(method: &SvmRfe, data: &Dataset) -> Selection {
+        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn by_hand() {
+        // Points (2, 1) and (-2, -1), and a column that is the same for both: w = (0.4, 0.2, 0).
+        let data = Dataset::labelled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
+        let selection = select(&SvmRfe { c: 100.0, ..SvmRfe::default() }, &data);
+        assert_eq!(selection.order, [0, 1, 2]);
+        assert_eq!(selection.scores, [3.0, 2.0, 0.0]);
+        assert_eq!((selection.n_selected, &selection.curve[..]), (1, &[0.0, 0.0, 0.0][..]));
+    }
+
+    fn rbf(gamma: f64) -> SvmRfe {
+        SvmRfe { kernel: Kernel::Rbf { gamma }.into(), c: 10.0, ..SvmRfe::default() }
+    }
+
+    #[test]
+    fn a_product_is_seen_by_rbf_and_not_by_linear() {
+        let mut rng = Rng::new(3);
+        let x = Array2::from_shape_simple_fn((200, 6), || rng.normal());
+        let codes = x.rows().into_iter().map(|r| usize::from(r[1] * r[4] > 0.0)).collect();
+        let data = Dataset::labelled(x, codes).unwrap();
+        let mut best = select(&rbf(0.2), &data).order[..2].to_vec();
+        best.sort_unstable();
+        assert_eq!(best, [1, 4]);
+        // Whichever columns the linear one keeps, it guesses: at least a third stays wrong.
+        let linear = select(&SvmRfe::default(), &data);
+        assert!(linear.curve[1] > 1.0 / 3.0, "{:?}", linear.curve);
+    }
+
+    /// The criterion from its definition: two Gram matrices, one without the column.
+    #[test]
+    fn the_change_of_the_norm_is_what_it_says() {
+        let mut rng = Rng::new(7);
+        let x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
+        let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] * r[1] > 0.5)).collect();
+        let data = Dataset::labelled(x, codes).unwrap();
+        let (method, kernel) = (rbf(0.3), Kernel::Rbf { gamma: 0.3 });
+        let classes = data.classes("t").unwrap();
+        let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
+        let k = run.kernel_values();
+        run.train(&k, &Context::default()).unwrap();
+        let beta = ndarray::Array1::from(run.solutions[0].coefficients.clone());
+        let norm = |columns: &[usize]| {
+            let k = gram_symmetric(&kernel, data.take_columns(columns).x()).unwrap();
+            beta.dot(&k.dot(&beta))
+        };
+        let all: Vec<usize> = (0..5).collect();
+        for (j, got) in run.how_much_each_matters().into_iter().enumerate() {
+            let rest: Vec<usize> = all.iter().copied().filter(|&c| c != j).collect();
+            let expected = (norm(&all) - norm(&rest)).abs();
+            // Sums of 1600 products of coefficients up to 10.
+            assert!((got - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {got} {expected}");
+        }
+    }
+
+    #[test]
+    fn steps_of_any_size_keep_what_they_should() {
+        let mut rng = Rng::new(5);
+        let x = Array2::from_shape_simple_fn((60, 9), || rng.normal());
+        let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
+        let data = Dataset::labelled(x, codes).unwrap();
+        let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
+        // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
+        assert_eq!(three.curve.len(), 4);
+        assert_eq!(select(&SvmRfe { step: Step::Share(0.4), ..SvmRfe::default() }, &data), three);
+        assert_eq!(three.order[0], 2);
+        let bad = SvmRfe { step: Step::Share(1.5), ..SvmRfe::default() };
+        let error = bad.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+        assert!(error.contains("'step' must be a share between 0 and 1"), "{error}");
+        let kernel = Kernel::Laplacian { gamma: 1.0 }.into();
+        let bad = SvmRfe { kernel, ..SvmRfe::default() };
+        assert!(bad.select(&data, Wanted::OwnRule, &Context::default()).is_err());
+    }
+}

@@ -1,0 +1,215 @@
+//! Support vector machines.
+
+use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
+use crate::run::{Settings, run};
+use kernsift::classify::{LinearSvm, PairMachines, Svm, SvmModel, SvmSearch};
+use kernsift::data::Rows;
+use kernsift::{Context, Error};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A trained machine.
+#[pyclass(frozen, module = "kernsift._native")]
+pub struct SvmMachine(Arc<Held>);
+
+#[derive(Serialize, Deserialize)]
+enum Held {
+    /// From rows; it computes kernels itself.
+    Rows(SvmModel),
+    /// From a Gram matrix of so many rows; it is given kernels.
+    Gram(PairMachines, usize),
+}
+
+impl Held {
+    fn machines(&self) -> &PairMachines {
+        match self {
+            Self::Rows(model) => model.machines(),
+            Self::Gram(machines, _) => machines,
+        }
+    }
+
+    fn values(&self, x: &Rows, ctx: &Context) -> kernsift::Result<Array2<f64>> {
+        match (self, x) {
+            (Self::Rows(model), x) => model.pair_values(x, ctx),
+            (Self::Gram(machines, n), Rows::Dense(k)) if k.ncols() == *n => Ok(machines.values(k.view())),
+            (Self::Gram(_, n), x) => Err(Error::Shape {
+                what: "columns of the kernel matrix".into(),
+                expected: n.to_string(),
+                got: x.d().to_string(),
+            }),
+        }
+    }
+}
+
+#[pymethods]
+impl SvmMachine {
+    /// The value of every pair of classes; above zero is the first of the pair.
+    fn pair_values<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (held, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| held.values(&x, ctx))?.into_pyarray(py))
+    }
+
+    /// A number per class, or one for two classes.
+    fn class_scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (held, x) = (self.0.clone(), x.to_rows()?);
+        let scores =
+            run(py, settings, move |ctx| Ok(held.machines().class_scores(held.values(&x, ctx)?.view())))?;
+        Ok(scores.into_pyarray(py))
+    }
+
+    /// The class of each row, a place among the classes.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (held, x) = (self.0.clone(), x.to_rows()?);
+        let codes = run(py, settings, move |ctx| {
+            let values = held.values(&x, ctx)?;
+            Ok(values.rows().into_iter().map(|v| held.machines().vote(v)).collect::<Vec<_>>())
+        })?;
+        Ok(to_indices(&codes).into_pyarray(py))
+    }
+
+    /// What the estimator shows.
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let machines = self.0.machines();
+        let support = match &*self.0 {
+            Held::Rows(model) => model.support().to_vec(),
+            Held::Gram(machines, _) => machines.support(),
+        };
+        let mut coefficients = Array2::zeros((machines.machines.len(), support.len()));
+        for (p, machine) in machines.machines.iter().enumerate() {
+            for (&row, &b) in machine.rows.iter().zip(&machine.coefficients) {
+                // A model counts rows among its support, a Gram matrix among all.
+                let at = match &*self.0 {
+                    Held::Rows(_) => Some(row),
+                    Held::Gram(..) => support.binary_search(&row).ok(),
+                };
+                if let Some(at) = at {
+                    coefficients[[p, at]] = b;
+                }
+            }
+        }
+        let outcome = machines.outcome();
+        let dict = PyDict::new(py);
+        dict.set_item("support", to_indices(&support).into_pyarray(py))?;
+        dict.set_item("coefficients", coefficients.into_pyarray(py))?;
+        let bias: Vec<f64> = machines.machines.iter().map(|m| m.bias).collect();
+        dict.set_item("bias", bias.into_pyarray(py))?;
+        let objectives: Vec<f64> = machines.machines.iter().map(|m| m.objective).collect();
+        dict.set_item("objectives", objectives.into_pyarray(py))?;
+        let (kernel, weights) = match &*self.0 {
+            Held::Rows(model) => (Some(to_json(model.kernel())?), model.weights().cloned()),
+            Held::Gram(..) => (None, None),
+        };
+        dict.set_item("kernel", kernel)?;
+        dict.set_item("weights", weights.map(|w| w.into_pyarray(py)))?;
+        let iterations: Vec<usize> = machines.machines.iter().map(|m| m.iterations).collect();
+        dict.set_item("iterations", to_indices(&iterations).into_pyarray(py))?;
+        dict.set_item("stop", outcome.stop.explain())?;
+        dict.set_item("converged", outcome.stop.converged())?;
+        Ok(dict)
+    }
+
+    /// The machine as text, from which [`SvmMachine::from_json`] makes the same to the last bit.
+    fn to_json(&self) -> PyResult<String> {
+        to_json(&*self.0)
+    }
+
+    /// What [`SvmMachine::to_json`] wrote.
+    #[staticmethod]
+    fn from_json(json: &str) -> PyResult<Self> {
+        Ok(Self(Arc::new(from_json("machine", json)?)))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
+    }
+}
+
+/// Trains a machine; `precomputed`: `x` is a Gram matrix.
+#[pyfunction]
+pub fn fit_svm<'py>(
+    py: Python<'py>,
+    svm: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    precomputed: bool,
+    settings: Settings,
+) -> PyResult<SvmMachine> {
+    let svm: Svm = from_json("svm", svm)?;
+    let data = to_dataset(&x, Some(y))?;
+    drop(x);
+    let held = run(py, settings, move |ctx| {
+        if !precomputed {
+            return Ok(Held::Rows(svm.fit(&data, ctx)?));
+        }
+        let (n, classes) = (data.n(), data.classes("SVM")?.clone());
+        let k = data.into_x().into_dense();
+        Ok(Held::Gram(svm.fit_gram(k.view(), &classes, ctx)?, n))
+    })?;
+    Ok(SvmMachine(Arc::new(held)))
+}
+
+/// Searches price and width, then trains a machine; also gives what was found.
+#[pyfunction]
+pub fn search_svm<'py>(
+    py: Python<'py>,
+    search: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    settings: Settings,
+) -> PyResult<(SvmMachine, Bound<'py, PyDict>)> {
+    let search: SvmSearch = from_json("search", search)?;
+    let data = to_dataset(&x, Some(y))?;
+    drop(x);
+    let found = run(py, settings, move |ctx| search.fit(&data, ctx))?;
+    let dict = PyDict::new(py);
+    dict.set_item("c", found.c)?;
+    dict.set_item("gamma", found.gamma)?;
+    let points = PyList::empty(py);
+    for point in &found.errors {
+        points.append((point.gamma, point.c, point.error, point.folds.clone(), point.converged))?;
+    }
+    dict.set_item("errors", points)?;
+    Ok((SvmMachine(Arc::new(Held::Rows(found.model))), dict))
+}
+
+/// Trains a linear machine.
+#[pyfunction]
+pub fn fit_linear_svm<'py>(
+    py: Python<'py>,
+    svm: &str,
+    x: RowsArgument<'py>,
+    y: ClassesArgument<'py>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let svm: LinearSvm = from_json("svm", svm)?;
+    let data = to_dataset(&x, Some(y))?;
+    drop(x);
+    let model = run(py, settings, move |ctx| svm.fit(&data, ctx))?;
+    let dict = PyDict::new(py);
+    dict.set_item("weights", model.weights.into_pyarray(py))?;
+    dict.set_item("bias", model.bias.into_pyarray(py))?;
+    dict.set_item("objectives", model.objectives.into_pyarray(py))?;
+    dict.set_item("iterations", model.outcome.iterations)?;
+    dict.set_item("stop", model.outcome.stop.explain())?;
+    dict.set_item("converged", model.outcome.stop.converged())?;
+    Ok(dict)
+}
