@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions, validate_params
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _get_feature_names
 
@@ -545,7 +545,11 @@ def _asked(label: str | None, method: Any, standardize: bool, random_state: Any)
 
 def _form(estimator: BaseSelector | BaseSpace) -> dict[str, Any]:
     """An estimator's settings, as the core spells them."""
-    estimator._validate_params()
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        # It would be told as a parameter of compare.
+        raise ValueError(str(error)) from None
     if isinstance(estimator, BaseSelector):
         return {"columns": {"method": estimator._method, **estimator._own_parameters()}}
     if estimator._unfitted_basis()._threshold_function() is not None:

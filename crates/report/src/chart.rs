@@ -208,7 +208,7 @@ impl Chart<'_> {
                     escape(&method.label),
                     words::counted(k, "feature"),
                     words::mean_and_sd(cell),
-                    cell.p.map(|p| format!(", {}", words::p_value(p))).unwrap_or_default()
+                    cell.p.map(|p| format!(", {}", escape(&words::p_value(p)))).unwrap_or_default()
                 );
             }
         }

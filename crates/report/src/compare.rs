@@ -56,10 +56,10 @@ fn headline(summary: &Summary, columns: usize) -> String {
         return "<p class=\"lede\">No method could be judged.</p>\n".into();
     };
     let all = summary.all_columns.map_or(String::new(), |cell| {
-        format!(" All {columns} columns together: {} %.", words::mean_and_sd(&cell))
+        format!(" All {columns} columns together: <span>{} %</span>.", words::mean_and_sd(&cell))
     });
     format!(
-        "<p class=\"lede\">{}: <strong>{} %</strong>, by <strong>{}</strong> with {}.{all}</p>\n",
+        "<p class=\"lede\">{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}</p>\n",
         words::best(summary.measure),
         words::mean_and_sd(cell),
         escape(&method.label),

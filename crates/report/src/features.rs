@@ -10,7 +10,7 @@ const ROWS: usize = 10;
 /// Numbers of features shown.
 const COUNTS: usize = 12;
 /// Characters of a column's name.
-const NAME: usize = 22;
+const NAME: usize = 20;
 
 /// A card per method that keeps columns; none if there is no such method.
 pub fn cards(journal: &Journal, summary: &Summary) -> Option<String> {

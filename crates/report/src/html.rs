@@ -22,6 +22,11 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
+/// A safe label that may go on in the next line after a setting.
+pub fn breakable(label: &str) -> String {
+    escape(label).replace(':', ":<wbr/>").replace('=', "=<wbr/>")
+}
+
 /// Safe text of at most `most` characters; what is longer loses its middle.
 pub fn shortened(text: &str, most: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
@@ -44,6 +49,12 @@ mod tests {
         assert_eq!(escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
         assert_eq!(escape("a\u{0}b\u{1b}[31m\u{202E}c\nd"), "a\u{FFFD}b\u{FFFD}[31m\u{FFFD}c d");
         assert_eq!(escape("flavanoids µ 酒"), "flavanoids µ 酒");
+    }
+
+    #[test]
+    fn labels_break_after_settings() {
+        assert_eq!(breakable("relief:k=5"), "relief:<wbr/>k=<wbr/>5");
+        assert_eq!(breakable("<:>"), "&lt;:<wbr/>&gt;");
     }
 
     #[test]

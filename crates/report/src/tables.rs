@@ -1,6 +1,6 @@
 //! Scores with their marks, costs, failures.
 
-use crate::html::escape;
+use crate::html::{breakable, escape};
 use crate::words;
 use kernsift::error::bytes;
 use kernsift::evaluate::{Cell, MethodSummary, Summary};
@@ -33,7 +33,7 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
     );
     for method in &summary.methods {
         let cells: String = block.iter().map(|&p| score(method.cells[p].as_ref())).collect();
-        html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escape(&method.label));
+        html += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", breakable(&method.label));
     }
     html + "</tbody></table></div>\n"
 }
@@ -41,7 +41,7 @@ fn score_block(summary: &Summary, block: &[usize]) -> String {
 fn score(cell: Option<&Cell>) -> String {
     let Some(cell) = cell else { return "<td class=\"none\">–</td>".into() };
     let (class, mark, note) = match cell.p {
-        _ if cell.best => (" class=\"best\"", "*", "best".into()),
+        _ if cell.best => (" class=\"best\"", "*", "best".to_owned()),
         Some(p) if words::is_worse(cell) => (" class=\"worse\"", "−", words::p_value(p)),
         Some(p) => ("", "", words::p_value(p)),
         None => ("", "", String::new()),
@@ -52,8 +52,9 @@ fn score(cell: Option<&Cell>) -> String {
         String::new()
     };
     format!(
-        "<td{class}><span class=\"mean\">{}</span>{spread}<span class=\"mark\">{mark}</span><span class=\"note\">{note}</span></td>",
-        words::percent(cell.mean)
+        "<td{class}><span class=\"mean\">{}</span>{spread}<span class=\"mark\">{mark}</span><span class=\"note\">{}</span></td>",
+        words::percent(cell.mean),
+        escape(&note)
     )
 }
 
@@ -77,7 +78,7 @@ pub fn costs(summary: &Summary) -> String {
         let seconds = |value: Option<f64>| value.map_or("–".into(), words::seconds);
         html += &format!(
             "<tr><th scope=\"row\">{}</th><td>{score}</td><td>{k}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            escape(&method.label),
+            breakable(&method.label),
             escape(&seconds(method.select_seconds)),
             escape(&seconds(method.judge_seconds)),
             method.peak_bytes.map_or("–".into(), bytes)
@@ -106,7 +107,11 @@ pub fn failures(summary: &Summary) -> Option<String> {
                 let n = words::counted(method.not_converged, "selection");
                 what.push(format!("{n} stopped at the iteration limit"));
             }
-            format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(&method.label), what.join("; "))
+            format!(
+                "<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n",
+                breakable(&method.label),
+                what.join("; ")
+            )
         })
         .collect();
     (!rows.is_empty()).then(|| {

@@ -152,8 +152,6 @@ fn a_page_says_what_was_compared_and_what_came_out() {
             );
         }
     }
-    // Both marks are there, or the loop above has shown nothing.
-    assert!(!all(&document, "td", "best").is_empty() && !all(&document, "td", "worse").is_empty());
     // Drawn: three methods and all columns together; the fourth has nothing to draw.
     assert_eq!(all(&document, "g", "method").len(), 3);
     assert!(text(one(&document, "g", "all")).contains("all 13 columns"));
@@ -167,14 +165,37 @@ fn a_page_says_what_was_compared_and_what_came_out() {
         failures.contains("24 results without a score") && failures.contains("n_neighbors"),
         "{failures}"
     );
-    // Columns kept: fisher's first is the same in every split; directions are not counted.
+    // Columns kept: fisher's favourite; directions are not counted.
     let kept = all(&document, "table", "kept");
     assert_eq!(kept.len(), 2, "fisher and random");
     let first = kept[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
-    assert_eq!(text(first), "flavanoids100100100");
+    let share = |k: usize| {
+        let mine: Vec<_> = journal.results().filter(|r| r.method == "fisher" && r.k == k).collect();
+        let with = mine.iter().filter(|r| r.features.iter().any(|name| name == "flavanoids")).count();
+        (100.0 * with as f64 / mine.len() as f64).round().to_string()
+    };
+    assert_eq!(text(first), format!("flavanoids{}{}{}", share(1), share(2), share(4)));
+    assert!(share(1) != "100" && share(4) == "100", "both kinds of cells");
     assert!(page.contains("Not shown: takes."));
     assert!(page.contains("optimistic") && page.contains("one pair at a time"));
     assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":300"));
+}
+
+#[test]
+fn cells_are_marked_by_the_paired_test() {
+    // The second is worse by the same in every split but one; the third by nothing that chance would not do.
+    let score = |m: usize, fold: usize, _: usize| {
+        let noise = [0.0, 0.02, -0.01, 0.01, 0.0][fold];
+        Some([0.1, 0.3, 0.12][m] + noise * [1.0, 1.1, -3.0][m])
+    };
+    let methods = ["good", "bad", "level"];
+    let journal = record(&methods, &[1], 5, "error", score);
+    let page = page(&journal, &methods, &[1], Measure::Error);
+    let document = parsed(&page);
+    assert_eq!(text(one(&document, "td", "best")), "10.4 ± 1.1*best");
+    assert_eq!(text(one(&document, "td", "worse")), "30.4 ± 1.3−p < 0.001");
+    let table = text(one(&document, "table", "scores"));
+    assert!(table.contains("level10.8 ± 3.4p 0."), "{table}");
 }
 
 #[test]
@@ -219,7 +240,7 @@ fn failures_are_text_too() {
     let journal = record(&["a"], &[1, 2], 3, "error", |_, fold, k| (fold != 1 || k != 2).then_some(0.25));
     let page = page(&journal, &["a"], &[1, 2], Measure::Error);
     let document = parsed(&page);
-    assert!(all(&document, "b", "").is_empty());
+    assert_eq!(all(&document, "b", "").len(), 1, "the method of the headline");
     assert!(text(one(&document, "table", "failures")).contains("1 result without a score: it <b>broke</b>"));
     assert!(text(one(&document, "table", "costs")).contains("0.25012.02.0 KiB"));
 }
@@ -288,7 +309,8 @@ fn many_methods_and_many_numbers() {
     assert_eq!(looks.len(), 20);
     // Long names are cut where they are drawn, and whole in the table.
     assert!(
-        page.contains("method 3 with a…") && text(all(&document, "table", "scores")[0]).contains(methods[3])
+        page.contains("method 3 with a … indeed")
+            && text(all(&document, "table", "scores")[0]).contains(methods[3])
     );
 }
 
