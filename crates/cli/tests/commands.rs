@@ -171,7 +171,7 @@ fn options_change_the_scores() {
     for (line, options) in [
         (
             "select builtin:wine -m relief",
-            &["--metric manhattan", "--units range", "--samples 40", "--class-weights equal"][..],
+            &["--metric euclidean", "--units given", "--samples 40", "--class-weights share"][..],
         ),
         (
             "select builtin:wine -m information-gain",

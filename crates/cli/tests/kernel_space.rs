@@ -194,9 +194,11 @@ fn columns_are_selected_by_votes_and_by_distances() {
     assert_ne!(record("-m ffs --weights individual")["scores"], ffs["scores"]);
     let page = s.ok("select builtin:wine -m ffs").out;
     assert!(page.contains("columns; the error was least there") && page.contains('└'), "{page}");
-    // Unscaled, the column with the largest numbers decides who is near.
     let relief = record("-m relief");
-    assert_ne!(record("-m relief --scale none")["order"], relief["order"]);
+    // Unscaled, the column with the largest numbers decides who is near; in units of ranges it cannot.
+    assert_eq!(record("-m relief --scale none")["order"], relief["order"]);
+    let given = |scale: &str| record(&format!("-m relief --units given --scale {scale}"));
+    assert_ne!(given("none")["order"], given("standard")["order"]);
     assert_ne!(record("-m relief --difference squared")["scores"], relief["scores"]);
     assert_ne!(record("-m relief --relief-neighbors 5")["scores"], relief["scores"]);
     s.ok("select builtin:wine -m relief -k 2 --out kept.csv --save relief.ks");

@@ -5,16 +5,16 @@ use clap::{Args, ValueEnum};
 /// Options of relief, information-gain, mutual-information, chi-squared and laplacian.
 #[derive(Args)]
 pub struct ScoreOptions {
-    /// relief, fskgs, fskpca: the distance by which rows are near [default: euclidean]
+    /// relief, fskgs, fskpca: the distance by which rows are near [default: manhattan; kernel space: euclidean]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub metric: Option<MetricArg>,
-    /// relief, fskgs, fskpca: what columns are measured in [default: what --scale says]
+    /// relief, fskgs, fskpca: what columns are measured in [default: range; kernel space: given]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub units: Option<UnitsArg>,
     /// relief, fskgs, fskpca: rows that look for neighbours, drawn at random [default: all]
     #[arg(long, value_name = "N", help_heading = "Selector")]
     pub samples: Option<usize>,
-    /// relief, fskgs, fskpca: how much each other class counts, of more than one [default: share]
+    /// relief, fskgs, fskpca: how much each other class counts, of more than one [default: equal; kernel space: share]
     #[arg(long, value_enum, help_heading = "Selector")]
     pub class_weights: Option<ClassWeightsArg>,
     /// information-gain, chi-squared: how numbers are put in bins [default: mdl; chi-squared: frequency]

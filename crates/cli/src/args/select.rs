@@ -66,7 +66,8 @@ pub struct SelectArgs {
     /// Kernel space: power to which weights are raised [default: 1]
     #[arg(long, value_name = "POWER", allow_hyphen_values = true, help_heading = "Selector")]
     pub weight_power: Option<f64>,
-    /// relief, fskgs, fskpca: near rows of each class that are looked at [default: 1]
+    /// relief, fskgs, fskpca: near rows of each class that are looked at [default: 10, or all it has; kernel
+    /// space: 1]
     #[arg(long, value_name = "N", help_heading = "Selector")]
     pub relief_neighbors: Option<usize>,
     /// relief, fskgs, fskpca: how differences count [default: absolute]
