@@ -224,7 +224,9 @@ impl<'a> Elimination<'a> {
             let start = before.get(p).map(|s| &s.coefficients[..]);
             let problem = PairProblem { signs: &task.signs, bounds: &bounds, start };
             let mut columns = BlockColumns::new(k.view(), &task.rows);
-            let rough = smo(ROUGH).solve(&problem, &mut columns, ctx)?;
+            // The machine of the round before is near already; with any violation let pass the solver only measures it.
+            let near = if start.is_some() { f64::INFINITY } else { ROUGH };
+            let rough = smo(near).solve(&problem, &mut columns, ctx)?;
             let better = polish(&problem, &columns, &rough, TOLERANCE, POLISHING);
             let problem = PairProblem { start: Some(&better), ..problem };
             smo(TOLERANCE).solve(&problem, &mut columns, ctx)
