@@ -130,6 +130,8 @@ fn collect(name: &str, value: &Value, parts: &mut Vec<String>) {
             });
         }
         Value::Null => {}
+        Value::Bool(true) => parts.push(spoken(name)),
+        Value::Bool(false) => parts.push(format!("no {}", spoken(name))),
         Value::String(text) if text == "none" => {}
         other => parts.push(format!("{} {}", spoken(name), plain(other))),
     }
@@ -193,6 +195,10 @@ mod tests {
         assert_eq!(
             words("svm"),
             "Support vector machine: cost from 0.25 1 4 16 64 256, inner folds 5, rbf kernel with gamma scale"
+        );
+        assert_eq!(
+            words("linear-svm"),
+            "Linear support vector machine: cost 1, intercept, loss squared-hinge, penalty l2"
         );
         assert_eq!(words("knn"), "Nearest neighbours: neighbours 5");
         assert_eq!(
