@@ -145,9 +145,9 @@ def compare(
     >>> result = compare(wine.data, wine.target, ["fisher", ReliefF()], [1, 2, 4], random_state=0)
     >>> print(result)
     error in % of svm, 5 splits of 178 rows and 13 columns
-    features            1            2           4
-    fisher    20.7 ± 9.7*  12.3 ± 5.8*  4.5 ± 5.8*
-    ReliefF   20.7 ± 9.7*  13.4 ± 7.6   6.2 ± 4.2
+    features             1             2           4
+    fisher     20.7 ± 9.7*   12.3 ± 5.8*  4.5 ± 5.8*
+    ReliefF   32.5 ± 13.9   15.7 ± 10.4   5.6 ± 3.5
     * best with as many features; - worse than that one (paired test, p < 0.05)
     all columns: 1.7 ± 1.5
     """

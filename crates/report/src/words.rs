@@ -130,6 +130,8 @@ fn collect(name: &str, value: &Value, parts: &mut Vec<String>) {
             });
         }
         Value::Null => {}
+        Value::Bool(true) => parts.push(spoken(name)),
+        Value::Bool(false) => parts.push(format!("no {}", spoken(name))),
         Value::String(text) if text == "none" => {}
         other => parts.push(format!("{} {}", spoken(name), plain(other))),
     }
@@ -181,8 +183,8 @@ mod tests {
     fn numbers() {
         assert_eq!([0.05618, 0.0, -0.00001, -0.352].map(percent), ["5.6", "0.0", "0.0", "−35.2"]);
         assert_eq!(
-            [0.0001, 0.00234, 0.5, 3.14159, 59.26, 12345.6].map(seconds),
-            ["< 0.001", "0.0023", "0.500", "3.14", "59.3", "12346"]
+            [0.0001, 0.00234, 0.5, 3.25159, 59.26, 12345.6].map(seconds),
+            ["< 0.001", "0.0023", "0.500", "3.25", "59.3", "12346"]
         );
         assert_eq!([0.0001, 0.04].map(p_value), ["p < 0.001", "p 0.040"]);
     }
@@ -193,6 +195,10 @@ mod tests {
         assert_eq!(
             words("svm"),
             "Support vector machine: cost from 0.25 1 4 16 64 256, inner folds 5, rbf kernel with gamma scale"
+        );
+        assert_eq!(
+            words("linear-svm"),
+            "Linear support vector machine: cost 1, intercept, loss squared-hinge, penalty l2"
         );
         assert_eq!(words("knn"), "Nearest neighbours: neighbours 5");
         assert_eq!(

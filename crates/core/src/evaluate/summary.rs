@@ -140,7 +140,7 @@ impl Summary {
             labels.iter().map(|label| MethodSummary::without_cells(journal, label, &counts)).collect();
         for &k in &counts {
             let values: Vec<_> = labels.iter().map(|label| by_place(label, k)).collect();
-            let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values)).collect();
+            let mut cells: Vec<Option<Cell>> = values.iter().map(Cell::of).collect();
             let best = best_of(&cells, measure);
             for (place, cell) in cells.iter_mut().enumerate() {
                 let (Some(cell), Some(best)) = (cell, best) else { continue };
