@@ -109,8 +109,8 @@ class TestAgainstScikitLearn:
         result = compare(X, data.target, ["fisher", "relief"], [2, 10], random_state=1, cv=4)
         folds = dict(splits_of(result))
         for record, predicted, truth, scores in recomputed(result.records, folds, X, data.target):
-            # Rows whose scores differ by less than the machines' tolerance may change places: a pair or two of
-            # the some 670 of a split.
+            # Rows whose scores differ by less than the machines' tolerance may change places: a pair or two
+            # of the some 670 of a split.
             assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.0035)
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
 
