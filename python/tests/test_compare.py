@@ -93,20 +93,15 @@ class TestAgainstScikitLearn:
     def test_every_score_of_every_method(self, whole, wine_frame, raw_wine):
         folds = dict(splits_of(whole))
         assert len(whole.records) == 5 * (8 * len(whole.methods) + 1)
-        borders = 0
-        for record, predicted, truth, _ in recomputed(whole.records, folds, wine_frame, raw_wine.target):
-            wrong = (predicted != truth).sum()
-            ours = round(record["error"] * len(truth))
-            # Both stop within a tolerance (ours 1e-3) of the optimum; a row at the border may fall to either
-            # side.
-            borders += abs(wrong - ours)
-            assert abs(wrong - ours) <= 1
-            if wrong == ours:
-                # The row that is wrong is the same one, or of the same class.
-                assert_allclose(
-                    record["balanced_accuracy"], balanced_accuracy_score(truth, predicted), atol=1e-12
-                )
-        assert borders <= 2, f"{borders} rows of {178 * (8 * len(whole.methods) + 1)} differ"
+        for record, predicted, truth, scores in recomputed(whole.records, folds, wine_frame, raw_wine.target):
+            # Machines stop at other points within their tolerances, but no row of wine lies so near a border.
+            assert round(record["error"] * len(truth)) == (predicted != truth).sum()
+            # The rest is sums of shares, in another order.
+            assert_allclose(
+                record["balanced_accuracy"], balanced_accuracy_score(truth, predicted), atol=1e-12
+            )
+            areas = [roc_auc_score(truth == c, scores[:, c]) for c in range(3)]
+            assert_allclose(record["auc"], np.mean(areas), atol=1e-12)
 
     def test_areas_of_two_classes(self):
         data = load_dataset("sonar")
@@ -114,10 +109,10 @@ class TestAgainstScikitLearn:
         result = compare(X, data.target, ["fisher", "relief"], [2, 10], random_state=1, cv=4)
         folds = dict(splits_of(result))
         for record, predicted, truth, scores in recomputed(result.records, folds, X, data.target):
-            # Rows whose scores differ by less than the tolerance may change places: a few of the some 670
-            # pairs of a split.
-            assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.005)
-            assert abs(record["error"] - (predicted != truth).mean()) <= 1.01 / len(truth)
+            # Rows whose scores differ by less than the machines' tolerance may change places: a pair or two
+            # of the some 670 of a split.
+            assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.0035)
+            assert round(record["error"] * len(truth)) == (predicted != truth).sum()
 
     def test_the_columns_of_the_fisher_score(self, whole, wine_frame, raw_wine):
         folds = dict(splits_of(whole))
