@@ -63,7 +63,8 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
             Their classes.
         """
         x = self._checked(X)
-        return self.classes_[self._machine.predict(native_rows(x), self._settings())]
+        predicted: npt.NDArray[Any] = self.classes_[self._machine.predict(native_rows(x), self._settings())]
+        return predicted
 
     def decision_function(self, X: Any) -> FloatArray:
         """Measure on which side of the border rows lie, and how far.
@@ -120,7 +121,7 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
         self.intercept_: FloatArray = sign * summary["bias"]
         for name in ("coef_", "kernel_", "gamma_"):
             # Left by an earlier fit with another kernel.
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if summary["weights"] is not None:
             self.coef_: FloatArray = sign * summary["weights"]
         if summary["kernel"] is not None:

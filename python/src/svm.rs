@@ -19,7 +19,7 @@ pub struct SvmMachine(Arc<Held>);
 #[derive(Serialize, Deserialize)]
 enum Held {
     /// From rows; it computes kernels itself.
-    Rows(SvmModel),
+    Rows(Box<SvmModel>),
     /// From a Gram matrix of so many rows; it is given kernels.
     Gram(PairMachines, usize),
 }
@@ -158,7 +158,7 @@ pub fn fit_svm<'py>(
     drop(x);
     let held = run(py, settings, move |ctx| {
         if !precomputed {
-            return Ok(Held::Rows(svm.fit(&data, ctx)?));
+            return Ok(Held::Rows(Box::new(svm.fit(&data, ctx)?)));
         }
         let (n, classes) = (data.n(), data.classes("SVM")?.clone());
         let k = data.into_x().into_dense();
@@ -188,7 +188,7 @@ pub fn search_svm<'py>(
         points.append((point.gamma, point.c, point.error, point.folds.clone(), point.converged))?;
     }
     dict.set_item("errors", points)?;
-    Ok((SvmMachine(Arc::new(Held::Rows(found.model))), dict))
+    Ok((SvmMachine(Arc::new(Held::Rows(Box::new(found.model)))), dict))
 }
 
 /// Trains a linear machine.

@@ -265,6 +265,13 @@ fn options_that_would_do_nothing() {
             "--eta belongs to klms, and the weak classifiers of -m ffs are stumps; add --weak klms",
         ),
         ("select builtin:wine -m relief --weak klms", "--weak has no effect with -m relief"),
+        ("select builtin:wine -m relief --svm-c 2", "--svm-c has no effect with -m relief"),
+        ("select builtin:wine -m l1-svm --step 2", "--step has no effect with -m l1-svm"),
+        ("select builtin:wine -m l1-svm --kernel rbf", "--kernel has no effect with -m l1-svm"),
+        (
+            "select builtin:wine -m svm-rfe --gamma 2",
+            "--gamma has no effect with the linear kernel of -m svm-rfe",
+        ),
         ("select builtin:wine -m fisher --difference squared", "--difference has no effect with -m fisher"),
         ("select builtin:wine --metric manhattan", "--metric has no effect with -m fisher"),
         ("select builtin:wine -m laplacian --units range", "--units has no effect with -m laplacian"),

@@ -201,6 +201,18 @@ fn columns_are_selected_by_votes_and_by_distances() {
     assert_ne!(given("none")["order"], given("standard")["order"]);
     assert_ne!(record("-m relief --difference squared")["scores"], relief["scores"]);
     assert_ne!(record("-m relief --relief-neighbors 5")["scores"], relief["scores"]);
+    let rfe = record("-m svm-rfe");
+    for options in ["--step 3", "--svm-c 0.001", "--kernel rbf"] {
+        assert_ne!(record(&format!("-m svm-rfe {options}"))["scores"], rfe["scores"], "{options}");
+    }
+    assert_ne!(
+        record("-m svm-rfe --kernel rbf --gamma 1")["order"],
+        record("-m svm-rfe --kernel rbf")["order"]
+    );
+    assert_ne!(record("-m l1-svm --svm-c 0.01")["selected"], record("-m l1-svm")["selected"]);
+    assert_eq!(record("-m l1-svm -k 4")["selected"].as_array().unwrap().len(), 4);
+    assert!(s.ok("select builtin:wine -m svm-rfe").out.contains("error of the machine"));
+    assert!(!s.ok("select builtin:wine -m svm-rfe --step 3").out.contains("error of the machine"));
     s.ok("select builtin:wine -m relief -k 2 --out kept.csv --save relief.ks");
     assert_eq!(s.ok("apply relief.ks builtin:wine").out, s.text("kept.csv"), "values as they were");
     let names = s.text("kept.csv").lines().next().unwrap().to_owned();

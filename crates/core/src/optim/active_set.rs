@@ -78,7 +78,8 @@ impl<'a> State<'a> {
             }
         }
         for (at, &i) in self.free.iter().enumerate() {
-            self.beta[i] += share * change[at];
+            // Several may meet their bounds together, one of them by rounding a little beyond.
+            self.beta[i] = (self.beta[i] + share * change[at]).clamp(self.least[i], self.most[i]);
             add_scaled(&mut self.left, -share * change[at], self.columns.column(i));
         }
         if let Some(at) = blocks {

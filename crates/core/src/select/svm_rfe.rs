@@ -462,6 +462,24 @@ mod tests {
         }
     }
 
+    /// Low prices put nearly all coefficients at a bound, and many meet it in the same step.
+    #[test]
+    fn every_price_has_an_answer() {
+        let mut rng = Rng::new(8);
+        let x = Array2::from_shape_simple_fn((90, 8), || (4.0 * rng.normal()).round() / 4.0);
+        let codes = x.rows().into_iter().map(|r| ((r[0] + r[1] + 2.0).max(0.0) as usize).min(2)).collect();
+        let data = Dataset::labelled(x, codes).unwrap();
+        for power in -6..5 {
+            let selection = select(&SvmRfe { c: 10f64.powi(power), ..SvmRfe::default() }, &data);
+            assert!(selection.outcome.stop.converged() && selection.is_sound(8));
+            if power > -2 {
+                let mut best = selection.order[..2].to_vec();
+                best.sort_unstable();
+                assert_eq!(best, [0, 1], "1e{power}");
+            }
+        }
+    }
+
     #[test]
     fn steps_of_any_size_keep_what_they_should() {
         let mut rng = Rng::new(5);

@@ -127,7 +127,10 @@ fn page(loaded: &Loaded, selection: &Selection, everything: bool) -> String {
         selection.method,
         data.d(),
     );
-    let error = selection.curve.get(kept - 1);
+    // Elimination by several columns at a time has an error per round, not per number of columns.
+    let machine = selection.method == "svm-rfe";
+    let by_count = !machine || selection.curve.len() == data.d();
+    let error = selection.curve.get(kept - 1).filter(|_| by_count);
     if error.is_some() {
         text += &format!("; {}", selection.outcome.stop.explain());
     }
@@ -137,7 +140,8 @@ fn page(loaded: &Loaded, selection: &Selection, everything: bool) -> String {
     }
     if let Some(&error) = error {
         text += &format!(
-            "\n  error of the vote on the training rows, by number of columns; with {kept} it is {}\n\n{}",
+            "\n  error of the {} on the training rows, by number of columns; with {kept} it is {}\n\n{}",
+            if machine { "machine" } else { "vote" },
             number(error),
             curve(&selection.curve, None)
         );
