@@ -215,7 +215,8 @@ class CompareResult:
         self.methods = list(labels)
         self.n_features = sorted(set(counts))
         self.scoring = scoring
-        lines = [json.loads(line) for line in text.splitlines()]
+        # Not splitlines: names may hold other characters that end a line.
+        lines = [json.loads(line) for line in text.split("\n") if line]
         self.run: dict[str, Any] = lines[0]
         shown = {*self.methods, ALL_COLUMNS}
         kinds = [(line.pop("kind"), line) for line in lines]
@@ -227,7 +228,7 @@ class CompareResult:
             and (line["method"] == ALL_COLUMNS or line["k"] in self.n_features)
         ]
         self.costs: list[dict[str, Any]] = [
-            cost for cost in map(json.loads, costs.splitlines()) if cost["method"] in shown
+            cost for cost in map(json.loads, filter(None, costs.split("\n"))) if cost["method"] in shown
         ]
         self.summary = self._summary(scoring)
 
@@ -388,7 +389,8 @@ class CompareResult:
 
 
 def _plain(cell: Mapping[str, Any]) -> str:
-    return f"{100 * cell['mean']:.1f} ± {100 * cell['sd']:.1f}"
+    some = "" if cell["splits"] == cell["of"] else f" ({cell['splits']}/{cell['of']})"
+    return f"{100 * cell['mean']:.1f} ± {100 * cell['sd']:.1f}{some}"
 
 
 def _marked(cell: Mapping[str, Any]) -> str:

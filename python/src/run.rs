@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// How often the waiting thread looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long work that was told to stop is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How often progress is written.
 const TELL: Duration = Duration::from_secs(1);
 /// The most threads of a pool.
@@ -94,6 +96,8 @@ fn wait_for<T: Send + 'static>(
         });
         if let Err(exception) = looked {
             watch.stop.store(true, Ordering::Relaxed);
+            // Most work stops at once, and gives back what it holds, such as the lock of a record.
+            let _ = finished.recv_timeout(PATIENCE);
             return Err(exception);
         }
     }

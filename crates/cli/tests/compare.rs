@@ -61,7 +61,7 @@ fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
     let whole = s.text("whole.jsonl");
     let results = lines(&whole).iter().filter(|l| l["kind"] == "result").count();
     assert_eq!(results, 4 * (4 * 6 + 1));
-    let (mut kills, mut kept) = (0, 0);
+    let (mut kills, mut kept, mut parts) = (0, 0, 0);
     // Pauses from nothing to long enough for several pieces of work.
     for attempt in 0u64.. {
         let mut child = s
@@ -81,13 +81,14 @@ fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
         let now = text.lines().filter(|line| line.contains("\"kind\":\"result\"")).count();
         assert!(now >= kept, "nothing is lost: {now} after {kept}");
         kept = now;
+        parts += usize::from(0 < now && now < results);
         if attempt == 60 {
             // A slow machine: what is left is done in one go.
             s.ok(&format!("{line} --record broken.jsonl"));
             break;
         }
     }
-    assert!(kills > 0);
+    assert!(kills > 0 && parts > 0, "some kill came in the middle of the work");
     assert_eq!(s.text("broken.jsonl"), whole);
     // Once more: nothing is left to do, and costs stay as they were measured.
     let costs = s.text("broken.cost.jsonl");
@@ -114,6 +115,9 @@ fn an_interrupt_keeps_what_was_done() {
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout.is_empty());
     assert!(lines(&s.text("runs.jsonl"))[0]["kind"] == "run");
+    // The lock is gone with the run.
+    let run = s.run("compare builtin:wine -m fisher -k 2 --record runs.jsonl");
+    assert!(run.err.contains("the record is of other data"), "{}", run.err);
 }
 
 #[test]
@@ -176,7 +180,7 @@ fn mistakes_are_named() {
         ("compare builtin:wine -m fisher --judge jury", "no judge 'jury'"),
         ("compare builtin:wine -m fisher --judge knn --cost 3", "--cost has no effect with --judge knn"),
         ("compare builtin:wine -m fisher --neighbors 3", "--neighbors has no effect with --judge svm"),
-        ("compare builtin:wine -m fisher --judge kernel-knn --gamma 1,2", "takes one --gamma"),
+        ("compare builtin:wine -m fisher --judge kernel-knn --kernel poly --gamma 1,2", "takes one --gamma"),
         ("compare builtin:wine -m fisher --judge knn --neighbors 0", "--neighbors must be at least 1"),
         ("compare builtin:wine -m fisher --cost 1,-2", "a positive number is expected"),
         ("compare builtin:wine --target none -m fisher", "no target"),
@@ -184,8 +188,17 @@ fn mistakes_are_named() {
         ("compare builtin:wine -m fisher --record nowhere/runs.jsonl", "nowhere"),
         (
             "compare builtin:wine -m relief:n_neighbors=500:clip=false --judge knn -k 2",
+            "'n_neighbors' must be from 1",
+        ),
+        (
+            "compare builtin:wine -m relief:n_neighbors=46:clip=false --judge knn -k 2",
             "no method could be judged",
         ),
+        ("compare builtin:wine -m fisher -k 2 --judge knn --folds 178 --score auc", "auc cannot be told"),
+        ("compare builtin:wine -m fisher -k 2 --judge kernel-knn --gamma 2", "--gamma has no effect"),
+        ("compare builtin:wine -m fisher -k 2 --kernel linear --gamma 2", "no effect with --kernel linear"),
+        ("compare builtin:wine -m fisher --record r.jsonl --report ./r.jsonl", "need different files"),
+        ("compare builtin:wine -m fisher -k 2 --repeats 10000000000", "use fewer repeats"),
     ] {
         let run = s.run(line);
         assert_eq!(run.code, 2, "{line}\n{}{}", run.out, run.err);

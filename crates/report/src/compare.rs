@@ -48,7 +48,7 @@ fn section(id: &str, title: &str, content: &str) -> String {
 fn headline(summary: &Summary, columns: usize) -> String {
     let sign = if summary.measure.larger_is_better() { -1.0 } else { 1.0 };
     let bests = summary.methods.iter().filter_map(|method| {
-        let (cell, k) = tables::best_of(summary, method)?;
+        let (cell, k) = summary.best_of(method)?;
         Some((sign * cell.mean, k, method, cell))
     });
     let best = bests.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -61,7 +61,7 @@ fn headline(summary: &Summary, columns: usize) -> String {
     format!(
         "<p class=\"lede\">{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}</p>\n",
         words::best(summary.measure),
-        words::mean_and_sd(cell),
+        words::mean_and_sd(&cell),
         escape(&method.label),
         words::counted(k, "feature")
     )

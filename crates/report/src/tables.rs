@@ -3,7 +3,7 @@
 use crate::html::{breakable, escape};
 use crate::words;
 use kernsift::error::bytes;
-use kernsift::evaluate::{Cell, MethodSummary, Summary};
+use kernsift::evaluate::{Cell, Summary};
 
 /// Numbers of features in one table, so that it fits a page.
 const BLOCK: usize = 8;
@@ -51,18 +51,12 @@ fn score(cell: Option<&Cell>) -> String {
     } else {
         String::new()
     };
+    let spread = spread + &words::of_splits(cell);
     format!(
         "<td{class}><span class=\"mean\">{}</span>{spread}<span class=\"mark\">{mark}</span><span class=\"note\">{}</span></td>",
         words::percent(cell.mean),
         escape(&note)
     )
-}
-
-/// A method's best cell and the number of features it has there; of equals the one with fewer.
-pub fn best_of<'a>(summary: &Summary, method: &'a MethodSummary) -> Option<(&'a Cell, usize)> {
-    let sign = if summary.measure.larger_is_better() { -1.0 } else { 1.0 };
-    let known = method.cells.iter().zip(&summary.counts).filter_map(|(cell, &k)| Some((cell.as_ref()?, k)));
-    known.min_by(|a, b| (sign * a.0.mean).total_cmp(&(sign * b.0.mean)))
 }
 
 /// What each method reached at best, and what it took.
@@ -73,8 +67,9 @@ pub fn costs(summary: &Summary) -> String {
          <th scope=\"col\">selecting, s</th><th scope=\"col\">judging, s</th><th scope=\"col\">memory</th></tr></thead>\n<tbody>\n",
     );
     for method in &summary.methods {
-        let (score, k) = best_of(summary, method)
-            .map_or(("–".into(), "–".into()), |(cell, k)| (words::mean_and_sd(cell), k.to_string()));
+        let (score, k) = summary
+            .best_of(method)
+            .map_or(("–".into(), "–".into()), |(cell, k)| (words::mean_and_sd(&cell), k.to_string()));
         let seconds = |value: Option<f64>| value.map_or("–".into(), words::seconds);
         html += &format!(
             "<tr><th scope=\"row\">{}</th><td>{score}</td><td>{k}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",

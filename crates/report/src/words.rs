@@ -36,11 +36,13 @@ pub fn percent(share: f64) -> String {
 
 /// Mean and spread, in per cent.
 pub fn mean_and_sd(cell: &Cell) -> String {
-    if cell.splits > 1 {
-        format!("{} ± {}", percent(cell.mean), percent(cell.sd))
-    } else {
-        percent(cell.mean)
-    }
+    let spread = if cell.splits > 1 { format!(" ± {}", percent(cell.sd)) } else { String::new() };
+    format!("{}{spread}{}", percent(cell.mean), of_splits(cell))
+}
+
+/// How many splits a cell is about, if not all.
+pub fn of_splits(cell: &Cell) -> String {
+    if cell.is_whole() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) }
 }
 
 /// A p-value.

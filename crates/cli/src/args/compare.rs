@@ -1,6 +1,6 @@
 //! What `kernsift compare` takes.
 
-use super::shared::{ScaleArg, TableArgs};
+use super::shared::{KernelArg, ScaleArg, TableArgs};
 use super::values::{counts, gamma, positive};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -14,8 +14,9 @@ pub struct CompareArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The methods, separated by commas: names, names with settings such as relief:n_neighbors=5, or
-    /// 'all' for every method that selects columns and can use the target
+    /// The methods, separated by commas: names (see `kernsift methods`), names with settings such as
+    /// relief:n_neighbors=5, 'random' for columns drawn by chance, or 'all' for every method that
+    /// selects columns and can use the target
     #[arg(short, long = "methods", value_name = "LIST", value_delimiter = ',', default_value = "all")]
     pub methods: Vec<String>,
     /// The numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or all columns]
@@ -52,8 +53,11 @@ pub struct CompareArgs {
     /// factors of 4; 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Judge")]
     pub cost: Option<Vec<f64>>,
-    /// svm: widths to choose from; kernel-knn, ridge: their width: scale, median or numbers [default:
-    /// scale; kernel-knn: median]
+    /// svm, kernel-knn, ridge: the kernel [default: rbf]
+    #[arg(long, value_enum, help_heading = "Judge")]
+    pub kernel: Option<KernelArg>,
+    /// svm: widths to choose from; kernel-knn with poly, ridge: their width: scale, median or numbers
+    /// [default: scale; kernel-knn: median]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Judge")]
     pub gamma: Option<Vec<kernsift::kernel::Gamma>>,
     /// knn, kernel-knn: neighbours that answer [default: 5]

@@ -2,6 +2,7 @@
 
 use super::values::{gamma, threshold};
 use clap::{Args, ValueEnum};
+use kernsift::kernel::Family;
 
 /// A table and how to read it.
 #[derive(Args)]
@@ -127,6 +128,18 @@ pub enum KernelArg {
     Poly,
     /// exp(-gamma |x-y|_1)
     Laplacian,
+}
+
+impl KernelArg {
+    /// What the library calls it.
+    pub fn family(self) -> Family {
+        match self {
+            Self::Rbf => Family::Rbf,
+            Self::Linear => Family::Linear,
+            Self::Poly => Family::Poly,
+            Self::Laplacian => Family::Laplacian,
+        }
+    }
 }
 
 /// How pivots are chosen.

@@ -1,7 +1,7 @@
 //! `kernsift compare`
 
 use super::options::refuse;
-use crate::args::{CompareArgs, MissingArg, ScaleArg, ScoreArg};
+use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
@@ -48,9 +48,6 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         None => Journal::in_memory(),
     };
     let known = journal.results().count();
-    if known > 0 {
-        console.inform(&format!("going on with {known} results that the record has"));
-    }
     compare.run(data, &loaded.name, &mut journal, ctx).map_err(|error| {
         if let (true, Some(path)) = (error.is_interrupted(), &args.record) {
             console.inform(&format!("what was done is kept in {}; the same command goes on", path.display()));
@@ -58,14 +55,13 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         typed(error)
     })?;
     console.clear();
+    if known > 0 {
+        console.inform(&format!("{known} results were in the record"));
+    }
     let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
     let summary = Summary::of(&journal, &labels, &compare.counts, measure);
     warn_of_failures(&summary, console)?;
-    if let Some(path) = &args.report {
-        let text = compare_page(&journal, &summary, &format!("Features of {}", loaded.name));
-        write_atomic(path, |out| out.write_all(text.as_bytes()))?;
-        console.inform(&format!("the page is {}", path.display()));
-    }
+    // Printed first: if the page cannot be written, the table is not lost with it.
     if args.json {
         let record = json!({
             "command": "compare",
@@ -78,16 +74,29 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
             "results": journal.results().collect::<Vec<_>>(),
             "costs": journal.costs().collect::<Vec<_>>(),
         });
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    } else {
+        print(&page(&loaded, &compare, &summary, console.is_verbose()))?;
     }
-    Ok(print(&page(&loaded, &compare, &summary, console.is_verbose()))?)
+    if let Some(path) = &args.report {
+        let text = compare_page(&journal, &summary, &format!("Features of {}", loaded.name));
+        write_atomic(path, |out| out.write_all(text.as_bytes()))?;
+        console.inform(&format!("the page is {}", path.display()));
+    }
+    Ok(())
 }
 
 /// Refuses a place for the page that cannot be written to, or that something else needs, before any work.
 fn check_report(args: &CompareArgs, data: &str) -> Result<(), Failure> {
     let Some(path) = &args.report else { return Ok(()) };
     keep_inputs(path, "--report", &[Path::new(data)])?;
-    if args.record.as_ref().is_some_and(|record| path == record || *path == costs_beside(record)) {
+    // A new file has no real path yet, but its folder has.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    let taken = args.record.iter().flat_map(|record| [record.clone(), costs_beside(record)]);
+    if taken.into_iter().any(|taken| place(&taken) == place(path)) {
         return Err(Failure::Input("--report and --record need different files".into()));
     }
     Ok(check_place(path)?)
@@ -97,7 +106,7 @@ fn check_report(args: &CompareArgs, data: &str) -> Result<(), Failure> {
 fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
     let mut contestants: Vec<Contestant> = vec![];
     for text in &args.methods {
-        let new = match text.as_str() {
+        let new = match text.trim() {
             "all" => Contestant::all_for(data.target()),
             text => vec![Contestant::parse(text)?],
         };
@@ -134,27 +143,39 @@ fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> 
     let gamma = [("--gamma", args.gamma.is_some())];
     let neighbors = [("--neighbors", args.neighbors.is_some())];
     let penalty = [("--penalty", args.penalty.is_some())];
+    let kernel = [("--kernel", args.kernel.is_some())];
     let refused: &[&[(&str, bool)]] = match judge {
         Judge::Svm(_) => &[&neighbors, &penalty],
-        Judge::LinearSvm(_) => &[&gamma, &neighbors, &penalty],
-        Judge::Knn(_) => &[&cost, &gamma, &penalty],
+        Judge::LinearSvm(_) => &[&kernel, &gamma, &neighbors, &penalty],
+        Judge::Knn(_) => &[&kernel, &cost, &gamma, &penalty],
         Judge::KernelKnn(_) => &[&cost, &penalty],
         Judge::Ridge(_) => &[&cost, &neighbors],
     };
     refused.iter().try_for_each(|options| refuse(&name, options))?;
+    refuse(
+        "--kernel linear",
+        &[("--gamma", args.gamma.is_some() && args.kernel == Some(KernelArg::Linear))],
+    )?;
     match &mut judge {
         Judge::Svm(search) => {
             search.c = args.cost.clone().unwrap_or_else(|| search.c.clone());
             search.gamma = args.gamma.clone().unwrap_or_default();
+            set_kernel(&mut search.svm.kernel, args.kernel, None);
         }
         Judge::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
         Judge::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
         Judge::KernelKnn(knn) => {
-            set_width(&mut knn.kernel, one(&args.gamma, "--gamma", &name)?);
+            // Distances of the others rise with plain ones whatever the width is.
+            let no_width = args.kernel != Some(KernelArg::Poly);
+            refuse(
+                &format!("{name} unless --kernel is poly"),
+                &[("--gamma", args.gamma.is_some() && no_width)],
+            )?;
+            set_kernel(&mut knn.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
             knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors);
         }
         Judge::Ridge(ridge) => {
-            set_width(&mut ridge.kernel, one(&args.gamma, "--gamma", &name)?);
+            set_kernel(&mut ridge.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
             ridge.penalties = args.penalty.clone().unwrap_or_else(|| ridge.penalties.clone());
         }
     }
@@ -170,10 +191,10 @@ fn one<T: Copy>(values: &Option<Vec<T>>, option: &str, judge: &str) -> Result<Op
     }
 }
 
-fn set_width(kernel: &mut KernelChoice, width: Option<Gamma>) {
-    if let (KernelChoice::Named { gamma, .. }, Some(width)) = (kernel, width) {
-        *gamma = width;
-    }
+fn set_kernel(kernel: &mut KernelChoice, new: Option<KernelArg>, width: Option<Gamma>) {
+    let KernelChoice::Named { family, gamma, .. } = kernel else { return };
+    *family = new.map_or(*family, |new| new.family());
+    *gamma = width.unwrap_or(*gamma);
 }
 
 fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
@@ -189,8 +210,17 @@ fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
 /// Says which methods could not be judged; where none could there is no table.
 fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure> {
     let nothing = summary.methods.iter().all(|m| m.cells.iter().all(Option::is_none));
-    if let (true, Some(failure)) = (nothing, summary.methods.iter().find_map(|m| m.failure.as_ref())) {
+    if nothing {
+        let failure = summary.methods.iter().find_map(|m| m.failure.clone()).unwrap_or_else(|| {
+            let score = summary.measure.name();
+            format!(
+                "{score} cannot be told from the test rows of any split; use fewer folds, or another --score"
+            )
+        });
         return Err(Failure::Input(format!("no method could be judged: {failure}")));
+    }
+    if let Some(failure) = &summary.all_columns_failure {
+        console.warn(&format!("all columns together: {failure}"));
     }
     for method in &summary.methods {
         if let Some(failure) = &method.failure {
@@ -259,13 +289,8 @@ fn block_of(summary: &Summary, block: &[usize], show: &dyn Fn(&Cell, Measure) ->
 
 /// What selecting took, a line per method.
 fn costs(summary: &Summary) -> String {
-    let best = |cells: &[Option<Cell>]| {
-        let known = cells.iter().zip(&summary.counts).filter_map(|(cell, &k)| Some(((*cell)?, k)));
-        let sign = if summary.measure.larger_is_better() { -1.0 } else { 1.0 };
-        known.min_by(|a, b| (sign * a.0.mean).total_cmp(&(sign * b.0.mean)))
-    };
     let rows = summary.methods.iter().map(|method| {
-        let (score, k) = best(&method.cells).map_or((String::new(), String::new()), |(cell, k)| {
+        let (score, k) = summary.best_of(method).map_or((String::new(), String::new()), |(cell, k)| {
             (plain(&cell, summary.measure), k.to_string())
         });
         let seconds = |value: Option<f64>| value.map_or(String::new(), number);
@@ -292,7 +317,8 @@ fn measure_words(measure: Measure) -> &'static str {
 }
 
 fn plain(cell: &Cell, _: Measure) -> String {
-    format!("{:.1} ± {:.1}", 100.0 * cell.mean, 100.0 * cell.sd)
+    let some = if cell.is_whole() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) };
+    format!("{:.1} ± {:.1}{some}", 100.0 * cell.mean, 100.0 * cell.sd)
 }
 
 fn value(cell: &Cell, measure: Measure) -> String {

@@ -95,12 +95,7 @@ pub fn configure_basis(
 
 /// The kernel that was asked for.
 pub fn choice(args: &KernelArgs) -> Result<KernelChoice, Failure> {
-    let family = match args.kernel.unwrap_or_default() {
-        KernelArg::Rbf => Family::Rbf,
-        KernelArg::Linear => Family::Linear,
-        KernelArg::Poly => Family::Poly,
-        KernelArg::Laplacian => Family::Laplacian,
-    };
+    let family = args.kernel.unwrap_or_default().family();
     let [_, (_, gamma), degree, coef0] = kernel_options(args);
     refuse(kernel_name(args), &[("--gamma", gamma && family == Family::Linear)])?;
     if family != Family::Poly {

@@ -39,7 +39,7 @@ pub fn check_table(path: &Path, extra: &[Column]) -> Result<()> {
     check_place(path)
 }
 
-/// Refuses a path that is a folder or lies in none.
+/// Refuses a path that is a folder, or lies in none or in one that cannot be written to.
 pub fn check_place(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(Error::io(path, ErrorKind::IsADirectory.into()));
@@ -49,7 +49,12 @@ pub fn check_place(path: &Path) -> Result<()> {
         Ok(found) if !found.is_dir() => {
             Err(Error::io(path, folder_error(folder, ErrorKind::NotADirectory.into())))
         }
-        Ok(_) => Ok(()),
+        // What is no regular file is written to, not replaced.
+        Ok(_) if std::fs::metadata(path).is_ok_and(|older| !older.is_file()) => Ok(()),
+        Ok(_) => match temporary_in(folder) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Error::io(path, folder_error(folder, error))),
+        },
         Err(error) => Err(Error::io(path, folder_error(folder, error))),
     }
 }
@@ -423,6 +428,7 @@ mod tests {
         if std::fs::write(locked.join("probe"), "").is_err() {
             let message = write("locked/t").unwrap_err().to_string();
             assert!(message.ends_with("/locked' cannot be written to"), "{message}");
+            assert!(check_place(&locked.join("t")).is_err());
         }
     }
 

@@ -96,11 +96,17 @@ impl Compare {
         if let SplitChoice::Dealt(splits) = &self.splits {
             splits.check(data.n())?;
         }
+        for contestant in &self.contestants {
+            if let (Method::Columns(selector), Target::Classes(classes)) = (&contestant.method, data.target())
+            {
+                selector.check(classes)?;
+            }
+        }
         let columns_only = self.contestants.iter().all(|c| c.method.keeps_columns());
         // Kernel space may have more directions than there are columns, but not more than rows.
         let most = if columns_only { data.d() } else { data.d().max(data.n()) };
+        let what = if most == data.d() { "columns" } else { "rows" };
         if let Some(&k) = self.counts.iter().find(|&&k| k == 0 || k > most) {
-            let what = if columns_only { "columns" } else { "rows" };
             return Err(Error::param(
                 NAME,
                 "number of features",
@@ -119,7 +125,16 @@ impl Compare {
 
     fn folds(&self, data: &Dataset, ctx: &Context) -> Result<Vec<Fold>> {
         match &self.splits {
-            SplitChoice::Dealt(splits) => splits.deal(data.target(), data.n(), ctx.seed),
+            SplitChoice::Dealt(splits) => {
+                // Training and test rows are kept for every split, and once more in the record.
+                let count = splits.repeats() as f64 * splits.per_repeat() as f64;
+                ctx.need_memory(
+                    format!("{count} splits of {} rows", data.n()),
+                    2.0 * 8.0 * count * data.n() as f64,
+                    "use fewer repeats or folds",
+                )?;
+                splits.deal(data.target(), data.n(), ctx.seed)
+            }
             SplitChoice::Given(folds) => {
                 if folds.is_empty() {
                     return Err(Error::param(NAME, "splits", "at least one", "none"));
@@ -320,6 +335,7 @@ impl Arena<'_> {
             method: contestant.label.clone(),
             repeat,
             fold,
+            counts: piece.counts.clone(),
             select_seconds,
             judge_seconds: start.elapsed().as_secs_f64(),
             peak_bytes,

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything a comparison has found, kept in a file or only in memory.
@@ -20,9 +20,12 @@ pub struct Journal {
     run: Option<Run>,
     methods: BTreeMap<String, Method>,
     results: BTreeMap<Key, Record>,
-    costs: BTreeMap<(String, usize, usize), Cost>,
+    costs: BTreeMap<CostKey, Cost>,
     files: Option<Files>,
 }
+
+/// Method, repeat, fold and the numbers of features that were judged together.
+type CostKey = (String, usize, usize, Vec<usize>);
 
 struct Files {
     path: PathBuf,
@@ -50,19 +53,21 @@ impl Journal {
         let mut results = open_locked(path)?;
         let mut costs = open(&cost_path)?;
         let mut journal = Self::in_memory();
-        for (number, line) in read_lines::<Line>(&mut results, path, "{\"kind\":\"run\"")? {
+        let (lines, whole) = read_lines::<Line>(&mut results, path, "{\"kind\":\"run\"")?;
+        for (number, line) in lines {
             journal.take(line, path, number)?;
         }
-        for (_, cost) in read_lines::<Cost>(&mut costs, &cost_path, "{\"method\":")? {
-            journal.add_cost(cost);
-        }
-        // A run that was killed between the two writes has left a cost whose work will be done again.
-        let results_of = |(m, r, f): &(String, usize, usize)| {
-            let from = (m.clone(), *r, *f, 0);
-            journal.results.range(from..).next().is_some_and(|(key, _)| (&key.0, key.1, key.2) == (m, *r, *f))
-        };
-        let known: Vec<_> = journal.costs.keys().filter(|key| results_of(key)).cloned().collect();
-        journal.costs.retain(|key, _| known.binary_search(key).is_ok());
+        let (lines, whole_costs) = read_lines::<Cost>(&mut costs, &cost_path, "{\"method\":")?;
+        lines.into_iter().for_each(|(_, cost)| journal.add_cost(cost));
+        // Not before all was read as a record: a file of another kind must stay as it is.
+        results.set_len(whole).map_err(|e| Error::io(path, e))?;
+        costs.set_len(whole_costs).map_err(|e| Error::io(&cost_path, e))?;
+        // A run that was killed between the two writes has left a cost whose work will be done again, and one
+        // whose record was removed has left many.
+        let known = &journal.results;
+        journal.costs.retain(|(method, repeat, fold, counts), _| {
+            counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, k)))
+        });
         journal.files = Some(Files { path: path.to_owned(), results, cost_path, costs });
         Ok(journal)
     }
@@ -107,27 +112,22 @@ impl Journal {
 
     /// Says what is compared; refuses to mix it with something else that the file holds.
     pub(super) fn begin(&mut self, run: Run, contestants: &[Contestant]) -> Result<()> {
-        match &self.run {
-            Some(old) => {
-                if let Some(difference) = difference(old, &run) {
-                    return Err(self.refuse(&difference));
-                }
-            }
-            None => {
-                self.append(&Line::Run(run.clone()))?;
-                self.run = Some(run);
-            }
+        if let Some(difference) = self.run.as_ref().and_then(|old| difference(old, &run)) {
+            return Err(self.refuse(&difference));
+        }
+        let differs =
+            |c: &&Contestant| self.methods.get(&c.label).is_some_and(|old| json(old) != json(&c.method));
+        if let Some(other) = contestants.iter().find(differs) {
+            return Err(self.refuse(&format!("{} with other settings", other.label)));
+        }
+        if self.run.is_none() {
+            self.append(&Line::Run(run.clone()))?;
+            self.run = Some(run);
         }
         for Contestant { label, method } in contestants {
-            match self.methods.get(label) {
-                Some(old) if json(old) != json(method) => {
-                    return Err(self.refuse(&format!("{label} with other settings")));
-                }
-                Some(_) => {}
-                None => {
-                    self.append(&Line::Method { label: label.clone(), settings: method.clone() })?;
-                    self.methods.insert(label.clone(), method.clone());
-                }
+            if !self.methods.contains_key(label) {
+                self.append(&Line::Method { label: label.clone(), settings: method.clone() })?;
+                self.methods.insert(label.clone(), method.clone());
             }
         }
         Ok(())
@@ -157,12 +157,8 @@ impl Journal {
         Ok(())
     }
 
-    /// More numbers of features asked for later cost selecting again; judging adds up.
-    fn add_cost(&mut self, mut cost: Cost) {
-        let key = (cost.method.clone(), cost.repeat, cost.fold);
-        if let Some(old) = self.costs.get(&key) {
-            cost.judge_seconds += old.judge_seconds;
-        }
+    fn add_cost(&mut self, cost: Cost) {
+        let key = (cost.method.clone(), cost.repeat, cost.fold, cost.counts.clone());
         self.costs.insert(key, cost);
     }
 
@@ -288,21 +284,21 @@ fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// All whole lines with their numbers; what a killed run left of a last one is cut off.
-fn read_lines<T: DeserializeOwned>(file: &mut File, path: &Path, start: &str) -> Result<Vec<(usize, T)>> {
-    let io = |e| Error::io(path, e);
+/// All whole lines with their numbers, and how many bytes they take: what a killed run left of a last line
+/// comes after them.
+fn read_lines<T: DeserializeOwned>(
+    file: &mut File,
+    path: &Path,
+    start: &str,
+) -> Result<(Vec<(usize, T)>, u64)> {
     let mut bytes = vec![];
-    file.read_to_end(&mut bytes).map_err(io)?;
+    file.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
     let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-    if whole < bytes.len() {
-        // A file without a single line end is no record that was torn, unless it begins like one.
-        if whole == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
-            return Err(not_a_record(1).in_file(path));
-        }
-        file.set_len(whole as u64).map_err(io)?;
-        file.seek(SeekFrom::End(0)).map_err(io)?;
+    // A file without a single line end is no record that was torn, unless it begins like one.
+    if whole == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
+        return Err(not_a_record(1).in_file(path));
     }
-    parse_lines(&bytes[..whole], path)
+    Ok((parse_lines(&bytes[..whole], path)?, whole as u64))
 }
 
 /// Lines with their numbers.

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, KernelChoice};
 use crate::method::Info;
 use crate::regress::{KernelRidge, nearest_mean};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -153,6 +154,13 @@ impl Judge {
             (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
                 Err(Error::param(NAME, "judge", "ridge or knn for a target that is a number", self.name()))
             }
+            (_, Target::Continuous(values)) if values.iter().all(|v| *v == values[0]) => Err(Error::param(
+                NAME,
+                "target",
+                "a number that varies",
+                format!("{} in all rows", values[0]),
+            )),
+            (_, Target::Classes(_)) => data.classes("compare").and_then(|_| self.validate(data.n())),
             _ => self.validate(data.n()),
         }
     }
@@ -175,6 +183,7 @@ impl Judge {
     /// Learns from `train`, predicts `test`, and holds that against the truth.
     pub fn verdict(&self, train: &Dataset, test: &Rows, truth: &Target, ctx: &Context) -> Result<Verdict> {
         match (train.target(), truth) {
+            _ if all_equal(train.x()) => said_of_all(train.target(), truth),
             (Target::Classes(_), Target::Classes(truth)) => self.of_classes(train, test, truth, ctx),
             (Target::Continuous(y), Target::Continuous(truth)) => self.of_numbers(train, y, test, truth, ctx),
             _ => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
@@ -189,7 +198,9 @@ impl Judge {
                 let model = match search.only() {
                     Some(svm) => svm.fit(train, ctx)?,
                     None => {
-                        let found = search.fit(train, ctx)?;
+                        // A small fold cannot be cut into as many as usual.
+                        let folds = search.folds.min(train.n());
+                        let found = SvmSearch { folds, ..search.clone() }.fit(train, ctx)?;
                         chosen.insert("c".to_owned(), found.c);
                         chosen.extend(found.gamma.map(|gamma| ("gamma".to_owned(), gamma)));
                         found.model
@@ -249,6 +260,32 @@ fn radial_search() -> SvmSearch {
     SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: COSTS.to_vec(), gamma: vec![], folds: FOLDS }
 }
 
+/// Whether no column tells any row from another: then there is nothing to learn.
+fn all_equal(x: &Rows) -> bool {
+    match x {
+        Rows::Dense(x) => x.rows().into_iter().all(|row| row == x.row(0)),
+        Rows::Sparse(x) => (1..x.n_rows()).all(|i| x.row(i) == x.row(0)),
+    }
+}
+
+/// What can be said where all rows are alike: the most frequent class, or the mean.
+fn said_of_all(known: &Target, truth: &Target) -> Result<Verdict> {
+    let scores = match (known, truth) {
+        (Target::Classes(known), Target::Classes(truth)) => {
+            let counts = known.counts();
+            let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
+            let n = truth.codes.len();
+            Scores::of_classes(&truth.codes, &vec![most; n], &Array2::zeros((n, counts.len())))
+        }
+        (Target::Continuous(known), Target::Continuous(truth)) => {
+            let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+            Scores::of_numbers(truth, &vec![mean; truth.len()])
+        }
+        _ => return Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+    };
+    Ok(Verdict { scores, chosen: BTreeMap::new() })
+}
+
 /// What a judge says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -256,4 +293,30 @@ pub struct Verdict {
     pub scores: Scores,
     /// What the judge chose inside the training rows.
     pub chosen: BTreeMap<String, f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn rows_that_are_all_alike_get_the_most_frequent_class_or_the_mean() {
+        let ctx = Context::default();
+        let train = Dataset::labelled(array![[7.0], [7.0], [7.0]], vec![1, 0, 1]).unwrap();
+        let truth = Target::Classes(Classes::from_codes(vec![0, 1, 1, 1]));
+        let test: Rows = array![[7.0], [8.0], [1.0], [2.0]].into();
+        for judge in ["svm", "linear-svm", "knn", "kernel-knn"] {
+            let judge = Judge::by_name(judge).unwrap();
+            let scores = judge.verdict(&train, &test, &truth, &ctx).unwrap().scores;
+            assert_eq!((scores.error, scores.auc), (Some(0.25), Some(0.5)));
+        }
+        let numbers = Target::Continuous(vec![1.0, 2.0, 6.0]);
+        let train = Dataset::with_target(array![[7.0], [7.0], [7.0]], numbers).unwrap();
+        let truth = Target::Continuous(vec![2.0, 4.0, 3.0, 3.0]);
+        for judge in ["ridge", "knn"] {
+            let judge = Judge::by_name(judge).unwrap();
+            assert_eq!(judge.verdict(&train, &test, &truth, &ctx).unwrap().scores.r2, Some(0.0));
+        }
+    }
 }

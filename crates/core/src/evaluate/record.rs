@@ -188,6 +188,8 @@ pub struct Cost {
     pub repeat: usize,
     /// The split of the repeat, from 0.
     pub fold: usize,
+    /// The numbers of features that were judged together.
+    pub counts: Vec<usize>,
     /// Seconds that selecting took, all numbers of features together.
     pub select_seconds: f64,
     /// Seconds that judging took, all numbers of features together.

@@ -104,7 +104,8 @@ pub fn r_squared(truth: &[f64], predicted: &[f64]) -> Option<f64> {
     let mean = truth.iter().sum::<f64>() / truth.len().max(1) as f64;
     let total: f64 = truth.iter().map(|t| (t - mean).powi(2)).sum();
     let left: f64 = truth.iter().zip(predicted).map(|(t, p)| (t - p).powi(2)).sum();
-    (total > 0.0).then(|| 1.0 - left / total)
+    // Squares of very large numbers may be no numbers.
+    (total > 0.0).then(|| 1.0 - left / total).filter(|r2| r2.is_finite())
 }
 
 /// Row `i` is more like row `j` than row `k`.

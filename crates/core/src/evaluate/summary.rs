@@ -11,7 +11,7 @@
 
 use super::contestant::EVERYTHING;
 use super::journal::Journal;
-use super::record::{Record, Run};
+use super::record::{Cost, Record, Run};
 use super::scores::Scores;
 use crate::data::Target;
 use crate::error::{Error, Result};
@@ -85,6 +85,8 @@ pub struct Summary {
     pub methods: Vec<MethodSummary>,
     /// All columns together, if they were judged.
     pub all_columns: Option<Cell>,
+    /// Why all columns together could not be judged in some split.
+    pub all_columns_failure: Option<String>,
 }
 
 /// A line of the table.
@@ -117,7 +119,10 @@ pub struct Cell {
     pub sd: f64,
     /// Splits that have a score.
     pub splits: usize,
-    /// Whether no other method has a better mean with as many features.
+    /// Splits that there were.
+    pub of: usize,
+    /// Whether no other method has a better mean with as many features. A method that failed in some split
+    /// cannot be it: its mean is that of the others.
     pub best: bool,
     /// Two-sided p-value of the difference from the best one; none for that one itself, or for fewer
     /// than two splits in common.
@@ -135,16 +140,18 @@ impl Summary {
             let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(&r.scores)?));
             journal.results().filter(wanted).filter_map(value).collect()
         };
+        let splits = journal.run().map_or(0, |run| run.folds.len());
         let ratio = journal.run().map_or(0.0, test_over_train);
         let mut methods: Vec<MethodSummary> =
             labels.iter().map(|label| MethodSummary::without_cells(journal, label, &counts)).collect();
         for &k in &counts {
             let values: Vec<_> = labels.iter().map(|label| by_place(label, k)).collect();
-            let mut cells: Vec<Option<Cell>> = values.iter().map(Cell::of).collect();
-            let best = best_of(&cells, measure);
+            let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values, splits)).collect();
+            let whole: Vec<Option<Cell>> = cells.iter().map(|cell| cell.filter(Cell::is_whole)).collect();
+            let best = best_of(&whole, measure);
             for (place, cell) in cells.iter_mut().enumerate() {
                 let (Some(cell), Some(best)) = (cell, best) else { continue };
-                cell.best = cell.mean == best.1;
+                cell.best = cell.is_whole() && cell.mean == best.1;
                 cell.p =
                     if place == best.0 { None } else { paired_p(&values[place], &values[best.0], ratio) };
             }
@@ -155,15 +162,40 @@ impl Summary {
             .filter(|record| record.method == EVERYTHING)
             .filter_map(|r| Some(((r.repeat, r.fold), measure.of(&r.scores)?)))
             .collect();
-        Self { measure, counts, methods, all_columns: Cell::of(&everything) }
+        let failure =
+            |record: &Record| if record.method == EVERYTHING { record.failed.clone() } else { None };
+        Self {
+            measure,
+            counts,
+            methods,
+            all_columns: Cell::of(&everything, splits),
+            all_columns_failure: journal.results().find_map(failure),
+        }
+    }
+}
+
+impl Summary {
+    /// A method's best cell and the number of features it has there; of equals the one with fewer. Cells that
+    /// lack some splits are left out.
+    pub fn best_of(&self, method: &MethodSummary) -> Option<(Cell, usize)> {
+        let whole: Vec<Option<Cell>> = method.cells.iter().map(|cell| cell.filter(Cell::is_whole)).collect();
+        let (place, _) = best_of(&whole, self.measure)?;
+        Some((whole[place]?, self.counts[place]))
     }
 }
 
 impl MethodSummary {
     fn without_cells(journal: &Journal, label: &str, counts: &[usize]) -> Self {
-        let costs: Vec<_> = journal.costs().filter(|cost| cost.method == label).collect();
-        let mean = |value: &dyn Fn(&super::record::Cost) -> f64| {
-            (!costs.is_empty()).then(|| costs.iter().map(|c| value(c)).sum::<f64>() / costs.len() as f64)
+        let costs: Vec<&Cost> = journal.costs().filter(|cost| cost.method == label).collect();
+        // Numbers of features that were asked for later cost selecting again, so it counts once.
+        let mut by_split: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
+        for cost in &costs {
+            let split = by_split.entry((cost.repeat, cost.fold)).or_default();
+            *split = (split.0.max(cost.select_seconds), split.1 + cost.judge_seconds);
+        }
+        let mean = |value: &dyn Fn(&(f64, f64)) -> f64| {
+            let n = by_split.len() as f64;
+            (n > 0.0).then(|| by_split.values().map(value).sum::<f64>() / n)
         };
         let results: Vec<&Record> =
             journal.results().filter(|r| r.method == label && counts.contains(&r.k)).collect();
@@ -171,8 +203,8 @@ impl MethodSummary {
         Self {
             label: label.to_owned(),
             cells: vec![],
-            select_seconds: mean(&|cost| cost.select_seconds),
-            judge_seconds: mean(&|cost| cost.judge_seconds),
+            select_seconds: mean(&|cost| cost.0),
+            judge_seconds: mean(&|cost| cost.1),
             peak_bytes: costs.iter().filter_map(|cost| cost.peak_bytes).max(),
             failed: failures.len(),
             failure: failures.first().map(|text| (*text).clone()),
@@ -182,7 +214,12 @@ impl MethodSummary {
 }
 
 impl Cell {
-    fn of(values: &BTreeMap<(usize, usize), f64>) -> Option<Self> {
+    /// Whether there is a score of every split.
+    pub fn is_whole(&self) -> bool {
+        self.splits == self.of
+    }
+
+    fn of(values: &BTreeMap<(usize, usize), f64>, of: usize) -> Option<Self> {
         let n = values.len();
         if n == 0 {
             return None;
@@ -190,7 +227,7 @@ impl Cell {
         let mean = values.values().sum::<f64>() / n as f64;
         let squares: f64 = values.values().map(|v| (v - mean).powi(2)).sum();
         let sd = if n > 1 { (squares / (n - 1) as f64).sqrt() } else { 0.0 };
-        Some(Self { mean, sd, splits: n, best: false, p: None })
+        Some(Self { mean, sd, splits: n, of, best: false, p: None })
     }
 }
 
@@ -225,7 +262,8 @@ fn paired_p(
     let mean = differences.iter().sum::<f64>() / n;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0);
     if variance <= 0.0 {
-        return Some(if mean == 0.0 { 1.0 } else { 0.0 });
+        // Equal differences in few splits happen by chance; how often cannot be told.
+        return (mean == 0.0).then_some(1.0);
     }
     let t_squared = mean * mean / ((1.0 / n + test_over_train) * variance);
     Some(f_upper_tail(t_squared, 1.0, n - 1.0))
@@ -241,10 +279,10 @@ mod tests {
 
     #[test]
     fn a_cell_by_hand() {
-        let cell = Cell::of(&values(&[1.0, 2.0, 3.0])).unwrap();
+        let cell = Cell::of(&values(&[1.0, 2.0, 3.0]), 3).unwrap();
         assert_eq!((cell.mean, cell.sd, cell.splits), (2.0, 1.0, 3));
-        assert_eq!(Cell::of(&values(&[0.5])).unwrap().sd, 0.0);
-        assert!(Cell::of(&values(&[])).is_none());
+        assert_eq!(Cell::of(&values(&[0.5]), 1).unwrap().sd, 0.0);
+        assert!(Cell::of(&values(&[]), 3).is_none());
     }
 
     #[test]
@@ -259,13 +297,13 @@ mod tests {
         let expected = 1.0 - (48.0f64 / 62.0).sqrt();
         assert!((paired_p(&a, &b, 0.25).unwrap() - expected).abs() < 1e-12);
         assert_eq!(paired_p(&a, &a, 0.25), Some(1.0));
-        assert_eq!(paired_p(&values(&[1.0, 2.0]), &values(&[0.0, 1.0]), 0.25), Some(0.0));
+        assert_eq!(paired_p(&values(&[1.0, 2.0]), &values(&[0.0, 1.0]), 0.25), None);
         assert_eq!(paired_p(&values(&[1.0]), &values(&[0.0]), 0.25), None);
     }
 
     #[test]
     fn the_best_is_the_least_error_or_the_largest_other_score() {
-        let cells: Vec<_> = [0.3, 0.1, 0.1].iter().map(|&v| Cell::of(&values(&[v]))).collect();
+        let cells: Vec<_> = [0.3, 0.1, 0.1].iter().map(|&v| Cell::of(&values(&[v]), 1)).collect();
         assert_eq!(best_of(&cells, Measure::Error), Some((1, 0.1)));
         assert_eq!(best_of(&cells, Measure::Auc), Some((0, 0.3)));
     }
