@@ -56,7 +56,7 @@ fn the_json_record_has_everything() {
 #[test]
 fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
     let s = Scratch::new();
-    let line = "compare builtin:ionosphere -m fisher,relief,ffs,takes -k 1..6 --folds 4 --seed 3 -q";
+    let line = "compare builtin:ionosphere -m fisher,relief,ffs,takes -k 1..6 --folds 4 --cost 1 --seed 3 -q";
     s.ok(&format!("{line} --record whole.jsonl"));
     let whole = s.text("whole.jsonl");
     let results = lines(&whole).iter().filter(|l| l["kind"] == "result").count();
@@ -70,7 +70,7 @@ fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_millis(attempt * 37 % 230));
+        std::thread::sleep(Duration::from_millis(attempt * 37 % 600));
         // SIGKILL: nothing can be tidied up.
         let _ = child.kill();
         if child.wait().unwrap().success() {

@@ -157,7 +157,13 @@ impl Journal {
         Ok(())
     }
 
+    /// What was done again, after a kill in the middle of a write, counts once: the last time.
     fn add_cost(&mut self, cost: Cost) {
+        let again = |key: &CostKey| {
+            (&key.0, key.1, key.2) == (&cost.method, cost.repeat, cost.fold)
+                && key.3.iter().any(|k| cost.counts.contains(k))
+        };
+        self.costs.retain(|key, _| !again(key));
         let key = (cost.method.clone(), cost.repeat, cost.fold, cost.counts.clone());
         self.costs.insert(key, cost);
     }
