@@ -17,6 +17,7 @@ demo:
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
 	$(KERNSIFT) select builtin:ionosphere -m takes
+	$(KERNSIFT) compare builtin:wine -k 1..6
 
 test: test-rust test-python
 

@@ -16,6 +16,7 @@ PICTURES = {
     "basis": ["kernsift basis builtin:wine"],
     "select": ["kernsift select builtin:wine -k 5"],
     "takes": ["kernsift select builtin:ionosphere -m takes"],
+    "compare": ["kernsift compare builtin:wine -m fisher,relief,l1-svm,svm-rfe,random -k 1..5"],
     "methods": ["kernsift methods"],
 }
 
