@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// How often the waiting thread looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long work that was told to stop is waited for.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 /// How often progress is written.
 const TELL: Duration = Duration::from_secs(1);
 /// The most threads of a pool.

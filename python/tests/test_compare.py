@@ -433,16 +433,23 @@ class TestMethods:
         result = compare(
             raw_wine.data,
             raw_wine.target,
-            ["fisher", "relief:n_neighbors=100:clip=false"],
+            ["fisher", "relief:n_neighbors=46:clip=false"],
             [1, 2],
             judge="knn",
         )
         failed = result.summary["methods"][1]
         assert failed["failed"] == 10 and "n_neighbors" in failed["failure"]
-        assert "relief:n_neighbors=100:clip=false: 10 results failed" in repr(result)
-        assert result.table(values="mean").loc["relief:n_neighbors=100:clip=false"].isna().all()
-        assert list(result.table().loc["relief:n_neighbors=100:clip=false"]) == ["", ""]
+        assert "relief:n_neighbors=46:clip=false: 10 results failed" in repr(result)
+        assert result.table(values="mean").loc["relief:n_neighbors=46:clip=false"].isna().all()
+        assert list(result.table().loc["relief:n_neighbors=46:clip=false"]) == ["", ""]
         assert "What failed" in result.to_html()
+
+
+    def test_names_may_hold_what_ends_a_line_elsewhere(self, raw_wine):
+        names = ["a\u2028b", "c\x85d", *map(str, range(11))]
+        frame = pandas.DataFrame(raw_wine.data, columns=names)
+        result = compare(frame, raw_wine.target, {"my\u2029label": "fisher"}, [13], judge="knn")
+        assert set(result.records[-1]["features"]) == set(names)
 
 
 class TestInput:
