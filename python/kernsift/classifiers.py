@@ -134,13 +134,13 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
 class SVC(_BaseMachine):
     """Support vector machine: the widest margin between classes in kernel space.
 
-    The same problem as that of :class:`sklearn.svm.SVC`, and these of its parameters. What differs: `dual_coef_` has
-    a row per pair of classes, rather than one fewer than classes; `support_` rises over all rows, rather than class by
-    class; there is no ``gamma="auto"``, no "sigmoid" or callable kernel, no `probability`, no `sample_weight`, and no
-    limit of steps is None, not -1.
+    The same problem as that of :class:`sklearn.svm.SVC`, and these of its parameters. What differs:
+    `dual_coef_` has a row per pair of classes, rather than one fewer than classes; `support_` rises over
+    all rows, rather than class by class; there is no ``gamma="auto"``, no "sigmoid" or callable kernel, no
+    `probability` and no `sample_weight`; for the default limit of steps `max_iter` is None, not -1.
 
-    More than two classes: a machine for every pair of them. Up to 4096 rows the Gram matrix is kept; with more,
-    columns are computed when they are needed and up to 1 GiB of them is remembered.
+    More than two classes: a machine for every pair of them. Up to 4096 rows the Gram matrix is kept; with
+    more, columns are computed when they are needed and up to 1 GiB of them is remembered.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class SVC(_BaseMachine):
     class_weight : dict, "balanced" or None, default=None
         What `C` is multiplied by for each class: given, or by one over its share of the rows.
     max_iter : int or None, default=None
-        Most steps of each machine; None is ten million, or a hundred per row if that is more. A machine that has
-        not met `tol` by then says so: `converged_` is False, with a warning.
+        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
+        has not met `tol` by then, `converged_` is False, with a warning.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What :meth:`decision_function` gives for more than two classes.
     random_state : int, RandomState instance or None, default=None
@@ -339,8 +339,8 @@ class SVCCV(_BaseMachine):
     class_weight : dict, "balanced" or None, default=None
         What `C` is multiplied by for each class: given, or by one over its share of the rows of a fold.
     max_iter : int or None, default=None
-        Most steps of each machine; None is ten million, or a hundred per row if that is more. A machine that has
-        not met `tol` by then says so: `converged_` is False, with a warning.
+        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
+        has not met `tol` by then, `converged_` is False, with a warning.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What :meth:`decision_function` gives for more than two classes.
     random_state : int, RandomState instance or None, default=None
@@ -511,7 +511,7 @@ class SVCCV(_BaseMachine):
             if not (
                 width in ("scale", "median")
                 if isinstance(width, str)
-                else isinstance(width, Real) and 0 < width < np.inf
+                else isinstance(width, Real) and 0 < float(width) < np.inf
             ):
                 raise ValueError(
                     "The 'gamma' parameter of SVCCV must hold 'scale', 'median' or positive numbers. "
@@ -539,9 +539,9 @@ class SVCCV(_BaseMachine):
 class LinearSVC(LinearClassifierMixin, BaseEstimator):
     """Linear support vector machine, without a kernel.
 
-    The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no `dual`
-    (each penalty has the one solver that suits it), no `intercept_scaling`, no `multi_class` and no `sample_weight`.
-    Two classes: one machine; more: one per class against the rest.
+    The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no
+    `dual` (each penalty has the one solver that suits it), no `intercept_scaling`, no `multi_class` and no
+    `sample_weight`. Two classes: one machine; more: one per class against the rest.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ def test_values_are_those_of_scikit_learn(name, gamma, C):
     ours = SVC(C=C, gamma=gamma, tol=TIGHT).fit(X, y)
     theirs = sklearn.svm.SVC(C=C, gamma=gamma, tol=TIGHT).fit(X, y)
     assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    # Values within 1e-3 of each other can only disagree about rows that lie so near to a border: at most 1 in 200 of
-    # these.
+    # Values within 1e-3 of each other can only disagree about rows that lie so near to a border: at most
+    # 1 in 200 of these.
     assert (ours.predict(X) == theirs.predict(X)).mean() > 0.995
     ours.set_params(decision_function_shape="ovo")
     theirs.set_params(decision_function_shape="ovo")
