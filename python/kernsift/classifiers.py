@@ -134,9 +134,13 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
 class SVC(_BaseMachine):
     """Support vector machine: the widest margin between classes in kernel space.
 
-    Parameters and values are those of :class:`sklearn.svm.SVC`, which solves the same problem. More than two
-    classes: a machine for every pair of them. Up to 4096 rows the Gram matrix is kept; with more, columns are
-    computed when they are needed and up to 1 GiB of them is remembered.
+    The same problem as that of :class:`sklearn.svm.SVC`, and these of its parameters. What differs:
+    `dual_coef_` has a row per pair of classes, rather than one fewer than classes; `support_` rises over
+    all rows, rather than class by class; there is no ``gamma="auto"``, no "sigmoid" or callable kernel, no
+    `probability` and no `sample_weight`; for the default limit of steps `max_iter` is None, not -1.
+
+    More than two classes: a machine for every pair of them. Up to 4096 rows the Gram matrix is kept; with
+    more, columns are computed when they are needed and up to 1 GiB of them is remembered.
 
     Parameters
     ----------
@@ -158,7 +162,8 @@ class SVC(_BaseMachine):
     class_weight : dict, "balanced" or None, default=None
         What `C` is multiplied by for each class: given, or by one over its share of the rows.
     max_iter : int or None, default=None
-        Most steps of each machine; None is no limit.
+        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
+        has not met `tol` by then, `converged_` is False, with a warning.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What :meth:`decision_function` gives for more than two classes.
     random_state : int, RandomState instance or None, default=None
@@ -322,7 +327,7 @@ class SVCCV(_BaseMachine):
     cv : int, default=5
         Number of folds.
     kernel : {"rbf", "linear", "poly", "laplacian"} or kernel object, default="rbf"
-        The kernel. With "linear" and kernel objects `gamma` must be left as it is.
+        The kernel. With "linear" and kernel objects `gamma` must be left as it is: it is refused.
     degree : int, default=3
         Degree of "poly"; not used by others.
     coef0 : float, default=0.0
@@ -334,7 +339,8 @@ class SVCCV(_BaseMachine):
     class_weight : dict, "balanced" or None, default=None
         What `C` is multiplied by for each class: given, or by one over its share of the rows of a fold.
     max_iter : int or None, default=None
-        Most steps of each machine; None is no limit.
+        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
+        has not met `tol` by then, `converged_` is False, with a warning.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         What :meth:`decision_function` gives for more than two classes.
     random_state : int, RandomState instance or None, default=None
@@ -466,8 +472,7 @@ class SVCCV(_BaseMachine):
                 f"The 'cv' parameter of SVCCV must be at most the number of rows, n_samples={X.shape[0]}. "
                 f"Got {self.cv} instead."
             )
-        several = isinstance(self.gamma, list | tuple | np.ndarray)
-        widths = list(self.gamma) if several else []
+        several, widths = self._widths()
         kernel = choice_form(self.kernel, "scale" if several else self.gamma, self.degree, self.coef0)
         search = {
             "svm": self._form(1.0, kernel, self.classes_[classes[0]]),
@@ -493,6 +498,38 @@ class SVCCV(_BaseMachine):
         self.cv_gamma_: FloatArray = np.array([p[0] for p in points[:: len(prices)]], dtype=float)
         return self
 
+    def _widths(self) -> tuple[bool, list[Any]]:
+        """Whether several widths are asked for, and which; refuses what would be ignored."""
+        gamma = self.gamma
+        if isinstance(gamma, str | Real):
+            if not (isinstance(gamma, str) and gamma == "scale"):
+                self._need_width(gamma)
+            return False, []
+        self._need_width(gamma)
+        widths = list(gamma) if np.ndim(gamma) == 1 else []
+        for width in widths:
+            if not (
+                width in ("scale", "median")
+                if isinstance(width, str)
+                else isinstance(width, Real) and 0 < float(width) < np.inf
+            ):
+                raise ValueError(
+                    "The 'gamma' parameter of SVCCV must hold 'scale', 'median' or positive numbers. "
+                    f"Got {width!r} instead."
+                )
+        if not widths:
+            raise ValueError(
+                f"The 'gamma' parameter of SVCCV must hold at least one width. Got {gamma!r} instead."
+            )
+        return True, widths
+
+    def _need_width(self, gamma: Any) -> None:
+        if isinstance(self.kernel, Kernel) or self.kernel == "linear":
+            raise ValueError(
+                f"The 'gamma' parameter of SVCCV must be left as it is with kernel={self.kernel!r}, "
+                f"which has no width to search. Got {gamma!r} instead."
+            )
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -502,8 +539,9 @@ class SVCCV(_BaseMachine):
 class LinearSVC(LinearClassifierMixin, BaseEstimator):
     """Linear support vector machine, without a kernel.
 
-    Parameters and values are those of :class:`sklearn.svm.LinearSVC`, which minimises the same objective.
-    Two classes: one machine; more: one per class against the rest.
+    The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no
+    `dual` (each penalty has the one solver that suits it), no `intercept_scaling`, no `multi_class` and no
+    `sample_weight`. Two classes: one machine; more: one per class against the rest.
 
     Parameters
     ----------

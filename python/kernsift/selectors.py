@@ -391,7 +391,8 @@ class SVMRFE(BaseSelector):
     class_weight : "balanced" or None, default=None
         Whether all classes count alike, however many rows they have.
     max_iter : int or None, default=None
-        Most steps of each machine; None is no limit.
+        Most steps of each machine; None is ten million, or a hundred per row if that is more. If one has
+        not met its tolerance by then, `converged_` is False, with a warning.
     standardize : bool, default=True
         Scale columns to variance 1 first. Weights depend on the scales of columns, so they should be on one.
     random_state : int, RandomState instance or None, default=None

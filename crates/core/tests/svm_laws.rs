@@ -4,7 +4,7 @@ use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
 use kernsift::data::{Classes, Dataset, Rows, SparseRows};
 use kernsift::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use kernsift::optim::{BlockColumns, PairProblem, Smo, SmoSolution};
+use kernsift::optim::{BlockColumns, KernelColumns, PairProblem, Smo, SmoSolution};
 use kernsift::random::Rng;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
@@ -180,10 +180,52 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     assert!(results.windows(2).all(|w| w[0] == w[1]));
 }
 
+/// A matrix that counts how often rows are set aside.
+struct Counted<'a>(BlockColumns<'a>, usize);
+
+impl KernelColumns for Counted<'_> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn diagonal(&self) -> &[f64] {
+        self.0.diagonal()
+    }
+
+    fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T {
+        self.0.with_column(i, use_it)
+    }
+
+    fn restrict(&mut self, keep: &[usize]) {
+        self.1 += 1;
+        self.0.restrict(keep);
+    }
+
+    fn release(&mut self) {
+        self.0.release();
+    }
+
+    fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
+        self.0.combine(weights, rows, out);
+    }
+}
+
 #[test]
 fn shrinking_is_used_and_harmless_on_many_rows() {
     let data = rings(1500, 2, 3);
     let ctx = Context::default();
+    let k = gram_symmetric(&Kernel::Rbf { gamma: 2.0 }, data.x()).unwrap();
+    let codes = &data.classes("t").unwrap().codes;
+    let signs: Vec<f64> = codes.iter().map(|&c| if c == 0 { 1.0 } else { -1.0 }).collect();
+    let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None };
+    let rows: Vec<usize> = (0..1500).collect();
+    let restricted = |shrinking: bool| {
+        let mut columns = Counted(BlockColumns::new(k.view(), &rows), 0);
+        let smo = Smo { tolerance: 1e-5, shrinking, ..Smo::default() };
+        assert!(smo.solve(&problem, &mut columns, &ctx).unwrap().converged);
+        columns.1
+    };
+    assert!(restricted(true) > 0 && restricted(false) == 0);
     let fit = |shrinking: bool, limit: u64| {
         let svm = Svm { tol: 1e-5, shrinking, ..rbf(2.0, 50.0) };
         svm.fit(&data, &Context { memory_limit: limit, ..Context::default() }).unwrap()
@@ -261,6 +303,112 @@ fn weights_of_classes_move_the_border() {
     assert_eq!(balanced, counts.iter().map(|&c| 200.0 / (2.0 * c as f64)).collect::<Vec<_>>());
     let error = ClassWeight::Given(vec![1.0]).factors(&classes).unwrap_err().to_string();
     assert!(error.contains("'class_weight' must be one number for each of the 2 classes"), "{error}");
+}
+
+#[test]
+fn a_class_without_a_price_is_never_predicted() {
+    let data = rings(60, 2, 6);
+    let ctx = Context::default();
+    for (weights, class) in [(vec![0.0, 1.0], 1), (vec![1.0, 0.0], 0)] {
+        let svm = Svm { class_weight: ClassWeight::Given(weights), ..rbf(0.5, 1.0) };
+        let model = svm.fit(&data, &ctx).unwrap();
+        assert!(model.predict(data.x(), &ctx).unwrap().iter().all(|&c| c == class));
+    }
+}
+
+fn linear(c: f64) -> Svm {
+    Svm { kernel: Kernel::Linear.into(), c, tol: 1e-6, ..Svm::default() }
+}
+
+/// Where zero is does not matter to a machine with a constant.
+#[test]
+fn rows_far_from_zero_give_what_rows_around_zero_give() {
+    let data = rings(100, 3, 12);
+    let ctx = Context::default();
+    // Ten million is exact in sums with numbers of 24 bits.
+    let x = data.x().to_dense().mapv(|v| (v * 65536.0).round() / 65536.0);
+    let near = data.with_x(x.clone()).unwrap();
+    let far = data.with_x(x + 1e7).unwrap();
+    let limits = [u64::MAX, 2 * 20 * 8 * 100];
+    for limit in limits {
+        let ctx = Context { memory_limit: limit, ..ctx };
+        let fit = |data: &Dataset| linear(1.0).fit(data, &ctx).unwrap();
+        let (a, b) = (fit(&near), fit(&far));
+        assert!(b.outcome().stop.converged());
+        let (a, b) = (a.pair_values(near.x(), &ctx).unwrap(), b.pair_values(far.x(), &ctx).unwrap());
+        let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
+        // The tolerance of 1e-6 a few times over, and values of 1e7 times weights of a few, which round at 1e-9.
+        assert!(worst < 1e-5, "{worst}");
+    }
+    let search = |data: &Dataset| {
+        SvmSearch { svm: linear(1.0), c: vec![0.1, 1.0], ..SvmSearch::default() }.fit(data, &ctx).unwrap()
+    };
+    let (a, b) = (search(&near), search(&far));
+    assert_eq!(a.errors, b.errors);
+    let (a, b) = (a.model.predict(near.x(), &ctx).unwrap(), b.model.predict(far.x(), &ctx).unwrap());
+    assert_eq!(a, b);
+}
+
+#[test]
+fn columns_of_very_different_scales_come_to_an_end() {
+    let mut rng = Rng::new(4);
+    let mut x = Array2::from_shape_simple_fn((80, 6), || rng.normal());
+    let codes = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
+    x.column_mut(5).mapv_inplace(|v| v * 1e5);
+    let data = Dataset::labelled(x, codes).unwrap();
+    let model = linear(1.0).fit(&data, &Context::default()).unwrap();
+    let outcome = model.outcome();
+    // Ten million steps where no limit was given; then it says so.
+    assert_eq!((outcome.iterations, outcome.stop.converged()), (10_000_000, false));
+}
+
+#[test]
+fn kernel_values_that_are_no_numbers_are_refused() {
+    let x = rings(50, 2, 6).x().to_dense() * 1e200;
+    let data = rings(50, 2, 6).with_x(x).unwrap();
+    let poly = Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: 0.0 };
+    for kernel in [Kernel::Linear, poly] {
+        let svm = Svm { kernel: kernel.into(), ..Svm::default() };
+        // All of the matrix, or columns of it.
+        for memory_limit in [u64::MAX, 16 * 8 * 50] {
+            let ctx = Context { memory_limit, ..Context::default() };
+            let one = svm.fit(&data, &ctx).unwrap_err().to_string();
+            let search = SvmSearch { svm: svm.clone(), ..SvmSearch::default() };
+            let many = search.fit(&data, &ctx).unwrap_err().to_string();
+            for error in [one, many] {
+                assert!(
+                    error.contains("kernel values are too large for a number; scale the columns"),
+                    "{error}"
+                );
+            }
+        }
+    }
+    let mut k = gram_symmetric(&Kernel::Linear, rings(50, 2, 6).x()).unwrap();
+    (k[[3, 7]], k[[7, 3]]) = (f64::INFINITY, f64::INFINITY);
+    let error = svm_error(&k, &data);
+    assert!(error.contains("too large for a number"), "{error}");
+}
+
+fn svm_error(k: &Array2<f64>, data: &Dataset) -> String {
+    let classes = data.classes("t").unwrap();
+    Svm::default().fit_gram(k.view(), classes, &Context::default()).unwrap_err().to_string()
+}
+
+/// The user is heard while columns are computed one by one.
+#[test]
+fn a_wish_to_stop_is_heard_between_columns() {
+    struct AfterSome(std::sync::atomic::AtomicUsize);
+    impl kernsift::Observer for AfterSome {
+        fn interrupted(&self) -> bool {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 20
+        }
+    }
+    let data = rings(1500, 2, 3);
+    let observer = AfterSome(0.into());
+    let ctx = Context { memory_limit: 2 * 100 * 8 * 1500, observer: &observer, ..Context::default() };
+    // A run of a few thousand steps, so that looking every thousand would not be asked twenty times.
+    let svm = Svm { max_iter: 1000, ..rbf(2.0, 50.0) };
+    assert!(svm.fit(&data, &ctx).unwrap_err().is_interrupted());
 }
 
 #[test]

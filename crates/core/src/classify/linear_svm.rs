@@ -13,7 +13,7 @@
 //! for large-scale linear SVM*, 2008; Yuan, Chang, Hsieh and Lin, *A comparison of optimization methods for large-scale
 //! L1-regularized linear classification*, 2010.
 
-use super::svm::ClassWeight;
+use super::svm::{ClassWeight, need_finite};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
@@ -107,11 +107,13 @@ impl LinearSvm {
         let classes = data.classes(NAME)?;
         self.check()?;
         let problems = self.problems(classes)?;
-        let cells = match data.x() {
-            Rows::Dense(x) => x.len(),
-            Rows::Sparse(x) => x.n_stored(),
+        need_finite_rows(NAME, data.x())?;
+        let bytes = match self.penalty {
+            Penalty::L2 => 16.0 * stored_cells(data.x()),
+            // Every machine has its own signs, and so its own columns; as many run as there are threads.
+            Penalty::L1 => problems.len().min(rayon::current_num_threads()) as f64 * signed_bytes(data.x()),
         };
-        ctx.need_memory("the columns of a linear SVM", 16.0 * cells as f64, "use fewer rows or columns")?;
+        ctx.need_memory("the columns of a linear SVM", bytes, "use fewer rows or columns")?;
         let solve = |(k, problem): (usize, &Problem)| {
             let mut rng = Rng::stream(ctx.seed, &format!("linear SVM {k}"));
             match self.penalty {
@@ -276,6 +278,25 @@ impl RowProducts for WithConstant<'_> {
     }
 }
 
+/// Refuses rows whose squares add up to more than a number holds.
+pub(crate) fn need_finite_rows(step: &'static str, x: &Rows) -> Result<()> {
+    let mut sum = 0.0;
+    each_cell(x, |_, _, v| sum += v * v);
+    need_finite(step, std::iter::once(sum))
+}
+
+fn stored_cells(x: &Rows) -> f64 {
+    match x {
+        Rows::Dense(x) => x.len() as f64,
+        Rows::Sparse(x) => x.n_stored() as f64,
+    }
+}
+
+/// Bytes of [`signed_columns`]: a row and a number for each cell and each cell of the constant.
+pub(crate) fn signed_bytes(x: &Rows) -> f64 {
+    12.0 * (stored_cells(x) + x.n() as f64)
+}
+
 /// Columns times signs, with one for the constant behind the others.
 pub(crate) fn signed_columns(x: &Rows, signs: &[f64], constant: bool) -> SparseColumns {
     let mut count = vec![0usize; x.d()];
@@ -385,6 +406,29 @@ mod tests {
         // |w| + 2 C (1 - w)^2: 1 = 4 C (1 - w), so w = 0.75 for C = 1, and 0 up to C = 1/4.
         assert!(near(fit(Penalty::L1, Loss::SquaredHinge, 1.0), (0.75, 0.75 + 0.125)));
         assert!(near(fit(Penalty::L1, Loss::SquaredHinge, 0.25), (0.0, 0.5)));
+    }
+
+    #[test]
+    fn squares_that_are_no_numbers_are_refused() {
+        let data = Dataset::labelled(array![[-1e200], [1e200]], vec![0, 1]).unwrap();
+        for penalty in [Penalty::L2, Penalty::L1] {
+            let svm = LinearSvm { penalty, ..LinearSvm::default() };
+            let error = svm.fit(&data, &Context::default()).unwrap_err().to_string();
+            assert!(error.contains("too large for a number; scale the columns"), "{error}");
+        }
+    }
+
+    #[test]
+    fn every_machine_at_work_needs_its_own_columns() {
+        let data = Dataset::labelled(array![[1.0], [2.0], [3.0], [4.0]], vec![0, 1, 2, 2]).unwrap();
+        let fit = |memory_limit| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            let svm = LinearSvm { penalty: Penalty::L1, ..LinearSvm::default() };
+            pool.install(|| svm.fit(&data, &Context { memory_limit, ..Context::default() })).map(|_| ())
+        };
+        // Two of three machines at once: 4 cells and 4 of the constant each, 12 bytes a cell.
+        assert!(fit(2 * 96).is_ok());
+        assert!(matches!(fit(2 * 96 - 1), Err(Error::Memory { needed: 192, .. })));
     }
 
     #[test]

@@ -150,6 +150,10 @@ impl KernelColumns for CachedColumns<'_> {
         }
     }
 
+    fn patience(&self) -> usize {
+        10
+    }
+
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
         let wanted = self.x.take_rows(rows);
         for weights in weights.chunks(AT_ONCE) {

@@ -5,7 +5,10 @@ use super::formula::Kernel;
 use crate::context::Context;
 use crate::data::Rows;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt::Formatter;
 
 /// The kernels that go by a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +36,9 @@ pub enum Gamma {
     Value(f64),
 }
 
-/// A kernel that becomes definite when it meets the training rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A kernel that becomes definite when it meets the training rows. It is also read from a bare name such as
+/// `"rbf"`, with the settings of [`KernelChoice::default`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelChoice {
     /// By name.
@@ -56,6 +60,42 @@ impl Default for KernelChoice {
     /// RBF with the median width.
     fn default() -> Self {
         Self::Named { family: Family::Rbf, gamma: Gamma::Median, degree: 3, coef0: 1.0 }
+    }
+}
+
+/// [`KernelChoice`] as it is written.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Full {
+    Named { family: Family, gamma: Gamma, degree: u32, coef0: f64 },
+    Fixed(Kernel),
+}
+
+impl<'de> Deserialize<'de> for KernelChoice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        struct NameOrSettings;
+        impl<'de> Visitor<'de> for NameOrSettings {
+            type Value = KernelChoice;
+
+            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+                f.write_str("the name of a kernel, or a kernel with its settings")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> std::result::Result<KernelChoice, E> {
+                let family = Family::deserialize(name.into_deserializer())?;
+                Ok(KernelChoice::Named { family, gamma: Gamma::Median, degree: 3, coef0: 1.0 })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<KernelChoice, A::Error> {
+                Ok(match Full::deserialize(MapAccessDeserializer::new(map))? {
+                    Full::Named { family, gamma, degree, coef0 } => {
+                        KernelChoice::Named { family, gamma, degree, coef0 }
+                    }
+                    Full::Fixed(kernel) => KernelChoice::Fixed(kernel),
+                })
+            }
+        }
+        from.deserialize_any(NameOrSettings)
     }
 }
 
@@ -108,6 +148,23 @@ impl KernelChoice {
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn a_bare_name_is_read_and_the_written_form_stays() {
+        let read = |text: &str| serde_json::from_str::<KernelChoice>(text).map_err(|e| e.to_string());
+        assert_eq!(read("\"rbf\"").unwrap(), KernelChoice::default());
+        assert!(matches!(read("\"linear\""), Ok(KernelChoice::Named { family: Family::Linear, .. })));
+        let written = serde_json::to_string(&KernelChoice::default()).unwrap();
+        assert_eq!(written, r#"{"named":{"family":"rbf","gamma":"median","degree":3,"coef0":1.0}}"#);
+        assert_eq!(read(&written).unwrap(), KernelChoice::default());
+        let fixed = KernelChoice::Fixed(Kernel::Rbf { gamma: 0.5 });
+        assert_eq!(read(&serde_json::to_string(&fixed).unwrap()).unwrap(), fixed);
+        let error = read("\"rfb\"").unwrap_err();
+        assert!(error.contains("unknown variant `rfb`, expected one of `rbf`, `linear`"), "{error}");
+        assert!(
+            read("3").unwrap_err().contains("expected the name of a kernel, or a kernel with its settings")
+        );
+    }
 
     #[test]
     fn names_become_kernels() {

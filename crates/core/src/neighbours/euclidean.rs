@@ -54,6 +54,8 @@ pub fn nearest(
             why: "distances between rows are too large for a number; scale the columns".into(),
         });
     }
+    // More than there are is all; room is made for no more.
+    let k = k.min(reference.nrows());
     // Rounding of a product of d terms, with room to spare.
     let doubt = 4.0 * (reference.ncols() + 8) as f64 * f64::EPSILON;
     let lengths: Vec<f64> = lengths.iter().map(|length| length * (1.0 - doubt)).collect();
@@ -121,7 +123,7 @@ impl Search<'_> {
 
     /// The squared distance that a row must not exceed to be among the nearest.
     fn limit(&self, best: &[Neighbour]) -> f64 {
-        if best.len() < self.k { f64::INFINITY } else { best[self.k - 1].squared }
+        if best.len() < self.k { f64::INFINITY } else { best.last().map_or(f64::NEG_INFINITY, |n| n.squared) }
     }
 }
 
@@ -160,7 +162,9 @@ mod tests {
         assert_eq!(rows(&found), [[1, 2], [0, 2], [3, 1], [2, 1]]);
         assert_eq!(found[3][1].squared, 1.0);
         // More than there are: all there are.
-        assert_eq!(nearest(x.view(), x.view(), 9, None, &ctx).unwrap()[0].len(), 4);
+        for many in [9, usize::MAX] {
+            assert_eq!(nearest(x.view(), x.view(), many, None, &ctx).unwrap()[0].len(), 4);
+        }
     }
 
     #[test]

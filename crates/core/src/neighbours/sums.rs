@@ -63,6 +63,8 @@ pub fn nearest_by_sums(
         .axis_chunks_iter(Axis(0), height)
         .map(|rows| rows.columns().into_iter().flat_map(|column| column.to_vec()).collect())
         .collect();
+    // More than there are is all; room is made for no more.
+    let k = k.min(reference.nrows());
     let search = Search { tiles: &tiles, n: reference.nrows(), height, measure, k };
     let starts: Vec<usize> = (0..queries.nrows()).step_by(QUERIES).collect();
     let mut found = Vec::with_capacity(queries.nrows());
@@ -173,6 +175,9 @@ mod tests {
         assert_eq!((near([7.0, 9.0]), near([5.5, 9.0])), (1, 2));
         // Of equally near rows the first.
         assert_eq!(near([6.0, 9.0]), 1);
+        // More than there are: all there are.
+        let measure = Measure { metric: Metric::Manhattan, expected: Some(&[1.0, 9.0]) };
+        assert_eq!(by_sums(&x, usize::MAX, measure)[0], [2, 1]);
     }
 
     #[test]

@@ -13,6 +13,8 @@
 
 use super::columns::BlockColumns;
 use super::smo::{PairProblem, SmoSolution};
+use crate::context::Context;
+use crate::error::Result;
 use crate::linalg::{cholesky, lower_solve};
 use crate::simd::add_scaled;
 use ndarray::Array2;
@@ -23,6 +25,9 @@ const MOST_FREE: usize = 256;
 /// What is added to the diagonal, as a share of its mean.
 const RIDGE: f64 = 1e-10;
 
+/// Most steps that only solve what the ridge left of the same equations.
+const MOST_REPEATS: usize = 10;
+
 /// Improves the coefficients of a solution; they stay within their bounds and sum to zero. `tolerance`: as the solver's.
 pub fn polish(
     problem: &PairProblem,
@@ -30,16 +35,18 @@ pub fn polish(
     solution: &SmoSolution,
     tolerance: f64,
     most_steps: usize,
-) -> Vec<f64> {
+    ctx: &Context,
+) -> Result<Vec<f64>> {
     let mut state = State::new(problem, columns, solution);
     for _ in 0..most_steps {
+        ctx.check()?;
         if !state.step(tolerance) {
             break;
         }
     }
     // Rounding of the equations must not break the sum, which the solver relies on.
     let (sum, size) = state.beta.iter().fold((0.0, 0.0), |(s, z), b| (s + b, z + f64::abs(*b)));
-    if f64::abs(sum) <= 1e-12 * size { state.beta } else { solution.coefficients.clone() }
+    Ok(if f64::abs(sum) <= 1e-12 * size { state.beta } else { solution.coefficients.clone() })
 }
 
 struct State<'a> {
@@ -50,6 +57,8 @@ struct State<'a> {
     /// $y - K \beta$
     left: Vec<f64>,
     free: Vec<usize>,
+    /// Steps in a row that solved the equations without meeting a bound.
+    repeats: usize,
 }
 
 impl<'a> State<'a> {
@@ -60,7 +69,7 @@ impl<'a> State<'a> {
         let (least, most): (Vec<f64>, Vec<f64>) =
             (0..n).map(|i| (signed(i).min(0.0), signed(i).max(0.0))).unzip();
         let free = (0..n).filter(|&i| beta[i] > least[i] && beta[i] < most[i]).collect();
-        Self { columns, beta, least, most, left: solution.left.clone(), free }
+        Self { columns, beta, least, most, left: solution.left.clone(), free, repeats: 0 }
     }
 
     /// One step; says whether another may help.
@@ -85,9 +94,17 @@ impl<'a> State<'a> {
         if let Some(at) = blocks {
             let i = self.free.remove(at);
             self.beta[i] = if change[at] > 0.0 { self.most[i] } else { self.least[i] };
+            self.repeats = 0;
             return true;
         }
-        self.let_go(bias, tolerance)
+        if self.let_go(bias, tolerance) {
+            self.repeats = 0;
+            return true;
+        }
+        // Where scales differ much the ridge leaves a part of the equations unsolved; each step takes most of it away.
+        self.repeats += 1;
+        let solved = |&i: &usize| f64::abs(self.left[i] - bias) <= 0.25 * tolerance;
+        self.repeats < MOST_REPEATS && !self.free.iter().all(solved)
     }
 
     /// Frees the coefficient that pulls hardest away from its bound, if one does.
@@ -157,7 +174,6 @@ fn solve(l: &Array2<f64>, mut b: Array2<f64>) -> Array2<f64> {
 mod tests {
     use super::super::Smo;
     use super::*;
-    use crate::context::Context;
     use crate::random::Rng;
     use ndarray::array;
 
@@ -184,15 +200,17 @@ mod tests {
             let problem = PairProblem { signs: &signs, bounds: &bounds, start: None };
             let rough =
                 Smo { tolerance: 1e-1, ..Smo::default() }.solve(&problem, &mut columns, &ctx).unwrap();
-            let better = polish(&problem, &columns, &rough, 1e-8, 200);
+            let better = polish(&problem, &columns, &rough, 1e-8, 200, &ctx).unwrap();
             let tight = Smo { tolerance: 1e-8, ..Smo::default() };
             let start = PairProblem { start: Some(&better), ..problem };
             let polished = tight.solve(&start, &mut columns, &ctx).unwrap();
             assert_eq!(polished.iterations, 0, "seed {seed}");
             assert!(polished.objective <= rough.objective);
             let cold = tight.solve(&problem, &mut columns, &ctx).unwrap();
-            // Both are within 1e-8 of optimal, times at most 80 coefficients of at most 100.
-            assert!((polished.objective - cold.objective).abs() < 1e-4 * 1e-8 + 1e-9 * cold.objective.abs());
+            // Both miss the optimum by at most the tolerance times the sum of the bounds; 1e-12 for rounding of an
+            // objective that is a sum of 80 terms.
+            let allowed = 2.0 * 1e-8 * bounds.iter().sum::<f64>() + 1e-12 * cold.objective.abs();
+            assert!((polished.objective - cold.objective).abs() < allowed, "seed {seed}");
         }
     }
 }

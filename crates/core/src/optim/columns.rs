@@ -24,6 +24,11 @@ pub trait KernelColumns {
     /// `out[r] += sum of weight * K[row][rows[r]]` over all pairs of a row and a weight. Rows are places among
     /// all, whatever is set aside.
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]);
+    /// How many columns are asked for between two looks at whether the user wants to stop: fewer where a column
+    /// takes long.
+    fn patience(&self) -> usize {
+        1000
+    }
 }
 
 /// Some rows and columns of a matrix that is there, copied together once unless they are all.

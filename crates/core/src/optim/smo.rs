@@ -15,7 +15,8 @@
 //!
 //! Rows at a bound that cannot take part in any such pair as things stand are set aside (shrinking). When the rest
 //! is solved their $f$ is rebuilt from the coefficients, and all rows are looked at again: what is returned
-//! holds for all.
+//! holds for all. At the end $f$ of all rows is rebuilt, because the many small changes it went through leave rounding
+//! behind; if it is not optimal after all, work goes on from there.
 //!
 //! Cost: $O(n)$ per step and one or two columns of $K$; the number of steps grows faster than $n$, and with $C$.
 //!
@@ -29,8 +30,19 @@ use crate::simd::{add_scaled, best_partner, largest_sum, step_and_largest_sum};
 
 const NAME: &str = "pairwise solver";
 
-/// Steps between two looks at what can be set aside, and at whether the user asked to stop.
+/// Steps between two looks at what can be set aside.
 const ROUND: usize = 1000;
+
+/// Coefficients whose columns are added up between two looks at whether the user asked to stop.
+const COMBINED: usize = 1024;
+
+/// How often $f$ is rebuilt at the end; what is then still not optimal is so by the rounding of the kernel values.
+const REBUILDS: usize = 5;
+
+/// Steps without a limit of the user's, at least; columns of very different scales could take any number.
+const MOST_STEPS: usize = 10_000_000;
+/// The same per row.
+const MOST_STEPS_PER_ROW: usize = 100;
 
 /// Rows are set aside only if no more than this share stays: it costs a copy of what stays.
 const WORTH_SHRINKING: f64 = 0.8;
@@ -40,14 +52,14 @@ const WORTH_SHRINKING: f64 = 0.8;
 pub struct Smo {
     /// $\varepsilon$: the violation of the optimality conditions that is let pass.
     pub tolerance: f64,
-    /// Most steps; 0 is no limit.
+    /// Most steps; 0 is ten million, or a hundred per row if that is more.
     pub max_iterations: usize,
     /// Whether rows are set aside.
     pub shrinking: bool,
 }
 
 impl Default for Smo {
-    /// A tolerance of 0.001, no limit, with shrinking.
+    /// A tolerance of 0.001, no limit of its own, with shrinking.
     fn default() -> Self {
         Self { tolerance: 1e-3, max_iterations: 0, shrinking: true }
     }
@@ -116,9 +128,9 @@ impl Smo {
     ) -> Result<SmoSolution> {
         columns.release();
         problem.check(columns.len())?;
-        let mut run = Run::new(problem, columns);
+        let mut run = Run::new(problem, columns, ctx)?;
         let (iterations, converged) = self.iterate(&mut run, columns, ctx)?;
-        run.release(columns);
+        run.release(columns, ctx)?;
         Ok(run.solution(iterations, converged))
     }
 
@@ -128,20 +140,24 @@ impl Smo {
         columns: &mut impl KernelColumns,
         ctx: &Context,
     ) -> Result<(usize, bool)> {
-        let limit = if self.max_iterations == 0 { usize::MAX } else { self.max_iterations };
+        let limit = match self.max_iterations {
+            0 => MOST_STEPS.max(MOST_STEPS_PER_ROW.saturating_mul(run.whole.len())),
+            given => given,
+        };
         let (mut iterations, mut until_look) = (0, ROUND.min(run.whole.len()));
+        // Steps when f was last rebuilt, and how often it was.
+        let (mut exact, mut rebuilds) = (0, 0);
         // Just before the end, what was set aside early is looked at once more.
         let mut looked_again = false;
         let mut first = run.active.first();
         loop {
             if until_look == 0 {
                 until_look = ROUND.min(run.whole.len());
-                ctx.check()?;
                 if self.shrinking {
                     let violation = run.active.violation(first.0);
                     if !looked_again && violation <= 10.0 * self.tolerance {
                         looked_again = true;
-                        run.release(columns);
+                        run.release(columns, ctx)?;
                     }
                     run.shrink(columns);
                     first = run.active.first();
@@ -151,14 +167,25 @@ impl Smo {
             let (gain, second, violation) = run.active.partner(first, columns);
             if violation < self.tolerance || gain < 0.0 {
                 if run.is_whole() {
-                    return Ok((iterations, true));
+                    if iterations == exact {
+                        return Ok((iterations, true));
+                    }
+                    if rebuilds == REBUILDS {
+                        return Ok((iterations, false));
+                    }
+                    (exact, rebuilds) = (iterations, rebuilds + 1);
+                    run.rebuild_all(columns, ctx)?;
+                } else {
+                    run.release(columns, ctx)?;
                 }
-                run.release(columns);
                 first = run.active.first();
                 continue;
             }
             if iterations == limit {
                 return Ok((iterations, false));
+            }
+            if iterations % columns.patience() == 0 {
+                ctx.check()?;
             }
             first = run.active.step(first.1, second, columns);
             iterations += 1;
@@ -193,13 +220,22 @@ struct Active {
 }
 
 impl<'a> Run<'a> {
-    fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns) -> Self {
+    fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns, ctx: &Context) -> Result<Self> {
         let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], <[f64]>::to_vec);
         let mut run = Self { problem, whole, left: problem.signs.to_vec(), active: Active::default() };
         let everything: Vec<usize> = (0..run.whole.len()).collect();
-        run.rebuild(&everything, columns);
+        run.rebuild(&everything, columns, ctx)?;
         run.activate(everything);
-        run
+        Ok(run)
+    }
+
+    /// $f$ of all rows anew, which are all at work.
+    fn rebuild_all(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
+        self.store();
+        let everything: Vec<usize> = (0..self.whole.len()).collect();
+        self.rebuild(&everything, columns, ctx)?;
+        self.activate(everything);
+        Ok(())
     }
 
     fn is_whole(&self) -> bool {
@@ -207,15 +243,19 @@ impl<'a> Run<'a> {
     }
 
     /// $f$ of these rows from the coefficients of all.
-    fn rebuild(&mut self, rows: &[usize], columns: &mut impl KernelColumns) {
+    fn rebuild(&mut self, rows: &[usize], columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
         let weights: Vec<(usize, f64)> =
             self.whole.iter().copied().enumerate().filter(|(_, b)| *b != 0.0).collect();
-        if rows.is_empty() || weights.is_empty() {
-            return;
+        if rows.is_empty() {
+            return Ok(());
         }
         let mut sum = vec![0.0; rows.len()];
-        columns.combine(&weights, rows, &mut sum);
+        for weights in weights.chunks(COMBINED) {
+            ctx.check()?;
+            columns.combine(weights, rows, &mut sum);
+        }
         rows.iter().zip(sum).for_each(|(&i, sum)| self.left[i] = self.problem.signs[i] - sum);
+        Ok(())
     }
 
     fn activate(&mut self, rows: Vec<usize>) {
@@ -243,17 +283,18 @@ impl<'a> Run<'a> {
     }
 
     /// All rows go back to work.
-    fn release(&mut self, columns: &mut impl KernelColumns) {
+    fn release(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
         self.store();
         if self.is_whole() {
-            return;
+            return Ok(());
         }
         columns.release();
         let mut aside = vec![true; self.whole.len()];
         self.active.rows.iter().for_each(|&i| aside[i] = false);
         let aside: Vec<usize> = (0..aside.len()).filter(|&i| aside[i]).collect();
-        self.rebuild(&aside, columns);
+        self.rebuild(&aside, columns, ctx)?;
         self.activate((0..self.whole.len()).collect());
+        Ok(())
     }
 
     /// Sets rows aside that no violating pair can have as things stand.
@@ -275,8 +316,7 @@ impl<'a> Run<'a> {
         let bias = if free > 0 {
             inside().map(|i| left[i]).sum::<f64>() / free as f64
         } else {
-            let (highest, _) = self.active.first();
-            let lowest = highest - self.active.violation(highest);
+            let ((highest, _), lowest) = (self.active.first(), self.active.lowest());
             match (highest.is_finite(), lowest.is_finite()) {
                 (true, true) => 0.5 * (highest + lowest),
                 (true, false) => highest,
@@ -310,8 +350,12 @@ impl Active {
 
     /// How far the largest $f$ that may rise lies above the least that may fall.
     fn violation(&self, highest: f64) -> f64 {
-        let lowest = self.left.iter().zip(&self.low).map(|(f, low)| f + low).fold(f64::INFINITY, f64::min);
-        highest - lowest
+        highest - self.lowest()
+    }
+
+    /// The least $f$ that may fall; infinity if none may.
+    fn lowest(&self) -> f64 {
+        self.left.iter().zip(&self.low).map(|(f, low)| f + low).fold(f64::INFINITY, f64::min)
     }
 
     /// Gain, place and largest violation for the partner of `first`.
@@ -348,8 +392,7 @@ impl Active {
 
     /// Places of rows that are not at a bound that nothing pulls them from.
     fn still_needed(&self) -> Vec<usize> {
-        let (highest, _) = self.first();
-        let lowest = highest - self.violation(highest);
+        let ((highest, _), lowest) = (self.first(), self.lowest());
         let stuck = |i: usize| {
             (self.up[i] != 0.0 && self.left[i] > highest) || (self.low[i] != 0.0 && self.left[i] < lowest)
         };
@@ -397,6 +440,15 @@ mod tests {
     fn nothing_can_move_where_bounds_are_zero() {
         let solution = solve(&array![[1.0, 0.0], [0.0, 1.0]], &[1.0, -1.0], &[0.0, 0.0]);
         assert!(solution.converged && solution.coefficients == [0.0, 0.0] && solution.bias == 0.0);
+    }
+
+    #[test]
+    fn a_side_without_a_price_sets_the_constant() {
+        // Nothing can move; f is 1 and -1. Only the second row could fall, so that its f is the constant: its class
+        // is predicted everywhere. The other way round the first row could rise.
+        let k = array![[1.0, 0.0], [0.0, 1.0]];
+        assert_eq!(solve(&k, &[1.0, -1.0], &[0.0, 1.0]).bias, -1.0);
+        assert_eq!(solve(&k, &[1.0, -1.0], &[1.0, 0.0]).bias, 1.0);
     }
 
     #[test]

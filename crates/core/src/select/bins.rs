@@ -8,7 +8,7 @@
 //!   $$ N H - N_1 H_1 - N_2 H_2 > \log_2(N - 1) + \log_2(3^c - 2) - (c H - c_1 H_1 - c_2 H_2). $$
 //!   A column that tells nothing of the classes is not cut at all.
 //! - **Equal frequency**: as many rows in each bin as equal values allow.
-//! - **Equal width**: equal parts of the range.
+//! - **Equal width**: equal parts of the range; those without a row are no bins.
 //!
 //! Cost: $O(n \log n + n C)$ a column per level of cuts.
 //!
@@ -87,6 +87,14 @@ fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
     cuts.dedup();
     cuts.retain(|cut| *cut > low && *cut <= high);
+    // An empty part is no bin: tests count those that are used.
+    let mut used = vec![false; cuts.len() + 1];
+    column.iter().for_each(|v| used[cuts.partition_point(|cut| cut <= v)] = true);
+    let mut part = 0;
+    cuts.retain(|_| {
+        part += 1;
+        used[part]
+    });
     cuts
 }
 
@@ -167,6 +175,16 @@ pub(super) fn contingency(binned: &Binned, classes: &[usize], n_classes: usize) 
     let mut table = vec![vec![0; n_classes]; binned.n_bins];
     binned.codes.iter().zip(classes).for_each(|(&bin, &class)| table[bin][class] += 1);
     table
+}
+
+/// A column twice: 150 rows in a first bin, 90 of them of the first class, 149 in a second, 60 of them, and one far
+/// away, so that of 20 bins of equal width 3 are used.
+#[cfg(test)]
+pub(super) fn twice_with_an_outlier() -> crate::data::Dataset {
+    let value = |i: usize| if i == 299 { 100.0 } else { (i as f64) / 30.0 };
+    let x = ndarray::Array2::from_shape_fn((300, 2), |(i, _)| value(i));
+    let first = |i: usize| i < 90 || (150..210).contains(&i);
+    crate::data::Dataset::labelled(x, (0..300).map(|i| usize::from(!first(i))).collect()).unwrap()
 }
 
 #[cfg(test)]
@@ -258,6 +276,11 @@ mod tests {
         assert_eq!(by(Discretizer::Frequency, 3), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
         // Eleven wide: cuts at 2.75, 5.5 and 8.25.
         assert_eq!(by(Discretizer::Width, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        // An outlier leaves parts empty: of twenty parts 5 wide only the first and the last are used.
+        let mut outlier: Vec<f64> = (0..30).map(|i| f64::from(i) / 8.0).collect();
+        outlier.push(100.0);
+        let bins = binned(&outlier, &[0; 31], 1, Discretizer::Width, 20);
+        assert_eq!((bins.n_bins, bins.codes[29], bins.codes[30]), (2, 0, 1));
         // More bins than rows is a bin each; no bin is empty.
         let many = binned(&column, &[0; 12], 1, Discretizer::Frequency, 50);
         assert_eq!((many.n_bins, many.codes), (12, (0..12).collect()));

@@ -248,6 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn empty_bins_are_no_degrees_of_freedom() {
+        let method = ChiSquared { statistic: Statistic::Bins, discretizer: Discretizer::Width, n_bins: 20 };
+        let selection = select(&method, &super::super::bins::twice_with_an_outlier());
+        // By hand, without the outlier: 299 (90 * 89 - 60 * 60)^2 / (150 * 149 * 150 * 149) = 11.64; the outlier
+        // adds its own term, about 1.
+        assert!((selection.scores[0] - 12.64).abs() < 0.1, "{:?}", selection.scores);
+        // Two degrees: p = 0.002, below 0.05 / 2. Nineteen would be p = 0.86, and only the best would be kept.
+        assert_eq!(selection.n_selected, 2);
+    }
+
+    #[test]
     fn sums_that_are_no_numbers_are_refused() {
         let data = Dataset::labelled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
         let error = ChiSquared::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();

@@ -95,10 +95,28 @@ impl InformationGain {
 
 /// The information that categories and classes share, in nats.
 pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
-    let size = |codes: &[usize]| codes.iter().max().map_or(0, |most| most + 1);
-    let mut table = vec![vec![0; size(classes)]; size(categories)];
-    categories.iter().zip(classes).for_each(|(&a, &b)| table[a][b] += 1);
-    Told::of(&table).gain
+    let count = |codes: &[usize]| {
+        let mut counts = vec![0usize; codes.iter().max().map_or(0, |most| most + 1)];
+        codes.iter().for_each(|&code| counts[code] += 1);
+        counts
+    };
+    let (by_category, by_class) = (count(categories), count(classes));
+    if by_category.iter().filter(|&&rows| rows > 0).count() < 2 {
+        return 0.0;
+    }
+    // Only pairs that occur: a table of all would be as large as rows times classes.
+    let mut pairs: Vec<(usize, usize)> = categories.iter().copied().zip(classes.iter().copied()).collect();
+    pairs.sort_unstable();
+    let runs = pairs.chunk_by(|a, b| a == b);
+    runs.map(|run| share_told(run.len(), by_category[run[0].0], by_class[run[0].1], pairs.len()))
+        .sum::<f64>()
+        .max(0.0)
+}
+
+/// What `both` of `n` rows add to the gain, which share a bin of `bin` rows and a class of `class`.
+fn share_told(both: usize, bin: usize, class: usize, n: usize) -> f64 {
+    let (both, n) = (both as f64, n as f64);
+    both / n * ((both * n) / (bin as f64 * class as f64)).ln()
 }
 
 /// Entropies of a table of bins and classes, in nats.
@@ -123,8 +141,7 @@ impl Told {
         let mut gain = 0.0;
         for (row, &bin) in table.iter().zip(&by_bin) {
             for (&both, &class) in row.iter().zip(&by_class).filter(|(both, _)| **both > 0) {
-                let ratio = (both as f64 * n as f64) / (bin as f64 * class as f64);
-                gain += both as f64 / n as f64 * ratio.ln();
+                gain += share_told(both, bin, class, n);
             }
         }
         let (bins, classes) = (entropy(&mut by_bin.into_iter()), entropy(&mut by_class.into_iter()));
@@ -162,6 +179,32 @@ mod tests {
         assert!((told.measured(Information::Ratio) - 0.1564).abs() < 1e-4);
         assert!((told.measured(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
         assert_eq!(Told::of(&[vec![3, 4]]).measured(Information::Ratio), 0.0);
+    }
+
+    #[test]
+    fn pairs_are_counted_as_the_table_has_them() {
+        let mut rng = Rng::new(2);
+        let draw = |rng: &mut Rng, most: usize| (0..500).map(|_| rng.below(most)).collect::<Vec<_>>();
+        let (a, b) = (draw(&mut rng, 7), draw(&mut rng, 5));
+        let mut table = vec![vec![0; 5]; 7];
+        a.iter().zip(&b).for_each(|(&a, &b)| table[a][b] += 1);
+        assert_eq!(gain(&a, &b), Told::of(&table).gain);
+        assert_eq!(gain(&[3, 3, 3], &[0, 1, 1]), 0.0);
+        // A category and a class for every row: a table would have as many cells as rows squared, 80 GB.
+        let each: Vec<usize> = (0..100_000).collect();
+        // A sum of 100 000 terms, each rounded.
+        assert!((gain(&each, &each) / 100_000_f64.ln() - 1.0).abs() < 1e-10);
+    }
+
+    #[test]
+    fn empty_bins_are_no_degrees_of_freedom() {
+        let selection = select(
+            &InformationGain { discretizer: Discretizer::Width, n_bins: 20, ..InformationGain::default() },
+            &super::super::bins::twice_with_an_outlier(),
+            Wanted::OwnRule,
+        );
+        // 2 n I = 11.7 or so, as chi-squared.
+        assert_eq!(selection.n_selected, 2, "{:?}", selection.scores);
     }
 
     #[test]

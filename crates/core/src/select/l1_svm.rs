@@ -18,7 +18,10 @@
 //! Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
 
 use super::selector::{Selection, Selector, Wanted};
-use crate::classify::{ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, signed_columns};
+use crate::classify::{
+    ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
+    signed_columns,
+};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
@@ -39,6 +42,7 @@ const HALVINGS: usize = 30;
 
 /// Selection by a sparse linear machine; see the module's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct L1Svm {
     /// The price of a row that the margin does not clear, above 0. With a wanted number of columns it must be left
     /// out.
@@ -129,10 +133,10 @@ struct Weights {
 impl<'a> Path<'a> {
     fn new(method: &'a L1Svm, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Self> {
         let problems = method.machine(1.0).problems(classes)?;
-        let cells = (data.n() * data.d() * problems.len()) as f64;
+        need_finite_rows(NAME, data.x())?;
         ctx.need_memory(
             format!("L1-SVM of {} machines", problems.len()),
-            12.0 * cells,
+            problems.len() as f64 * signed_bytes(data.x()),
             "use fewer rows or columns",
         )?;
         let (mean, spread) = data.x().moments();
@@ -296,6 +300,30 @@ mod tests {
             best.sort_unstable();
             assert_eq!(best, [3, 7, 11], "{classes} classes");
         }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_cells_there_are() {
+        // Two of a million columns are used: a dense copy would be 24 MB.
+        let (start, column) = (vec![0, 1, 2, 3, 4], vec![3, 900_000, 3, 900_000]);
+        let x = crate::data::SparseRows::new(1_000_000, start, column, vec![1.0, 1.0, 1.0, 1.0]).unwrap();
+        let target = crate::data::Target::Classes(Classes::from_codes(vec![0, 1, 0, 1]));
+        let data = Dataset::with_target(x, target).unwrap();
+        let problem = &L1Svm::default();
+        let with = |memory_limit| {
+            let ctx = Context { memory_limit, ..Context::default() };
+            Path::new(problem, &data, data.classes("t").unwrap(), &ctx).map(|path| path.machines.len())
+        };
+        // 4 cells and 4 of the constant, 12 bytes each.
+        assert_eq!(with(96).unwrap(), 1);
+        assert!(matches!(with(95), Err(Error::Memory { needed: 96, .. })));
+    }
+
+    #[test]
+    fn sums_that_are_no_numbers_are_refused() {
+        let data = Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
+        let error = L1Svm::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("too large for a number; scale the columns"), "{error}");
     }
 
     #[test]

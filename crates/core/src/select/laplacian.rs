@@ -88,8 +88,12 @@ impl Selector for LaplacianScore {
         let scores = match self.graph {
             Graph::Classes => {
                 let fisher = class_scores(data.x(), data.classes(NAME)?);
-                // Between nothing and nothing there is no ratio.
-                fisher.into_iter().map(|f| if f > 0.0 { 1.0 - 0.5 / (1.0 + f) } else { 0.0 }).collect()
+                let (mean, spread) = data.x().moments();
+                // The spread of a constant column is the rounding of its mean; between nothing and nothing there is
+                // no ratio.
+                let varies = |j: usize| spread[j] > 1e-14 * mean[j].abs();
+                let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
+                fisher.into_iter().enumerate().map(score).collect()
             }
             Graph::Knn => self.by_neighbours(data, ctx)?,
         };
@@ -276,6 +280,16 @@ mod tests {
             .sum();
         let l = (f.dot(&f) - joined) / f.dot(&f);
         assert!((found.scores[2] - (1.0 - l / 2.0)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn a_column_that_varies_only_within_classes_is_halfway() {
+        // Both classes have the mean 0 in the first column: F = 0, so L = 1. The second is constant.
+        let data =
+            Dataset::labelled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
+        let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
+        let selection = select(&method, &data.unwrap());
+        assert_eq!((selection.scores, selection.n_selected), (vec![0.5, 0.0], 1));
     }
 
     #[test]

@@ -24,7 +24,7 @@
 //! machines*, 2002.
 
 use super::selector::{Selection, Selector, Wanted};
-use crate::classify::{ClassWeight, PairTask, vote};
+use crate::classify::{ClassWeight, PairTask, need_finite, vote};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
@@ -34,7 +34,10 @@ use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
 use ndarray::Array2;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt::Formatter;
 
 const NAME: &str = "SVM-RFE";
 
@@ -44,9 +47,17 @@ const TOLERANCE: f64 = 1e-6;
 const ROUGH: f64 = 1e-2;
 /// Most steps of those.
 const POLISHING: usize = 500;
+/// Steps per row that pairs get before equations take over: where columns differ much in scale they creep.
+const CREEP: usize = 100;
+/// How often they take turns before pairs go on alone.
+const TURNS: usize = 3;
+/// A column is not taken from products or distances by subtraction if its largest square is so many times that of
+/// the columns that stay: its rounding would stay behind.
+const DWARFS: f64 = 1e4;
 
-/// How many columns leave in a round.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// How many columns leave in a round. It is also read from a bare number: a whole one from 1 is a count, one below 1
+/// a share.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// This many, 1 or more.
@@ -55,8 +66,53 @@ pub enum Step {
     Share(f64),
 }
 
+impl<'de> Deserialize<'de> for Step {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
+        /// [`Step`] as it is written.
+        #[derive(Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        enum Full {
+            Count(usize),
+            Share(f64),
+        }
+        struct NumberOrKind;
+        impl<'de> Visitor<'de> for NumberOrKind {
+            type Value = Step;
+
+            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
+                f.write_str("a whole number from 1, or a share between 0 and 1")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, count: u64) -> std::result::Result<Step, E> {
+                let count = usize::try_from(count).ok().filter(|&count| count > 0);
+                count.map(Step::Count).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(0), &self))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, share: f64) -> std::result::Result<Step, E> {
+                if share > 0.0 && share < 1.0 {
+                    return Ok(Step::Share(share));
+                }
+                // A whole number may be written with a point.
+                if share >= 1.0 && share.fract() == 0.0 && share < 1e15 {
+                    return Ok(Step::Count(share as usize));
+                }
+                Err(E::invalid_value(Unexpected::Float(share), &self))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Step, A::Error> {
+                Ok(match Full::deserialize(MapAccessDeserializer::new(map))? {
+                    Full::Count(count) => Step::Count(count),
+                    Full::Share(share) => Step::Share(share),
+                })
+            }
+        }
+        from.deserialize_any(NumberOrKind)
+    }
+}
+
 /// Recursive elimination by a support vector machine; see the module's text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct SvmRfe {
     /// Linear or RBF.
     pub kernel: KernelChoice,
@@ -66,7 +122,7 @@ pub struct SvmRfe {
     pub step: Step,
     /// What the price is multiplied by for rows of each class.
     pub class_weight: ClassWeight,
-    /// Most steps of each machine's solver; 0 is no limit.
+    /// Most steps of each machine's solver; 0 is ten million, or a hundred per row if that is more.
     pub max_iter: usize,
 }
 
@@ -138,6 +194,8 @@ struct Elimination<'a> {
     gamma: Option<f64>,
     /// Every column as it lies together.
     columns: Vec<Vec<f64>>,
+    /// The largest square of each.
+    largest: Vec<f64>,
     /// Whether a column is the same everywhere.
     constant: Vec<bool>,
     left: Vec<usize>,
@@ -150,7 +208,6 @@ struct Elimination<'a> {
     /// Columns that left, first ones first, and the round each left in.
     gone: Vec<(usize, usize)>,
     curve: Vec<f64>,
-    iterations: usize,
     converged: bool,
 }
 
@@ -164,12 +221,19 @@ impl<'a> Elimination<'a> {
         // The spread of a constant column is the rounding of its mean.
         let constant = (0..data.d()).map(|j| spread[j] <= 1e-14 * mean[j].abs()).collect();
         let rows: Vec<usize> = (0..data.n()).collect();
-        let columns = transposed(data.x());
+        let mut columns = transposed(data.x());
+        if !data.x().is_sparse() {
+            // Distances do not know where zero is, nor do the weights of coefficients that sum to zero; a far zero
+            // would only drown them in rounding.
+            columns.iter_mut().zip(&mean).for_each(|(c, m)| c.iter_mut().for_each(|v| *v -= m));
+        }
+        let largest = columns.iter().map(|c| c.iter().fold(0.0_f64, |a, v| a.max(v * v))).collect();
         let mut run = Self {
             method,
             classes,
             gamma,
             columns,
+            largest,
             constant,
             left: (0..data.d()).collect(),
             pairs: Array2::zeros((0, 0)),
@@ -178,7 +242,6 @@ impl<'a> Elimination<'a> {
             solutions: vec![],
             gone: vec![],
             curve: vec![],
-            iterations: 0,
             converged: true,
         };
         run.rebuild()?;
@@ -202,10 +265,11 @@ impl<'a> Elimination<'a> {
             if self.left.len() == 1 {
                 return Ok(round);
             }
-            let matters = self.how_much_each_matters();
+            let matters = self.how_much_each_matters(ctx)?;
             let mut order: Vec<usize> = (0..self.left.len()).collect();
-            // Of equals the later column leaves first; constant columns matter to nobody.
-            let key = |at: usize| if self.constant[self.left[at]] { 0.0 } else { matters[at] };
+            // Of equals the later column leaves first; constant columns leave before all others, even those of
+            // weight 0.
+            let key = |at: usize| if self.constant[self.left[at]] { -1.0 } else { matters[at] };
             order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
             order.truncate(per_round.min(self.left.len() - 1));
             let leaving: Vec<usize> = order.iter().map(|&at| self.left[at]).collect();
@@ -217,7 +281,8 @@ impl<'a> Elimination<'a> {
 
     /// Trains a machine per pair of classes, from the coefficients of the last.
     fn train(&mut self, k: &Array2<f64>, ctx: &Context) -> Result<()> {
-        let smo = |tolerance| Smo { tolerance, max_iterations: self.method.max_iter, shrinking: true };
+        let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
+        let most = self.method.max_iter;
         let (c, before) = (self.method.c, &self.solutions);
         let solve = |(p, task): (usize, &PairTask)| {
             let bounds: Vec<f64> = task.weights.iter().map(|w| w * c).collect();
@@ -226,13 +291,21 @@ impl<'a> Elimination<'a> {
             let mut columns = BlockColumns::new(k.view(), &task.rows);
             // The machine of the round before is near already; with any violation let pass the solver only measures it.
             let near = if start.is_some() { f64::INFINITY } else { ROUGH };
-            let rough = smo(near).solve(&problem, &mut columns, ctx)?;
-            let better = polish(&problem, &columns, &rough, TOLERANCE, POLISHING);
-            let problem = PairProblem { start: Some(&better), ..problem };
-            smo(TOLERANCE).solve(&problem, &mut columns, ctx)
+            let few = CREEP * task.rows.len();
+            let few = if most == 0 { few } else { few.min(most) };
+            let mut found = smo(near, few).solve(&problem, &mut columns, ctx)?;
+            for turn in 1..=TURNS {
+                let better = polish(&problem, &columns, &found, TOLERANCE, POLISHING, ctx)?;
+                let problem = PairProblem { start: Some(&better), ..problem };
+                let steps = if turn < TURNS { few } else { most };
+                found = smo(TOLERANCE, steps).solve(&problem, &mut columns, ctx)?;
+                if found.converged {
+                    break;
+                }
+            }
+            Ok(found)
         };
         self.solutions = self.tasks.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
-        self.iterations += self.solutions.iter().map(|s| s.iterations).sum::<usize>();
         self.converged &= self.solutions.iter().all(|s| s.converged);
         Ok(())
     }
@@ -247,17 +320,19 @@ impl<'a> Elimination<'a> {
     }
 
     /// The criterion of every column left.
-    fn how_much_each_matters(&self) -> Vec<f64> {
-        let each = |&j: &usize| -> f64 {
+    fn how_much_each_matters(&self, ctx: &Context) -> Result<Vec<f64>> {
+        let each = |&j: &usize| {
+            ctx.check()?;
             let column = &self.columns[j];
-            self.tasks
+            Ok(self
+                .tasks
                 .iter()
                 .zip(&self.solutions)
                 .map(|(task, solution)| match self.gamma {
                     None => linear_weight(task, solution, column).powi(2),
                     Some(gamma) => self.radial_change(task, solution, column, gamma),
                 })
-                .sum()
+                .sum())
         };
         self.left.par_iter().map(each).collect()
     }
@@ -325,8 +400,9 @@ impl<'a> Elimination<'a> {
 
     /// Takes what these columns add to products or distances away.
     fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
+        let largest = |columns: &[usize]| columns.iter().map(|&j| self.largest[j]).fold(0.0_f64, f64::max);
         // Rounding adds up; a new sum over half as many columns costs no more than what was saved.
-        if 2 * self.left.len() <= self.fresh {
+        if 2 * self.left.len() <= self.fresh || largest(leaving) > DWARFS * largest(&self.left) {
             return self.rebuild();
         }
         let (n, gamma) = (self.pairs.nrows(), self.gamma);
@@ -351,6 +427,8 @@ impl<'a> Elimination<'a> {
         self.fresh = self.left.len();
         let x = Array2::from_shape_fn((n, self.left.len()), |(i, at)| self.columns[self.left[at]][i]);
         let products = gram_symmetric(&Kernel::Linear, &x.into())?;
+        // Distances are at most four times the largest of these.
+        need_finite(NAME, products.diag().iter().copied())?;
         // By rows: the matrix is symmetric, and was laid out by columns.
         let mut pairs = products.reversed_axes();
         if self.gamma.is_some() {
@@ -454,12 +532,109 @@ mod tests {
             beta.dot(&k.dot(&beta))
         };
         let all: Vec<usize> = (0..5).collect();
-        for (j, got) in run.how_much_each_matters().into_iter().enumerate() {
+        for (j, got) in run.how_much_each_matters(&Context::default()).unwrap().into_iter().enumerate() {
             let rest: Vec<usize> = all.iter().copied().filter(|&c| c != j).collect();
             let expected = (norm(&all) - norm(&rest)).abs();
             // Sums of 1600 products of coefficients up to 10.
             assert!((got - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {got} {expected}");
         }
+    }
+
+    /// Coefficients that meet their bounds together must not leave them by rounding.
+    #[test]
+    fn a_price_at_which_both_rows_meet_their_bounds() {
+        let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
+        let x = Array2::from_shape_fn((2, 6), |(i, j)| if i == 0 { row[j] } else { -row[j] });
+        let data = Dataset::labelled(x, vec![0, 1]).unwrap();
+        for i in 0..1000 {
+            let c = 0.45 + 0.0015 * f64::from(i);
+            let method = SvmRfe { c, step: Step::Count(5), ..SvmRfe::default() };
+            let selection = method.select(&data, Wanted::OwnRule, &Context::default());
+            assert_eq!(selection.map_err(|e| e.to_string()).unwrap().order[0], 0, "C = {c}");
+        }
+    }
+
+    #[test]
+    fn a_constant_column_leaves_before_one_of_weight_zero() {
+        // The third column is the same in both classes, so that its weight is 0; the second is constant.
+        let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
+        let data = Dataset::labelled(x.clone(), vec![0, 0, 1, 1]).unwrap();
+        assert_eq!(select(&SvmRfe::default(), &data).order, [0, 2, 1]);
+        let x = x.select(ndarray::Axis(1), &[0, 2, 1]);
+        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+        assert_eq!(select(&SvmRfe::default(), &data).order, [0, 1, 2]);
+    }
+
+    /// Pairs of coefficients alone take millions of steps here; equations end it.
+    #[test]
+    fn columns_of_very_different_scales() {
+        let mut rng = Rng::new(4);
+        let plain = Array2::from_shape_simple_fn((80, 6), || rng.normal());
+        let codes: Vec<usize> =
+            plain.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
+        // Products of the square of the scale are rounded at 1e-16 of it: from 1e5 on that is the tolerance of 1e-6
+        // itself, which then cannot be met.
+        for scale in [1e2, 1e3, 1e4] {
+            let mut x = plain.clone();
+            x.column_mut(5).mapv_inplace(|v| v * scale);
+            let data = Dataset::labelled(x, codes.clone()).unwrap();
+            let selection = select(&SvmRfe::default(), &data);
+            assert!(selection.outcome.stop.converged() && selection.is_sound(6), "{scale}");
+        }
+    }
+
+    /// What is left of the products after a large column left is what a new start without it has.
+    #[test]
+    fn a_large_column_leaves_nothing_behind() {
+        let mut rng = Rng::new(6);
+        let mut x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
+        let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
+        x.column_mut(2).mapv_inplace(|v| v * 1e8);
+        let data = Dataset::labelled(x, codes).unwrap();
+        for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })]
+        {
+            let classes = data.classes("t").unwrap();
+            let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
+            run.left = vec![0, 1, 3, 4];
+            run.take_away(&[2]).unwrap();
+            let rest = data.take_columns(&[0, 1, 3, 4]);
+            let anew = Elimination::new(&method, &kernel, &rest, classes).unwrap();
+            // The same sums of the same numbers.
+            assert_eq!(run.pairs, anew.pairs);
+        }
+    }
+
+    #[test]
+    fn products_that_are_no_numbers_are_refused() {
+        let data =
+            Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
+        for method in [SvmRfe::default(), rbf(1.0)] {
+            let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+            assert!(error.contains("too large for a number; scale the columns"), "{error}");
+        }
+    }
+
+    #[test]
+    fn settings_are_read_in_short_and_in_full() {
+        let read = |text: &str| serde_json::from_str::<SvmRfe>(text).map_err(|e| e.to_string());
+        let short = read(r#"{"step": 0.2, "kernel": "rbf"}"#).unwrap();
+        assert_eq!(
+            short,
+            SvmRfe { step: Step::Share(0.2), kernel: KernelChoice::default(), ..SvmRfe::default() }
+        );
+        assert_eq!(read(r#"{"step": 3}"#).unwrap().step, Step::Count(3));
+        assert_eq!(read(r#"{"step": 3.0}"#).unwrap().step, Step::Count(3));
+        assert_eq!(read(&serde_json::to_string(&short).unwrap()).unwrap(), short);
+        assert_eq!(serde_json::to_string(&Step::Count(1)).unwrap(), r#"{"count":1}"#);
+        for bad in ["0", "1.5", "0.0", "-1", "\"many\""] {
+            let error = read(&format!(r#"{{"step": {bad}}}"#)).unwrap_err();
+            assert!(error.contains("expected a whole number from 1, or a share between 0 and 1"), "{error}");
+        }
+        assert!(read(r#"{"steps": 1}"#).unwrap_err().contains("unknown field `steps`"));
+        // As one of many methods too, which are told apart by a tag.
+        let tagged = r#"{"method": "svm-rfe", "step": 0.2, "kernel": "rbf"}"#;
+        let method: crate::select::SelectorMethod = serde_json::from_str(tagged).unwrap();
+        assert!(matches!(method, crate::select::SelectorMethod::SvmRfe(rfe) if rfe == short));
     }
 
     /// Low prices put nearly all coefficients at a bound, and many meet it in the same step.

@@ -23,4 +23,4 @@ pub(crate) use pairs::vote;
 pub use pairs::{PairMachine, PairMachines};
 pub use search::{SearchPoint, SearchedSvm, SvmSearch};
 pub use train::{ClassWeight, Svm};
-pub(crate) use train::{PairTask, present};
+pub(crate) use train::{PairTask, need_finite, present};

@@ -30,16 +30,19 @@ pub struct SvmModel {
 }
 
 impl SvmModel {
+    /// `weights`: those of the columns, for the linear kernel, if they are known already.
     pub(super) fn new(
         kernel: Kernel,
         x: &Rows,
         classes: &Classes,
         machines: PairMachines,
-        support: Vec<usize>,
+        weights: Option<Array2<f64>>,
     ) -> Result<Self> {
+        let support = machines.support();
         let machines = machines.among(&support);
         let rows = x.take_rows(&support);
-        let weights = (kernel == Kernel::Linear).then(|| linear_weights(&rows, &machines));
+        let weights =
+            weights.or_else(|| (kernel == Kernel::Linear).then(|| linear_weights(&rows, &machines)));
         let support_codes = support.iter().map(|&i| classes.codes[i]).collect();
         Ok(Self {
             kernel,

@@ -7,11 +7,11 @@
 
 use super::model::SvmModel;
 use super::pairs::vote;
-use super::train::{KernelSource, NAME, PairTask, Svm, present};
+use super::train::{Around, KernelSource, NAME, PairTask, Svm, present};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Fold, Rows, stratified_folds};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::random::Rng;
 use crate::simd::dot;
 use rayon::prelude::*;
@@ -73,6 +73,9 @@ impl SvmSearch {
         self.check(data.n())?;
         self.svm.class_weight.factors(classes)?;
         let kernels = self.kernels(data.x(), ctx)?;
+        // Several kernels have widths, so that none is linear.
+        let around = Around::mean(&kernels[0], data.x());
+        let x = around.rows(data.x());
         let mut prices = self.c.clone();
         prices.sort_by(f64::total_cmp);
         prices.dedup();
@@ -80,17 +83,17 @@ impl SvmSearch {
         let mut errors = vec![];
         for (done, kernel) in kernels.iter().enumerate() {
             ctx.step("SVM search", done, kernels.len())?;
-            let source = self.source(kernel, data.x(), ctx)?;
+            let source = self.source(kernel, x, ctx)?;
             errors.extend(self.judge(width(kernel), &source, classes, &folds, &prices, ctx)?);
             // The last matrix serves the last training too, if it is the only one.
             if kernels.len() == 1 {
-                return self.train(kernel, &source, data, errors, ctx);
+                return self.train(kernel, &source, &around, data, errors, ctx);
             }
         }
         let best = best(&errors);
         let kernel = kernels.iter().find(|k| width(k) == best.gamma).expect("what was tried has a kernel");
-        let source = self.source(kernel, data.x(), ctx)?;
-        self.train(kernel, &source, data, errors, ctx)
+        let source = self.source(kernel, x, ctx)?;
+        self.train(kernel, &source, &around, data, errors, ctx)
     }
 
     /// The machine itself, if there is nothing to choose.
@@ -111,7 +114,7 @@ impl SvmSearch {
     fn source<'a>(&self, kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<KernelSource<'a>> {
         // The matrix, and a part of it for every fold.
         if KernelSource::fits(x.n(), 1.0 + self.folds as f64, ctx) {
-            return Ok(KernelSource::Whole(gram_symmetric(kernel, x)?.into()));
+            return KernelSource::whole(kernel, x);
         }
         KernelSource::columns(kernel, x, ctx)
     }
@@ -120,6 +123,7 @@ impl SvmSearch {
         &self,
         kernel: &Kernel,
         source: &KernelSource,
+        around: &Around,
         data: &Dataset,
         errors: Vec<SearchPoint>,
         ctx: &Context,
@@ -128,8 +132,7 @@ impl SvmSearch {
         let svm = Svm { c, ..self.svm.clone() };
         let classes = data.classes(NAME)?;
         let machines = svm.fit_rows(source, classes, &(0..data.n()).collect::<Vec<_>>(), ctx)?;
-        let support = machines.support();
-        let model = SvmModel::new(kernel.clone(), data.x(), classes, machines, support)?;
+        let model = around.model(kernel.clone(), data.x(), classes, machines)?;
         Ok(SearchedSvm { model, c, gamma, errors })
     }
 

@@ -1,13 +1,13 @@
 //! Training: settings, class weights, and the pairs of classes one after another or side by side.
 
-use super::model::SvmModel;
+use super::model::{SvmModel, linear_weights};
 use super::pairs::{PairMachine, PairMachines};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
-use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, diagonal, gram_symmetric};
 use crate::optim::{BlockColumns, KernelColumns, PairProblem, Smo, SmoSolution};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub struct Svm {
     pub class_weight: ClassWeight,
     /// The violation of the optimality conditions that is let pass, above 0.
     pub tol: f64,
-    /// Most steps of each machine; 0 is no limit.
+    /// Most steps of each machine; 0 is ten million, or a hundred per row if that is more.
     pub max_iter: usize,
     /// Whether rows that seem settled are set aside until the end. Saves time only.
     pub shrinking: bool,
@@ -90,14 +90,14 @@ impl Svm {
         self.check()?;
         self.class_weight.factors(classes)?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        let (machines, support) = {
-            let source = KernelSource::for_one_fit(&kernel, data.x(), ctx)?;
+        let around = Around::mean(&kernel, data.x());
+        let x = around.rows(data.x());
+        let machines = {
+            let source = KernelSource::for_one_fit(&kernel, x, ctx)?;
             let all: Vec<usize> = (0..data.n()).collect();
-            let machines = self.fit_rows(&source, classes, &all, ctx)?;
-            let support = machines.support();
-            (machines, support)
+            self.fit_rows(&source, classes, &all, ctx)?
         };
-        SvmModel::new(kernel, data.x(), classes, machines, support)
+        around.model(kernel, data.x(), classes, machines)
     }
 
     /// Learns from a Gram matrix; `k` is symmetric, a row per row of `classes`.
@@ -112,6 +112,7 @@ impl Svm {
             return Err(Error::OneClass { method: NAME, class });
         }
         self.check()?;
+        need_finite(NAME, k.iter().copied())?;
         self.fit_rows(&KernelSource::Whole(k.into()), classes, &(0..n).collect::<Vec<_>>(), ctx)
     }
 
@@ -198,6 +199,52 @@ fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f
     .collect()
 }
 
+/// Refuses kernel values that are not finite, or so large that a sum of four is not.
+pub(crate) fn need_finite(step: &'static str, mut values: impl Iterator<Item = f64>) -> Result<()> {
+    if values.all(|v| v.abs() <= f64::MAX / 4.0) {
+        return Ok(());
+    }
+    Err(Error::Breakdown { step, why: "kernel values are too large for a number; scale the columns".into() })
+}
+
+/// Dense rows around their mean, for the linear kernel.
+///
+/// Coefficients sum to zero, so that the kernel may be taken around any point: with $x - m$ the weights are the same and
+/// the constant is larger by $\langle w, m \rangle$. Far from zero the products of rows are so large that what tells
+/// rows apart drowns in their rounding.
+pub(super) struct Around(Option<(Rows, Array1<f64>)>);
+
+impl Around {
+    /// Around the mean where that is possible, else around zero.
+    pub(super) fn mean(kernel: &Kernel, x: &Rows) -> Self {
+        let (Kernel::Linear, Rows::Dense(dense)) = (kernel, x) else { return Self(None) };
+        let (mean, _) = x.moments();
+        Self(Some(((dense - &mean).into(), mean)))
+    }
+
+    /// The rows to train on.
+    pub(super) fn rows<'a>(&'a self, x: &'a Rows) -> &'a Rows {
+        self.0.as_ref().map_or(x, |(rows, _)| rows)
+    }
+
+    /// What was trained on them, for the rows as they were, `x`.
+    pub(super) fn model(
+        &self,
+        kernel: Kernel,
+        x: &Rows,
+        classes: &Classes,
+        mut machines: PairMachines,
+    ) -> Result<SvmModel> {
+        // From these rows, because far from zero the rounding of weights would be multiplied by far rows.
+        let weights = self.0.as_ref().map(|(rows, mean)| {
+            let weights = linear_weights(rows, &machines);
+            machines.machines.iter_mut().zip(weights.dot(mean)).for_each(|(m, shift)| m.bias -= shift);
+            weights
+        });
+        SvmModel::new(kernel, x, classes, machines, weights)
+    }
+}
+
 /// Where kernel values come from.
 pub(super) enum KernelSource<'a> {
     /// The whole matrix is there.
@@ -217,9 +264,15 @@ impl<'a> KernelSource<'a> {
     fn for_one_fit(kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<Self> {
         // The matrix, a pair's part of it, and what is left of that after shrinking.
         if x.n() <= KEPT_ROWS && Self::fits(x.n(), 3.0, ctx) {
-            return Ok(Self::Whole(gram_symmetric(kernel, x)?.into()));
+            return Self::whole(kernel, x);
         }
         Self::columns(kernel, x, ctx)
+    }
+
+    pub(super) fn whole(kernel: &Kernel, x: &Rows) -> Result<Self> {
+        // No kernel value is larger than those of rows with themselves.
+        need_finite(NAME, diagonal(kernel, x)?.into_iter())?;
+        Ok(Self::Whole(gram_symmetric(kernel, x)?.into()))
     }
 
     /// Whether so many matrices fit in half of the memory.
@@ -235,6 +288,7 @@ impl<'a> KernelSource<'a> {
             16.0 * 8.0 * x.n() as f64,
             "use fewer rows",
         )?;
+        need_finite(NAME, diagonal(kernel, x)?.into_iter())?;
         Ok(Self::Columns { kernel, x, bytes: bytes as usize })
     }
 

@@ -162,12 +162,20 @@ impl Relief {
         classes.need_pair(NAME)?;
         self.check_samples()?;
         let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
-        if self.n_neighbors == 0 || self.n_neighbors >= smallest && !self.clip {
-            let expected =
-                format!("from 1 to one fewer than the rows of the smallest class, {}", smallest - 1);
-            return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
+        self.check_neighbours(smallest, "the rows of the smallest class")
+    }
+
+    /// Refuses no neighbours, and as many as `rows` or more unless that is all there are.
+    fn check_neighbours(&self, rows: usize, which: &str) -> Result<()> {
+        if self.n_neighbors > 0 && (self.clip || self.n_neighbors < rows) {
+            return Ok(());
         }
-        Ok(())
+        let expected = if self.clip {
+            "at least 1".to_owned()
+        } else {
+            format!("from 1 to one fewer than {which}, {}", rows - 1)
+        };
+        Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors))
     }
 
     fn check_samples(&self) -> Result<()> {

@@ -22,10 +22,7 @@ impl Relief {
         data.need_rows(NAME, 2)?;
         self.check_samples()?;
         let (n, d) = (data.n(), data.d());
-        if self.n_neighbors == 0 || self.n_neighbors >= n && !self.clip {
-            let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
-            return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
-        }
+        self.check_neighbours(n, "the rows")?;
         let low = target.iter().copied().fold(f64::INFINITY, f64::min);
         // Halves, as the range of finite numbers may be none.
         let half_range = target.iter().fold(0.0_f64, |a, v| a.max(v / 2.0 - low / 2.0));

@@ -147,3 +147,25 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
     assert_eq!(run(1, Some(300)), run(2, None));
     assert_eq!(run(1, Some(60)).selected(), [1]);
 }
+
+#[test]
+fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
+    let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
+    let of = |n_neighbors, clip| {
+        select(&Relief { n_neighbors, clip, ..Relief::default() }, x.clone(), vec![0, 0, 1, 1])
+    };
+    let message = |n_neighbors, clip| of(n_neighbors, clip).unwrap_err().to_string();
+    assert!(message(0, true).contains("'n_neighbors' must be at least 1, got 0"));
+    assert!(message(0, false).contains("from 1 to one fewer than the rows of the smallest class, 1"));
+    assert!(message(2, false).contains("from 1 to one fewer than the rows of the smallest class, 1"));
+    // However many are asked for, room is made for those there are.
+    assert_eq!(of(1_000_000_000_000, true).unwrap(), of(2, true).unwrap());
+    let manhattan =
+        Relief { metric: Metric::Manhattan, clip: true, n_neighbors: usize::MAX, ..Relief::default() };
+    assert!(select(&manhattan, x.clone(), vec![0, 0, 1, 1]).is_ok());
+    let numbers = Target::Continuous(vec![1.0, 2.0, 4.0, 3.0]);
+    let data = Dataset::with_target(x.clone(), numbers).unwrap();
+    let none = Relief { n_neighbors: 0, clip: true, ..Relief::default() };
+    let error = none.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("'n_neighbors' must be at least 1, got 0"), "{error}");
+}
