@@ -444,7 +444,6 @@ class TestMethods:
         assert list(result.table().loc["relief:n_neighbors=46:clip=false"]) == ["", ""]
         assert "What failed" in result.to_html()
 
-
     def test_names_may_hold_what_ends_a_line_elsewhere(self, raw_wine):
         names = ["a\u2028b", "c\x85d", *map(str, range(11))]
         frame = pandas.DataFrame(raw_wine.data, columns=names)
