@@ -80,7 +80,7 @@ fn record(
     }
     let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     let cost = |method: &str| {
-        json!({"method": method, "repeat": 0, "fold": 0, "select_seconds": 0.25, "judge_seconds": 12.0, "peak_bytes": 2048})
+        json!({"method": method, "repeat": 0, "fold": 0, "counts": counts, "select_seconds": 0.25, "judge_seconds": 12.0, "peak_bytes": 2048})
             .to_string()
             + "\n"
     };
@@ -108,7 +108,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 #[test]
 fn a_page_says_what_was_compared_and_what_came_out() {
     let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
-    let methods = ["fisher", "random", "takes", "relief:n_neighbors=300:clip=false"];
+    let methods = ["fisher", "random", "takes", "relief:n_neighbors=46:clip=false"];
     let mut journal = Journal::in_memory();
     compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut journal, &Context::default()).unwrap();
     let labels = methods.map(str::to_owned);
@@ -178,7 +178,7 @@ fn a_page_says_what_was_compared_and_what_came_out() {
     assert!(share(1) != "100" && share(4) == "100", "both kinds of cells");
     assert!(page.contains("Not shown: takes."));
     assert!(page.contains("optimistic") && page.contains("one pair at a time"));
-    assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":300"));
+    assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":46"));
 }
 
 #[test]

@@ -52,6 +52,8 @@ const CREEP: usize = 100;
 /// How often they take turns before pairs go on alone.
 const TURNS: usize = 3;
 /// A column is not taken from products or distances by subtraction if its largest square is so many times that of
+/// Sums are made anew when they are over this many times fewer columns than when they were made.
+const WORN: usize = 32;
 /// the columns that stay: its rounding would stay behind.
 const DWARFS: f64 = 1e4;
 
@@ -401,8 +403,11 @@ impl<'a> Elimination<'a> {
     /// Takes what these columns add to products or distances away.
     fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
         let largest = |columns: &[usize]| columns.iter().map(|&j| self.largest[j]).fold(0.0_f64, f64::max);
-        // Rounding adds up; a new sum over half as many columns costs no more than what was saved.
-        if 2 * self.left.len() <= self.fresh || largest(leaving) > DWARFS * largest(&self.left) {
+        // A new sum is one product of matrices, much faster per column than taking columns out one by one. Where
+        // few leave, rounding of the sums that were larger adds up, to some dozen units in the last place.
+        let many = leaving.len() > 1 && 4 * leaving.len() >= self.left.len();
+        let worn = WORN * self.left.len() <= self.fresh;
+        if many || worn || largest(leaving) > DWARFS * largest(&self.left) {
             return self.rebuild();
         }
         let (n, gamma) = (self.pairs.nrows(), self.gamma);
