@@ -49,6 +49,22 @@ pub enum Kernel {
 }
 
 impl Kernel {
+    /// The width of a kernel that has one.
+    pub fn width(&self) -> Option<f64> {
+        match self {
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Polynomial { gamma, .. } => Some(*gamma),
+            _ => None,
+        }
+    }
+
+    /// The width of a kernel that has one, to be changed.
+    pub fn width_mut(&mut self) -> Option<&mut f64> {
+        match self {
+            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Polynomial { gamma, .. } => Some(gamma),
+            _ => None,
+        }
+    }
+
     /// Checks parameters, and that the kernel can be evaluated on `d` columns.
     pub fn validate(&self, d: usize) -> Result<()> {
         match self {

@@ -57,7 +57,7 @@ pub(super) fn tuned(
     let quiet = Quiet(ctx.observer);
     let inner = Context { observer: &quiet, ..*ctx };
     let kernel = space.basis.kernel().resolve(data.x(), &inner)?;
-    if width_of(&mut kernel.clone()).is_none() {
+    if kernel.width().is_none() {
         return Err(Error::param(NAME, "tune", "left out where the kernel has no width", kernel.describe()));
     }
     let classes = data.classes(NAME)?;
@@ -73,14 +73,6 @@ pub(super) fn tuned(
         (0..repeats).flat_map(|_| stratified_folds(classes, FOLDS.min(data.n()), &mut rng)).collect();
     let search = Search { space, kernel, data: &data, classes, splits, wanted, ctx, inner };
     if space.tune == Tune::Width { search.width() } else { search.everything() }
-}
-
-/// The width of a kernel that has one.
-fn width_of(kernel: &mut Kernel) -> Option<&mut f64> {
-    match kernel {
-        Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Polynomial { gamma, .. } => Some(gamma),
-        _ => None,
-    }
 }
 
 /// Some of the rows if they are many, with the classes' shares, but two of a rare class.
@@ -241,7 +233,7 @@ impl Search<'_> {
 
     fn kernel_at(&self, factor: f64) -> Kernel {
         let mut kernel = self.kernel.clone();
-        if let Some(gamma) = width_of(&mut kernel) {
+        if let Some(gamma) = kernel.width_mut() {
             *gamma *= factor;
         }
         kernel

@@ -84,14 +84,14 @@ impl SvmSearch {
         for (done, kernel) in kernels.iter().enumerate() {
             ctx.step("SVM search", done, kernels.len())?;
             let source = self.source(kernel, x, ctx)?;
-            errors.extend(self.judge(width(kernel), &source, classes, &folds, &prices, ctx)?);
+            errors.extend(self.judge(kernel.width(), &source, classes, &folds, &prices, ctx)?);
             // The last matrix serves the last training too, if it is the only one.
             if kernels.len() == 1 {
                 return self.train(kernel, &source, &around, data, errors, ctx);
             }
         }
         let best = best(&errors);
-        let kernel = kernels.iter().find(|k| width(k) == best.gamma).expect("what was tried has a kernel");
+        let kernel = kernels.iter().find(|k| k.width() == best.gamma).expect("what was tried has a kernel");
         let source = self.source(kernel, x, ctx)?;
         self.train(kernel, &source, &around, data, errors, ctx)
     }
@@ -210,7 +210,7 @@ impl SvmSearch {
         }
         let resolve = |&gamma: &Gamma| KernelChoice::Named { family, gamma, degree, coef0 }.resolve(x, ctx);
         let mut kernels = self.gamma.iter().map(resolve).collect::<Result<Vec<_>>>()?;
-        kernels.sort_by(|a, b| width(a).unwrap_or(0.0).total_cmp(&width(b).unwrap_or(0.0)));
+        kernels.sort_by(|a, b| a.width().unwrap_or(0.0).total_cmp(&b.width().unwrap_or(0.0)));
         kernels.dedup();
         Ok(kernels)
     }
@@ -244,16 +244,6 @@ struct AtPrice {
 
 fn no_width() -> Error {
     Error::param(NAME, "gamma", "left out for kernels that have no width of their own", "a list of widths")
-}
-
-/// The width of a kernel that has one.
-fn width(kernel: &Kernel) -> Option<f64> {
-    match kernel {
-        Kernel::Rbf { gamma } | Kernel::Laplacian { gamma } | Kernel::Polynomial { gamma, .. } => {
-            Some(*gamma)
-        }
-        _ => None,
-    }
 }
 
 /// Least error; of equals the smaller price, then the smaller width.
