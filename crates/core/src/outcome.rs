@@ -19,6 +19,10 @@ pub enum Stop {
     Wanted,
     /// What is minimised was least here.
     Minimum,
+    /// No step improves what is minimised any more.
+    Stationary,
+    /// All weights became zero on the way to fewer columns.
+    Collapsed,
     /// The iteration limit was reached before the tolerance.
     MaxIterations,
 }
@@ -38,6 +42,8 @@ impl Stop {
             Self::Exhausted => "nothing is left to add",
             Self::Wanted => "the wanted number was reached",
             Self::Minimum => "the error was least there",
+            Self::Stationary => "no step improves it any more",
+            Self::Collapsed => "all weights became zero before so few columns were left",
             Self::MaxIterations => "the iteration limit was reached before the tolerance",
         }
     }

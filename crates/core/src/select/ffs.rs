@@ -119,7 +119,16 @@ impl Ffs {
         }
         let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
         let outcome = Outcome { stop, iterations: curve.len() };
-        Selection { method: "ffs".into(), order: walk.order, scores, n_selected, curve, outcome }
+        Selection {
+            method: "ffs".into(),
+            order: walk.order,
+            scores,
+            n_selected,
+            curve,
+            coef: None,
+            path: vec![],
+            outcome,
+        }
     }
 }
 

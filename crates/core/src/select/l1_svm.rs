@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::optim::{Descent, SparseColumns, Sweeps, l1_descent, l1_gradient, l1_margins};
 use crate::outcome::Outcome;
 use crate::random::Rng;
+use ndarray::Array2;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -246,14 +247,24 @@ impl<'a> Path<'a> {
         }
         let n_selected = wanted.unwrap_or(count.max(1));
         let outcome: Outcome = linear_outcome(weights.descent.iter().copied());
-        Selection { method: "l1-svm".into(), order, scores, n_selected, curve: vec![], outcome }
+        let coef = Array2::from_shape_fn((self.d, weights.of.len()), |(j, k)| weights.of[k][j]);
+        Selection {
+            method: "l1-svm".into(),
+            order,
+            scores,
+            n_selected,
+            curve: vec![],
+            coef: Some(coef),
+            path: vec![],
+            outcome,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::{Array2, array};
+    use ndarray::array;
 
     fn select(method: &L1Svm, data: &Dataset, wanted: Wanted) -> Selection {
         method.select(data, wanted, &Context::default()).unwrap()

@@ -28,6 +28,6 @@ pub use l1_svm::L1Svm;
 pub use laplacian::{EdgeWeights, Graph, LaplacianScore};
 pub use mutual::{Discrete, MutualInformation};
 pub use relief::{ClassWeights, Difference, Relief, Units};
-pub use selector::{Selection, Selector, Wanted};
+pub use selector::{PathPoint, Selection, Selector, Wanted};
 pub use svm_rfe::{Step, SvmRfe};
 pub use weak::{Klms, WeakLearner};

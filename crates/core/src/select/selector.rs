@@ -3,7 +3,8 @@
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Stop};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// Ranks the columns of a data set and keeps some.
@@ -69,8 +70,33 @@ pub struct Selection {
     /// The training error after each step, for stepwise methods; empty for others.
     #[serde(default)]
     pub curve: Vec<f64>,
+    /// The weights $W$ for methods that have them: a row per column of the data, a column per direction or class.
+    #[serde(default)]
+    pub coef: Option<Array2<f64>>,
+    /// How the answer changed as the method let in more columns, for methods with a path; empty for others.
+    #[serde(default)]
+    pub path: Vec<PathPoint>,
     /// How it ended.
     pub outcome: Outcome,
+}
+
+/// One place on the way from no column to many.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathPoint {
+    /// What holds columns back or lets them in here: the penalty, or the radius of the ball of weights.
+    pub strength: f64,
+    /// What is minimised, at the solution found here.
+    pub objective: f64,
+    /// How far from optimal the solution may be; which measure it is, the method says.
+    pub optimality: f64,
+    /// Iterations it took from the place before.
+    pub iterations: usize,
+    /// Why they stopped.
+    pub stop: Stop,
+    /// Columns whose weights are not zero, largest weight first.
+    pub columns: Vec<usize>,
+    /// Their sizes.
+    pub weights: Vec<f64>,
 }
 
 impl Selection {
@@ -78,7 +104,16 @@ impl Selection {
     pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
-        Self { method: method.into(), order, scores, n_selected, curve: vec![], outcome: Outcome::direct() }
+        Self {
+            method: method.into(),
+            order,
+            scores,
+            n_selected,
+            curve: vec![],
+            coef: None,
+            path: vec![],
+            outcome: Outcome::direct(),
+        }
     }
 
     /// The columns that are kept, best first.
@@ -92,6 +127,10 @@ impl Selection {
         self.n_selected <= self.order.len()
             && self.scores.len() == d
             && self.order.iter().all(|&j| j < d && !std::mem::replace(&mut seen[j], true))
+            && self.coef.as_ref().is_none_or(|coef| coef.nrows() == d)
+            && self.path.iter().all(|point| {
+                point.columns.len() == point.weights.len() && point.columns.iter().all(|&j| j < d)
+            })
     }
 }
 

@@ -460,7 +460,16 @@ impl<'a> Elimination<'a> {
         let stop = if self.converged { Stop::Wanted } else { Stop::MaxIterations };
         let curve = self.curve.into_iter().rev().collect();
         let outcome = Outcome { stop, iterations: rounds };
-        Selection { method: "svm-rfe".into(), order, scores, n_selected, curve, outcome }
+        Selection {
+            method: "svm-rfe".into(),
+            order,
+            scores,
+            n_selected,
+            curve,
+            coef: None,
+            path: vec![],
+            outcome,
+        }
     }
 }
 
