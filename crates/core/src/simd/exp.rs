@@ -47,8 +47,9 @@ vectorised! {
     }
 }
 
+/// The exponential of one number, for loops that do more with it.
 #[inline(always)]
-fn exp<const FMA: bool>(x: f64) -> f64 {
+pub(super) fn exp<const FMA: bool>(x: f64) -> f64 {
     // Written with selects, not branches, so that it vectorises; NaN passes through all of them.
     let inside = if x < SMALLEST { SMALLEST } else { x };
     let inside = if inside > LARGEST { LARGEST } else { inside };

@@ -5,10 +5,14 @@
 //! picked at run time. A value never depends on its place in the slice: heads and tails go through
 //! the same operations as full vectors.
 
+mod angle;
 mod exp;
+mod thin;
 mod working_set;
 
+pub use angle::sin_cos;
 pub use exp::exp_scaled;
+pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_sum, step_and_largest_sum};
 
 /// Compiles a loop for several instruction sets and picks one at run time.

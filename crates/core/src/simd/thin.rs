@@ -1,0 +1,259 @@
+//! A wide matrix times a thin one, and pairs of thin rows.
+
+use super::exp::exp;
+use super::{multiply_add, vectorised};
+
+/// Numbers of a thin row that are worked on at once.
+pub const THIN: usize = 8;
+/// Rows of the wide matrix that are worked on at once, so that each thin row is loaded once for all.
+const GROUP: usize = 4;
+
+vectorised! {
+    /// Rows of a wide matrix times a thin one: `out[i] = sum_j x[i * stride + j] w[j]`.
+    pub fn rows_times_thin(x: &[f64], stride: usize, w: &[[f64; THIN]], out: &mut [[f64; THIN]]) {
+        let d = w.len();
+        let row = |i: usize| &x[i * stride..i * stride + d];
+        let (groups, rest) = out.as_chunks_mut::<GROUP>();
+        for (g, out) in groups.iter_mut().enumerate() {
+            let [r0, r1, r2, r3] = std::array::from_fn(|r| row(GROUP * g + r));
+            let mut sums = [[0.0; THIN]; GROUP];
+            for (j, w) in w.iter().enumerate() {
+                for (sum, x) in sums.iter_mut().zip([r0[j], r1[j], r2[j], r3[j]]) {
+                    for l in 0..THIN {
+                        sum[l] = multiply_add::<FMA>(x, w[l], sum[l]);
+                    }
+                }
+            }
+            *out = sums;
+        }
+        for (r, out) in rest.iter_mut().enumerate() {
+            let mut sum = [0.0; THIN];
+            for (x, w) in row(GROUP * groups.len() + r).iter().zip(w) {
+                for l in 0..THIN {
+                    sum[l] = multiply_add::<FMA>(*x, w[l], sum[l]);
+                }
+            }
+            *out = sum;
+        }
+    }
+}
+
+vectorised! {
+    /// The transpose of a wide matrix times a thin one: `out[j] += sum_i x[i * stride + j] b[i]`.
+    pub fn add_transposed_times_thin(x: &[f64], stride: usize, b: &[[f64; THIN]], out: &mut [[f64; THIN]]) {
+        let d = out.len();
+        let row = |i: usize| &x[i * stride..i * stride + d];
+        let (groups, rest) = b.as_chunks::<GROUP>();
+        for (g, b) in groups.iter().enumerate() {
+            let [r0, r1, r2, r3] = std::array::from_fn(|r| row(GROUP * g + r));
+            for (j, out) in out.iter_mut().enumerate() {
+                let mut sum = *out;
+                for (b, x) in b.iter().zip([r0[j], r1[j], r2[j], r3[j]]) {
+                    for l in 0..THIN {
+                        sum[l] = multiply_add::<FMA>(x, b[l], sum[l]);
+                    }
+                }
+                *out = sum;
+            }
+        }
+        for (r, b) in rest.iter().enumerate() {
+            for (x, out) in row(GROUP * groups.len() + r).iter().zip(out.iter_mut()) {
+                for l in 0..THIN {
+                    out[l] = multiply_add::<FMA>(*x, b[l], out[l]);
+                }
+            }
+        }
+    }
+}
+
+/// Rows of one side of a tile of [`add_pairs`], and of the other.
+pub const PAIRS: usize = 128;
+
+/// Thin rows of one side of a tile, by columns: number `k` of row `r` is `of[k * stride + r]`.
+#[derive(Clone, Copy)]
+pub struct ThinRows<'a> {
+    /// The numbers, from the tile's first row on.
+    pub of: &'a [f64],
+    /// From a column to the next.
+    pub stride: usize,
+    /// How many columns.
+    pub width: usize,
+}
+
+impl ThinRows<'_> {
+    #[inline(always)]
+    fn column(&self, k: usize, height: usize) -> &[f64] {
+        &self.of[k * self.stride..k * self.stride + height]
+    }
+}
+
+/// What [`add_pairs`] adds up for one side of a tile, by columns.
+pub struct PairSums {
+    /// The sum of each row's weights.
+    pub total: [f64; PAIRS],
+    /// The sum of the other side's rows under each row's weights.
+    pub rows: Vec<[f64; PAIRS]>,
+}
+
+impl PairSums {
+    /// Zeros for rows of some width.
+    pub fn zeros(width: usize) -> Self {
+        Self { total: [0.0; PAIRS], rows: vec![[0.0; PAIRS]; width] }
+    }
+}
+
+/// Sixteen sums that are added at the end: an order that does not depend on how wide vectors are.
+#[inline(always)]
+fn sum<const FMA: bool>(a: &[f64; PAIRS], b: &[f64; PAIRS]) -> f64 {
+    let mut sums = [0.0; 16];
+    for (a, b) in a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0) {
+        for i in 0..16 {
+            sums[i] = multiply_add::<FMA>(a[i], b[i], sums[i]);
+        }
+    }
+    sums.iter().sum()
+}
+
+vectorised! {
+    /// Over all pairs of a tile, weights $a_{ij} = \exp(-\lVert p_i - p_j \rVert^2 / 2) \langle y_i, y_j \rangle$ and what gradients
+    /// need of them; returns their sum.
+    ///
+    /// `below` gets the sums of the rows of `p`, `right` those of the rows of `q`; neither is wanted where only the value
+    /// is, and `right` is not where both sides are the same rows.
+    pub fn add_pairs(
+        p: ThinRows,
+        y: ThinRows,
+        heights: (usize, usize),
+        q: ThinRows,
+        z: ThinRows,
+        below: Option<&mut PairSums>,
+        right: Option<&mut PairSums>,
+    ) -> f64 {
+        let (rows, columns) = heights;
+        let (mut below, mut right) = (below, right);
+        // The other side's rows, filled up with rows of weight zero so that all loops have one length.
+        let mut other = vec![[0.0; PAIRS]; q.width + z.width];
+        for k in 0..q.width {
+            other[k][..columns].copy_from_slice(q.column(k, columns));
+        }
+        for k in 0..z.width {
+            other[q.width + k][..columns].copy_from_slice(z.column(k, columns));
+        }
+        let (q, z) = other.split_at(q.width);
+        let ones = [1.0; PAIRS];
+        let mut total = 0.0;
+        for i in 0..rows {
+            let (mut distance, mut product) = ([0.0; PAIRS], [0.0; PAIRS]);
+            for (k, q) in q.iter().enumerate() {
+                let own = p.of[k * p.stride + i];
+                for j in 0..PAIRS {
+                    let e = own - q[j];
+                    distance[j] = multiply_add::<FMA>(e, e, distance[j]);
+                }
+            }
+            for (k, z) in z.iter().enumerate() {
+                let own = y.of[k * y.stride + i];
+                for j in 0..PAIRS {
+                    product[j] = multiply_add::<FMA>(own, z[j], product[j]);
+                }
+            }
+            let mut weight = [0.0; PAIRS];
+            for j in 0..PAIRS {
+                weight[j] = exp::<FMA>(-0.5 * distance[j]) * product[j];
+            }
+            let row_sum = sum::<FMA>(&weight, &ones);
+            total += row_sum;
+            if let Some(below) = &mut below {
+                below.total[i] += row_sum;
+                for (sums, q) in below.rows.iter_mut().zip(q) {
+                    sums[i] += sum::<FMA>(&weight, q);
+                }
+            }
+            if let Some(right) = &mut right {
+                for j in 0..PAIRS {
+                    right.total[j] += weight[j];
+                }
+                for (k, sums) in right.rows.iter_mut().enumerate() {
+                    let own = p.of[k * p.stride + i];
+                    for j in 0..PAIRS {
+                        sums[j] = multiply_add::<FMA>(own, weight[j], sums[j]);
+                    }
+                }
+            }
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+
+    fn draw(rng: &mut Rng, n: usize) -> Vec<[f64; THIN]> {
+        (0..n).map(|_| std::array::from_fn(|_| rng.normal())).collect()
+    }
+
+    #[test]
+    fn thin_products_equal_plain_sums() {
+        let mut rng = Rng::new(1);
+        for (n, d) in [(1, 1), (7, 5), (9, 33)] {
+            let x: Vec<f64> = (0..n * d).map(|_| rng.normal()).collect();
+            let (w, b) = (draw(&mut rng, d), draw(&mut rng, n));
+            let mut forth = vec![[7.0; THIN]; n];
+            rows_times_thin(&x, d, &w, &mut forth);
+            let mut back = vec![[1.0; THIN]; d];
+            add_transposed_times_thin(&x, d, &b, &mut back);
+            for l in 0..THIN {
+                // At most 33 products of numbers below 5 each.
+                for i in 0..n {
+                    let plain: f64 = (0..d).map(|j| x[i * d + j] * w[j][l]).sum();
+                    assert!((forth[i][l] - plain).abs() < 1e-12);
+                }
+                for j in 0..d {
+                    let plain: f64 = 1.0 + (0..n).map(|i| x[i * d + j] * b[i][l]).sum::<f64>();
+                    assert!((back[j][l] - plain).abs() < 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_equal_plain_sums() {
+        let mut rng = Rng::new(2);
+        let (n, width, classes, stride) = (40, 3, 2, 50);
+        let p: Vec<f64> = (0..stride * width).map(|_| rng.normal()).collect();
+        let y: Vec<f64> = (0..stride * classes).map(|_| rng.normal()).collect();
+        let thin = |of, width| ThinRows { of, stride, width };
+        // Rows 0 to 9 against rows 10 to 39.
+        let (rows, columns) = (10, n - 10);
+        let (mut below, mut right) = (PairSums::zeros(width), PairSums::zeros(width));
+        let total = add_pairs(
+            thin(&p, width),
+            thin(&y, classes),
+            (rows, columns),
+            thin(&p[10..], width),
+            thin(&y[10..], classes),
+            Some(&mut below),
+            Some(&mut right),
+        );
+        let weight = |i: usize, j: usize| {
+            let distance: f64 = (0..width).map(|k| (p[k * stride + i] - p[k * stride + j]).powi(2)).sum();
+            let product: f64 = (0..classes).map(|k| y[k * stride + i] * y[k * stride + j]).sum();
+            (-distance / 2.0).exp() * product
+        };
+        let pairs: Vec<(usize, usize)> = (0..10).flat_map(|i| (10..n).map(move |j| (i, j))).collect();
+        // Three hundred numbers below 20.
+        assert!((total - pairs.iter().map(|&(i, j)| weight(i, j)).sum::<f64>()).abs() < 1e-11);
+        for i in 0..rows {
+            assert!((below.total[i] - (10..n).map(|j| weight(i, j)).sum::<f64>()).abs() < 1e-12);
+            let plain: f64 = (10..n).map(|j| weight(i, j) * p[2 * stride + j]).sum();
+            assert!((below.rows[2][i] - plain).abs() < 1e-12);
+        }
+        for j in 0..columns {
+            assert!((right.total[j] - (0..10).map(|i| weight(i, j + 10)).sum::<f64>()).abs() < 1e-12);
+            let plain: f64 = (0..10).map(|i| weight(i, j + 10) * p[stride + i]).sum();
+            assert!((right.rows[1][j] - plain).abs() < 1e-12);
+        }
+    }
+}
