@@ -22,6 +22,7 @@
 //! | [`data`] | tables, reading and writing them, preparing and scaling, data sets with known answers |
 //! | [`kernel`] | kernel formulas, blocks of Gram matrices, widths |
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
+//! | [`dependence`] | how much two sets of variables depend on each other: HSIC and its factors |
 //! | [`select`] | selectors: which columns matter |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
 //! | [`classify`], [`regress`], [`neighbours`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
@@ -31,15 +32,15 @@
 //! | [`linalg`], [`simd`], [`random`], [`probability`], [`memory`] | the ground |
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
 //!
-//! Imports run one way: ground, then `data`, `kernel` and `optim`, `basis`, `classify` and `regress`, `select`, `space`, `model` and
-//! `evaluate` on top. In each
-//! family of methods a trait file is at the bottom, one file per method imports it, and `catalog.rs`
-//! on top lists them all.
+//! Imports run one way: ground, then `data`, `kernel` and `optim`, `dependence`, `basis`, `classify` and `regress`, `select`,
+//! `space`, `model` and `evaluate` on top. In each family of methods a trait file is at the bottom, one file
+//! per method imports it, and `catalog.rs` on top lists them all.
 
 pub mod basis;
 pub mod classify;
 pub mod context;
 pub mod data;
+pub mod dependence;
 pub mod error;
 pub mod evaluate;
 pub mod kernel;

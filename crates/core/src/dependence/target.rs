@@ -1,0 +1,211 @@
+//! Kernels of a target.
+//!
+//! A dependence is measured against the target's kernel matrix $L = Y Y^\top$, which is never made: all that is
+//! needed is the thin centred factor $\tilde Y = H Y$, $H = I - 11^\top / n$, of one column per class, one column for a linear kernel,
+//! or some twenty for numbers under a Gaussian kernel.
+
+use super::thin::column_factor;
+use crate::context::Context;
+use crate::data::{Classes, Rows, Target};
+use crate::error::{Error, Result};
+use crate::kernel::{Family, median_gamma};
+use ndarray::{Array2, Axis, ShapeBuilder};
+use serde::{Deserialize, Serialize};
+
+/// The share of the trace that the factor of a Gaussian kernel over numbers may leave out.
+const TOLERANCE: f64 = 1e-10;
+
+/// How alike two rows are by what is to be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKernel {
+    /// Class-balanced for classes, Gaussian for numbers.
+    #[default]
+    Auto,
+    /// $1 / n_c$ between rows of the same class, which has $n_c$ rows, else 0: every class counts the same.
+    ClassBalanced,
+    /// 1 between rows of the same class, else 0: large classes count more.
+    Delta,
+    /// The product $y y'$, with $\pm 1$ for two classes.
+    Linear,
+    /// $\exp(-(y - y')^2 / (2 m^2))$ for numbers, $m$ the median distance between different ones.
+    Gaussian,
+}
+
+/// The centred factor $\tilde Y = H Y$ of the target's kernel matrix $L = Y Y^\top$, laid out by columns.
+///
+/// Classes without rows have no column. `method` is named in errors: no target, one class, the same number
+/// everywhere, or a kernel that does not go with the target.
+pub fn target_factor(
+    target: &Target,
+    kernel: TargetKernel,
+    method: &'static str,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
+    let mut factor = match target {
+        Target::None => return Err(Error::NeedsTarget { method }),
+        Target::Classes(classes) => of_classes(classes, kernel, method)?,
+        Target::Continuous(values) => of_numbers(values, kernel, method, ctx)?,
+    };
+    centre(&mut factor);
+    Ok(factor)
+}
+
+/// Subtracts from every column its mean.
+pub(crate) fn centre(factor: &mut Array2<f64>) {
+    let n = factor.nrows().max(1) as f64;
+    for mut column in factor.axis_iter_mut(Axis(1)) {
+        let mean = column.sum() / n;
+        column.mapv_inplace(|v| v - mean);
+    }
+}
+
+fn of_classes(classes: &Classes, kernel: TargetKernel, method: &'static str) -> Result<Array2<f64>> {
+    let counts = classes.counts();
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    if present.len() < 2 {
+        let class = present.first().map_or(String::new(), |&c| classes.names[c].clone());
+        return Err(Error::OneClass { method, class });
+    }
+    let n = classes.codes.len();
+    match kernel {
+        TargetKernel::Linear if present.len() == 2 => {
+            let sign = |i: usize| if classes.codes[i] == present[0] { -1.0 } else { 1.0 };
+            Ok(Array2::from_shape_fn((n, 1).f(), |(i, _)| sign(i)))
+        }
+        TargetKernel::Linear => Err(refused(method, "not 'linear' for more than two classes", kernel)),
+        TargetKernel::Gaussian => Err(refused(method, "not 'gaussian' for classes", kernel)),
+        TargetKernel::Auto | TargetKernel::ClassBalanced | TargetKernel::Delta => {
+            let mut factor = Array2::zeros((n, present.len()).f());
+            for (k, &class) in present.iter().enumerate() {
+                let size = if kernel == TargetKernel::Delta { 1.0 } else { counts[class] as f64 };
+                let own = (0..n).filter(|&i| classes.codes[i] == class);
+                own.for_each(|i| factor[[i, k]] = 1.0 / size.sqrt());
+            }
+            Ok(factor)
+        }
+    }
+}
+
+fn of_numbers(
+    values: &[f64],
+    kernel: TargetKernel,
+    method: &'static str,
+    ctx: &Context,
+) -> Result<Array2<f64>> {
+    need_spread(values, method)?;
+    let column = || Array2::from_shape_vec((values.len(), 1), values.to_vec()).expect("one column");
+    match kernel {
+        TargetKernel::Linear => Ok(column()),
+        TargetKernel::Auto | TargetKernel::Gaussian => {
+            let gamma = median_gamma(Family::Rbf, &Rows::Dense(column()), ctx.seed)?;
+            Ok(column_factor(values, gamma, TOLERANCE))
+        }
+        TargetKernel::ClassBalanced | TargetKernel::Delta => {
+            Err(Error::NeedsClasses { method, found: "the target is a number" })
+        }
+    }
+}
+
+/// Refuses a target that is the same number in every row.
+fn need_spread(values: &[f64], method: &'static str) -> Result<()> {
+    let first = values.first().copied().unwrap_or(0.0);
+    if values.iter().all(|v| *v == first) {
+        return Err(Error::ConstantTarget { method, value: first });
+    }
+    Ok(())
+}
+
+fn refused(method: &'static str, expected: &str, kernel: TargetKernel) -> Error {
+    let got = if kernel == TargetKernel::Linear { "linear" } else { "gaussian" };
+    Error::param(method, "target_kernel", expected, got)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Rng;
+    use ndarray::array;
+
+    fn factor(target: Target, kernel: TargetKernel) -> Array2<f64> {
+        target_factor(&target, kernel, "m", &Context::default()).unwrap()
+    }
+
+    fn classes(codes: &[usize]) -> Target {
+        Target::Classes(Classes::from_codes(codes.to_vec()))
+    }
+
+    /// H L H by the full matrices.
+    fn centred(l: &Array2<f64>) -> Array2<f64> {
+        let n = l.nrows();
+        let h = Array2::<f64>::eye(n) - 1.0 / n as f64;
+        h.dot(l).dot(&h)
+    }
+
+    /// The rounding of a few sums of numbers of order one.
+    fn assert_near(a: &Array2<f64>, b: &Array2<f64>) {
+        assert!((a - b).iter().all(|e| e.abs() < 1e-14), "{a}\n{b}");
+    }
+
+    #[test]
+    fn factors_by_hand() {
+        // Two rows of class 0, one of class 2; class 1 has no rows and no column.
+        let y = factor(classes(&[0, 2, 0]), TargetKernel::Delta);
+        let t = 1.0 / 3.0;
+        assert_near(&y, &array![[t, -t], [-2.0 * t, 2.0 * t], [t, -t]]);
+        let y = factor(classes(&[0, 2, 0]), TargetKernel::Auto);
+        let s = 0.5_f64.sqrt();
+        assert_near(&y, &array![[s * t, -t], [-2.0 * s * t, 2.0 * t], [s * t, -t]]);
+        let y = factor(classes(&[0, 2, 0]), TargetKernel::Linear);
+        assert_near(&y, &array![[-2.0 * t], [4.0 * t], [-2.0 * t]]);
+        let y = factor(Target::Continuous(vec![1.0, 3.0, 5.0]), TargetKernel::Linear);
+        assert_near(&y, &array![[-2.0], [0.0], [2.0]]);
+    }
+
+    #[test]
+    fn factors_give_the_kernel_matrices() {
+        let mut rng = Rng::new(3);
+        let codes: Vec<usize> = (0..40).map(|_| [0, 1, 1, 3][rng.below(4)]).collect();
+        let of = Classes::from_codes(codes.clone());
+        for kernel in [TargetKernel::ClassBalanced, TargetKernel::Delta] {
+            let l = Array2::from_shape_fn((40, 40), |(i, j)| {
+                let size = if kernel == TargetKernel::Delta { 1 } else { of.counts()[codes[i]] };
+                if codes[i] == codes[j] { 1.0 / size as f64 } else { 0.0 }
+            });
+            let y = factor(classes(&codes), kernel);
+            assert_eq!(y.ncols(), 3);
+            assert_near(&y.dot(&y.t()), &centred(&l));
+        }
+        let numbers: Vec<f64> = (0..40).map(|_| 100.0 * rng.normal()).collect();
+        let mut distances: Vec<f64> = (0..40)
+            .flat_map(|i| (0..i).map(move |j| (i, j)))
+            .map(|(i, j)| (numbers[i] - numbers[j]).abs())
+            .collect();
+        distances.sort_by(f64::total_cmp);
+        let half = distances.len() / 2;
+        let median = ((distances[half - 1].powi(2) + distances[half].powi(2)) / 2.0).sqrt();
+        let l = Array2::from_shape_fn((40, 40), |(i, j)| {
+            (-(numbers[i] - numbers[j]).powi(2) / (2.0 * median * median)).exp()
+        });
+        let y = factor(Target::Continuous(numbers), TargetKernel::Auto);
+        // The trace that may be left out is 1e-10 of 40.
+        assert!((&y.dot(&y.t()) - &centred(&l)).iter().all(|e| e.abs() < 4e-9));
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let error = |target: Target, kernel| {
+            target_factor(&target, kernel, "HSIC", &Context::default()).unwrap_err().to_string()
+        };
+        use TargetKernel::*;
+        assert!(error(Target::None, Auto).starts_with("HSIC: needs a target"));
+        assert!(error(classes(&[1, 1]), Auto).contains("all rows have the class '1'"));
+        assert!(error(Target::Continuous(vec![2.0; 3]), Auto).contains("the target is 2 in every row"));
+        assert!(
+            error(classes(&[0, 1, 2]), Linear)
+                .contains("'target_kernel' must be not 'linear' for more than two")
+        );
+        assert!(error(classes(&[0, 1, 2]), Gaussian).contains("not 'gaussian' for classes"));
+        assert!(error(Target::Continuous(vec![1.0, 2.0]), Delta).contains("needs a class target"));
+    }
+}
