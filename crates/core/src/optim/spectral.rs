@@ -50,13 +50,15 @@ pub enum Hold {
     Penalty(f64),
     /// $\Omega(W) \le \tau$ must hold.
     Ball(f64),
+    /// $\Omega(W) \le \tau$ and $W \ge 0$ must hold.
+    Positive(f64),
 }
 
 impl Hold {
     fn check(self) -> Result<()> {
         let (name, strength) = match self {
             Self::Penalty(lambda) => ("penalty", lambda),
-            Self::Ball(tau) => ("radius", tau),
+            Self::Ball(tau) | Self::Positive(tau) => ("radius", tau),
         };
         if strength >= 0.0 && strength.is_finite() {
             return Ok(());
@@ -69,6 +71,11 @@ impl Hold {
         match self {
             Self::Penalty(lambda) => prox_rows(w, length * lambda),
             Self::Ball(tau) => project_rows(w, tau),
+            // The norm sees sizes alone, so what is negative goes first.
+            Self::Positive(tau) => {
+                w.mapv_inplace(|v| v.max(0.0));
+                project_rows(w, tau);
+            }
         }
     }
 
@@ -76,7 +83,7 @@ impl Hold {
     fn price(self, w: &Array2<f64>) -> f64 {
         match self {
             Self::Penalty(lambda) => lambda * row_norm(w),
-            Self::Ball(_) => 0.0,
+            Self::Ball(_) | Self::Positive(_) => 0.0,
         }
     }
 
@@ -163,7 +170,7 @@ impl Spectral {
     ) -> Result<Minimum> {
         hold.check()?;
         let mut start = need_shape(criterion, start)?;
-        if let Hold::Ball(_) = hold {
+        if let Hold::Ball(_) | Hold::Positive(_) = hold {
             hold.pull(&mut start, 1.0);
         }
         let mut here = Point::at(criterion, hold, start);
