@@ -1,0 +1,213 @@
+//! The most HSIC within a ball, along growing radii, and the best set of a wanted size.
+
+use super::problem::{Effort, Problem};
+use super::starts::Starts;
+use crate::context::Context;
+use crate::error::Result;
+use crate::optim::Minimum;
+use crate::outcome::{Outcome, Stop};
+use crate::random::Rng;
+use crate::select::selector::PathPoint;
+use ndarray::{Array2, Axis};
+use std::collections::BTreeMap;
+
+/// What the radius grows by from one place of the path to the next.
+const GROWTH: f64 = 1.6;
+/// The first radius, and what the last one allows a column, in units of one column's weight.
+const FIRST: f64 = 0.5;
+const LAST: f64 = 1.5;
+/// The path goes at least as far as for this many columns.
+const AT_LEAST: usize = 4;
+/// How well a start is solved before the best is chosen.
+const ROUGH: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
+/// How well a set of columns is solved before the best is chosen.
+const SET: Effort = Effort { tolerance: 1e-5, max_iterations: 100 };
+/// Sets that are solved from several starts.
+const FINALISTS: usize = 6;
+/// Random starts of a finalist.
+const DRAWS: usize = 4;
+
+/// The path, and all that was seen on the way.
+pub(super) struct Path<'a> {
+    problem: &'a Problem<'a>,
+    effort: Effort,
+    pub points: Vec<PathPoint>,
+    pub best: Vec<Minimum>,
+    /// Every solution, the good and the less good.
+    seen: Vec<Array2<f64>>,
+    starts: Starts,
+}
+
+impl<'a> Path<'a> {
+    /// Walks the path for up to `wanted` columns.
+    pub fn walk(
+        problem: &'a Problem<'a>,
+        wanted: usize,
+        draws: usize,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let last = LAST * wanted.max(AT_LEAST).min(problem.d().max(1)) as f64 * problem.unit;
+        Self::walk_to(problem, last, wanted, draws, effort, ctx)
+    }
+
+    /// Walks the path to a radius, from sets of `wanted` columns among others.
+    pub fn walk_to(
+        problem: &'a Problem<'a>,
+        last: f64,
+        wanted: usize,
+        draws: usize,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<Self> {
+        let starts = Starts::find(problem, wanted, ctx)?;
+        let mut path = Self { problem, effort, points: vec![], best: vec![], seen: vec![], starts };
+        let mut radii = vec![];
+        let mut radius = FIRST * problem.unit;
+        while radius * GROWTH.sqrt() < last {
+            radii.push(radius);
+            radius *= GROWTH;
+        }
+        radii.push(last);
+        let total = radii.len();
+        for (at, radius) in radii.into_iter().enumerate() {
+            ctx.step("HSFS path", at, total)?;
+            path.visit(radius, draws, ctx)?;
+        }
+        Ok(path)
+    }
+
+    /// The solution at one radius: from the last one, from every set of columns, and from random weights.
+    fn visit(&mut self, radius: f64, draws: usize, ctx: &Context) -> Result<()> {
+        let mut starts: Vec<Array2<f64>> = vec![];
+        if let Some(last) = self.best.last() {
+            let norm = crate::optim::row_norm(&last.w);
+            starts.push(if norm > 0.0 { &last.w * (radius / norm) } else { last.w.clone() });
+        }
+        starts.extend(self.starts.sets.iter().map(|set| self.problem.spread_over(set, radius)));
+        let mut rng = Rng::stream(ctx.seed, &format!("HSFS {}", self.best.len()));
+        starts.extend((0..draws).map(|_| self.problem.drawn(&mut rng, 1.0)));
+        let mut best: Option<Minimum> = None;
+        for start in starts {
+            ctx.check()?;
+            let found = self.problem.solve(start, radius, ROUGH, ctx)?;
+            self.seen.push(found.w.clone());
+            if best.as_ref().is_none_or(|best| found.objective < best.objective) {
+                best = Some(found);
+            }
+        }
+        let best = best.expect("there is a start");
+        let rough = best.iterations;
+        let polished = self.problem.solve(best.w, radius, self.effort, ctx)?;
+        let polished = Minimum { iterations: polished.iterations + rough, ..polished };
+        self.points.push(point(self.problem, radius, &polished));
+        self.seen.push(polished.w.clone());
+        self.best.push(polished);
+        Ok(())
+    }
+
+    /// The set of this many columns with the most HSIC among those that lead any solution, and its weights.
+    pub fn pick(&self, wanted: usize, ctx: &Context) -> Result<(Vec<usize>, Minimum)> {
+        let wanted = wanted.min(self.problem.d());
+        let radius = wanted as f64 * self.problem.unit;
+        // In order of appearance, each set once.
+        let mut sets: BTreeMap<Vec<usize>, Array2<f64>> = BTreeMap::new();
+        for w in &self.seen {
+            let lengths = self.problem.lengths(w);
+            let mut order: Vec<usize> = (0..lengths.len()).collect();
+            order.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
+            let mut set: Vec<usize> = order[..wanted].to_vec();
+            if lengths[set[wanted - 1]] == 0.0 {
+                continue;
+            }
+            set.sort_unstable();
+            sets.entry(set).or_insert_with(|| w.clone());
+        }
+        for set in &self.starts.sets {
+            if set.len() >= wanted {
+                let mut columns = set[..wanted].to_vec();
+                columns.sort_unstable();
+                let spread = self.problem.spread_over(&columns, radius);
+                sets.entry(columns).or_insert(spread);
+            }
+        }
+        if sets.is_empty() {
+            // Every solution has fewer columns: fill up with those that would gain most.
+            let last = &self.best[self.best.len() - 1].w;
+            let (lengths, gains) = (self.problem.lengths(last), self.problem.gains(last));
+            let mut order: Vec<usize> = (0..lengths.len()).collect();
+            order.sort_by(|&a, &b| {
+                lengths[b].total_cmp(&lengths[a]).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
+            });
+            let mut set = order[..wanted].to_vec();
+            set.sort_unstable();
+            sets.insert(set.clone(), self.problem.spread_over(&set, radius));
+        }
+        let mut finalists: Vec<(Vec<usize>, Problem, Minimum)> = vec![];
+        for (set, w) in sets {
+            ctx.check()?;
+            let part = self.problem.among(&set);
+            let found = part.solve(w.select(Axis(0), &set), radius, SET, ctx)?;
+            finalists.push((set, part, found));
+            finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
+            finalists.truncate(FINALISTS);
+        }
+        let mut rng = Rng::stream(ctx.seed, "HSFS finalists");
+        for (_, part, best) in &mut finalists {
+            let all: Vec<usize> = (0..wanted).collect();
+            let mut starts = vec![part.spread_over(&all, radius)];
+            starts.extend((0..DRAWS).map(|_| part.drawn(&mut rng, (wanted as f64).sqrt())));
+            for start in starts {
+                ctx.check()?;
+                let found = part.solve(start, radius, SET, ctx)?;
+                if found.objective < best.objective {
+                    *best = found;
+                }
+            }
+        }
+        finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
+        let (set, part, best) = finalists.swap_remove(0);
+        let polished = part.solve(best.w, radius, self.effort, ctx)?;
+        Ok((set, polished))
+    }
+
+    /// How far columns outside a set are from it: by their weights along the path, last place first, then by the gain
+    /// of a little weight.
+    pub fn nearness(&self, w: &Array2<f64>) -> Vec<f64> {
+        let gains = self.problem.gains(w);
+        let largest = gains.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let mut nearness: Vec<f64> = gains.iter().map(|g| g / largest).collect();
+        for minimum in &self.best {
+            let lengths = self.problem.lengths(&minimum.w);
+            let most = lengths.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+            nearness
+                .iter_mut()
+                .zip(&lengths)
+                .for_each(|(n, l)| *n = n.max(if *l > 0.0 { 1.0 + l / most } else { 0.0 }));
+        }
+        nearness
+    }
+
+    /// How the whole of it ended.
+    pub fn outcome(&self, last: Stop) -> Outcome {
+        let iterations = self.best.iter().map(|m| m.iterations).sum();
+        let cut_off = self.best.iter().any(|m| m.stop == Stop::MaxIterations);
+        Outcome { stop: if cut_off { Stop::MaxIterations } else { last }, iterations }
+    }
+}
+
+/// A place of the path, as it is reported.
+pub(super) fn point(problem: &Problem, strength: f64, minimum: &Minimum) -> PathPoint {
+    let lengths = problem.lengths(&minimum.w);
+    let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
+    columns.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
+    PathPoint {
+        strength,
+        objective: minimum.objective,
+        optimality: minimum.optimality,
+        iterations: minimum.iterations,
+        stop: minimum.stop,
+        weights: columns.iter().map(|&j| lengths[j]).collect(),
+        columns,
+    }
+}

@@ -1,0 +1,393 @@
+//! HSFS: the columns that a projection keeps when it is to tell as much of the target as it can, nonlinearly.
+//!
+//! $$ \max_W \mathrm{HSIC}(XW, y) \quad\text{where}\quad \sum_j \lVert w_j \rVert_\infty \le \tau, $$
+//!
+//! $w_j$ the row of $W$ that belongs to column $j$, HSIC under a Gaussian kernel of the projected rows and the target's kernel, see
+//! [`crate::dependence::projection`]. Rows are exactly zero for columns that are not needed.
+//!
+//! The printed form, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is there as [`Form::Penalised`]: $W = 0$ is a strict
+//! local minimum of it for every $\lambda > 0$, and its path jumps from several columns to none, which is then said.
+//! The ball has neither fault.
+//!
+//! Neither form is convex, so the start decides. Along radii from small to large each problem is solved from the last solution,
+//! from sets of columns that are good alone, in pairs, by their interaction or all together (see `starts`), and from random weights;
+//! the best value counts. For a wanted number of columns every solution on the way nominates the columns of its longest rows;
+//! each set is solved alone, within a ball of one unit per column, the best of them from several starts, and the set with the most HSIC is the
+//! answer. A column's score is the length of its row, which does not change when the directions are turned.
+//!
+//! Without a wanted number and a radius the number is found by rows that were kept apart: sets of growing size are chosen on
+//! two thirds of the rows, and the size is taken after which HSIC on the other third grows no more.
+//!
+//! HSIC of a set can miss a column that matters beside stronger ones (Liu and Ruan 2024): it measures dependence, not
+//! prediction.
+//!
+//! Cost: some hundred to thousand values with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 rows $O(n m (q + c) + n d q)$
+//! with $m$ random Fourier features or landmarks. Beyond 2048 columns a problem is solved over those that matter, and checked
+//! against all.
+//!
+//! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
+
+mod constrained;
+mod penalised;
+mod problem;
+mod starts;
+
+use super::selector::{Selection, Selector, Wanted};
+use crate::context::{Context, Quiet};
+use crate::data::Dataset;
+use crate::dependence::TargetKernel;
+use crate::error::{Error, Result};
+use crate::optim::Minimum;
+use crate::outcome::{Outcome, Stop};
+use crate::random::Rng;
+use constrained::Path;
+use ndarray::Array2;
+use problem::{Effort, Problem, need_moderate};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "HSFS";
+
+/// The largest number of columns that is tried without a wanted one.
+const OWN_MOST: usize = 12;
+
+/// What holds weights back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// The sum of the rows' largest entries is bounded.
+    #[default]
+    Constrained,
+    /// A multiple of that sum is added, as printed.
+    Penalised,
+}
+
+/// How HSIC is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Approximation {
+    /// All pairs up to 5000 rows, random Fourier features beyond.
+    #[default]
+    Auto,
+    /// All pairs.
+    Exact,
+    /// Random Fourier features.
+    Fourier,
+    /// Nyström's approximation on the pivots of KOBL.
+    Nystrom,
+}
+
+/// HSFS; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Hsfs {
+    /// What holds weights back.
+    pub form: Form,
+    /// Columns of $W$; none is 8, or the number of columns of the data if that is less. Not used by the diagonal mode.
+    pub directions: Option<usize>,
+    /// One weight per column instead of directions.
+    pub diagonal: bool,
+    /// The target's kernel.
+    pub target_kernel: TargetKernel,
+    /// The kernel's width in the units of a column; none is the median difference of a typical column.
+    pub width: Option<f64>,
+    /// The radius $\tau$ of the constrained form; with a wanted number of columns it must be left out.
+    pub radius: Option<f64>,
+    /// The penalty $\lambda$ of the other form; with a wanted number of columns it must be left out.
+    pub penalty: Option<f64>,
+    /// Random starts beside the others.
+    pub random_starts: usize,
+    /// How HSIC is computed.
+    pub approximation: Approximation,
+    /// Random Fourier features, or landmarks.
+    pub features: usize,
+    /// How near to stationary a solution must be; see [`crate::optim::Spectral`].
+    pub tol: f64,
+    /// Most steps of each solution.
+    pub max_iter: usize,
+}
+
+impl Default for Hsfs {
+    fn default() -> Self {
+        Self {
+            form: Form::Constrained,
+            directions: None,
+            diagonal: false,
+            target_kernel: TargetKernel::Auto,
+            width: None,
+            radius: None,
+            penalty: None,
+            random_starts: 1,
+            approximation: Approximation::Auto,
+            features: 512,
+            tol: 1e-5,
+            max_iter: 300,
+        }
+    }
+}
+
+impl Hsfs {
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self) -> Result<()> {
+        let positive = |name, value: Option<f64>| match value {
+            Some(v) if !(v > 0.0 && v.is_finite()) => Err(Error::param(NAME, name, "a positive number", v)),
+            _ => Ok(()),
+        };
+        positive("width", self.width)?;
+        positive("radius", self.radius)?;
+        positive("penalty", self.penalty)?;
+        positive("tol", Some(self.tol))?;
+        let at_least_one = |name, value: usize| match value {
+            0 => Err(Error::param(NAME, name, "1 or more", 0)),
+            _ => Ok(()),
+        };
+        at_least_one("directions", self.directions.unwrap_or(1))?;
+        at_least_one("features", self.features)?;
+        at_least_one("max_iter", self.max_iter)?;
+        let excluded = |name, why: &'static str, given: bool| match given {
+            true => Err(Error::param(NAME, name, why, "one")),
+            false => Ok(()),
+        };
+        match self.form {
+            Form::Constrained => {
+                excluded("penalty", "left out in the constrained form", self.penalty.is_some())?;
+            }
+            Form::Penalised => {
+                excluded("radius", "left out in the penalised form", self.radius.is_some())?;
+            }
+        }
+        if self.diagonal {
+            excluded("directions", "left out in the diagonal mode", self.directions.is_some())?;
+            if !matches!(self.approximation, Approximation::Auto | Approximation::Exact) {
+                return Err(Error::param(NAME, "approximation", "exact in the diagonal mode", "another"));
+            }
+        }
+        Ok(())
+    }
+
+    fn effort(&self) -> Effort {
+        Effort { tolerance: self.tol, max_iterations: self.max_iter }
+    }
+
+    /// Several wanted numbers of columns at once: the path is walked once for all.
+    pub fn select_each(
+        &self,
+        data: &Dataset,
+        counts: &[usize],
+        ctx: &Context,
+    ) -> Result<Vec<Result<Selection>>> {
+        let prepared = self.prepare(data)?;
+        let most = counts.iter().copied().max().unwrap_or(1).min(prepared.columns.len()).max(1);
+        let problem = Problem::new(self, &prepared.data, ctx)?;
+        if self.form == Form::Penalised || self.radius.is_some() {
+            return Ok(counts.iter().map(|&k| self.select(data, Wanted::Count(k), ctx)).collect());
+        }
+        let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
+        let one = |&k: &usize| {
+            let k = Wanted::Count(k).resolve(NAME, data.d())?.unwrap_or(k);
+            self.answer(&prepared, &problem, &path, k, ctx)
+        };
+        Ok(counts.iter().map(one).collect())
+    }
+
+    /// The data without constant columns.
+    fn prepare(&self, data: &Dataset) -> Result<Prepared> {
+        data.need_complete(NAME)?;
+        self.check()?;
+        data.need_rows(NAME, 4)?;
+        need_moderate(data.x())?;
+        let (mean, spread) = data.x().moments();
+        // The spread of a constant column is the rounding of its mean.
+        let columns: Vec<usize> = (0..data.d()).filter(|&j| spread[j] > 1e-14 * mean[j].abs()).collect();
+        if columns.is_empty() {
+            return Err(Error::Breakdown {
+                step: NAME,
+                why: "every column is constant, so there is nothing to choose from".into(),
+            });
+        }
+        let total = data.d();
+        let data = if columns.len() == total { data.clone() } else { data.take_columns(&columns) };
+        Ok(Prepared { data, columns, total })
+    }
+
+    /// The answer for a number of columns, from a path that was walked.
+    fn answer(
+        &self,
+        prepared: &Prepared,
+        problem: &Problem,
+        path: &Path,
+        wanted: usize,
+        ctx: &Context,
+    ) -> Result<Selection> {
+        let count = wanted.min(prepared.columns.len());
+        let (set, minimum) = path.pick(count, ctx)?;
+        let mut w = Array2::zeros((problem.d(), problem.directions));
+        set.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&minimum.w.row(i)));
+        let nearness = path.nearness(&w);
+        let outcome = path.outcome(minimum.stop);
+        Ok(self.selection(prepared, problem, &w, &set, &nearness, wanted, path.points.clone(), outcome))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn selection(
+        &self,
+        prepared: &Prepared,
+        problem: &Problem,
+        w: &Array2<f64>,
+        set: &[usize],
+        nearness: &[f64],
+        n_selected: usize,
+        path: Vec<super::PathPoint>,
+        outcome: Outcome,
+    ) -> Selection {
+        let d = prepared.total;
+        let lengths = problem.lengths(w);
+        let mut scores = vec![0.0; d];
+        let mut coef = Array2::zeros((d, problem.directions));
+        let weights = problem.coefficients(w);
+        // Columns of the set first, by their lengths; then by nearness; constant ones last.
+        let mut key = vec![(0u8, 0.0, 0.0); d];
+        for (at, &j) in prepared.columns.iter().enumerate() {
+            scores[j] = lengths[at];
+            coef.row_mut(j).assign(&weights.row(at));
+            key[j] = (1, lengths[at], nearness[at]);
+        }
+        set.iter().for_each(|&at| key[prepared.columns[at]].0 = 2);
+        let mut order: Vec<usize> = (0..d).collect();
+        order.sort_by(|&a, &b| {
+            let (a_key, b_key) = (key[a], key[b]);
+            b_key
+                .0
+                .cmp(&a_key.0)
+                .then(b_key.1.total_cmp(&a_key.1))
+                .then(b_key.2.total_cmp(&a_key.2))
+                .then(a.cmp(&b))
+        });
+        let path = path
+            .into_iter()
+            .map(|mut point| {
+                point.columns.iter_mut().for_each(|j| *j = prepared.columns[*j]);
+                point
+            })
+            .collect();
+        Selection {
+            method: "hsfs".into(),
+            order,
+            scores,
+            n_selected,
+            curve: vec![],
+            coef: Some(coef),
+            path,
+            outcome,
+        }
+    }
+
+    /// The number of columns after which HSIC of rows kept apart grows no more.
+    fn own_number(&self, prepared: &Prepared, ctx: &Context) -> Result<usize> {
+        let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+        let n = prepared.data.n();
+        let most = OWN_MOST.min(prepared.columns.len());
+        let mut rows: Vec<usize> = (0..n).collect();
+        Rng::stream(ctx.seed, "HSFS rows kept apart").shuffle(&mut rows);
+        let (apart, own) = rows.split_at(n / 3);
+        let (apart, own) = (prepared.data.take_rows(apart), prepared.data.take_rows(own));
+        // A class may have no row on one side.
+        let (Ok(judge), Ok(problem)) = (Problem::new(self, &apart, &quiet), Problem::new(self, &own, &quiet))
+        else {
+            return Ok(1);
+        };
+        let path = Path::walk(&problem, most, self.random_starts, self.effort(), &quiet)?;
+        let mut best = (f64::INFINITY, 1);
+        for k in 1..=most {
+            ctx.step("HSFS numbers of columns", k - 1, most)?;
+            let (set, minimum) = path.pick(k, &quiet)?;
+            let value = judge.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
+            if value < best.0 {
+                best = (value, k);
+            }
+        }
+        Ok(best.1)
+    }
+
+    /// All columns with a weight at one radius or penalty.
+    fn at_strength(&self, prepared: &Prepared, problem: &Problem, ctx: &Context) -> Result<Selection> {
+        let (minimum, points, nearness) = match self.form {
+            Form::Constrained => {
+                let radius = self.radius.expect("asked for by a radius");
+                let units = (radius / problem.unit).ceil() as usize;
+                let path = Path::walk_to(
+                    problem,
+                    radius,
+                    units.clamp(2, 50),
+                    self.random_starts,
+                    self.effort(),
+                    ctx,
+                )?;
+                let minimum = path.best[path.best.len() - 1].clone();
+                let nearness = path.nearness(&minimum.w);
+                (minimum, path.points, nearness)
+            }
+            Form::Penalised => {
+                let lambda = self.penalty.expect("asked for by a penalty");
+                let minimum = penalised::at(problem, lambda, self.random_starts, self.effort(), ctx)?;
+                let gains = problem.gains(&minimum.w);
+                (minimum.clone(), vec![constrained::point(problem, lambda, &minimum)], gains)
+            }
+        };
+        let lengths = problem.lengths(&minimum.w);
+        let set: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
+        if set.is_empty() {
+            ctx.warn("HSFS: all weights are zero at this penalty; the best column is kept");
+        }
+        let Minimum { w, stop, iterations, .. } = minimum;
+        let stop = if set.is_empty() && self.form == Form::Penalised { Stop::Collapsed } else { stop };
+        let outcome = Outcome { stop, iterations };
+        let n = set.len().max(1);
+        Ok(self.selection(prepared, problem, &w, &set, &nearness, n, points, outcome))
+    }
+}
+
+/// Data without constant columns.
+struct Prepared {
+    data: Dataset,
+    /// Their places among all.
+    columns: Vec<usize>,
+    /// How many there were.
+    total: usize,
+}
+
+impl Selector for Hsfs {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        let prepared = self.prepare(data)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        if let (Some(_), Some(strength)) = (wanted, self.radius.or(self.penalty)) {
+            let name = if self.radius.is_some() { "radius" } else { "penalty" };
+            return Err(Error::param(NAME, name, "left out where a number of features is given", strength));
+        }
+        let problem = Problem::new(self, &prepared.data, ctx)?;
+        if self.radius.is_some() || self.penalty.is_some() {
+            return self.at_strength(&prepared, &problem, ctx);
+        }
+        match (self.form, wanted) {
+            (Form::Penalised, wanted) => {
+                let path = penalised::Path::walk(&problem, self.random_starts, self.effort(), ctx)?;
+                let (minimum, kept, outcome) = path.pick(wanted, ctx);
+                let gains = problem.gains(&minimum.w);
+                let n = wanted.unwrap_or(kept.len().max(1));
+                Ok(self.selection(&prepared, &problem, &minimum.w, &kept, &gains, n, path.points, outcome))
+            }
+            (Form::Constrained, wanted) => {
+                let count = match wanted {
+                    Some(count) => count,
+                    None => self.own_number(&prepared, ctx)?,
+                };
+                let most = count.min(prepared.columns.len());
+                let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
+                self.answer(&prepared, &problem, &path, count, ctx)
+            }
+        }
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+}

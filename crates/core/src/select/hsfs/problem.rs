@@ -1,0 +1,350 @@
+//! What is minimised, over all columns or some.
+
+use super::{Approximation, Hsfs, NAME};
+use crate::basis::{Basis, Kobl, Threshold};
+use crate::context::{Context, Quiet};
+use crate::data::{Dataset, Rows};
+use crate::dependence::projection::{
+    Diagonal, Exact, Fourier, Nystrom, OfProjection, Projected, unit_factor,
+};
+use crate::dependence::target_factor;
+use crate::error::{Error, Result};
+use crate::optim::{Bounds, Criterion, Hold, Minimum, Spectral, TwoMetric};
+use crate::outcome::Stop;
+use crate::random::Rng;
+use ndarray::{Array2, Axis};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Rows up to which all pairs are taken, unless the user wants otherwise.
+const EXACT_ROWS: usize = 5000;
+/// Columns beyond which a solution is sought among a few at a time.
+const WIDE: usize = 2048;
+/// Columns that are let in at a time.
+const LET_IN: usize = 256;
+/// Times that columns are let in.
+const ROUNDS: usize = 20;
+/// Columns whose typical difference sets the width, at most.
+const SAMPLE: usize = 200;
+
+/// How well a problem is solved.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    pub tolerance: f64,
+    pub max_iterations: usize,
+}
+
+/// The problem over some columns.
+pub(super) struct Problem<'a> {
+    x: Cow<'a, Rows>,
+    y: Arc<Array2<f64>>,
+    /// None where there is a weight per column instead of directions.
+    inner: Option<Arc<dyn OfProjection>>,
+    /// Columns of the weights.
+    pub directions: usize,
+    /// The weight of one column at the kernel's width, by the norm that is held back.
+    pub unit: f64,
+}
+
+impl<'a> Problem<'a> {
+    pub fn new(method: &Hsfs, data: &'a Dataset, ctx: &Context) -> Result<Self> {
+        let (n, d) = (data.n(), data.d());
+        let factor = unit_factor(&target_factor(data.target(), method.target_kernel, NAME, ctx)?);
+        let x = match data.x() {
+            Rows::Dense(x) if !x.is_standard_layout() => {
+                Cow::Owned(x.as_standard_layout().into_owned().into())
+            }
+            other => Cow::Borrowed(other),
+        };
+        let width = match method.width {
+            Some(width) => width,
+            None => median_width(&x, ctx),
+        };
+        let directions = if method.diagonal { 1 } else { method.directions.unwrap_or(d.min(8)) };
+        let inner = if method.diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
+        // A row of q equal numbers is as long as the root of q of them.
+        let unit =
+            if method.diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
+        let thin = (directions + factor.ncols() + 2) as f64 * n as f64;
+        ctx.need_memory(
+            format!("{NAME} over {d} columns"),
+            8.0 * (6.0 * (d * directions) as f64 + 4.0 * thin + (n * LET_IN) as f64),
+            "use fewer directions",
+        )?;
+        Ok(Self { x, y: Arc::new(factor), inner, directions, unit })
+    }
+
+    pub fn d(&self) -> usize {
+        self.x.d()
+    }
+
+    pub fn n(&self) -> usize {
+        self.x.n()
+    }
+
+    pub fn x(&self) -> &Rows {
+        &self.x
+    }
+
+    pub fn factor(&self) -> &Array2<f64> {
+        &self.y
+    }
+
+    pub fn is_diagonal(&self) -> bool {
+        self.inner.is_none()
+    }
+
+    /// The same problem over some of the columns.
+    pub fn among(&self, columns: &[usize]) -> Problem<'static> {
+        let x: Rows = match self.x.take_columns(columns) {
+            Rows::Dense(x) => x.as_standard_layout().into_owned().into(),
+            sparse => sparse.into_dense().into(),
+        };
+        Problem {
+            x: Cow::Owned(x),
+            y: self.y.clone(),
+            inner: self.inner.clone(),
+            directions: self.directions,
+            unit: self.unit,
+        }
+    }
+
+    /// What is to be minimised, as the solvers know it.
+    pub fn with_criterion<T>(&self, work: impl FnOnce(&dyn Criterion) -> T) -> T {
+        match &self.inner {
+            Some(inner) => work(&Projected::new(&self.x, &**inner, self.directions)),
+            None => work(&Diagonal::new(&self.x, &self.y)),
+        }
+    }
+
+    /// The gradient's dual norm of every column: how much it would gain by a little weight.
+    pub fn gains(&self, w: &Array2<f64>) -> Vec<f64> {
+        let mut gradient = Array2::zeros(w.dim());
+        self.with_criterion(|criterion| criterion.value_and_gradient(w, &mut gradient));
+        self.sizes_of(&gradient)
+    }
+
+    fn sizes_of(&self, gradient: &Array2<f64>) -> Vec<f64> {
+        // A weight per column cannot fall below zero, so only a falling value counts.
+        let size = |g: &f64| if self.is_diagonal() { (-g).max(0.0) } else { g.abs() };
+        gradient.rows().into_iter().map(|row| row.iter().map(size).sum()).collect()
+    }
+
+    /// How much each column counts: the length of its row, which no turning of the directions changes.
+    pub fn lengths(&self, w: &Array2<f64>) -> Vec<f64> {
+        let length = |row: ndarray::ArrayView1<f64>| {
+            if self.is_diagonal() { row[0].max(0.0).sqrt() } else { row.dot(&row).sqrt() }
+        };
+        w.rows().into_iter().map(length).collect()
+    }
+
+    /// The weights as a user knows them: what columns are multiplied by.
+    pub fn coefficients(&self, w: &Array2<f64>) -> Array2<f64> {
+        if self.is_diagonal() { w.mapv(|u| u.max(0.0).sqrt()) } else { w.clone() }
+    }
+
+    /// Weights of some columns that lie at right angles and together have this norm.
+    pub fn spread_over(&self, columns: &[usize], radius: f64) -> Array2<f64> {
+        let mut w = Array2::zeros((self.d(), self.directions));
+        let each = radius / columns.len().max(1) as f64;
+        for (i, &j) in columns.iter().enumerate() {
+            for (k, w) in w.row_mut(j).iter_mut().enumerate() {
+                // Rows of Hadamard's matrix: full use of every direction, and no row along another.
+                *w = if (i & k).count_ones() % 2 == 0 { each } else { -each };
+            }
+        }
+        if self.is_diagonal() { w.mapv(f64::abs) } else { w }
+    }
+
+    /// Random weights under which a typical pair of rows is neither equal nor strange.
+    pub fn drawn(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
+        let shape = (self.d(), self.directions);
+        if self.is_diagonal() {
+            return Array2::from_shape_simple_fn(shape, || {
+                scale * self.unit * rng.uniform() / shape.0 as f64
+            });
+        }
+        let each = scale * self.unit / (shape.0 as f64).sqrt();
+        Array2::from_shape_simple_fn(shape, || each * rng.normal())
+    }
+
+    pub fn ball(&self, radius: f64) -> Hold {
+        if self.is_diagonal() { Hold::Positive(radius) } else { Hold::Ball(radius) }
+    }
+
+    /// The least value in a ball, from a start. Wide data is solved over the columns that have a weight and those
+    /// that would gain most, until no other would.
+    pub fn solve(&self, start: Array2<f64>, radius: f64, effort: Effort, ctx: &Context) -> Result<Minimum> {
+        let hold = self.ball(radius);
+        let spectral = Spectral {
+            tolerance: effort.tolerance,
+            max_iterations: effort.max_iterations,
+            ..Spectral::default()
+        };
+        if self.d() <= WIDE {
+            return self.with_criterion(|criterion| spectral.minimise(criterion, hold, start, ctx));
+        }
+        self.with_criterion(|criterion| {
+            let at =
+                |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimise(criterion, hold, w, ctx);
+            let mut here = at(start)?;
+            let mut gradient = Array2::zeros(here.w.dim());
+            let (mut iterations, mut stop) = (0, Stop::MaxIterations);
+            for _ in 0..ROUNDS {
+                criterion.value_and_gradient(&here.w, &mut gradient);
+                let gains = self.sizes_of(&gradient);
+                let inside = |j: usize| here.w.row(j).iter().any(|w| *w != 0.0);
+                let mut columns: Vec<usize> = (0..self.d()).collect();
+                columns.sort_by(|&a, &b| {
+                    inside(b).cmp(&inside(a)).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
+                });
+                let with_weight = columns.iter().take_while(|&&j| inside(j)).count();
+                columns.truncate(with_weight + LET_IN);
+                columns.sort_unstable();
+                let part = self.among(&columns);
+                let found = part.with_criterion(|criterion| {
+                    spectral.minimise(criterion, hold, here.w.select(Axis(0), &columns), ctx)
+                })?;
+                iterations += found.iterations;
+                stop = found.stop;
+                let mut w = Array2::zeros(here.w.dim());
+                columns.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&found.w.row(i)));
+                let before = here.objective;
+                let next = at(w)?;
+                if next.objective > before {
+                    break;
+                }
+                here = next;
+                if here.optimality <= effort.tolerance.max(found.optimality) {
+                    break;
+                }
+            }
+            Ok(Minimum { iterations, stop, ..here })
+        })
+    }
+
+    /// The least value with a penalty, from a start.
+    pub fn solve_penalised(
+        &self,
+        start: Array2<f64>,
+        lambda: f64,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<Minimum> {
+        let (tolerance, max_iterations) = (effort.tolerance, effort.max_iterations);
+        let two_metric = TwoMetric { tolerance, max_iterations, ..TwoMetric::default() };
+        self.with_criterion(|criterion| match (self.is_diagonal(), self.directions) {
+            (true, _) => {
+                let tilted = Tilted { criterion, lambda };
+                let bounds = Bounds::uniform(criterion.shape(), 0.0, f64::INFINITY);
+                let end = two_metric.minimise(&tilted, &bounds, start, ctx)?;
+                Ok(Minimum { value: end.objective - lambda * end.w.sum(), ..end })
+            }
+            (false, 1) => two_metric.minimise_l1(criterion, lambda, start, ctx),
+            (false, _) => Spectral { tolerance, max_iterations, ..Spectral::default() }.minimise(
+                criterion,
+                Hold::Penalty(lambda),
+                start,
+                ctx,
+            ),
+        })
+    }
+}
+
+/// A criterion plus a multiple of the sum of weights, none of which is negative.
+struct Tilted<'a> {
+    criterion: &'a dyn Criterion,
+    lambda: f64,
+}
+
+impl Criterion for Tilted<'_> {
+    fn shape(&self) -> (usize, usize) {
+        self.criterion.shape()
+    }
+
+    fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
+        let value = self.criterion.value_and_gradient(w, gradient);
+        *gradient += self.lambda;
+        value + self.lambda * w.sum()
+    }
+
+    fn value(&self, w: &Array2<f64>) -> f64 {
+        self.criterion.value(w) + self.lambda * w.sum()
+    }
+}
+
+impl Hsfs {
+    /// How HSIC is computed for these rows.
+    fn inner(
+        &self,
+        factor: &Array2<f64>,
+        x: &Rows,
+        directions: usize,
+        ctx: &Context,
+    ) -> Result<Arc<dyn OfProjection>> {
+        let n = x.n();
+        let approximation = match self.approximation {
+            Approximation::Auto if n <= EXACT_ROWS => Approximation::Exact,
+            Approximation::Auto => Approximation::Fourier,
+            other => other,
+        };
+        Ok(match approximation {
+            Approximation::Auto | Approximation::Exact => Arc::new(Exact::new(factor.clone())),
+            Approximation::Fourier => {
+                ctx.note(format!("{NAME}: HSIC of {n} rows by {} random Fourier features", self.features));
+                Arc::new(Fourier::new(factor.clone(), directions, self.features, ctx.seed))
+            }
+            Approximation::Nystrom => {
+                let landmarks = landmarks(x, self.features.min(n), ctx)?;
+                ctx.note(format!("{NAME}: HSIC of {n} rows by {} landmarks", landmarks.len()));
+                ctx.need_memory(
+                    format!("{NAME} with {} landmarks", landmarks.len()),
+                    24.0 * n as f64 * landmarks.len() as f64,
+                    "use fewer landmarks, or Fourier features",
+                )?;
+                Arc::new(Nystrom::new(factor.clone(), landmarks))
+            }
+        })
+    }
+}
+
+/// The pivots of KOBL, at most so many.
+fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
+    let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+    let kobl = Kobl { n_components: Some(wanted), threshold: Threshold::None, ..Kobl::default() };
+    let fit = kobl.fit(&Dataset::unlabelled(x.clone())?, &quiet)?;
+    Ok(fit.map.summary().pivots.clone())
+}
+
+/// The width at which a typical pair of rows differs by one in a typical column: the median over columns of the median
+/// difference, equal values left out.
+fn median_width(x: &Rows, ctx: &Context) -> f64 {
+    let columns = Rng::stream(ctx.seed, "HSFS width").sample(x.d(), SAMPLE);
+    let sample: Vec<usize> = Rng::stream(ctx.seed, "HSFS rows").sample(x.n(), SAMPLE);
+    let x = x.take_rows(&sample).take_columns(&columns).into_dense();
+    let middle = |values: &mut Vec<f64>| {
+        let half = values.len() / 2;
+        (!values.is_empty()).then(|| *values.select_nth_unstable_by(half, f64::total_cmp).1)
+    };
+    let of_column = |column: ndarray::ArrayView1<f64>| {
+        let mut differences = vec![];
+        for i in 0..column.len() {
+            differences.extend((0..i).map(|j| (column[i] - column[j]).abs()).filter(|e| *e > 0.0));
+        }
+        middle(&mut differences)
+    };
+    let mut medians: Vec<f64> = x.columns().into_iter().filter_map(of_column).collect();
+    middle(&mut medians).unwrap_or(1.0)
+}
+
+/// Refuses columns whose distances are no numbers.
+pub(super) fn need_moderate(x: &Rows) -> Result<()> {
+    let (mean, spread) = x.moments();
+    if mean.iter().chain(&spread).any(|v| v.abs() > 1e100) {
+        return Err(Error::Breakdown {
+            step: NAME,
+            why: "distances between rows are too large for a number; scale the columns".into(),
+        });
+    }
+    Ok(())
+}

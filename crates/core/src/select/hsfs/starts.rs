@@ -1,0 +1,219 @@
+//! Where to start from: sets of columns that tell of the target alone, in pairs, or all together.
+//!
+//! No first-order method finds an XOR from far away: neither column tells anything alone, so the gradient by either is
+//! zero until the other has a weight. But there are only $d^2 / 2$ pairs, and on a sample of rows all of them are one matrix
+//! product: with $B$ the kernel values of every pair of rows (a row each) under every column alone,
+//! $G = B^\top \operatorname{diag}(M) B$ holds the HSIC of every pair of columns. What a pair has beyond what its columns have alone,
+//! $G_{ab} - G_a \kappa_b - G_b \kappa_a$ with $\kappa$ a column's mean kernel value, tells interactions from pairs of one good column and
+//! any other.
+
+use super::super::columns::each_column;
+use super::problem::Problem;
+use crate::context::Context;
+use crate::data::Rows;
+use crate::dependence::projection::{Diagonal, unit_factor};
+use crate::error::Result;
+use crate::linalg::add_product;
+use crate::optim::Criterion;
+use crate::random::Rng;
+use crate::simd::{dot, exp_scaled};
+use ndarray::{Array1, Array2, Axis, s};
+use rayon::prelude::*;
+
+/// Multiplications that the table of pairs may take.
+const PRODUCTS: f64 = 2e10;
+/// Columns of the table of pairs, at most.
+const PAIR_COLUMNS: usize = 1000;
+/// Rows of the sample, at most and at least.
+const ROWS: (usize, usize) = (1000, 128);
+/// Pairs of rows that are worked on at once.
+const CHUNK: usize = 4096;
+/// Columns up to which all are tried together, and rows of the sample for it.
+const TOGETHER: (usize, usize) = (4000, 1000);
+
+/// Sets of columns to start from, best first in each.
+pub(super) struct Starts {
+    pub sets: Vec<Vec<usize>>,
+}
+
+impl Starts {
+    /// Sets of up to `wanted` columns.
+    pub fn find(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Self> {
+        let wanted = wanted.max(2).min(problem.d());
+        let sample = Sample::draw(problem, ctx);
+        let alone = sample.alone(ctx)?;
+        let mut ranked: Vec<usize> = (0..problem.d()).collect();
+        ranked.sort_by(|&a, &b| alone[b].total_cmp(&alone[a]).then(a.cmp(&b)));
+        let mut sets = vec![ranked[..wanted].to_vec()];
+        if problem.d() > 1 {
+            let mut candidates = ranked.clone();
+            candidates.truncate(PAIR_COLUMNS);
+            let table = sample.pairs(&candidates, ctx)?;
+            let joint = best_pairs(&table.joint, wanted, &candidates);
+            let beyond = best_pairs(&table.beyond, wanted, &candidates);
+            // The strongest interaction beside the columns that are good alone.
+            let mut mixed = beyond[..2.min(beyond.len())].to_vec();
+            mixed.extend(
+                ranked
+                    .iter()
+                    .filter(|j| !mixed.contains(j))
+                    .take(wanted.saturating_sub(2))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+            sets.extend([beyond[..2].to_vec(), joint, beyond, mixed]);
+        }
+        if problem.d() <= TOGETHER.0 {
+            sets.push(together(problem, wanted, ctx)?);
+        }
+        // The same columns need not be tried twice.
+        let mut seen: Vec<Vec<usize>> = vec![];
+        sets.retain(|set| {
+            let mut sorted = set.clone();
+            sorted.sort_unstable();
+            !set.is_empty() && !seen.contains(&sorted) && {
+                seen.push(sorted);
+                true
+            }
+        });
+        Ok(Self { sets })
+    }
+}
+
+/// Some rows, and the target among them.
+struct Sample {
+    x: Rows,
+    /// Each pair of rows, and what it has in common by the target.
+    pairs: Vec<(u32, u32)>,
+    weights: Vec<f64>,
+    gamma: f64,
+}
+
+/// HSIC of all pairs of candidates.
+struct Table {
+    joint: Array2<f64>,
+    beyond: Array2<f64>,
+}
+
+impl Sample {
+    fn draw(problem: &Problem, ctx: &Context) -> Self {
+        let (n, d) = (problem.n(), problem.d());
+        let columns = d.min(PAIR_COLUMNS) as f64;
+        let pairs = (PRODUCTS / (columns * columns)).min(2e10 / 20.0 / d as f64);
+        let most = ((2.0 * pairs).sqrt() as usize).clamp(ROWS.1, ROWS.0);
+        let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
+        let mut y = problem.factor().select(Axis(0), &rows);
+        let mean = y.mean_axis(Axis(0)).expect("there are rows");
+        y -= &mean;
+        let x = problem.x().take_rows(&rows);
+        let pairs: Vec<(u32, u32)> =
+            (0..rows.len() as u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+        let weights = pairs.iter().map(|&(i, j)| y.row(i as usize).dot(&y.row(j as usize))).collect();
+        // A column at the kernel's width.
+        let width =
+            problem.unit * if problem.is_diagonal() { 1.0 } else { (problem.directions as f64).sqrt() };
+        let gamma = if problem.is_diagonal() { 0.5 * width } else { 0.5 * width * width };
+        Self { x, pairs, weights, gamma }
+    }
+
+    /// Kernel values of some pairs of rows by the cells of one column.
+    fn values(&self, cells: &[f64], pairs: &[(u32, u32)], out: &mut [f64]) {
+        for (out, &(i, j)) in out.iter_mut().zip(pairs) {
+            let e = cells[i as usize] - cells[j as usize];
+            *out = e * e;
+        }
+        exp_scaled(out, -self.gamma);
+    }
+
+    /// HSIC of every column alone, up to a constant that all share.
+    fn alone(&self, ctx: &Context) -> Result<Vec<f64>> {
+        each_column(&self.x, "columns alone", ctx, |_, cells| {
+            let mut values = vec![0.0; CHUNK];
+            let parts = self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK));
+            parts
+                .map(|(pairs, weights)| {
+                    let values = &mut values[..pairs.len()];
+                    self.values(cells, pairs, values);
+                    dot(values, weights)
+                })
+                .sum()
+        })
+    }
+
+    fn pairs(&self, candidates: &[usize], ctx: &Context) -> Result<Table> {
+        let d = candidates.len();
+        let columns = self.x.take_columns(candidates).into_dense();
+        let columns = columns.t().as_standard_layout().into_owned();
+        let mut joint = Array2::<f64>::zeros((d, d));
+        let (mut alone, mut mean) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
+        let total = self.pairs.len().div_ceil(CHUNK);
+        for (chunk, (pairs, weights)) in self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK)).enumerate()
+        {
+            ctx.step("pairs of columns", chunk, total)?;
+            let mut values = Array2::<f64>::zeros((d, pairs.len()));
+            values.axis_iter_mut(Axis(0)).into_par_iter().zip(columns.axis_iter(Axis(0))).for_each(
+                |(mut row, cells)| {
+                    let cells = cells.to_slice().expect("a row lies together");
+                    self.values(cells, pairs, row.as_slice_mut().expect("a row lies together"));
+                },
+            );
+            let weighted = &values * &Array1::from(weights.to_vec());
+            alone += &weighted.sum_axis(Axis(1));
+            mean += &values.sum_axis(Axis(1));
+            joint.axis_chunks_iter_mut(Axis(0), 64).into_par_iter().enumerate().for_each(|(block, out)| {
+                let own = weighted.slice(s![block * 64..block * 64 + out.nrows(), ..]);
+                add_product(1.0, own, values.t(), out);
+            });
+        }
+        mean /= self.pairs.len().max(1) as f64;
+        let beyond =
+            Array2::from_shape_fn((d, d), |(a, b)| joint[[a, b]] - alone[a] * mean[b] - alone[b] * mean[a]);
+        Ok(Table { joint, beyond })
+    }
+}
+
+/// The best pairs that share no column, one after the other, until there are `wanted` columns.
+fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<usize> {
+    let d = candidates.len();
+    let mut taken = vec![false; d];
+    let mut out = vec![];
+    while out.len() < wanted && out.len() + 1 < d {
+        let mut best = (f64::NEG_INFINITY, 0, 0);
+        for a in (0..d).filter(|&a| !taken[a]) {
+            for b in (a + 1..d).filter(|&b| !taken[b]) {
+                if table[[a, b]] > best.0 {
+                    best = (table[[a, b]], a, b);
+                }
+            }
+        }
+        let (_, a, b) = best;
+        (taken[a], taken[b]) = (true, true);
+        out.extend([candidates[a], candidates[b]]);
+    }
+    out
+}
+
+/// Columns that are left when, from all together under one kernel, the tenth that matters least leaves again and again.
+fn together(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
+    let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
+    let x = problem.x().take_rows(&rows);
+    let mut y = problem.factor().select(Axis(0), &rows);
+    let mean = y.mean_axis(Axis(0)).expect("there are rows");
+    y -= &mean;
+    let y = unit_factor(&y);
+    let mut live: Vec<usize> = (0..problem.d()).collect();
+    while live.len() > wanted {
+        ctx.check()?;
+        let part = x.take_columns(&live).into_dense().into();
+        let criterion = Diagonal::new(&part, &y);
+        let u = Array2::from_elem((live.len(), 1), 1.0 / live.len() as f64);
+        let mut gradient = Array2::zeros(u.dim());
+        criterion.value_and_gradient(&u, &mut gradient);
+        let mut order: Vec<usize> = (0..live.len()).collect();
+        order.sort_by(|&a, &b| gradient[[a, 0]].total_cmp(&gradient[[b, 0]]).then(a.cmp(&b)));
+        order.truncate((live.len() - (live.len() / 10).max(1)).max(wanted));
+        order.sort_unstable();
+        live = order.into_iter().map(|at| live[at]).collect();
+    }
+    Ok(live)
+}
