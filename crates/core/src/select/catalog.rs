@@ -1,8 +1,11 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::bahsic::Bahsic;
 use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::fohsic::Fohsic;
+use super::hsic_lasso::HsicLasso;
 use super::information::InformationGain;
 use super::l1_svm::L1Svm;
 use super::laplacian::{Graph, LaplacianScore};
@@ -38,10 +41,16 @@ pub enum SelectorMethod {
     ChiSquared(ChiSquared),
     /// Laplacian score.
     Laplacian(LaplacianScore),
+    /// Forward selection by HSIC.
+    Fohsic(Fohsic),
+    /// Backward elimination by HSIC.
+    Bahsic(Bahsic),
+    /// The lasso over kernel matrices.
+    HsicLasso(HsicLasso),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 9] = [
+pub const SELECTORS: [Info; 12] = [
     Info {
         name: "fisher",
         title: "Fisher score",
@@ -114,6 +123,30 @@ pub const SELECTORS: [Info; 9] = [
         cost: "O(n² d) time, O(n d) memory",
         reference: "He, Cai and Niyogi, 2005",
     },
+    Info {
+        name: "fohsic",
+        title: "FOHSIC",
+        finds: "columns that join one by one as the target depends most on them together",
+        needs: "classes or a number",
+        cost: "O(n² d) time a step, O(n d) memory",
+        reference: "Song et al., 2012",
+    },
+    Info {
+        name: "bahsic",
+        title: "BAHSIC",
+        finds: "columns, also pairs that tell something only together, that the target's dependence on all misses most",
+        needs: "classes or a number",
+        cost: "O(n² d) time for each tenth that leaves, O(n d) memory",
+        reference: "Song et al., 2012",
+    },
+    Info {
+        name: "hsic-lasso",
+        title: "HSIC Lasso",
+        finds: "columns with any dependence that is not told by others already",
+        needs: "classes or a number",
+        cost: "O(n) time a column, O(n) memory for each that comes near",
+        reference: "Yamada et al., 2014; Climente-Gonzalez et al., 2019",
+    },
 ];
 
 impl SelectorMethod {
@@ -129,6 +162,9 @@ impl SelectorMethod {
             "mutual-information" => Ok(Self::MutualInformation(MutualInformation::default())),
             "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
             "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
+            "fohsic" => Ok(Self::Fohsic(Fohsic::default())),
+            "bahsic" => Ok(Self::Bahsic(Bahsic::default())),
+            "hsic-lasso" => Ok(Self::HsicLasso(HsicLasso::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -147,6 +183,9 @@ impl SelectorMethod {
             Self::MutualInformation(_) => "mutual-information",
             Self::ChiSquared(_) => "chi-squared",
             Self::Laplacian(_) => "laplacian",
+            Self::Fohsic(_) => "fohsic",
+            Self::Bahsic(_) => "bahsic",
+            Self::HsicLasso(_) => "hsic-lasso",
         }
     }
 
@@ -161,7 +200,10 @@ impl SelectorMethod {
             | Self::InformationGain(_)
             | Self::MutualInformation(_)
             | Self::ChiSquared(_)
-            | Self::Laplacian(_) => false,
+            | Self::Laplacian(_)
+            | Self::Fohsic(_)
+            | Self::Bahsic(_)
+            | Self::HsicLasso(_) => false,
         }
     }
 
@@ -171,6 +213,7 @@ impl SelectorMethod {
             (_, Target::Classes(_)) => true,
             (Self::Laplacian(method), _) => method.graph == Graph::Knn,
             (Self::Fisher(_) | Self::Relief(_) | Self::MutualInformation(_), Target::Continuous(_)) => true,
+            (Self::Fohsic(_) | Self::Bahsic(_) | Self::HsicLasso(_), Target::Continuous(_)) => true,
             _ => false,
         }
     }
@@ -179,10 +222,12 @@ impl SelectorMethod {
     /// are made for the numbers as they are.
     pub fn wants_scaling(&self) -> bool {
         match self {
-            Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
-                false
-            }
-            Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) => true,
+            Self::Fisher(_)
+            | Self::InformationGain(_)
+            | Self::MutualInformation(_)
+            | Self::ChiSquared(_)
+            | Self::HsicLasso(_) => false,
+            Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) | Self::Fohsic(_) | Self::Bahsic(_) => true,
             Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
@@ -202,6 +247,9 @@ impl SelectorMethod {
             Self::MutualInformation(method) => method.check(),
             Self::ChiSquared(method) => method.check(),
             Self::Laplacian(method) => method.check(),
+            Self::Fohsic(method) => method.check(),
+            Self::Bahsic(method) => method.check(),
+            Self::HsicLasso(method) => method.check(),
         }
     }
 }
@@ -218,12 +266,16 @@ impl Selector for SelectorMethod {
             Self::MutualInformation(method) => method.select(data, wanted, ctx),
             Self::ChiSquared(method) => method.select(data, wanted, ctx),
             Self::Laplacian(method) => method.select(data, wanted, ctx),
+            Self::Fohsic(method) => method.select(data, wanted, ctx),
+            Self::Bahsic(method) => method.select(data, wanted, ctx),
+            Self::HsicLasso(method) => method.select(data, wanted, ctx),
         }
     }
 
     fn nested(&self) -> bool {
         match self {
             Self::L1Svm(method) => method.nested(),
+            Self::HsicLasso(method) => method.nested(),
             _ => true,
         }
     }
