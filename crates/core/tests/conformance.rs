@@ -43,6 +43,11 @@ fn select(method: &SelectorMethod, data: &Dataset) -> Selection {
     method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
 }
 
+/// Whether columns were taken or dropped one after the other.
+fn stepwise(selection: &Selection) -> bool {
+    !selection.curve.is_empty() || !selection.path.is_empty()
+}
+
 #[test]
 fn results_are_the_same_bits_at_any_number_of_threads() {
     let data = tall();
@@ -175,7 +180,7 @@ fn constant_and_duplicate_columns_are_borne() {
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
         // Stepwise methods take one after the other, and a method whose kept columns depend on how many are
         // wanted weighs them together: it may give all to one of two copies.
-        if selection.curve.is_empty() && method.nested() {
+        if !stepwise(&selection) && method.nested() {
             assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
         }
         assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
@@ -295,7 +300,7 @@ fn orders_are_complete_and_follow_scores() {
         assert_eq!(sorted, (0..data.d()).collect::<Vec<_>>(), "{name}");
         // Stepwise methods rank by when a column joined; their scores say how much it counts.
         assert!(
-            !selection.curve.is_empty()
+            stepwise(&selection)
                 || selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]),
             "{name}"
         );
@@ -327,7 +332,7 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
         let moved = select(&method, &data.take_rows(&rows));
         assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| alike(a, b)), "{name}");
         // Stepwise methods break ties by the place of a column.
-        if plain.curve.is_empty() {
+        if !stepwise(&plain) {
             let moved = select(&method, &data.take_columns(&columns));
             assert!(
                 columns.iter().zip(&moved.scores).all(|(&from, &s)| alike(s, plain.scores[from])),
@@ -363,7 +368,8 @@ fn planted_columns_come_first() {
     };
     for seed in 0..5 {
         // A score of one column at a time sees a sum, and what knows numbers sees it in numbers.
-        for name in ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"] {
+        let one_by_one = ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"];
+        for name in one_by_one.into_iter().chain(["fohsic", "bahsic", "hsic-lasso"]) {
             // Relief sees all columns at once, and fifty drown two.
             let columns = if name == "relief" { 8 } else { 50 };
             assert!(finds(name, Pattern::Linear, columns, false, seed), "{name} {seed}");
@@ -371,12 +377,12 @@ fn planted_columns_come_first() {
             assert!(!numbers || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
         }
         // A ring is no matter of means, but of bins and neighbours.
-        for name in ["information-gain", "mutual-information", "chi-squared"] {
+        for name in ["information-gain", "mutual-information", "chi-squared", "fohsic", "hsic-lasso"] {
             assert!(finds(name, Pattern::Ring, 30, false, seed), "{name} {seed}");
         }
         assert!(!finds("fisher", Pattern::Ring, 30, false, seed), "{seed}");
         // Nothing that looks at one column at a time can see this.
-        for name in ["fisher", "information-gain", "mutual-information", "chi-squared"] {
+        for name in ["fisher", "information-gain", "mutual-information", "chi-squared", "hsic-lasso"] {
             assert!(!finds(name, Pattern::Xor, 30, false, seed), "{name} {seed}");
         }
     }

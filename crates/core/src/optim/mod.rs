@@ -6,6 +6,7 @@ mod columns;
 mod coordinate;
 mod criterion;
 mod design;
+mod nonnegative_lars;
 mod row_norm;
 mod smo;
 mod spectral;
@@ -20,6 +21,7 @@ pub use coordinate::{
 };
 pub use criterion::{Criterion, gradient_error};
 pub use design::Design;
+pub use nonnegative_lars::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 pub use row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};
 pub use smo::{PairProblem, Smo, SmoSolution};
 pub use spectral::{Hold, Minimum, Spectral};

@@ -1,9 +1,12 @@
 //! All selectors by name: for the command line, Python, saved settings and the conformance tests.
 
+use super::bahsic::Bahsic;
 use super::chi_squared::ChiSquared;
 use super::ffs::Ffs;
 use super::fisher::FisherScore;
+use super::fohsic::Fohsic;
 use super::hsfs::Hsfs;
+use super::hsic_lasso::HsicLasso;
 use super::information::InformationGain;
 use super::l1_svm::L1Svm;
 use super::laplacian::{Graph, LaplacianScore};
@@ -41,10 +44,16 @@ pub enum SelectorMethod {
     Laplacian(LaplacianScore),
     /// HSFS.
     Hsfs(Hsfs),
+    /// Forward selection by HSIC.
+    Fohsic(Fohsic),
+    /// Backward elimination by HSIC.
+    Bahsic(Bahsic),
+    /// The lasso over kernel matrices.
+    HsicLasso(HsicLasso),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 10] = [
+pub const SELECTORS: [Info; 13] = [
     Info {
         name: "fisher",
         title: "Fisher score",
@@ -125,6 +134,30 @@ pub const SELECTORS: [Info; 10] = [
         cost: "some hundred times O(n² q + n d q) time, O(n d) memory; beyond 5000 rows O(n m q + n d q)",
         reference: "Masaeli, Fung and Dy, 2010",
     },
+    Info {
+        name: "fohsic",
+        title: "FOHSIC",
+        finds: "columns that join one by one as the target depends most on them together",
+        needs: "classes or a number",
+        cost: "O(n² d) time a step, O(n d) memory",
+        reference: "Song et al., 2012",
+    },
+    Info {
+        name: "bahsic",
+        title: "BAHSIC",
+        finds: "columns, also pairs that tell something only together, that the target's dependence on all misses most",
+        needs: "classes or a number",
+        cost: "O(n² d) time for each tenth that leaves, O(n d) memory",
+        reference: "Song et al., 2012",
+    },
+    Info {
+        name: "hsic-lasso",
+        title: "HSIC Lasso",
+        finds: "columns with any dependence that is not told by others already",
+        needs: "classes or a number",
+        cost: "O(n) time a column, O(n) memory for each that comes near",
+        reference: "Yamada et al., 2014; Climente-Gonzalez et al., 2019",
+    },
 ];
 
 impl SelectorMethod {
@@ -141,6 +174,9 @@ impl SelectorMethod {
             "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
             "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
             "hsfs" => Ok(Self::Hsfs(Hsfs::default())),
+            "fohsic" => Ok(Self::Fohsic(Fohsic::default())),
+            "bahsic" => Ok(Self::Bahsic(Bahsic::default())),
+            "hsic-lasso" => Ok(Self::HsicLasso(HsicLasso::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -160,6 +196,9 @@ impl SelectorMethod {
             Self::ChiSquared(_) => "chi-squared",
             Self::Laplacian(_) => "laplacian",
             Self::Hsfs(_) => "hsfs",
+            Self::Fohsic(_) => "fohsic",
+            Self::Bahsic(_) => "bahsic",
+            Self::HsicLasso(_) => "hsic-lasso",
         }
     }
 
@@ -175,7 +214,10 @@ impl SelectorMethod {
             | Self::MutualInformation(_)
             | Self::ChiSquared(_)
             | Self::Laplacian(_)
-            | Self::Hsfs(_) => false,
+            | Self::Hsfs(_)
+            | Self::Fohsic(_)
+            | Self::Bahsic(_)
+            | Self::HsicLasso(_) => false,
         }
     }
 
@@ -188,6 +230,7 @@ impl SelectorMethod {
                 Self::Fisher(_) | Self::Relief(_) | Self::MutualInformation(_) | Self::Hsfs(_),
                 Target::Continuous(_),
             ) => true,
+            (Self::Fohsic(_) | Self::Bahsic(_) | Self::HsicLasso(_), Target::Continuous(_)) => true,
             _ => false,
         }
     }
@@ -196,10 +239,17 @@ impl SelectorMethod {
     /// are made for the numbers as they are.
     pub fn wants_scaling(&self) -> bool {
         match self {
-            Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
-                false
-            }
-            Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) | Self::Hsfs(_) => true,
+            Self::Fisher(_)
+            | Self::InformationGain(_)
+            | Self::MutualInformation(_)
+            | Self::ChiSquared(_)
+            | Self::HsicLasso(_) => false,
+            Self::Ffs(_)
+            | Self::SvmRfe(_)
+            | Self::L1Svm(_)
+            | Self::Fohsic(_)
+            | Self::Bahsic(_)
+            | Self::Hsfs(_) => true,
             Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
@@ -220,6 +270,9 @@ impl SelectorMethod {
             Self::ChiSquared(method) => method.check(),
             Self::Laplacian(method) => method.check(),
             Self::Hsfs(method) => method.check(),
+            Self::Fohsic(method) => method.check(),
+            Self::Bahsic(method) => method.check(),
+            Self::HsicLasso(method) => method.check(),
         }
     }
 }
@@ -237,6 +290,9 @@ impl Selector for SelectorMethod {
             Self::ChiSquared(method) => method.select(data, wanted, ctx),
             Self::Laplacian(method) => method.select(data, wanted, ctx),
             Self::Hsfs(method) => method.select(data, wanted, ctx),
+            Self::Fohsic(method) => method.select(data, wanted, ctx),
+            Self::Bahsic(method) => method.select(data, wanted, ctx),
+            Self::HsicLasso(method) => method.select(data, wanted, ctx),
         }
     }
 
@@ -244,6 +300,7 @@ impl Selector for SelectorMethod {
         match self {
             Self::L1Svm(method) => method.nested(),
             Self::Hsfs(method) => method.nested(),
+            Self::HsicLasso(method) => method.nested(),
             _ => true,
         }
     }

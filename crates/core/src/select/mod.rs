@@ -1,13 +1,17 @@
 //! Selectors: which columns matter.
 
+mod bahsic;
 mod bins;
 mod catalog;
 mod chi_squared;
 mod columns;
 mod ffs;
 mod fisher;
+mod fohsic;
 mod hsfs;
+mod hsic_lasso;
 mod information;
+mod joint;
 mod l1_svm;
 mod laplacian;
 mod mutual;
@@ -18,13 +22,16 @@ mod votes;
 mod weak;
 
 pub use crate::neighbours::Metric;
+pub use bahsic::{Bahsic, Elimination, joint_elimination};
 pub use bins::Discretizer;
 pub use catalog::{SELECTORS, SelectorMethod};
 pub use chi_squared::{ChiSquared, Statistic};
 pub(crate) use ffs::first_minimum;
 pub use ffs::{Ffs, WeightRule};
 pub use fisher::FisherScore;
+pub use fohsic::Fohsic;
 pub use hsfs::{Approximation, Form as HsfsForm, Hsfs};
+pub use hsic_lasso::HsicLasso;
 pub use information::{Information, InformationGain};
 pub use l1_svm::L1Svm;
 pub use laplacian::{EdgeWeights, Graph, LaplacianScore};

@@ -11,7 +11,7 @@ mod thin;
 mod working_set;
 
 pub use angle::sin_cos;
-pub use exp::exp_scaled;
+pub use exp::{exp_scaled, kernel_sum};
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_sum, step_and_largest_sum};
 
@@ -106,6 +106,15 @@ vectorised! {
     /// Sums of absolute differences: `sum[r] = sum_f |columns[f * stride + r] - z[f]|`.
     pub fn absolute_distances(sum: &mut [f64], columns: &[f64], stride: usize, z: &[f64]) {
         sum_over_columns(sum, columns, stride, z, |e, sum| sum + e.abs());
+    }
+}
+
+vectorised! {
+    /// `sum[r] += (x[r] - z)^2`
+    pub fn add_squared_differences(sum: &mut [f64], x: &[f64], z: f64) {
+        for (s, x) in sum.iter_mut().zip(x) {
+            *s = multiply_add::<FMA>(x - z, x - z, *s);
+        }
     }
 }
 

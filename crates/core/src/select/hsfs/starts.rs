@@ -7,14 +7,14 @@
 //! $G_{ab} - G_a \kappa_b - G_b \kappa_a$ with $\kappa$ a column's mean kernel value, tells interactions from pairs of one good column and
 //! any other.
 
+use super::super::bahsic::joint_elimination;
 use super::super::columns::each_column;
 use super::problem::Problem;
 use crate::context::Context;
 use crate::data::Rows;
-use crate::dependence::projection::{Diagonal, unit_factor};
+use crate::dependence::centre;
 use crate::error::Result;
 use crate::linalg::add_product;
-use crate::optim::Criterion;
 use crate::random::Rng;
 use crate::simd::{dot, exp_scaled};
 use ndarray::{Array1, Array2, Axis, s};
@@ -103,8 +103,7 @@ impl Sample {
         let most = ((2.0 * pairs).sqrt() as usize).clamp(ROWS.1, ROWS.0);
         let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
         let mut y = problem.factor().select(Axis(0), &rows);
-        let mean = y.mean_axis(Axis(0)).expect("there are rows");
-        y -= &mean;
+        centre(&mut y);
         let x = problem.x().take_rows(&rows);
         let pairs: Vec<(u32, u32)> =
             (0..rows.len() as u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
@@ -196,24 +195,9 @@ fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<u
 /// Columns that are left when, from all together under one kernel, the tenth that matters least leaves again and again.
 fn together(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
     let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
-    let x = problem.x().take_rows(&rows);
     let mut y = problem.factor().select(Axis(0), &rows);
-    let mean = y.mean_axis(Axis(0)).expect("there are rows");
-    y -= &mean;
-    let y = unit_factor(&y);
-    let mut live: Vec<usize> = (0..problem.d()).collect();
-    while live.len() > wanted {
-        ctx.check()?;
-        let part = x.take_columns(&live).into_dense().into();
-        let criterion = Diagonal::new(&part, &y);
-        let u = Array2::from_elem((live.len(), 1), 1.0 / live.len() as f64);
-        let mut gradient = Array2::zeros(u.dim());
-        criterion.value_and_gradient(&u, &mut gradient);
-        let mut order: Vec<usize> = (0..live.len()).collect();
-        order.sort_by(|&a, &b| gradient[[a, 0]].total_cmp(&gradient[[b, 0]]).then(a.cmp(&b)));
-        order.truncate((live.len() - (live.len() / 10).max(1)).max(wanted));
-        order.sort_unstable();
-        live = order.into_iter().map(|at| live[at]).collect();
-    }
-    Ok(live)
+    centre(&mut y);
+    let mut order = joint_elimination(&problem.x().take_rows(&rows), &y, 0.1, ctx)?;
+    order.truncate(wanted);
+    Ok(order)
 }

@@ -1,0 +1,297 @@
+//! The Hilbert-Schmidt independence criterion.
+//!
+//! For kernel matrices $K$ and $L$ of two sets of variables over the same $n$ rows, and $H = I - 11^\top / n$,
+//!
+//! $$ \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H) $$
+//!
+//! is zero, up to what chance leaves, where they are independent, and with kernels such as the Gaussian only there. It is always
+//! 0 or more, and of size $1/n$ for independent variables. The unbiased estimate leaves the diagonals out
+//! ($\tilde K$, $\tilde L$), so that its mean is zero for independent variables:
+//!
+//! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \; 1^\top \tilde L 1}{(n-1)(n-2)}
+//! - \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
+//!
+//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \, \mathrm{HSIC}(Y, Y)}$, which makes it the cosine
+//! of the angle between the centred matrices, from 0 to 1 (centred kernel alignment); it is 0 where either is constant.
+//!
+//! All three are sums of products of entries, of row sums and of totals, so both matrices are met once, some rows at a time, and
+//! neither is kept: $O(n^2)$ time and $O(n)$ memory beyond the blocks.
+//!
+//! Whether a value could be chance is answered by permutations: the rows of $Y$ are shuffled $B$ times, and
+//! the p-value is $(1 + \text{shuffles that reach the value}) / (1 + B)$. For this both matrices are kept, $16 n^2$ bytes, and each
+//! shuffle costs $n^2 / 2$ multiplications.
+//!
+//! Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt norms*, 2005;
+//! Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
+
+use super::target::{TargetKernel, target_factor};
+use crate::context::Context;
+use crate::data::{Rows, Target};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, KernelChoice, gram};
+use crate::linalg::multiply;
+use crate::random::Rng;
+use crate::simd::dot;
+use ndarray::{Array2, s};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+const NAME: &str = "HSIC";
+
+/// Entries of a block of a kernel matrix.
+const BLOCK: usize = 1 << 21;
+/// Shuffles between two looks at whether the user wants to stop.
+const BATCH: usize = 32;
+
+/// Which estimate of HSIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// $\operatorname{tr}(KHLH) / n^2$: never negative, of size $1/n$ for independent variables.
+    #[default]
+    Biased,
+    /// Without the diagonals: zero on average for independent variables. Needs four rows.
+    Unbiased,
+    /// The biased one over the square root of each with itself: from 0 to 1.
+    Normalised,
+}
+
+/// How dependence is measured.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Hsic {
+    /// The estimate. Default: biased.
+    pub estimator: Estimator,
+    /// Shuffles for the p-value; none by default, and then there is no p-value.
+    pub permutations: usize,
+}
+
+/// One of two sets of variables.
+#[derive(Debug, Clone, Copy)]
+pub enum Variable<'a> {
+    /// Columns, seen through a kernel.
+    Rows(&'a Rows, &'a KernelChoice),
+    /// A target, seen through a kernel of its own.
+    Target(&'a Target, TargetKernel),
+}
+
+/// What was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Dependence {
+    /// The estimate.
+    pub value: f64,
+    /// The share of shuffles that reach it, itself counted as one; `None` without shuffles.
+    pub p_value: Option<f64>,
+}
+
+/// The dependence between two sets of variables over the same rows.
+pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<Dependence> {
+    let (x, y) = (Side::new(x, ctx)?, Side::new(y, ctx)?);
+    let n = x.n();
+    if y.n() != n {
+        return Err(Error::Shape {
+            what: "rows of the second set of variables".into(),
+            expected: n.to_string(),
+            got: y.n().to_string(),
+        });
+    }
+    let need = if settings.estimator == Estimator::Unbiased { 4 } else { 2 };
+    if n < need {
+        return Err(Error::TooFewRows { method: NAME, need, got: n });
+    }
+    let keep = settings.permutations > 0;
+    if keep {
+        ctx.need_memory(
+            format!("a permutation test of {n} rows"),
+            16.0 * (n as f64).powi(2),
+            "use fewer rows, or no permutations",
+        )?;
+    }
+    let (sums, kept) = Sums::over(&x, &y, keep, ctx)?;
+    let value = sums.value(settings.estimator);
+    if !value.is_finite() {
+        return Err(Error::Breakdown {
+            step: "HSIC",
+            why: "sums over the kernel matrices are too large for a number; scale the columns".into(),
+        });
+    }
+    let p_value = match kept {
+        None => None,
+        Some((k, l)) => {
+            let reached = sums.reached(&k, &l, settings, ctx)?;
+            Some((1 + reached) as f64 / (1 + settings.permutations) as f64)
+        }
+    };
+    Ok(Dependence { value, p_value })
+}
+
+/// A kernel matrix that is made some rows at a time.
+enum Side<'a> {
+    Kernel(Kernel, &'a Rows),
+    /// A centred factor.
+    Factor(Array2<f64>),
+}
+
+impl<'a> Side<'a> {
+    fn new(variable: Variable<'a>, ctx: &Context) -> Result<Self> {
+        match variable {
+            Variable::Target(target, kernel) => Ok(Self::Factor(target_factor(target, kernel, NAME, ctx)?)),
+            Variable::Rows(x, kernel) => {
+                if let Some((i, j, value)) = x.first_not_finite() {
+                    return Err(Error::NonFinite { row: i + 1, column: format!("x{}", j + 1), value });
+                }
+                kernel.validate()?;
+                Ok(Self::Kernel(kernel.resolve(x, ctx)?, x))
+            }
+        }
+    }
+
+    fn n(&self) -> usize {
+        match self {
+            Self::Kernel(_, x) => x.n(),
+            Self::Factor(factor) => factor.nrows(),
+        }
+    }
+
+    /// Rows of the matrix, laid out by rows.
+    fn rows(&self, at: Range<usize>) -> Result<Array2<f64>> {
+        match self {
+            Self::Kernel(kernel, x) => gram(kernel, &x.take_rows(&at.collect::<Vec<_>>()), x),
+            // The transpose of what is laid out by columns.
+            Self::Factor(factor) => Ok(multiply(factor.view(), factor.slice(s![at, ..]).t()).reversed_axes()),
+        }
+    }
+}
+
+/// What the estimates are made of.
+struct Sums {
+    /// $\sum K \circ L$, $\sum K \circ K$, $\sum L \circ L$.
+    kl: f64,
+    kk: f64,
+    ll: f64,
+    /// Sums of rows.
+    k: Vec<f64>,
+    l: Vec<f64>,
+    /// Diagonals.
+    k_own: Vec<f64>,
+    l_own: Vec<f64>,
+}
+
+impl Sums {
+    /// One pass over both matrices, which are kept if asked for.
+    fn over(
+        x: &Side,
+        y: &Side,
+        keep: bool,
+        ctx: &Context,
+    ) -> Result<(Self, Option<(Array2<f64>, Array2<f64>)>)> {
+        let n = x.n();
+        let mut sums = Self { kl: 0.0, kk: 0.0, ll: 0.0, k: vec![], l: vec![], k_own: vec![], l_own: vec![] };
+        let mut kept = keep.then(|| (Array2::zeros((n, n)), Array2::zeros((n, n))));
+        let ones = vec![1.0; n];
+        let height = (BLOCK / n).clamp(1, n);
+        for from in (0..n).step_by(height) {
+            ctx.step("HSIC", from, n)?;
+            let at = from..n.min(from + height);
+            let (k, l) = (x.rows(at.clone())?, y.rows(at.clone())?);
+            let of_row = |i: usize| {
+                let (k, l) = (k.row(i - from), l.row(i - from));
+                let (k, l) = (k.to_slice().expect("by rows"), l.to_slice().expect("by rows"));
+                [dot(k, l), dot(k, k), dot(l, l), dot(k, &ones), dot(l, &ones), k[i], l[i]]
+            };
+            let parts: Vec<[f64; 7]> = at.clone().into_par_iter().map(of_row).collect();
+            for [kl, kk, ll, k, l, k_own, l_own] in parts {
+                sums.kl += kl;
+                sums.kk += kk;
+                sums.ll += ll;
+                sums.k.push(k);
+                sums.l.push(l);
+                sums.k_own.push(k_own);
+                sums.l_own.push(l_own);
+            }
+            if let Some((all_k, all_l)) = &mut kept {
+                all_k.slice_mut(s![at.clone(), ..]).assign(&k);
+                all_l.slice_mut(s![at, ..]).assign(&l);
+            }
+        }
+        Ok((sums, kept))
+    }
+
+    fn value(&self, estimator: Estimator) -> f64 {
+        match estimator {
+            Estimator::Biased => biased(self.kl, &self.k, &self.l),
+            Estimator::Unbiased => self.unbiased(),
+            Estimator::Normalised => {
+                let own = biased(self.kk, &self.k, &self.k) * biased(self.ll, &self.l, &self.l);
+                // What rounding leaves of a constant set of variables is nothing.
+                let size = self.kk * self.ll / (self.k.len() as f64).powi(4);
+                if own > 1e-28 * size { biased(self.kl, &self.k, &self.l) / own.sqrt() } else { 0.0 }
+            }
+        }
+    }
+
+    fn unbiased(&self) -> f64 {
+        let n = self.k.len() as f64;
+        let (k, l) = (less(&self.k, &self.k_own), less(&self.l, &self.l_own));
+        let (k_all, l_all): (f64, f64) = (k.iter().sum(), l.iter().sum());
+        let kl = self.kl - dot(&self.k_own, &self.l_own);
+        (kl + k_all * l_all / ((n - 1.0) * (n - 2.0)) - 2.0 / (n - 2.0) * dot(&k, &l)) / (n * (n - 3.0))
+    }
+
+    /// How many shuffles of the second set of variables reach the value of the rows as they are.
+    fn reached(&self, k: &Array2<f64>, l: &Array2<f64>, settings: &Hsic, ctx: &Context) -> Result<usize> {
+        let n = self.k.len();
+        // Totals, and all that belongs to one matrix alone, stay the same: two sums tell shuffles apart.
+        let unbiased = settings.estimator == Estimator::Unbiased;
+        let (k_rows, l_rows, share) = if unbiased {
+            (less(&self.k, &self.k_own), less(&self.l, &self.l_own), 2.0 / (n as f64 - 2.0))
+        } else {
+            (self.k.clone(), self.l.clone(), 2.0 / n as f64)
+        };
+        let statistic = |place: &[usize]| {
+            let (mut pairs, mut own, mut rows) = (0.0, 0.0, 0.0);
+            for (i, &at) in place.iter().enumerate() {
+                let (k, l) = (k.row(i), l.row(at));
+                let (k, l) = (k.to_slice().expect("by rows"), l.to_slice().expect("by rows"));
+                pairs += place[..i].iter().zip(k).map(|(&j, k)| k * l[j]).sum::<f64>();
+                own += k[i] * l[at];
+                rows += k_rows[i] * l_rows[at];
+            }
+            2.0 * pairs + if unbiased { 0.0 } else { own } - share * rows
+        };
+        let unmoved: Vec<usize> = (0..n).collect();
+        let observed = statistic(&unmoved);
+        // Shuffles among equal rows change nothing but rounding.
+        let enough = observed - 1e-12 * (self.kk * self.ll).sqrt();
+        let mut reached = 0;
+        for from in (0..settings.permutations).step_by(BATCH) {
+            ctx.step("HSIC permutations", from, settings.permutations)?;
+            let batch = from..settings.permutations.min(from + BATCH);
+            reached += batch
+                .into_par_iter()
+                .filter(|b| {
+                    let mut place = unmoved.clone();
+                    Rng::stream(ctx.seed, &format!("HSIC permutation {b}")).shuffle(&mut place);
+                    statistic(&place) >= enough
+                })
+                .count();
+        }
+        Ok(reached)
+    }
+}
+
+/// $\operatorname{tr}(KHLH) / n^2$ from the sum of products and the sums of rows.
+fn biased(kl: f64, k: &[f64], l: &[f64]) -> f64 {
+    let n = k.len() as f64;
+    let (k_all, l_all): (f64, f64) = (k.iter().sum(), l.iter().sum());
+    (kl - 2.0 / n * dot(k, l) + k_all / n * (l_all / n)) / (n * n)
+}
+
+fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
+    a.iter().zip(b).map(|(a, b)| a - b).collect()
+}
+
+#[cfg(test)]
+#[path = "hsic_tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! BAHSIC: backward elimination by dependence on the target.
+//!
+//! Starting from all columns, those leave without which the others depend most on the target, a share of them at a time, until one is left.
+//! Dependence is HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all columns that are left,
+//! $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in [`super::Fohsic`], or with a `gamma` that stays. Since all columns are seen at once, columns that tell something
+//! only together are seen too, as far as the others do not drown them.
+//!
+//! Two forms:
+//!
+//! * exact, the published one: HSIC without each column in turn, from squared distances less that column's share:
+//!   $n^2 / 2$ exponentials per column and round;
+//! * fast: the derivative of HSIC by each column's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all from one kernel matrix $K$ with the target's
+//!   weights $V$ (for the biased estimate $H L H / n^2$): with $A = V \circ K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round.
+//!   A column with a large derivative is one that the set would gain most by stressing.
+//!
+//! With an XOR pair and a ring pair among 100 columns and 1000 rows both find all four on most draws; with 5000 columns, or 200 rows, the
+//! joint kernel drowns them.
+//!
+//! The order is that of leaving, last first, and does not depend on the wanted number. Scores count the rounds a column stayed; constant columns leave first and
+//! score 0. By its own rule the method keeps the set with the largest HSIC on the way. The path has
+//! HSIC, negative, of each set.
+//!
+//! Cost: with a share of a tenth some ten times that of the first round. Memory for a copy of the columns, no $n \times n$ matrix. Sparse columns
+//! stay sparse.
+//!
+//! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
+
+use super::fohsic::{check_kernel, gamma_of};
+use super::joint::{Change, Joint};
+use super::selector::{PathPoint, Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::{Dataset, Rows};
+use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
+use crate::error::{Error, Result};
+use crate::outcome::{Outcome, Stop};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "BAHSIC";
+
+/// How it is found which columns leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elimination {
+    /// HSIC without each column in turn.
+    #[default]
+    Exact,
+    /// The derivative of HSIC by each column's weight.
+    Fast,
+}
+
+/// Backward elimination by HSIC; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Bahsic {
+    /// How it is found which columns leave.
+    pub form: Elimination,
+    /// The share of columns that leaves in a round, above 0 and below 1; at least one.
+    pub step: f64,
+    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of columns in the set.
+    pub gamma: Option<f64>,
+    /// The target's kernel.
+    pub target_kernel: TargetKernel,
+    /// Which estimate of HSIC, biased or unbiased.
+    pub estimator: Estimator,
+}
+
+impl Default for Bahsic {
+    /// The exact form, a tenth at a time.
+    fn default() -> Self {
+        Self {
+            form: Elimination::Exact,
+            step: 0.1,
+            gamma: None,
+            target_kernel: TargetKernel::Auto,
+            estimator: Estimator::Biased,
+        }
+    }
+}
+
+/// One round: the columns that were there, HSIC over them, and what each is worth to it.
+struct Round {
+    columns: Vec<usize>,
+    hsic: f64,
+    worth: Vec<f64>,
+}
+
+impl Bahsic {
+    /// Refuses parameters that are wrong whatever the data are.
+    pub(super) fn check(&self) -> Result<()> {
+        if !(self.step > 0.0 && self.step < 1.0) {
+            return Err(Error::param(NAME, "step", "above 0 and below 1", self.step));
+        }
+        check_kernel(NAME, self.gamma, self.estimator)
+    }
+
+    /// All rounds, from all columns that differ anywhere to the last one.
+    fn rounds(&self, joint: &Joint, ctx: &Context) -> Result<Vec<Round>> {
+        let mut live = joint.varying();
+        let all = live.len();
+        let mut rounds = vec![];
+        while !live.is_empty() {
+            ctx.step("BAHSIC", all - live.len(), all)?;
+            let k = live.len();
+            let (gamma, without) = (gamma_of(self.gamma, k), gamma_of(self.gamma, k - 1));
+            let (hsic, worth) = match self.form {
+                Elimination::Exact => {
+                    let sums = joint.sums(&live, &live, Change::Remove, without, gamma, ctx)?;
+                    (sums.unchanged, sums.changed.iter().map(|left| sums.unchanged - left).collect())
+                }
+                Elimination::Fast => {
+                    let found = joint.gradient(&live, gamma, ctx)?;
+                    (found.unchanged, found.changed)
+                }
+            };
+            let worth: Vec<f64> = worth;
+            let mut by_worth: Vec<usize> = (0..k).collect();
+            // Of equals the later one leaves.
+            by_worth.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
+            let keep = k - ((self.step * k as f64) as usize).max(1);
+            let mut next: Vec<usize> = by_worth[..keep].iter().map(|&at| live[at]).collect();
+            next.sort_unstable();
+            rounds.push(Round {
+                columns: by_worth.iter().map(|&at| live[at]).collect(),
+                hsic,
+                worth: by_worth.iter().map(|&at| worth[at]).collect(),
+            });
+            live = next;
+        }
+        Ok(rounds)
+    }
+}
+
+/// All columns that differ anywhere, those that stay longest first: each round's order settles those that leave in it.
+fn order_of(rounds: &[Round]) -> Vec<usize> {
+    let mut order = vec![];
+    for (at, round) in rounds.iter().enumerate().rev() {
+        let stay = rounds.get(at + 1).map_or(0, |next| next.columns.len());
+        order.extend_from_slice(&round.columns[stay..]);
+    }
+    order
+}
+
+/// The order in which the fast form keeps columns, best first, for a centred factor of the target's kernel; constant columns are
+/// left out. Others start their own search there.
+pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Context) -> Result<Vec<usize>> {
+    let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
+    let method = Bahsic { form: Elimination::Fast, step, ..Bahsic::default() };
+    Ok(order_of(&method.rounds(&joint, ctx)?))
+}
+
+impl Selector for Bahsic {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        self.check()?;
+        data.need_complete(NAME)?;
+        let d = data.d();
+        let wanted = wanted.resolve(NAME, d)?;
+        let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
+        let rounds = self.rounds(&joint, ctx)?;
+        let mut order = order_of(&rounds);
+        let mut scores = vec![0.0; d];
+        for round in &rounds {
+            round.columns.iter().for_each(|&j| scores[j] += 1.0);
+        }
+        order.extend((0..d).filter(|&j| scores[j] == 0.0));
+        let best = rounds.iter().rev().max_by(|a, b| a.hsic.total_cmp(&b.hsic));
+        let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
+        Ok(Selection {
+            method: "bahsic".into(),
+            order,
+            scores,
+            n_selected: wanted.unwrap_or(best.map_or(1, |round| round.columns.len())),
+            curve: vec![],
+            coef: None,
+            outcome: Outcome { stop, iterations: rounds.len() },
+            path: rounds.into_iter().map(|round| round.point()).collect(),
+        })
+    }
+}
+
+impl Round {
+    fn point(self) -> PathPoint {
+        PathPoint {
+            strength: self.columns.len() as f64,
+            objective: -self.hsic,
+            optimality: 0.0,
+            iterations: 1,
+            stop: Stop::Direct,
+            columns: self.columns,
+            weights: self.worth,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synthetic::{Pattern, Synthetic};
+    use crate::dependence::{Hsic, Variable, hsic};
+    use crate::kernel::{Kernel, KernelChoice};
+
+    fn select(method: &Bahsic, data: &Dataset, wanted: Wanted) -> Selection {
+        method.select(data, wanted, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn elimination_is_that_of_the_definition() {
+        let recipe = Synthetic { pattern: Pattern::XorRing, rows: 50, columns: 7, ..Synthetic::default() };
+        let data = recipe.make().unwrap().data;
+        for (estimator, gamma) in [(Estimator::Biased, None), (Estimator::Unbiased, Some(0.1))] {
+            let method = Bahsic { estimator, gamma, ..Bahsic::default() };
+            let value = |set: &[usize]| {
+                let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma: gamma_of(gamma, set.len()) });
+                let x = data.x().take_columns(set);
+                let settings = Hsic { estimator, permutations: 0 };
+                let y = Variable::Target(data.target(), TargetKernel::Auto);
+                hsic(Variable::Rows(&x, &kernel), y, &settings, &Context::default()).unwrap().value
+            };
+            let mut live: Vec<usize> = (0..7).collect();
+            let mut left = vec![];
+            let found = select(&method, &data, Wanted::Count(3));
+            for round in 0..6 {
+                // Rounding of sums over all pairs, in another order.
+                assert!((found.path[round].objective + value(&live)).abs() < 1e-13);
+                let without = |f: usize| value(&live.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
+                let gone = live.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();
+                live.retain(|&f| f != gone);
+                left.push(gone);
+            }
+            left.push(live[0]);
+            left.reverse();
+            assert_eq!(found.order, left);
+            assert_eq!(found.scores[left[0]], 7.0);
+            assert_eq!(
+                select(&method, &data, Wanted::Count(5)).order,
+                left,
+                "the wanted number plays no part"
+            );
+        }
+    }
+
+    #[test]
+    fn the_fast_form_finds_an_xor_pair_and_a_ring_pair() {
+        let mut found_all = 0;
+        for seed in 0..5 {
+            let recipe = Synthetic {
+                pattern: Pattern::XorRing,
+                rows: 1000,
+                columns: 100,
+                seed,
+                ..Synthetic::default()
+            };
+            let planted = recipe.make().unwrap();
+            let method = Bahsic { form: Elimination::Fast, ..Bahsic::default() };
+            let found = select(&method, &planted.data, Wanted::Count(4));
+            found_all += usize::from(planted.relevant.iter().all(|j| found.selected().contains(j)));
+            let factor =
+                target_factor(planted.data.target(), TargetKernel::Auto, "m", &Context::default()).unwrap();
+            let order = joint_elimination(planted.data.x(), &factor, 0.1, &Context::default()).unwrap();
+            assert_eq!(order, found.order);
+        }
+        assert!(found_all >= 4, "on {found_all} of 5 draws");
+    }
+
+    #[test]
+    fn both_forms_find_a_ring_by_their_own_rule() {
+        for form in [Elimination::Exact, Elimination::Fast] {
+            let recipe = Synthetic {
+                pattern: Pattern::Ring,
+                rows: 400,
+                columns: 20,
+                continuous: true,
+                ..Synthetic::default()
+            };
+            let planted = recipe.make().unwrap();
+            let found = select(&Bahsic { form, ..Bahsic::default() }, &planted.data, Wanted::OwnRule);
+            let (mut selected, mut relevant) = (found.selected().to_vec(), planted.relevant.clone());
+            selected.sort_unstable();
+            relevant.sort_unstable();
+            assert_eq!(selected, relevant, "{form:?}");
+        }
+    }
+
+    #[test]
+    fn constants_leave_first_and_parameters_are_checked() {
+        let x = ndarray::array![[5.0, 0.0, 0.3], [5.0, 0.1, 0.1], [5.0, 2.0, 0.2], [5.0, 2.1, 0.4]];
+        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+        for form in [Elimination::Exact, Elimination::Fast] {
+            let found = select(&Bahsic { form, ..Bahsic::default() }, &data, Wanted::Count(1));
+            assert_eq!((found.order[0], found.order[2], found.scores[0]), (1, 0, 0.0));
+        }
+        let error = |method: Bahsic| {
+            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+        };
+        assert!(error(Bahsic { step: 1.0, ..Bahsic::default() }).contains("'step'"));
+        assert!(error(Bahsic { gamma: Some(-1.0), ..Bahsic::default() }).contains("'gamma'"));
+    }
+}

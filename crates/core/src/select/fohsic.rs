@@ -1,0 +1,261 @@
+//! FOHSIC: forward selection by dependence on the target.
+//!
+//! Starting from nothing, the column joins with which the set depends most on the target, measured by HSIC
+//! ([`crate::dependence::hsic`]) with one Gaussian kernel over all columns of the set,
+//!
+//! $$ k(x, x') = \exp\Bigl( -\frac{\lVert x - x' \rVert^2}{2 |S|} \Bigr), $$
+//!
+//! whose width grows with the number of columns in the set $|S|$: for columns of variance one, a pair of rows is as near as in one column. With
+//! `gamma` given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets of any size. Of equally good columns the first joins.
+//!
+//! The kernel sees columns that matter only together once one of them is in, but a pair neither of which tells anything alone is
+//! met by chance only; [`super::Bahsic`] starts from all columns and can see it.
+//!
+//! By its own rule the method ends where no column makes HSIC larger; as the kernel widens, useless columns make it
+//! smaller. The others are ranked by what HSIC would have become with them. The score of a column is what it added to HSIC, 0 if
+//! nothing; the path has HSIC, negative, after each step.
+//!
+//! Cost: $n^2 / 2$ exponentials per candidate and step; memory for a copy of the columns. Sparse columns stay sparse, and cost $n$ exponentials per
+//! stored cell.
+//!
+//! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
+
+use super::joint::{Change, Joint};
+use super::selector::{PathPoint, Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
+use crate::error::{Error, Result};
+use crate::outcome::{Outcome, Stop};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "FOHSIC";
+
+/// Forward selection by HSIC; see the module's text.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Fohsic {
+    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of columns in the set.
+    pub gamma: Option<f64>,
+    /// The target's kernel.
+    pub target_kernel: TargetKernel,
+    /// Which estimate of HSIC, biased or unbiased.
+    pub estimator: Estimator,
+}
+
+/// $\gamma$ for a set of some columns.
+pub(super) fn gamma_of(gamma: Option<f64>, columns: usize) -> f64 {
+    gamma.unwrap_or(0.5 / columns.max(1) as f64)
+}
+
+/// Refuses a width that is none, and an estimate that cannot be searched by.
+pub(super) fn check_kernel(method: &'static str, gamma: Option<f64>, estimator: Estimator) -> Result<()> {
+    if let Some(gamma) = gamma
+        && !(gamma > 0.0 && gamma.is_finite())
+    {
+        return Err(Error::param(method, "gamma", "a positive finite number", gamma));
+    }
+    if estimator == Estimator::Normalised {
+        return Err(Error::param(method, "estimator", "'biased' or 'unbiased'", "normalised"));
+    }
+    Ok(())
+}
+
+impl Fohsic {
+    /// Refuses parameters that are wrong whatever the data are.
+    pub(super) fn check(&self) -> Result<()> {
+        check_kernel(NAME, self.gamma, self.estimator)
+    }
+}
+
+impl Selector for Fohsic {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        self.check()?;
+        data.need_complete(NAME)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
+        let mut search = Search::new(self, &joint, data.d());
+        let stop = search.run(wanted, ctx)?;
+        Ok(search.selection(wanted, stop))
+    }
+}
+
+struct Search<'a> {
+    method: &'a Fohsic,
+    joint: &'a Joint<'a>,
+    d: usize,
+    chosen: Vec<usize>,
+    /// HSIC after each step.
+    reached: Vec<f64>,
+    /// What is left, and HSIC with each of them added to the columns chosen, as last seen.
+    left: Vec<usize>,
+    promise: Vec<f64>,
+}
+
+impl<'a> Search<'a> {
+    fn new(method: &'a Fohsic, joint: &'a Joint<'a>, d: usize) -> Self {
+        let left = joint.varying();
+        Self { method, joint, d, chosen: vec![], reached: vec![], left, promise: vec![] }
+    }
+
+    fn run(&mut self, wanted: Option<usize>, ctx: &Context) -> Result<Stop> {
+        let most = wanted.unwrap_or(self.d);
+        while self.chosen.len() < most {
+            ctx.step("FOHSIC", self.chosen.len(), most)?;
+            if self.left.is_empty() {
+                return Ok(Stop::Exhausted);
+            }
+            let gamma = gamma_of(self.method.gamma, self.chosen.len() + 1);
+            let sums = self.joint.sums(&self.chosen, &self.left, Change::Add, gamma, gamma, ctx)?;
+            self.promise = sums.changed;
+            let at = (0..self.left.len())
+                .fold(0, |best, at| if self.promise[at] > self.promise[best] { at } else { best });
+            let before = self.reached.last().copied().unwrap_or(0.0);
+            if wanted.is_none() && self.promise[at] <= before && !self.chosen.is_empty() {
+                return Ok(Stop::Stationary);
+            }
+            self.chosen.push(self.left.remove(at));
+            self.reached.push(self.promise.remove(at));
+        }
+        Ok(Stop::Wanted)
+    }
+
+    fn selection(self, wanted: Option<usize>, stop: Stop) -> Selection {
+        let before = |step: usize| if step == 0 { 0.0 } else { self.reached[step - 1] };
+        let gains: Vec<f64> =
+            (0..self.chosen.len()).map(|step| (self.reached[step] - before(step)).max(0.0)).collect();
+        let mut scores = vec![0.0; self.d];
+        self.chosen.iter().zip(&gains).for_each(|(&j, gain)| scores[j] = *gain);
+        let mut rest: Vec<usize> = (0..self.left.len()).collect();
+        if self.promise.len() == self.left.len() {
+            rest.sort_by(|&a, &b| self.promise[b].total_cmp(&self.promise[a]));
+        }
+        let mut order = self.chosen.clone();
+        order.extend(rest.iter().map(|&at| self.left[at]));
+        let mut seen = vec![false; self.d];
+        order.iter().for_each(|&j| seen[j] = true);
+        order.extend((0..self.d).filter(|&j| !seen[j]));
+        let point = |step: usize| PathPoint {
+            strength: (step + 1) as f64,
+            objective: -self.reached[step],
+            optimality: 0.0,
+            iterations: 1,
+            stop: Stop::Direct,
+            columns: self.chosen[..=step].to_vec(),
+            weights: gains[..=step].to_vec(),
+        };
+        Selection {
+            method: "fohsic".into(),
+            n_selected: wanted.unwrap_or(self.chosen.len().max(1)),
+            curve: vec![],
+            coef: None,
+            path: (0..self.chosen.len()).map(point).collect(),
+            outcome: Outcome { stop, iterations: self.chosen.len() },
+            order,
+            scores,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::synthetic::{Pattern, Synthetic};
+    use crate::dependence::{Hsic, Variable, hsic};
+    use crate::kernel::{Kernel, KernelChoice};
+
+    /// The same search by the public function, a set at a time.
+    fn naive(method: &Fohsic, data: &Dataset, steps: usize) -> (Vec<usize>, Vec<f64>) {
+        let (mut chosen, mut reached) = (vec![], vec![]);
+        for step in 0..steps {
+            let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma: gamma_of(method.gamma, step + 1) });
+            let value = |f: usize| {
+                let mut set: Vec<usize> = chosen.clone();
+                set.push(f);
+                let x = data.x().take_columns(&set);
+                let settings = Hsic { estimator: method.estimator, permutations: 0 };
+                let y = Variable::Target(data.target(), method.target_kernel);
+                hsic(Variable::Rows(&x, &kernel), y, &settings, &Context::default()).unwrap().value
+            };
+            let left: Vec<usize> = (0..data.d()).filter(|f| !chosen.contains(f)).collect();
+            let values: Vec<f64> = left.iter().map(|&f| value(f)).collect();
+            let best = (0..left.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best });
+            chosen.push(left[best]);
+            reached.push(values[best]);
+        }
+        (chosen, reached)
+    }
+
+    #[test]
+    fn the_search_is_that_of_the_definition() {
+        for (continuous, estimator, gamma) in [
+            (false, Estimator::Biased, None),
+            (true, Estimator::Unbiased, None),
+            (false, Estimator::Unbiased, Some(0.2)),
+        ] {
+            let recipe = Synthetic {
+                pattern: Pattern::XorRing,
+                rows: 60,
+                columns: 8,
+                continuous,
+                ..Synthetic::default()
+            };
+            let data = recipe.make().unwrap().data;
+            let method = Fohsic { estimator, gamma, ..Fohsic::default() };
+            let found = method.select(&data, Wanted::Count(5), &Context::default()).unwrap();
+            let (chosen, reached) = naive(&method, &data, 5);
+            assert_eq!(found.selected(), chosen);
+            // Rounding of sums over all pairs, in another order.
+            assert!(found.path.iter().zip(&reached).all(|(point, h)| (point.objective + h).abs() < 1e-13));
+            // A smaller number keeps the first of them.
+            let three = method.select(&data, Wanted::Count(3), &Context::default()).unwrap();
+            assert_eq!(three.selected(), &chosen[..3]);
+        }
+    }
+
+    #[test]
+    fn by_its_own_rule_it_ends_with_what_matters() {
+        for seed in 0..3 {
+            let planted =
+                Synthetic { pattern: Pattern::Ring, rows: 400, columns: 30, seed, ..Synthetic::default() }
+                    .make()
+                    .unwrap();
+            let found =
+                Fohsic::default().select(&planted.data, Wanted::OwnRule, &Context::default()).unwrap();
+            let (mut selected, mut relevant) = (found.selected().to_vec(), planted.relevant.clone());
+            selected.sort_unstable();
+            relevant.sort_unstable();
+            assert_eq!(selected, relevant, "{seed}");
+            assert_eq!(found.outcome.stop, Stop::Stationary);
+        }
+    }
+
+    #[test]
+    fn of_equals_the_first_joins_and_constants_never() {
+        let x = ndarray::array![[5.0, 0.0, 0.0], [5.0, 0.1, 0.1], [5.0, 2.0, 2.0], [5.0, 2.1, 2.1]];
+        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+        let found = Fohsic::default().select(&data, Wanted::Count(3), &Context::default()).unwrap();
+        assert_eq!(found.order, [1, 2, 0]);
+        assert_eq!(found.scores[0], 0.0);
+        assert_eq!(found.outcome.stop, Stop::Exhausted);
+    }
+
+    #[test]
+    fn parameters_are_checked() {
+        let data = Dataset::labelled(ndarray::array![[1.0], [2.0]], vec![0, 1]).unwrap();
+        let error = |method: Fohsic| {
+            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+        };
+        assert!(error(Fohsic { gamma: Some(0.0), ..Fohsic::default() }).contains("'gamma'"));
+        assert!(
+            error(Fohsic { estimator: Estimator::Normalised, ..Fohsic::default() }).contains("'estimator'")
+        );
+        assert!(
+            error(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }).contains("at least 4 rows")
+        );
+        let far = Dataset::labelled(ndarray::array![[1e200], [-1e200]], vec![0, 1]).unwrap();
+        let error = Fohsic::default().select(&far, Wanted::OwnRule, &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("scale the columns"));
+    }
+}

@@ -1,0 +1,242 @@
+//! Normalised kernel matrices of columns and of the target, as thin factors.
+//!
+//! A column's kernel matrix enters only through products $\langle \bar K_f, \bar K_g \rangle$ of centred matrices of length one, and with $\bar K_f = F_f F_f^\top$,
+//! $\langle \bar K_f, \bar K_g \rangle = \lVert F_f^\top F_g \rVert_F^2$. A column of which one value takes up most rows, such as the zeros of sparse
+//! data, keeps rows of its factor for the others only: subtracting that value's row from all rows leaves the centred matrix as it is.
+
+use crate::context::Context;
+use crate::data::{Dataset, Rows, Target};
+use crate::dependence::{Levels, TargetKernel, column_factor, target_factor};
+use crate::error::{Error, Result};
+use crate::kernel::{Family, median_gamma};
+use crate::linalg::product_into;
+use ndarray::{Array2, Axis, ShapeBuilder};
+
+/// The share of a kernel matrix's trace that its factor may leave out.
+const TOLERANCE: f64 = 1e-8;
+/// A centred matrix this small, where the kernel is of order one, is the rounding of nothing.
+const NOTHING: f64 = 1e-12;
+
+/// A centred kernel matrix of length one, or nothing at all.
+pub(super) struct Thin {
+    /// By columns, a row per row of `rows`, or of the block.
+    factor: Array2<f64>,
+    /// The rows that are not zero, rising; `None` is all, and then columns add up to zero.
+    rows: Option<Vec<u32>>,
+    /// Sums of the columns over the root of the number of rows: what centring takes away.
+    sums: Vec<f64>,
+    /// The trace of the matrix.
+    pub trace: f64,
+}
+
+impl Thin {
+    /// The Gaussian kernel of width 1 over one column's cells.
+    pub fn of_column(cells: &[f64]) -> Self {
+        let levels = Levels::of(cells);
+        let flat = levels.factor(0.5, TOLERANCE);
+        let height = levels.values.len();
+        let rank = flat.len() / height.max(1);
+        let most = (0..height).find(|&level| 2.0 * levels.counts[level] > cells.len() as f64);
+        let rows: Option<Vec<u32>> = most.map(|level| {
+            let other = |row: &u32| levels.place[*row as usize] != level as u32;
+            (0..cells.len() as u32).filter(other).collect()
+        });
+        let mut out = vec![];
+        for column in flat.chunks_exact(height.max(1)) {
+            match (&rows, most) {
+                (Some(rows), Some(level)) => {
+                    let place = |&row: &u32| levels.place[row as usize] as usize;
+                    out.extend(rows.iter().map(|row| column[place(row)] - column[level]));
+                }
+                _ => out.extend(levels.place.iter().map(|&p| column[p as usize])),
+            }
+        }
+        let stored = rows.as_ref().map_or(cells.len(), Vec::len);
+        let factor = Array2::from_shape_vec((stored, rank).f(), out).expect("a number per row and column");
+        Self::normalised(factor, rows, cells.len())
+    }
+
+    fn normalised(mut factor: Array2<f64>, rows: Option<Vec<u32>>, n: usize) -> Self {
+        let root = (n as f64).sqrt();
+        let mut sums = vec![0.0; factor.ncols()];
+        for (mut column, sum) in factor.axis_iter_mut(Axis(1)).zip(&mut sums) {
+            let total = column.sum();
+            match rows {
+                Some(_) => *sum = total / root,
+                None => column.mapv_inplace(|v| v - total / n as f64),
+            }
+        }
+        let mut thin = Self { factor, rows, sums, trace: 0.0 };
+        let length = thin.product(&thin).sqrt();
+        if length <= NOTHING * n as f64 {
+            return Self { factor: Array2::zeros((0, 0).f()), rows: None, sums: vec![], trace: 0.0 };
+        }
+        let scale = 1.0 / length.sqrt();
+        thin.factor *= scale;
+        thin.sums.iter_mut().for_each(|s| *s *= scale);
+        let all: f64 = thin.factor.iter().map(|v| v * v).sum();
+        thin.trace = all - thin.sums.iter().map(|s| s * s).sum::<f64>();
+        thin
+    }
+
+    /// $\langle \bar K_f, \bar K_g \rangle$ over the same rows.
+    pub fn product(&self, other: &Self) -> f64 {
+        let (r, q) = (self.factor.ncols(), other.factor.ncols());
+        if r == 0 || q == 0 {
+            return 0.0;
+        }
+        let mut out = Array2::zeros((r, q).f());
+        match (&self.rows, &other.rows) {
+            (None, None) => product_into(self.factor.t(), other.factor.view(), out.view_mut()),
+            (Some(rows), None) => {
+                add_rows(&self.factor, rows.iter().map(|&i| i as usize).enumerate(), &other.factor, &mut out)
+            }
+            (None, Some(_)) => return other.product(self),
+            (Some(rows), Some(others)) => {
+                add_rows(&self.factor, Common::of(rows, others), &other.factor, &mut out);
+                for ((i, j), cell) in out.indexed_iter_mut() {
+                    *cell -= self.sums[i] * other.sums[j];
+                }
+            }
+        }
+        out.iter().map(|v| v * v).sum()
+    }
+
+    /// Bytes it takes.
+    fn bytes(&self) -> usize {
+        8 * (self.factor.len() + self.sums.len()) + 4 * self.rows.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// Adds the outer products of pairs of rows.
+fn add_rows(
+    a: &Array2<f64>,
+    pairs: impl Iterator<Item = (usize, usize)>,
+    b: &Array2<f64>,
+    out: &mut Array2<f64>,
+) {
+    for (i, j) in pairs {
+        for (q, mut column) in out.axis_iter_mut(Axis(1)).enumerate() {
+            let right = b[[j, q]];
+            column.iter_mut().zip(a.row(i)).for_each(|(cell, left)| *cell += left * right);
+        }
+    }
+}
+
+/// The places of what two rising lists have in common.
+struct Common<'a> {
+    a: &'a [u32],
+    b: &'a [u32],
+    i: usize,
+    j: usize,
+}
+
+impl<'a> Common<'a> {
+    fn of(a: &'a [u32], b: &'a [u32]) -> Self {
+        Self { a, b, i: 0, j: 0 }
+    }
+}
+
+impl Iterator for Common<'_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        while self.i < self.a.len() && self.j < self.b.len() {
+            let (a, b) = (self.a[self.i], self.b[self.j]);
+            let at = (self.i, self.j);
+            self.i += usize::from(a <= b);
+            self.j += usize::from(b <= a);
+            if a == b {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
+
+/// A kernel matrix per block of rows.
+pub(super) struct Stack(pub Vec<Thin>);
+
+impl Stack {
+    /// The mean over the blocks.
+    pub fn product(&self, other: &Self) -> f64 {
+        self.mean(other, Thin::product)
+    }
+
+    /// The mean over blocks of anything.
+    pub fn mean(&self, other: &Self, of: impl Fn(&Thin, &Thin) -> f64) -> f64 {
+        self.0.iter().zip(&other.0).map(|(a, b)| of(a, b)).sum::<f64>() / self.0.len() as f64
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(Thin::bytes).sum()
+    }
+}
+
+/// Which rows are compared with which.
+pub(super) struct Blocks(pub Vec<Vec<usize>>);
+
+impl Blocks {
+    /// The cells of a column, in units of its spread, as kernel matrices.
+    pub fn column(&self, cells: &[f64], spread: f64) -> Stack {
+        let scaled: Vec<f64> = cells.iter().map(|v| v / spread).collect();
+        self.each(&scaled, Thin::of_column)
+    }
+
+    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> Thin) -> Stack {
+        let mut part = vec![];
+        Stack(
+            self.0
+                .iter()
+                .map(|rows| {
+                    part.clear();
+                    part.extend(rows.iter().map(|&i| cells[i]));
+                    make(&part)
+                })
+                .collect(),
+        )
+    }
+
+    /// The target's kernel matrices. Numbers have the kernel of columns, unless another is asked for.
+    pub fn target(
+        &self,
+        data: &Dataset,
+        kernel: TargetKernel,
+        method: &'static str,
+        ctx: &Context,
+    ) -> Result<Stack> {
+        // The whole target first: what is wrong with it, is wrong.
+        let whole = target_factor(data.target(), kernel, method, ctx)?;
+        let centred = |factor: Array2<f64>| {
+            let n = factor.nrows();
+            Thin::normalised(factor, None, n)
+        };
+        match (data.target(), kernel) {
+            (Target::Continuous(values), TargetKernel::Auto) => {
+                let spread = Rows::Dense(
+                    Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column"),
+                )
+                .moments()
+                .1[0];
+                Ok(self.column(values, spread))
+            }
+            (Target::Continuous(values), TargetKernel::Gaussian) => {
+                let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
+                let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
+                Ok(self.each(values, |part| centred(column_factor(part, gamma, TOLERANCE))))
+            }
+            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(Stack(vec![centred(whole)])),
+            _ => {
+                let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
+                    Ok(factor) => Ok(centred(factor)),
+                    // A block without a difference says nothing.
+                    Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => {
+                        Ok(Thin::normalised(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
+                    }
+                    Err(error) => Err(error),
+                };
+                Ok(Stack(self.0.iter().map(of).collect::<Result<_>>()?))
+            }
+        }
+    }
+}

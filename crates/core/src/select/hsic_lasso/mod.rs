@@ -1,0 +1,251 @@
+//! HSIC Lasso: columns whose kernel matrices together rebuild that of the target.
+//!
+//! With $\bar K_f$ the centred kernel matrix of column $f$, divided by its Frobenius norm, and $\bar L$ that of the target,
+//!
+//! $$ \min_{a \ge 0} \tfrac12 \Bigl\lVert \bar L - \sum_f a_f \bar K_f \Bigr\rVert_F^2 + \lambda \sum_f a_f $$
+//!
+//! is convex. A column is kept where $a_f > 0$: it depends on the target, and not only through columns that are kept already. It sees any
+//! shape of dependence of the target on single columns, but no column that tells something only together with another, such as a pair whose
+//! product decides.
+//!
+//! Kernels are Gaussian with the column's standard deviation as width, so the scale of columns plays no part. Classes
+//! have the class-balanced kernel, numbers that of columns: all as in pyHSICLasso, whose picks these are.
+//!
+//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each matrix is a product of thin factors of rank 20 or so
+//! ([`crate::dependence::column_factor`]), so no $n \times n$ matrix is made. The path over all $\lambda$ is followed by non-negative
+//! least angle regression ([`crate::optim::nonnegative_lars`]), which needs $G$ only between columns that join and those with
+//! $b_f \ge \lambda$: factors of the others are used once, for $b_f$, and forgotten.
+//!
+//! With blocks (block HSIC Lasso) the rows are shuffled and cut into blocks of $B$ rows, $M$ times; $b$ and $G$
+//! are means over all blocks, in each of which matrices are centred and normalised anew. Rows that do not fill a block are left
+//! out of that shuffle. It is an approximation for many rows, and on the way to a smoother answer for few.
+//!
+//! A wanted number of columns is reached where one more would join. Columns are ranked by their weights there, the others by what is left of
+//! $b_f$ (for those far from joining, $b_f$ itself). By its own rule the method ends at the penalty
+//!
+//! $$ \lambda = \max_f \frac{\operatorname{tr} \bar K_f \operatorname{tr} \bar L}{n - 1} + \frac{2 \ln d}{n}, $$
+//!
+//! about what the best of $d$ columns that have nothing to do with the target would reach: the first term is the mean of $b_f$ under shuffles, the
+//! second the largest of $d$ squares of normal numbers. (In blocks $n$ is the size of a block in the first term, and $\sqrt{n B}$ in
+//! the second.)
+//!
+//! Cost: $O(n r^2)$ per column, and as much for each pair of a column that joins and a candidate. Memory: factors of candidates, $n r$
+//! numbers each; of columns with mostly equal cells, such as zeros, only as many as there are other cells. They are made anew
+//! where they do not fit.
+//!
+//! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise kernelized
+//! lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
+
+mod factors;
+
+use super::columns::each_column;
+use super::selector::{PathPoint, Selection, Selector, Wanted};
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::dependence::TargetKernel;
+use crate::error::{Error, Result};
+use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
+use crate::outcome::{Outcome, Stop};
+use crate::random::Rng;
+use factors::{Blocks, Stack};
+use ndarray::{Array1, Array2};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+
+const NAME: &str = "HSIC Lasso";
+
+/// Candidates between two looks at whether the user wants to stop.
+const BATCH: usize = 128;
+
+/// Selection by the lasso over kernel matrices; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct HsicLasso {
+    /// Rows of a block; all rows are one block if left out.
+    pub block_size: Option<usize>,
+    /// How often rows are shuffled into blocks; without blocks it plays no part.
+    pub permutations: usize,
+    /// The target's kernel: by default class-balanced, or for numbers Gaussian with the standard deviation as width.
+    pub target_kernel: TargetKernel,
+}
+
+impl Default for HsicLasso {
+    /// No blocks; three shuffles where there are some.
+    fn default() -> Self {
+        Self { block_size: None, permutations: 3, target_kernel: TargetKernel::Auto }
+    }
+}
+
+impl HsicLasso {
+    /// Refuses parameters that are wrong whatever the data are.
+    pub(super) fn check(&self) -> Result<()> {
+        if let Some(size @ ..2) = self.block_size {
+            return Err(Error::param(NAME, "block_size", "2 or more", size));
+        }
+        if self.permutations == 0 {
+            return Err(Error::param(NAME, "permutations", "1 or more", 0));
+        }
+        Ok(())
+    }
+
+    fn blocks(&self, n: usize, ctx: &Context) -> Result<Blocks> {
+        let mut rows: Vec<usize> = (0..n).collect();
+        let Some(size) = self.block_size else { return Ok(Blocks(vec![rows])) };
+        if size > n {
+            let expected = format!("at most the number of rows, {n}");
+            return Err(Error::param(NAME, "block_size", expected, size));
+        }
+        let mut rng = Rng::stream(ctx.seed, "HSIC Lasso blocks");
+        let mut blocks = vec![];
+        for _ in 0..self.permutations {
+            rng.shuffle(&mut rows);
+            blocks.extend(rows.chunks_exact(size).map(<[usize]>::to_vec));
+        }
+        Ok(Blocks(blocks))
+    }
+}
+
+impl Selector for HsicLasso {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        self.check()?;
+        data.need_complete(NAME)?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        // A target that cannot be used is the first thing to say.
+        crate::dependence::target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let blocks = self.blocks(data.n(), ctx)?;
+        let problem = Problem::new(self, data, blocks, ctx)?;
+        let path = problem.path(wanted, ctx)?;
+        Ok(problem.selection(path, wanted, ctx))
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+}
+
+struct Problem<'a> {
+    data: &'a Dataset,
+    blocks: Blocks,
+    spread: Array1<f64>,
+    /// $b$; 0 for constant columns.
+    b: Vec<f64>,
+    /// $\langle \bar L, \bar L \rangle$: 1, or less if blocks have no difference in the target.
+    own: f64,
+    /// What chance alone may reach.
+    chance: f64,
+}
+
+impl<'a> Problem<'a> {
+    fn new(method: &HsicLasso, data: &'a Dataset, blocks: Blocks, ctx: &Context) -> Result<Self> {
+        let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
+        let (mean, spread) = data.x().moments();
+        let size = blocks.0[0].len() as f64;
+        let found = each_column(data.x(), "HSIC Lasso columns", ctx, |j, cells| {
+            // The spread of a constant column is the rounding of its mean.
+            if spread[j] <= 1e-14 * mean[j].abs() {
+                return (0.0, 0.0);
+            }
+            let column = blocks.column(cells, spread[j]);
+            let by_chance = column.mean(&target, |k, l| k.trace * l.trace / (size - 1.0));
+            (column.product(&target), by_chance)
+        })?;
+        let (b, by_chance): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
+        let largest = by_chance.into_iter().fold(0.0, f64::max);
+        let rows = (size * size * blocks.0.len() as f64).sqrt();
+        let chance = largest + 2.0 * (data.d() as f64).ln().max(0.5) / rows;
+        Ok(Self { data, blocks, spread, b, own: target.product(&target), chance })
+    }
+
+    fn column(&self, j: usize) -> Stack {
+        self.blocks.column(&self.data.x().column(j), self.spread[j])
+    }
+
+    fn path(&self, wanted: Option<usize>, ctx: &Context) -> Result<LarsPath> {
+        let d = self.data.d();
+        let end = LarsEnd {
+            most: wanted.unwrap_or(d),
+            least_penalty: if wanted.is_some() { 0.0 } else { self.chance },
+            max_knots: 8 * d + 100,
+        };
+        let mut kept: HashMap<usize, Stack> = HashMap::new();
+        let mut bytes = 0;
+        let mut joined = BTreeSet::new();
+        nonnegative_lars(&self.b, end, |j, of| {
+            joined.insert(j);
+            ctx.step("HSIC Lasso path", joined.len().min(end.most), end.most)?;
+            let mine = self.column(j);
+            let mut entries = Vec::with_capacity(of.len());
+            for batch in of.chunks(BATCH) {
+                ctx.check()?;
+                let new = |g: &&usize| !kept.contains_key(g);
+                if bytes < ctx.memory_limit / 4 {
+                    let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
+                    let made: Vec<Stack> = missing.par_iter().map(|&g| self.column(g)).collect();
+                    bytes += made.iter().map(|stack| stack.bytes() as u64).sum::<u64>();
+                    kept.extend(missing.into_iter().zip(made));
+                }
+                let entry = |g: &usize| match kept.get(g) {
+                    Some(stack) => mine.product(stack),
+                    None => mine.product(&self.column(*g)),
+                };
+                entries.extend(batch.par_iter().map(entry).collect::<Vec<f64>>());
+            }
+            Ok(entries)
+        })
+    }
+
+    fn point(&self, knot: &Knot, stop: Stop) -> PathPoint {
+        let mut pairs: Vec<(usize, f64)> =
+            knot.active.iter().copied().zip(knot.weights.iter().copied()).collect();
+        pairs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        // At a solution the quadratic part is what the linear part and the penalty leave.
+        let linear: f64 = pairs.iter().map(|(j, a)| a * self.b[*j]).sum();
+        let sum: f64 = pairs.iter().map(|(_, a)| a).sum();
+        PathPoint {
+            strength: knot.penalty,
+            objective: 0.5 * (self.own + knot.penalty * sum - linear),
+            optimality: knot.violation,
+            iterations: 1,
+            stop,
+            columns: pairs.iter().map(|(j, _)| *j).collect(),
+            weights: pairs.iter().map(|(_, a)| *a).collect(),
+        }
+    }
+
+    fn selection(&self, found: LarsPath, wanted: Option<usize>, ctx: &Context) -> Selection {
+        let d = self.data.d();
+        let last = found.knots.last().expect("a path has a beginning");
+        let mut scores = vec![0.0; d];
+        last.active.iter().zip(&last.weights).for_each(|(&j, a)| scores[j] = *a);
+        let mut order: Vec<usize> = (0..d).collect();
+        order.sort_by(|&i, &j| {
+            scores[j].total_cmp(&scores[i]).then(found.left[j].total_cmp(&found.left[i])).then(i.cmp(&j))
+        });
+        let count = last.active.len();
+        match wanted {
+            None if count == 0 => {
+                ctx.warn("HSIC Lasso: no column does better than chance might; the best one is kept");
+            }
+            Some(k) if count < k => ctx.warn(format!(
+                "HSIC Lasso: {count} of {k} columns have a weight; the others are those nearest to one"
+            )),
+            _ => {}
+        }
+        let path = found.knots.iter().map(|knot| self.point(knot, Stop::Direct)).collect();
+        let coef = Array2::from_shape_vec((d, 1), scores.clone()).expect("a weight per column");
+        Selection {
+            method: "hsic-lasso".into(),
+            order,
+            scores,
+            n_selected: wanted.unwrap_or(count.max(1)),
+            curve: vec![],
+            coef: Some(coef),
+            path,
+            outcome: Outcome { stop: found.stop, iterations: found.knots.len() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

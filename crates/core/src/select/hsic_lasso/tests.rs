@@ -1,0 +1,273 @@
+use super::*;
+use crate::data::synthetic::{Pattern, Synthetic};
+use crate::data::{Rows, SparseRows, Target};
+use ndarray::Axis;
+
+fn select(method: &HsicLasso, data: &Dataset, wanted: Wanted) -> Selection {
+    method.select(data, wanted, &Context::default()).unwrap()
+}
+
+/// A centred matrix of length one, by full matrices.
+fn bar(k: &Array2<f64>) -> Array2<f64> {
+    let n = k.nrows();
+    let h = Array2::<f64>::eye(n) - 1.0 / n as f64;
+    let centred = h.dot(k).dot(&h);
+    let length = (&centred * &centred).sum().sqrt();
+    if length > 1e-9 { centred / length } else { centred }
+}
+
+/// $b$ and $G$ from all kernel matrices in full.
+fn naive(data: &Dataset, blocks: &Blocks) -> (Vec<f64>, Array2<f64>) {
+    let x = data.x().to_dense();
+    let spread = data.x().moments().1;
+    let (d, n_blocks) = (data.d(), blocks.0.len() as f64);
+    let mut b = vec![0.0; d];
+    let mut g = Array2::<f64>::zeros((d, d));
+    for rows in &blocks.0 {
+        let gaussian = |f: usize| {
+            let at = |i: usize| x[[rows[i], f]] / spread[f];
+            bar(&Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| {
+                (-(at(i) - at(j)).powi(2) / 2.0).exp()
+            }))
+        };
+        let l = match data.target() {
+            Target::Classes(classes) => {
+                let own = |i: usize| classes.codes[rows[i]];
+                let count = |c: usize| (0..rows.len()).filter(|&i| own(i) == c).count() as f64;
+                bar(&Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| {
+                    if own(i) == own(j) { 1.0 / count(own(i)) } else { 0.0 }
+                }))
+            }
+            Target::Continuous(y) => {
+                let mean = y.iter().sum::<f64>() / y.len() as f64;
+                let variance = y.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / y.len() as f64;
+                bar(&Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| {
+                    (-(y[rows[i]] - y[rows[j]]).powi(2) / (2.0 * variance)).exp()
+                }))
+            }
+            Target::None => unreachable!(),
+        };
+        let k: Vec<Array2<f64>> = (0..d).map(gaussian).collect();
+        for f in 0..d {
+            b[f] += (&k[f] * &l).sum() / n_blocks;
+            for q in 0..d {
+                g[[f, q]] += (&k[f] * &k[q]).sum() / n_blocks;
+            }
+        }
+    }
+    (b, g)
+}
+
+/// Columns of many kinds: continuous, few values, mostly zeros.
+fn mixed(n: usize, seed: u64) -> Array2<f64> {
+    let mut rng = Rng::new(seed);
+    Array2::from_shape_fn((n, 6), |(_, j)| match j {
+        0 | 1 => 3.0 * rng.normal() + 5.0,
+        2 => [-2.0, 0.0, 2.0][rng.below(3)],
+        3 | 4 => {
+            if rng.uniform() < 0.7 {
+                0.0
+            } else {
+                rng.normal()
+            }
+        }
+        _ => {
+            if rng.uniform() < 0.1 {
+                1.0
+            } else {
+                0.0
+            }
+        }
+    })
+}
+
+#[test]
+fn products_are_those_of_full_matrices() {
+    let n = 50;
+    let x = mixed(n, 1);
+    let codes: Vec<usize> =
+        (0..n).map(|i| usize::from(x[[i, 0]] > 5.0) + usize::from(x[[i, 3]] > 0.0)).collect();
+    let numbers: Vec<f64> = (0..n).map(|i| 100.0 * x[[i, 1]].powi(2)).collect();
+    let targets = [Target::Classes(crate::data::Classes::from_codes(codes)), Target::Continuous(numbers)];
+    for target in targets {
+        let data = Dataset::with_target(x.clone(), target).unwrap();
+        for block_size in [None, Some(12)] {
+            let method = HsicLasso { block_size, ..HsicLasso::default() };
+            let ctx = Context::default();
+            let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
+            let (b, g) = naive(&data, &problem.blocks);
+            // The factors leave 1e-8 of the trace, which is some times the length of the matrix.
+            assert!(problem.b.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{:?} {b:?}", problem.b);
+            let stacks: Vec<Stack> = (0..6).map(|j| problem.column(j)).collect();
+            for f in 0..6 {
+                for q in 0..6 {
+                    let found = stacks[f].product(&stacks[q]);
+                    assert!((found - g[[f, q]]).abs() < 1e-6, "{f} {q}: {found} {}", g[[f, q]]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_knot_is_a_solution_of_the_full_problem() {
+    let planted =
+        Synthetic { pattern: Pattern::Linear, rows: 60, columns: 12, noise: 1.0, ..Synthetic::default() };
+    let data = planted.make().unwrap().data;
+    let method = HsicLasso::default();
+    let (b, g) = naive(&data, &method.blocks(60, &Context::default()).unwrap());
+    let selection = select(&method, &data, Wanted::Count(6));
+    assert_eq!(selection.path.last().unwrap().columns.len(), 6);
+    for point in &selection.path {
+        let mut a = vec![0.0; 12];
+        point.columns.iter().zip(&point.weights).for_each(|(&j, w)| a[j] = *w);
+        let a = Array1::from(a);
+        let c = Array1::from(b.clone()) - g.dot(&a);
+        for j in 0..12 {
+            // The factors' tolerance, as above, times the weights.
+            assert!(c[j] <= point.strength + 1e-6 && (a[j] == 0.0 || (c[j] - point.strength).abs() < 1e-6));
+        }
+        let objective =
+            0.5 * (1.0 + a.dot(&g.dot(&a))) - Array1::from(b.clone()).dot(&a) + point.strength * a.sum();
+        assert!((objective - point.objective).abs() < 1e-6);
+        assert!(point.optimality < 1e-9);
+    }
+}
+
+#[test]
+fn sparse_rows_give_the_same_bits() {
+    let x = mixed(80, 2).slice_move(ndarray::s![.., 2..]);
+    let mut start = vec![0];
+    let (mut column, mut value) = (vec![], vec![]);
+    for row in x.rows() {
+        row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0).for_each(|(v, j)| {
+            column.push(j);
+            value.push(*v);
+        });
+        start.push(column.len());
+    }
+    let sparse: Rows = SparseRows::new(4, start, column, value).unwrap().into();
+    let codes: Vec<usize> = (0..80).map(|i| usize::from(x[[i, 1]] + x[[i, 2]] > 0.1)).collect();
+    let dense = Dataset::labelled(x, codes).unwrap();
+    let sparse = dense.with_x(sparse).unwrap();
+    for block_size in [None, Some(20)] {
+        let method = HsicLasso { block_size, ..HsicLasso::default() };
+        let (a, b) = (select(&method, &dense, Wanted::Count(2)), select(&method, &sparse, Wanted::Count(2)));
+        assert_eq!(a.order, b.order);
+        // Spreads are summed up in another order.
+        assert!(a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() < 1e-12));
+    }
+}
+
+#[test]
+fn wide_sparse_rows_stay_sparse() {
+    // 600 x 20,000 with 0.5 per cent filled: 60,000 cells; a dense copy would be 96 MB.
+    let (n, d) = (600, 20_000);
+    let mut rng = Rng::new(3);
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    let codes: Vec<usize> = (0..n).map(|i| i % 2).collect();
+    for code in &codes {
+        let mut cells: BTreeSet<usize> = rng.sample(d, d / 200).into_iter().collect();
+        if *code == 1 && rng.uniform() < 0.8 {
+            cells.insert(777);
+        }
+        column.extend(cells.iter().map(|&j| j as u32));
+        value.extend(cells.iter().map(|_| 1.0 + rng.below(5) as f64));
+        start.push(column.len());
+    }
+    let cells = value.len();
+    let x = SparseRows::new(d, start, column, value).unwrap();
+    let data = Dataset::with_target(x, Target::Classes(crate::data::Classes::from_codes(codes))).unwrap();
+    let selection = select(&HsicLasso::default(), &data, Wanted::Count(5));
+    assert_eq!(selection.order[0], 777);
+    // Memory of the factors of all columns, which is more than is ever held: some numbers per cell.
+    let method = HsicLasso::default();
+    let ctx = Context::default();
+    let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
+    let bytes: usize = (0..d).step_by(10).map(|j| problem.column(j).bytes()).sum::<usize>() * 10;
+    assert!(bytes < cells * 20 * 8, "{bytes} bytes for {cells} cells");
+}
+
+#[test]
+fn a_ring_is_found_and_its_columns_alone() {
+    for seed in 0..3 {
+        let planted =
+            Synthetic { pattern: Pattern::Ring, rows: 400, columns: 60, seed, ..Synthetic::default() }
+                .make()
+                .unwrap();
+        let selection = select(&HsicLasso::default(), &planted.data, Wanted::OwnRule);
+        let (mut found, mut relevant) = (selection.selected().to_vec(), planted.relevant.clone());
+        found.sort_unstable();
+        relevant.sort_unstable();
+        assert_eq!(found, relevant, "{seed}");
+    }
+}
+
+#[test]
+fn one_of_several_copies_is_enough() {
+    for seed in 0..3 {
+        let planted =
+            Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 30, seed, ..Synthetic::default() }
+                .make()
+                .unwrap();
+        let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(4));
+        // Originals 0 and 1, copies of the first 2 and 3, of the second 4 and 5.
+        let kind = |j: usize| [0, 1, 0, 0, 1, 1][planted.relevant.iter().position(|&r| r == j).unwrap()];
+        let mut kinds: Vec<usize> = selection.selected().iter().map(|&j| kind(j)).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        // Noisy copies are almost, but not quite, the same: they may join, but do not shut out the other kind.
+        assert_eq!(kinds, [0, 1], "{seed}");
+    }
+    // Exact copies never share a weight.
+    let planted =
+        Synthetic { pattern: Pattern::Linear, rows: 200, columns: 5, ..Synthetic::default() }.make().unwrap();
+    let x = planted.data.x().to_dense();
+    let doubled = ndarray::concatenate![Axis(1), x, x];
+    let data = Dataset::with_target(doubled, planted.data.target().clone()).unwrap();
+    let selection = select(&HsicLasso::default(), &data, Wanted::OwnRule);
+    assert!((0..5).all(|j| selection.scores[j] == 0.0 || selection.scores[j + 5] == 0.0));
+}
+
+#[test]
+fn numbers_and_little_memory() {
+    let planted = Synthetic {
+        pattern: Pattern::Ring,
+        rows: 300,
+        columns: 40,
+        continuous: true,
+        ..Synthetic::default()
+    }
+    .make()
+    .unwrap();
+    let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(2));
+    assert!(planted.relevant.iter().all(|j| selection.selected().contains(j)));
+    // Factors that may not be kept are made anew: the same bits.
+    let little = Context { memory_limit: 1000, ..Context::default() };
+    let again = HsicLasso::default().select(&planted.data, Wanted::Count(2), &little).unwrap();
+    assert_eq!(again, selection);
+}
+
+#[test]
+fn noise_warns_and_parameters_are_checked() {
+    let planted =
+        Synthetic { pattern: Pattern::Noise, rows: 100, columns: 20, ..Synthetic::default() }.make().unwrap();
+    let selection = select(&HsicLasso::default(), &planted.data, Wanted::OwnRule);
+    assert_eq!(selection.n_selected, 1);
+    let error = |method: HsicLasso| {
+        method.select(&planted.data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+    };
+    assert!(
+        error(HsicLasso { block_size: Some(1), ..HsicLasso::default() })
+            .contains("'block_size' must be 2 or more")
+    );
+    assert!(
+        error(HsicLasso { block_size: Some(101), ..HsicLasso::default() })
+            .contains("at most the number of rows")
+    );
+    assert!(error(HsicLasso { permutations: 0, ..HsicLasso::default() }).contains("'permutations'"));
+    assert!(
+        error(HsicLasso { target_kernel: TargetKernel::Gaussian, ..HsicLasso::default() })
+            .contains("target_kernel")
+    );
+}

@@ -1,0 +1,413 @@
+//! Sums over all pairs of rows of a Gaussian kernel over several columns, one more, or one less.
+//!
+//! With weights $V$ that belong to the target ([`PairWeights`]) HSIC is $\sum_{ij} V_{ij} k(D_{ij})$, where $D$ holds squared distances
+//! over a set of columns. What it becomes with a column $f$ added or removed costs one exponential and one multiplication per pair:
+//! $\sum_{ij} V_{ij} \exp(-\gamma (D_{ij} \pm (x_{if} - x_{jf})^2))$. Distances and weights are made for some rows at a time, used for all
+//! candidates and forgotten; pairs are met once. Of a sparse column only pairs with a stored cell change anything.
+
+use crate::context::Context;
+use crate::data::Rows;
+use crate::dependence::PairWeights;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, gram};
+use crate::linalg::product_into;
+use crate::simd::{add_squared_differences, kernel_sum};
+use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of one task of exact sums.
+const ROWS: usize = 16;
+/// Rows of one task of gradients, where matrix products need more.
+const PRODUCT_ROWS: usize = 128;
+/// Tasks per thread between two looks at whether the user wants to stop.
+const BATCH: usize = 4;
+
+/// Columns, dense by columns or as stored cells.
+enum Cells {
+    Dense(Array2<f64>),
+    Sparse(Vec<Vec<(u32, f64)>>),
+}
+
+/// Columns and the weights of their pairs of rows.
+pub(super) struct Joint<'a> {
+    x: &'a Rows,
+    weights: PairWeights,
+    cells: Cells,
+}
+
+/// Whether candidates are added or removed.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Change {
+    Add,
+    Remove,
+}
+
+/// Sums with candidates changed, and without a change.
+pub(super) struct Sums {
+    /// A sum per candidate, in their order.
+    pub changed: Vec<f64>,
+    /// The sum over the members as they are.
+    pub unchanged: f64,
+}
+
+impl<'a> Joint<'a> {
+    pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
+        let cells = match x {
+            Rows::Dense(dense) => {
+                let advice = "use fewer rows or columns";
+                ctx.need_memory(format!("{method}'s copy of the columns"), 8.0 * dense.len() as f64, advice)?;
+                Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes())
+            }
+            Rows::Sparse(sparse) => {
+                let mut columns = vec![vec![]; x.d()];
+                sparse.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
+                Cells::Sparse(columns)
+            }
+        };
+        // Distances of finite cells may still be too large.
+        let (mean, spread) = x.moments();
+        if mean.iter().chain(&spread).any(|v| v.abs() > 1e140) {
+            return Err(Error::Breakdown {
+                step: method,
+                why: "distances between rows are too large for a number; scale the columns".into(),
+            });
+        }
+        Ok(Self { x, weights, cells })
+    }
+
+    /// The columns that differ anywhere, in order.
+    pub fn varying(&self) -> Vec<usize> {
+        let (mean, spread) = self.x.moments();
+        // The spread of a constant column is the rounding of its mean.
+        (0..self.x.d()).filter(|&j| spread[j] > 1e-14 * mean[j].abs()).collect()
+    }
+
+    /// The sums over `members` with each candidate added or removed, under `gamma`, and with none under `gamma_unchanged`.
+    pub fn sums(
+        &self,
+        members: &[usize],
+        candidates: &[usize],
+        change: Change,
+        gamma: f64,
+        gamma_unchanged: f64,
+        ctx: &Context,
+    ) -> Result<Sums> {
+        let sign = if change == Change::Add { 1.0 } else { -1.0 };
+        let part = |at: Range<usize>| {
+            let weights = self.weights.rows(at.clone());
+            match &self.cells {
+                Cells::Dense(x) => {
+                    dense_sums(x, &weights, at, members, candidates, gamma, sign, gamma_unchanged)
+                }
+                Cells::Sparse(x) => sparse_sums(
+                    x,
+                    self.x.n(),
+                    &weights,
+                    at,
+                    members,
+                    candidates,
+                    gamma,
+                    sign,
+                    gamma_unchanged,
+                ),
+            }
+        };
+        let mut total = self.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
+        let unchanged = total.pop().expect("one more than candidates");
+        Ok(Sums { changed: total, unchanged })
+    }
+
+    /// For every member the derivative of the sum by its squared weight $w_f$ in $\sum_f w_f (x_{if} - x_{jf})^2$, over $2 \gamma$:
+    /// $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij} k(D_{ij})$; and the sum itself.
+    pub fn gradient(&self, members: &[usize], gamma: f64, ctx: &Context) -> Result<Sums> {
+        let x = self.x.take_columns(members);
+        let kernel = Kernel::Rbf { gamma };
+        let part = |at: Range<usize>| -> Result<Vec<f64>> {
+            let own: Vec<usize> = at.clone().collect();
+            let mut a = gram(&kernel, &x.take_rows(&own), &x)?;
+            a *= &self.weights.rows(at.clone());
+            let rows: Vec<f64> = a.rows().into_iter().map(|row| row.sum()).collect();
+            let mut out = match (&self.cells, &x) {
+                (Cells::Dense(_), Rows::Dense(x)) => dense_gradient(x, a.view(), &rows, at),
+                (Cells::Sparse(cells), _) => {
+                    members.iter().map(|&f| sparse_gradient(&cells[f], a.view(), &rows, at.clone())).collect()
+                }
+                (Cells::Dense(_), Rows::Sparse(_)) => unreachable!("cells are laid out as the rows are"),
+            };
+            out.push(rows.iter().sum());
+            Ok(out)
+        };
+        let mut total = self.over_rows(PRODUCT_ROWS, members.len() + 1, part, ctx)?;
+        let unchanged = total.pop().expect("one more than members");
+        Ok(Sums { changed: total, unchanged })
+    }
+
+    /// Adds up what parts of the rows give, always in the same order.
+    fn over_rows<R: Into<Part>>(
+        &self,
+        height: usize,
+        len: usize,
+        part: impl Fn(Range<usize>) -> R + Sync,
+        ctx: &Context,
+    ) -> Result<Vec<f64>> {
+        let n = self.x.n();
+        let starts: Vec<usize> = (0..n).step_by(height).collect();
+        let mut total = vec![0.0; len];
+        for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
+            ctx.check()?;
+            let parts: Vec<Result<Vec<f64>>> =
+                batch.par_iter().map(|&from| part(from..n.min(from + height)).into().0).collect();
+            for part in parts {
+                total.iter_mut().zip(part?).for_each(|(sum, v)| *sum += v);
+            }
+        }
+        Ok(total)
+    }
+}
+
+/// What a part of the rows gives, or why it does not.
+struct Part(Result<Vec<f64>>);
+
+impl From<Vec<f64>> for Part {
+    fn from(out: Vec<f64>) -> Self {
+        Self(Ok(out))
+    }
+}
+
+impl From<Result<Vec<f64>>> for Part {
+    fn from(out: Result<Vec<f64>>) -> Self {
+        Self(out)
+    }
+}
+
+/// Pairs of the rows `at` with those before them count twice, their own once.
+#[allow(clippy::too_many_arguments)]
+fn dense_sums(
+    x: &Array2<f64>,
+    weights: &Array2<f64>,
+    at: Range<usize>,
+    members: &[usize],
+    candidates: &[usize],
+    gamma: f64,
+    sign: f64,
+    gamma_unchanged: f64,
+) -> Vec<f64> {
+    let column = |f: usize| x.column(f).to_slice().expect("laid out by columns");
+    let mut distances: Vec<Vec<f64>> = at.clone().map(|i| vec![0.0; i]).collect();
+    for &f in members {
+        let cells = column(f);
+        for (row, i) in distances.iter_mut().zip(at.clone()) {
+            add_squared_differences(row, &cells[..i], cells[i]);
+        }
+    }
+    let weights: Vec<&[f64]> =
+        weights.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect();
+    let own: f64 = at.clone().zip(&weights).map(|(i, row)| row[i]).sum();
+    let sum = |cells: &[f64], gamma: f64, sign: f64| {
+        let of_row = |r: usize| {
+            let i = at.start + r;
+            kernel_sum(&weights[r][..i], &distances[r], &cells[..i], cells[i], gamma, sign)
+        };
+        own + 2.0 * (0..at.len()).map(of_row).sum::<f64>()
+    };
+    let mut out: Vec<f64> = candidates.iter().map(|&f| sum(column(f), gamma, sign)).collect();
+    // Any column will do where it counts for nothing.
+    out.push(sum(column(0), gamma_unchanged, 0.0));
+    out
+}
+
+/// The same for sparse columns: a change concerns only pairs with a stored cell.
+#[allow(clippy::too_many_arguments)]
+fn sparse_sums(
+    x: &[Vec<(u32, f64)>],
+    n: usize,
+    weights: &Array2<f64>,
+    at: Range<usize>,
+    members: &[usize],
+    candidates: &[usize],
+    gamma: f64,
+    sign: f64,
+    gamma_unchanged: f64,
+) -> Vec<f64> {
+    let distances = sparse_distances(x, n, &at, members);
+    let weights: Vec<&[f64]> =
+        weights.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect();
+    let nothing = vec![0.0; n];
+    let before = |gamma: f64| -> Vec<f64> {
+        (0..at.len()).map(|r| kernel_sum(weights[r], &distances[r], &nothing, 0.0, gamma, 0.0)).collect()
+    };
+    let rows = before(gamma);
+    let all: f64 = rows.iter().sum();
+    let mut spread = vec![0.0; n];
+    let mut out: Vec<f64> = vec![];
+    for &f in candidates {
+        let cells = &x[f];
+        let from = cells.partition_point(|c| (c.0 as usize) < at.start);
+        let to = cells.partition_point(|c| (c.0 as usize) < at.end);
+        let mut change = 0.0;
+        if from < to {
+            cells.iter().for_each(|&(j, v)| spread[j as usize] = v);
+            for &(i, z) in &cells[from..to] {
+                let r = i as usize - at.start;
+                let full = kernel_sum(weights[r], &distances[r], &spread, z, gamma, sign);
+                // Pairs of two stored cells are met from both sides.
+                let twice: f64 = cells
+                    .iter()
+                    .map(|&(j, v)| {
+                        let d = distances[r][j as usize];
+                        let pair = (-gamma * (d + sign * (v - z).powi(2))).exp() - (-gamma * d).exp();
+                        weights[r][j as usize] * pair
+                    })
+                    .sum();
+                change += 2.0 * (full - rows[r]) - twice;
+            }
+            cells.iter().for_each(|&(j, _)| spread[j as usize] = 0.0);
+        }
+        out.push(all + change);
+    }
+    out.push(before(gamma_unchanged).iter().sum());
+    out
+}
+
+/// Squared distances of the rows `at` from all rows.
+fn sparse_distances(x: &[Vec<(u32, f64)>], n: usize, at: &Range<usize>, members: &[usize]) -> Vec<Vec<f64>> {
+    let mut distances = vec![vec![0.0; n]; at.len()];
+    let mut squares = vec![0.0; at.len()];
+    for &f in members {
+        let cells = &x[f];
+        let from = cells.partition_point(|c| (c.0 as usize) < at.start);
+        let mut own = cells[from..].iter().peekable();
+        for (r, row) in distances.iter_mut().enumerate() {
+            let i = (at.start + r) as u32;
+            let z = own.next_if(|c| c.0 == i).map_or(0.0, |c| c.1);
+            squares[r] += z * z;
+            // Less what a zero there would have added.
+            cells.iter().for_each(|&(j, v)| row[j as usize] += (v - z).powi(2) - z * z);
+        }
+    }
+    for (r, row) in distances.iter_mut().enumerate() {
+        row.iter_mut().for_each(|d| *d = (*d + squares[r]).max(0.0));
+        row[at.start + r] = 0.0;
+    }
+    distances
+}
+
+fn dense_gradient(x: &Array2<f64>, a: ArrayView2<f64>, rows: &[f64], at: Range<usize>) -> Vec<f64> {
+    let mut ax = Array2::zeros((at.len(), x.ncols()));
+    product_into(a, x.view(), ax.view_mut());
+    let own = x.slice(s![at, ..]);
+    let mut out = vec![0.0; x.ncols()];
+    for ((x, ax), sum) in own.rows().into_iter().zip(ax.rows()).zip(rows) {
+        for ((out, x), ax) in out.iter_mut().zip(x).zip(ax) {
+            *out += x * (ax - sum * x);
+        }
+    }
+    out
+}
+
+fn sparse_gradient(cells: &[(u32, f64)], a: ArrayView2<f64>, rows: &[f64], at: Range<usize>) -> f64 {
+    let from = cells.partition_point(|c| (c.0 as usize) < at.start);
+    let to = cells.partition_point(|c| (c.0 as usize) < at.end);
+    let of_row = |&(i, z): &(u32, f64)| {
+        let r = i as usize - at.start;
+        let row = a.row(r);
+        z * (cells.iter().map(|&(j, v)| row[j as usize] * v).sum::<f64>() - rows[r] * z)
+    };
+    cells[from..to].iter().map(of_row).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Classes, SparseRows, Target};
+    use crate::dependence::{Estimator, TargetKernel, target_factor};
+    use crate::random::Rng;
+
+    fn example(n: usize) -> (Rows, Rows, Array2<f64>) {
+        let mut rng = Rng::new(1);
+        let draw = |_| if rng.uniform() < 0.6 { 0.0 } else { rng.normal() };
+        let dense = Array2::from_shape_fn((n, 5), draw);
+        let mut start = vec![0];
+        let (mut column, mut value) = (vec![], vec![]);
+        for row in dense.rows() {
+            for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
+                column.push(j);
+                value.push(*v);
+            }
+            start.push(column.len());
+        }
+        let sparse = SparseRows::new(5, start, column, value).unwrap().into();
+        let codes = (0..n).map(|i| i * 7 % 3).collect();
+        let target = Target::Classes(Classes::from_codes(codes));
+        let factor = target_factor(&target, TargetKernel::Auto, "m", &Context::default()).unwrap();
+        (dense.into(), sparse, factor)
+    }
+
+    fn naive(x: &Array2<f64>, v: &Array2<f64>, columns: &[usize], gamma: f64) -> f64 {
+        let mut sum = 0.0;
+        for i in 0..x.nrows() {
+            for j in 0..x.nrows() {
+                let d: f64 = columns.iter().map(|&f| (x[[i, f]] - x[[j, f]]).powi(2)).sum();
+                sum += v[[i, j]] * (-gamma * d).exp();
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn sums_are_those_over_all_pairs() {
+        // More rows than a task has, and not a multiple.
+        let n = 2 * ROWS + 5;
+        let (dense, sparse, factor) = example(n);
+        let x = dense.to_dense();
+        let ctx = Context::default();
+        for estimator in [Estimator::Biased, Estimator::Unbiased] {
+            let v = PairWeights::new(&factor, estimator, "m").unwrap().rows(0..n);
+            for rows in [&dense, &sparse] {
+                let joint =
+                    Joint::new(rows, PairWeights::new(&factor, estimator, "m").unwrap(), "m", &ctx).unwrap();
+                let added = joint.sums(&[1, 3], &[0, 2, 4], Change::Add, 0.2, 0.3, &ctx).unwrap();
+                let removed = joint.sums(&[0, 1, 2, 4], &[0, 4], Change::Remove, 0.2, 0.3, &ctx).unwrap();
+                // Rounding of some thousand terms, weights of size 1/n^2.
+                let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
+                for (f, sum) in [0, 2, 4].into_iter().zip(added.changed) {
+                    near(sum, naive(&x, &v, &[1, 3, f], 0.2));
+                }
+                near(added.unchanged, naive(&x, &v, &[1, 3], 0.3));
+                near(removed.changed[0], naive(&x, &v, &[1, 2, 4], 0.2));
+                near(removed.changed[1], naive(&x, &v, &[0, 1, 2], 0.2));
+                near(removed.unchanged, naive(&x, &v, &[0, 1, 2, 4], 0.3));
+                let alone = joint.sums(&[], &[2], Change::Add, 0.5, 0.5, &ctx).unwrap();
+                near(alone.changed[0], naive(&x, &v, &[2], 0.5));
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_are_those_of_the_sums() {
+        let n = PRODUCT_ROWS + 9;
+        let (dense, sparse, factor) = example(n);
+        let x = dense.to_dense();
+        let ctx = Context::default();
+        let v = PairWeights::new(&factor, Estimator::Biased, "m").unwrap().rows(0..n);
+        for rows in [&dense, &sparse] {
+            let weights = PairWeights::new(&factor, Estimator::Biased, "m").unwrap();
+            let joint = Joint::new(rows, weights, "m", &ctx).unwrap();
+            let found = joint.gradient(&[0, 2, 3], 0.2, &ctx).unwrap();
+            assert!((found.unchanged - naive(&x, &v, &[0, 2, 3], 0.2)).abs() < 1e-13);
+            for (at, f) in [0, 2, 3].into_iter().enumerate() {
+                // A weight of 1 + h on the squared differences of one column.
+                let step = 1e-5_f64;
+                let moved = |h: f64| {
+                    let mut x = x.clone();
+                    x.column_mut(f).mapv_inplace(|v| v * (1.0 + h).sqrt());
+                    naive(&x, &v, &[0, 2, 3], 0.2)
+                };
+                let difference = (moved(step) - moved(-step)) / (2.0 * step);
+                // Central differences err by the square of the step and by rounding over the step.
+                assert!((2.0 * 0.2 * found.changed[at] - difference).abs() < 1e-9, "{f}");
+            }
+        }
+    }
+}
