@@ -296,6 +296,13 @@ impl Selector for SelectorMethod {
         }
     }
 
+    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        match self {
+            Self::Hsfs(method) => method.select_each(data, counts, ctx),
+            _ => counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect(),
+        }
+    }
+
     fn nested(&self) -> bool {
         match self {
             Self::L1Svm(method) => method.nested(),
