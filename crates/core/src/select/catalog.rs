@@ -6,7 +6,9 @@ use super::fisher::FisherScore;
 use super::information::InformationGain;
 use super::l1_svm::L1Svm;
 use super::laplacian::{Graph, LaplacianScore};
+use super::ldfs::Ldfs;
 use super::mutual::MutualInformation;
+use super::pfs::Pfs;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
 use super::svm_rfe::SvmRfe;
@@ -38,10 +40,14 @@ pub enum SelectorMethod {
     ChiSquared(ChiSquared),
     /// Laplacian score.
     Laplacian(LaplacianScore),
+    /// Linear discriminant feature selection.
+    Ldfs(Ldfs),
+    /// Principal feature selection.
+    Pfs(Pfs),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 9] = [
+pub const SELECTORS: [Info; 11] = [
     Info {
         name: "fisher",
         title: "Fisher score",
@@ -114,6 +120,22 @@ pub const SELECTORS: [Info; 9] = [
         cost: "O(n² d) time, O(n d) memory",
         reference: "He, Cai and Niyogi, 2005",
     },
+    Info {
+        name: "ldfs",
+        title: "LDFS",
+        finds: "columns whose combination tells classes apart, by discriminant analysis with weights that vanish",
+        needs: "classes",
+        cost: "O(n C) time a column and sweep, O(n d) memory",
+        reference: "Masaeli, Fung and Dy, 2010",
+    },
+    Info {
+        name: "pfs",
+        title: "PFS",
+        finds: "columns from which the others can be told",
+        needs: "nothing but features",
+        cost: "O(n q) time a column and sweep for q targets, O(n d) memory",
+        reference: "Masaeli et al., 2010",
+    },
 ];
 
 impl SelectorMethod {
@@ -129,6 +151,8 @@ impl SelectorMethod {
             "mutual-information" => Ok(Self::MutualInformation(MutualInformation::default())),
             "chi-squared" => Ok(Self::ChiSquared(ChiSquared::default())),
             "laplacian" => Ok(Self::Laplacian(LaplacianScore::default())),
+            "ldfs" => Ok(Self::Ldfs(Ldfs::default())),
+            "pfs" => Ok(Self::Pfs(Pfs::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -147,6 +171,8 @@ impl SelectorMethod {
             Self::MutualInformation(_) => "mutual-information",
             Self::ChiSquared(_) => "chi-squared",
             Self::Laplacian(_) => "laplacian",
+            Self::Ldfs(_) => "ldfs",
+            Self::Pfs(_) => "pfs",
         }
     }
 
@@ -161,7 +187,9 @@ impl SelectorMethod {
             | Self::InformationGain(_)
             | Self::MutualInformation(_)
             | Self::ChiSquared(_)
-            | Self::Laplacian(_) => false,
+            | Self::Laplacian(_)
+            | Self::Ldfs(_)
+            | Self::Pfs(_) => false,
         }
     }
 
@@ -170,6 +198,7 @@ impl SelectorMethod {
         match (self, target) {
             (_, Target::Classes(_)) => true,
             (Self::Laplacian(method), _) => method.graph == Graph::Knn,
+            (Self::Pfs(_), _) => true,
             (Self::Fisher(_) | Self::Relief(_) | Self::MutualInformation(_), Target::Continuous(_)) => true,
             _ => false,
         }
@@ -182,6 +211,8 @@ impl SelectorMethod {
             Self::Fisher(_) | Self::InformationGain(_) | Self::MutualInformation(_) | Self::ChiSquared(_) => {
                 false
             }
+            // They bring columns to one scale themselves.
+            Self::Ldfs(_) | Self::Pfs(_) => false,
             Self::Ffs(_) | Self::SvmRfe(_) | Self::L1Svm(_) => true,
             Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
@@ -202,6 +233,8 @@ impl SelectorMethod {
             Self::MutualInformation(method) => method.check(),
             Self::ChiSquared(method) => method.check(),
             Self::Laplacian(method) => method.check(),
+            Self::Ldfs(method) => method.check(),
+            Self::Pfs(method) => method.check(),
         }
     }
 }
@@ -218,12 +251,16 @@ impl Selector for SelectorMethod {
             Self::MutualInformation(method) => method.select(data, wanted, ctx),
             Self::ChiSquared(method) => method.select(data, wanted, ctx),
             Self::Laplacian(method) => method.select(data, wanted, ctx),
+            Self::Ldfs(method) => method.select(data, wanted, ctx),
+            Self::Pfs(method) => method.select(data, wanted, ctx),
         }
     }
 
     fn nested(&self) -> bool {
         match self {
             Self::L1Svm(method) => method.nested(),
+            Self::Ldfs(method) => method.nested(),
+            Self::Pfs(method) => method.nested(),
             _ => true,
         }
     }
