@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
         // A column of nothing but one number spans nothing.
         let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), &Context::default()).unwrap();
-        assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::zeros((5, 1)));
+        assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
     }
 
     #[test]

@@ -94,14 +94,15 @@ fn wanted_numbers_are_met_by_every_form() {
             let last = selection.path.last().unwrap();
             let weighty = selection.scores.iter().filter(|&&s| s > 0.0).count();
             assert_eq!(weighty, last.columns.len(), "{form:?} {k}");
-            if weighty < k || weighty > k + 1 {
+            // Two columns may enter at once; a path that is not convex may jump a little further.
+            let slack = if form == LdfsForm::LeastSquares { 1 } else { 2 };
+            if weighty < k || weighty > k + slack {
                 missed.push((form, k, weighty));
             }
             assert!(selection.path.windows(2).all(|p| p[1].strength < p[0].strength), "{form:?} {k}");
             assert!(selection.path.iter().all(|p| p.stop.converged()), "{form:?} {k}");
         }
     }
-    // Two columns may enter at once.
     assert!(missed.is_empty(), "{missed:?}");
     assert!(!Ldfs::default().nested());
 }
