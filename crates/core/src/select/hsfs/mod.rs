@@ -206,7 +206,7 @@ impl Hsfs {
         let mut w = Array2::zeros((problem.d(), problem.directions));
         set.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&minimum.w.row(i)));
         let nearness = path.nearness(&w);
-        let outcome = path.outcome(minimum.stop);
+        let outcome = path.outcome(&minimum);
         Ok(self.selection(prepared, problem, &w, &set, &nearness, wanted, path.points.clone(), outcome))
     }
 
