@@ -130,7 +130,7 @@ impl<'a> Path<'a> {
             });
             sets.nominate(&order[..wanted], self.problem, radius);
         }
-        sets.best(self.problem, radius, self.effort, ctx)
+        sets.best(self.problem, self.sample.as_ref(), radius, self.effort, ctx)
     }
 
     /// How far columns outside a set are from it: by their weights along the path, last place first, then by the gain
