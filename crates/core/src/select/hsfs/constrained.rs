@@ -5,7 +5,7 @@ use super::sets::{Seen, Sets};
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
-use crate::optim::Minimum;
+use crate::optim::{Minimum, row_norm};
 use crate::outcome::Outcome;
 use crate::random::Rng;
 use crate::select::selector::PathPoint;
@@ -24,6 +24,12 @@ const ROWS: usize = 1000;
 const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12 };
 const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
 const GO_ON: usize = 3;
+/// Where the answer is the solution at one radius: random starts besides, starts that go on, and those that go on to the end.
+const MORE_DRAWS: usize = 16;
+const MORE_GO_ON: usize = 12;
+const TO_THE_END: usize = 4;
+/// Columns up to which every one and every pair is a start then.
+const FEW: usize = 8;
 
 /// The path, and all that was seen on the way.
 pub(super) struct Path<'a> {
@@ -48,23 +54,51 @@ impl<'a> Path<'a> {
         ctx: &Context,
     ) -> Result<Self> {
         let last = LAST * wanted.max(AT_LEAST).min(problem.d().max(1)) as f64 * problem.unit;
-        Self::walk_to(problem, last, wanted, draws, effort, ctx)
+        let mut path = Self::begin(problem, wanted, effort, ctx)?;
+        path.go_to(last, draws, ctx)?;
+        Ok(path)
     }
 
-    /// Walks the path to a radius, from sets of `wanted` columns among others.
+    /// Walks the path to a radius whose solution is the answer.
     pub fn walk_to(
         problem: &'a Problem<'a>,
-        last: f64,
+        radius: f64,
         wanted: usize,
         draws: usize,
         effort: Effort,
         ctx: &Context,
     ) -> Result<Self> {
+        let mut path = Self::begin(problem, wanted, effort, ctx)?;
+        path.go_to(radius / GROWTH, draws, ctx)?;
+        let mut starts = path.starts_at(radius, draws, ctx);
+        let mut rng = Rng::stream(ctx.seed, "HSFS at a radius");
+        let d = problem.d();
+        if d <= FEW {
+            for a in 0..d {
+                starts.push(problem.spread_over(&[a], radius));
+                for b in 0..a {
+                    starts.push(problem.spread_over(&[a, b], radius));
+                    starts.extend([1.0, -1.0].map(|sign| problem.along(&[(a, 1.0), (b, sign)], radius)));
+                }
+            }
+        }
+        // From weights spread over many columns to such as have hardly left zero.
+        let scales = [0.3, 1.0, 3.0, 10.0];
+        starts.extend((0..MORE_DRAWS).map(|at| problem.drawn(&mut rng, scales[at % scales.len()])));
+        path.solve_from(starts, radius, MORE_GO_ON, TO_THE_END, ctx)?;
+        Ok(path)
+    }
+
+    fn begin(problem: &'a Problem<'a>, wanted: usize, effort: Effort, ctx: &Context) -> Result<Self> {
         let starts = Starts::find(problem, wanted, ctx)?;
         let sample = problem.sampled(ROWS, ctx);
-        let mut path = Self { problem, sample, effort, points: vec![], best: vec![], seen: vec![], starts };
+        Ok(Self { problem, sample, effort, points: vec![], best: vec![], seen: vec![], starts })
+    }
+
+    /// Solves at growing radii up to the last.
+    fn go_to(&mut self, last: f64, draws: usize, ctx: &Context) -> Result<()> {
         let mut radii = vec![];
-        let mut radius = FIRST * problem.unit;
+        let mut radius = FIRST * self.problem.unit;
         while radius * GROWTH.sqrt() < last {
             radii.push(radius);
             radius *= GROWTH;
@@ -73,21 +107,34 @@ impl<'a> Path<'a> {
         let total = radii.len();
         for (at, radius) in radii.into_iter().enumerate() {
             ctx.step("HSFS path", at, total)?;
-            path.visit(radius, draws, ctx)?;
+            let starts = self.starts_at(radius, draws, ctx);
+            self.solve_from(starts, radius, GO_ON, 1, ctx)?;
         }
-        Ok(path)
+        Ok(())
     }
 
-    /// The solution at one radius: from the last one, from every set of columns, and from random weights.
-    fn visit(&mut self, radius: f64, draws: usize, ctx: &Context) -> Result<()> {
+    /// The last solution, every set of columns, and random weights.
+    fn starts_at(&self, radius: f64, draws: usize, ctx: &Context) -> Vec<Array2<f64>> {
         let mut starts: Vec<Array2<f64>> = vec![];
         if let Some(last) = self.best.last() {
-            let norm = crate::optim::row_norm(&last.w);
+            let norm = row_norm(&last.w);
             starts.push(if norm > 0.0 { &last.w * (radius / norm) } else { last.w.clone() });
         }
         starts.extend(self.starts.sets.iter().map(|set| self.problem.spread_over(set, radius)));
         let mut rng = Rng::stream(ctx.seed, &format!("HSFS {}", self.best.len()));
         starts.extend((0..draws).map(|_| self.problem.drawn(&mut rng, 1.0)));
+        starts
+    }
+
+    /// The best solution at a radius, added to the path.
+    fn solve_from(
+        &mut self,
+        starts: Vec<Array2<f64>>,
+        radius: f64,
+        go_on: usize,
+        to_the_end: usize,
+        ctx: &Context,
+    ) -> Result<()> {
         let rough = self.sample.as_ref().unwrap_or(self.problem);
         let mut looks = vec![];
         for start in starts {
@@ -95,19 +142,23 @@ impl<'a> Path<'a> {
         }
         self.seen.extend(looks.iter().map(|look| Seen::of(rough, &look.w)));
         looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
-        looks.truncate(GO_ON);
+        looks.truncate(go_on);
         for look in &mut looks {
             *look = rough.solve(look.w.clone(), radius, SECOND_LOOK, ctx)?;
             self.seen.push(Seen::of(rough, &look.w));
         }
         looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
-        let best = looks.swap_remove(0);
-        let rough = best.iterations;
-        let polished = self.problem.solve(best.w, radius, self.effort, ctx)?;
-        let polished = Minimum { iterations: polished.iterations + rough, ..polished };
-        self.points.push(point(self.problem, radius, &polished));
-        self.seen.push(Seen::of(self.problem, &polished.w));
-        self.best.push(polished);
+        looks.truncate(to_the_end);
+        let mut polished = vec![];
+        for look in looks {
+            let found = self.problem.solve(look.w, radius, self.effort, ctx)?;
+            polished.push(Minimum { iterations: found.iterations + look.iterations, ..found });
+        }
+        polished.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        let best = polished.swap_remove(0);
+        self.points.push(point(self.problem, radius, &best));
+        self.seen.push(Seen::of(self.problem, &best.w));
+        self.best.push(best);
         Ok(())
     }
 

@@ -52,6 +52,8 @@ const NAME: &str = "HSFS";
 
 /// The largest number of columns that is tried without a wanted one.
 const OWN_MOST: usize = 12;
+/// Numbers that are tried beyond the best so far.
+const PATIENCE: usize = 3;
 /// The share of the largest HSIC on rows kept apart that is enough.
 const ENOUGH: f64 = 0.95;
 
@@ -286,6 +288,11 @@ impl Hsfs {
             let (set, minimum) = path.pick(k, &quiet)?;
             let value = judge.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
             values.push(-value);
+            // Three more columns without a gain, and there will be none.
+            let best = (0..k).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a))).unwrap_or(0);
+            if k > best + PATIENCE {
+                break;
+            }
         }
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Where nothing is told of rows kept apart, one column is as good as any number.

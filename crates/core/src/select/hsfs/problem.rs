@@ -189,6 +189,14 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
+    /// Weights of some columns along one line, with these signs, that together have this norm.
+    pub fn along(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
+        let mut w = Array2::zeros((self.d(), self.directions));
+        let each = radius / columns.len().max(1) as f64;
+        columns.iter().for_each(|&(j, sign)| w.row_mut(j).fill(sign * each));
+        if self.is_diagonal() { w.mapv(f64::abs) } else { w }
+    }
+
     /// Random weights under which a typical pair of rows is neither equal nor strange.
     pub fn drawn(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
         let shape = (self.d(), self.directions);
