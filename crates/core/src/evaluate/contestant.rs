@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
-use crate::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use crate::select::{SELECTORS, Selection, Selector, SelectorMethod, Wanted};
 use crate::space::{KernelSpaceSelector, SPACES, Tune};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,11 @@ impl Method {
             Self::Random => Ok(Ranking::Once(Ranked::plain(rows.shuffled(ctx)))),
             Self::Everything => Ok(Ranking::Once(Ranked::plain((0..rows.train.d()).collect()))),
             // A smaller number is not the beginning of a larger one: each is a selection of its own.
-            Self::Columns(selector) => Ok(Ranking::each(counts, |k| Ranked::columns(selector, rows, k, ctx))),
+            Self::Columns(selector) => {
+                let each = selector.select_each(rows.for_selector(selector), counts, ctx);
+                let ranked = each.into_iter().map(|selection| selection.map(Ranked::of));
+                Ok(Ranking::Each(counts.iter().copied().zip(ranked).collect()))
+            }
             Self::Space(space) => {
                 Ok(Ranking::each(counts, |k| Ranked::directions(space, rows, Wanted::Count(k), ctx)))
             }
@@ -196,9 +200,12 @@ impl Ranked {
     }
 
     fn columns(selector: &SelectorMethod, rows: &FoldRows, k: usize, ctx: &Context) -> Result<Self> {
-        let selection = selector.select(rows.for_selector(selector), Wanted::Count(k), ctx)?;
+        Ok(Self::of(selector.select(rows.for_selector(selector), Wanted::Count(k), ctx)?))
+    }
+
+    fn of(selection: Selection) -> Self {
         let converged = selection.outcome.stop.converged();
-        Ok(Self::Columns { order: selection.order, converged })
+        Self::Columns { order: selection.order, converged }
     }
 
     fn directions(

@@ -1,10 +1,14 @@
 //! The columns of a linear problem, centred and scaled without being filled.
 
 use super::coordinate::SparseColumns;
-use crate::linalg::multiply;
+use crate::error::Result;
+use crate::linalg::{multiply, symmetric_eigen};
 use crate::simd::{add_scaled, dot};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
+
+/// The most columns of which all products are made.
+const MOST_COMPRESSED: usize = 1000;
 
 /// Columns $s_j (x_j - c_j 1)$ of a matrix, for products with one at a time.
 ///
@@ -78,6 +82,40 @@ impl Design {
         Self { n, cells: Cells::Sparse { columns, centre, scale, sum }, curvature }
     }
 
+    /// Fewer rows with the same least-squares problem, where there are many more rows than columns and these are dense:
+    /// columns and targets with the same products $X^T X / n$ and $X^T T / n$. What is lost is a constant.
+    pub(super) fn compressed(&self, target: &Array2<f64>) -> Result<Option<(Self, Array2<f64>)>> {
+        let Cells::Dense(columns) = &self.cells else { return Ok(None) };
+        let d = self.d();
+        if d > MOST_COMPRESSED || self.n < 2 * d {
+            return Ok(None);
+        }
+        let n = self.n as f64;
+        let products = multiply(columns.view(), columns.t()) / n;
+        let eigen = symmetric_eigen(products.view())?;
+        let floor = 1e-13 * eigen.values.first().copied().unwrap_or(0.0);
+        let kept = eigen.values.iter().take_while(|&&v| v > floor).count();
+        if kept == 0 {
+            return Ok(None);
+        }
+        // K = V L V^T: columns sqrt(r L) V^T and targets sqrt(r / L) V^T X^T T / n, with r rows.
+        let vectors = eigen.vectors.slice(s![.., ..kept]);
+        let roots: Array1<f64> = eigen.values.iter().take(kept).map(|v| (kept as f64 * v).sqrt()).collect();
+        let mut fewer = &vectors * &roots;
+        for (j, mut column) in fewer.rows_mut().into_iter().enumerate() {
+            if self.curvature[j] == 0.0 {
+                column.fill(0.0);
+            }
+        }
+        let along =
+            self.products(&self.residual(target, &Array2::zeros((d, target.ncols()))), target.ncols());
+        let turned = multiply((&vectors / &roots * kept as f64).t(), along.view());
+        let curvature =
+            fewer.rows().into_iter().map(|c| c.iter().map(|v| v * v).sum::<f64>() / kept as f64).collect();
+        let cells = Cells::Dense(fewer.as_standard_layout().into_owned());
+        Ok(Some((Self { n: kept, cells, curvature }, turned.as_standard_layout().into_owned())))
+    }
+
     /// Number of rows.
     pub fn n(&self) -> usize {
         self.n
@@ -91,6 +129,27 @@ impl Design {
     /// $\lVert X_j \rVert^2 / n$
     pub fn curvature(&self, j: usize) -> f64 {
         self.curvature[j]
+    }
+
+    /// $X W$
+    pub fn times(&self, w: &Array2<f64>) -> Array2<f64> {
+        match &self.cells {
+            // Where most rows of W are zero their columns need not be read.
+            Cells::Dense(columns) if 2 * used(w) > self.d() => {
+                multiply(columns.t(), w.view()).as_standard_layout().into_owned()
+            }
+            _ => {
+                let mut out = self.residual(&Array2::zeros((self.n, w.ncols())), w).into_array(self.n);
+                out.mapv_inplace(|v| -v);
+                out
+            }
+        }
+    }
+
+    /// $X^T R / n$
+    pub fn transposed_times(&self, r: &Array2<f64>) -> Array2<f64> {
+        let nothing = Array2::zeros((self.d(), r.ncols()));
+        self.products(&self.residual(r, &nothing), r.ncols())
     }
 
     /// $T - X W$
@@ -187,6 +246,21 @@ impl Design {
 }
 
 impl Residual {
+    /// The residual as a matrix of `n` rows.
+    fn into_array(self, n: usize) -> Array2<f64> {
+        if self.offset.is_empty() {
+            let q = self.cells.len() / n;
+            let by_column = Array2::from_shape_vec((q, n), self.cells).expect("a run per column");
+            return by_column.t().as_standard_layout().into_owned();
+        }
+        let q = self.offset.len();
+        let mut rows = Array2::from_shape_vec((n, q), self.cells).expect("a run per row");
+        rows.rows_mut().into_iter().for_each(|mut row| {
+            row.iter_mut().zip(&self.offset).for_each(|(r, offset)| *r += offset);
+        });
+        rows
+    }
+
     /// $\lVert R \rVert^2$ and $\langle R, T \rangle$
     pub(super) fn sums(&self, target: &Array2<f64>) -> (f64, f64) {
         let (n, q) = target.dim();
@@ -203,6 +277,11 @@ impl Residual {
     }
 }
 
+/// Rows of which some entry is not zero.
+fn used(w: &Array2<f64>) -> usize {
+    w.rows().into_iter().filter(|row| row.iter().any(|&w| w != 0.0)).count()
+}
+
 fn row_slice(columns: &Array2<f64>, j: usize) -> &[f64] {
     let n = columns.ncols();
     &columns.as_slice().expect("standard layout")[j * n..(j + 1) * n]
@@ -212,6 +291,35 @@ fn row_slice(columns: &Array2<f64>, j: usize) -> &[f64] {
 mod tests {
     use super::*;
     use ndarray::array;
+
+    #[test]
+    fn fewer_rows_with_the_same_products() {
+        let mut rng = crate::random::Rng::new(1);
+        // A copy and a column of zeros among five.
+        let x = Array2::from_shape_fn((40, 3), |_| rng.normal());
+        let x = ndarray::concatenate![ndarray::Axis(1), x, x.slice(s![.., ..1]), Array2::zeros((40, 1))];
+        let target = Array2::from_shape_simple_fn((40, 2), || rng.normal());
+        let design = Design::dense(x.view(), &[0.0; 5], &[1.0; 5]);
+        let (fewer, turned) = design.compressed(&target).unwrap().unwrap();
+        assert_eq!((fewer.n(), fewer.d(), fewer.curvature(4)), (3, 5, 0.0));
+        let w = Array2::from_shape_simple_fn((5, 2), || rng.normal());
+        let (a, b) = (design.residual(&target, &w), fewer.residual(&turned, &w));
+        assert!((design.products(&a, 2) - fewer.products(&b, 2)).iter().all(|e| e.abs() < 1e-13));
+        // The same value but for a constant.
+        let zero = Array2::zeros((5, 2));
+        let value = |design: &Design, target: &Array2<f64>, w: &Array2<f64>| {
+            design.residual(target, w).sums(target).0 / design.n() as f64
+        };
+        let change = value(&design, &target, &w) - value(&design, &target, &zero);
+        let same = value(&fewer, &turned, &w) - value(&fewer, &turned, &zero);
+        assert!((change - same).abs() < 1e-12, "{change} {same}");
+        assert!(
+            Design::dense(x.slice(s![..9, ..]), &[0.0; 5], &[1.0; 5])
+                .compressed(&target.slice(s![..9, ..]).to_owned())
+                .unwrap()
+                .is_none()
+        );
+    }
 
     #[test]
     fn sparse_columns_are_centred_without_being_filled() {
@@ -239,6 +347,11 @@ mod tests {
                 assert!(one.iter().zip(all.row(j)).all(|(a, b)| (a - b).abs() < 1e-13));
                 let square: f64 = filled.column(j).iter().map(|v| v * v).sum();
                 assert!((design.curvature(j) - square / 4.0).abs() < 1e-13);
+            }
+            assert!((&design.transposed_times(&rest) - &products).iter().all(|e| e.abs() < 1e-13));
+            let one_row = array![[0.5, -1.0, 0.0], [0.0, 0.0, 0.0]];
+            for w in [&w, &one_row] {
+                assert!((&design.times(w) - &filled.dot(w)).iter().all(|e| e.abs() < 1e-13));
             }
             let (square, along) = residual.sums(&target);
             assert!((square - rest.iter().map(|v| v * v).sum::<f64>()).abs() < 1e-12);

@@ -19,6 +19,11 @@
 //! Michelot, *A finite algorithm for finding the projection of a point onto the canonical simplex*, 1986.
 
 use ndarray::Array2;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+
+/// Rows that one task sorts.
+const ROWS: usize = 1024;
 
 /// $\Omega(W) = \sum_j \max_k |w_{jk}|$
 pub fn row_norm(w: &Array2<f64>) -> f64 {
@@ -118,7 +123,10 @@ impl Heights {
     fn new(w: &Array2<f64>) -> Self {
         let q = w.ncols();
         let mut sizes: Vec<f64> = w.iter().map(|v| v.abs()).collect();
-        sizes.chunks_exact_mut(q).for_each(|row| row.sort_unstable_by(|a, b| b.total_cmp(a)));
+        sizes.par_chunks_mut(q * ROWS).for_each(|rows| {
+            // Numbers that are not negative are in the order of their bits.
+            rows.chunks_exact_mut(q).for_each(|row| row.sort_unstable_by_key(|a| Reverse(a.to_bits())));
+        });
         Self { q, sizes }
     }
 

@@ -106,6 +106,9 @@ impl Default for TwoMetric {
 /// Changes of the point and of the gradient, oldest first.
 type Pairs = VecDeque<(Array2<f64>, Array2<f64>)>;
 
+/// A point, its gradient and its value.
+type Point = (Array2<f64>, Array2<f64>, f64);
+
 impl TwoMetric {
     /// Minimises from `start`, which need not lie in the box. The objective is the criterion.
     pub fn minimise(
@@ -288,7 +291,7 @@ fn search(
     direction: &Array2<f64>,
     ctx: &Context,
     evaluations: &mut usize,
-) -> Result<Option<(Array2<f64>, Array2<f64>, f64)>> {
+) -> Result<Option<Point>> {
     let mut length = 1.0;
     let mut next_gradient = Array2::zeros(w.dim());
     for _ in 0..HALVINGS {

@@ -10,7 +10,9 @@ use super::hsic_lasso::HsicLasso;
 use super::information::InformationGain;
 use super::l1_svm::L1Svm;
 use super::laplacian::{Graph, LaplacianScore};
+use super::ldfs::Ldfs;
 use super::mutual::MutualInformation;
+use super::pfs::Pfs;
 use super::relief::{Relief, Units};
 use super::selector::{Selection, Selector, Wanted};
 use super::svm_rfe::SvmRfe;
@@ -50,10 +52,14 @@ pub enum SelectorMethod {
     Bahsic(Bahsic),
     /// The lasso over kernel matrices.
     HsicLasso(HsicLasso),
+    /// Linear discriminant feature selection.
+    Ldfs(Ldfs),
+    /// Principal feature selection.
+    Pfs(Pfs),
 }
 
 /// What there is to know about each selector before using it.
-pub const SELECTORS: [Info; 13] = [
+pub const SELECTORS: [Info; 15] = [
     Info {
         name: "fisher",
         title: "Fisher score",
@@ -158,6 +164,22 @@ pub const SELECTORS: [Info; 13] = [
         cost: "O(n) time a column, O(n) memory for each that comes near",
         reference: "Yamada et al., 2014; Climente-Gonzalez et al., 2019",
     },
+    Info {
+        name: "ldfs",
+        title: "LDFS",
+        finds: "columns whose combination tells classes apart, by discriminant analysis with weights that vanish",
+        needs: "classes",
+        cost: "O(n C) time a column and sweep, O(n d) memory",
+        reference: "Masaeli, Fung and Dy, 2010",
+    },
+    Info {
+        name: "pfs",
+        title: "PFS",
+        finds: "columns from which the others can be told",
+        needs: "nothing but features",
+        cost: "O(n q) time a column and sweep for q targets, O(n d) memory",
+        reference: "Masaeli et al., 2010",
+    },
 ];
 
 impl SelectorMethod {
@@ -177,6 +199,8 @@ impl SelectorMethod {
             "fohsic" => Ok(Self::Fohsic(Fohsic::default())),
             "bahsic" => Ok(Self::Bahsic(Bahsic::default())),
             "hsic-lasso" => Ok(Self::HsicLasso(HsicLasso::default())),
+            "ldfs" => Ok(Self::Ldfs(Ldfs::default())),
+            "pfs" => Ok(Self::Pfs(Pfs::default())),
             _ => Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name))),
         }
     }
@@ -199,6 +223,8 @@ impl SelectorMethod {
             Self::Fohsic(_) => "fohsic",
             Self::Bahsic(_) => "bahsic",
             Self::HsicLasso(_) => "hsic-lasso",
+            Self::Ldfs(_) => "ldfs",
+            Self::Pfs(_) => "pfs",
         }
     }
 
@@ -217,7 +243,9 @@ impl SelectorMethod {
             | Self::Hsfs(_)
             | Self::Fohsic(_)
             | Self::Bahsic(_)
-            | Self::HsicLasso(_) => false,
+            | Self::HsicLasso(_)
+            | Self::Ldfs(_)
+            | Self::Pfs(_) => false,
         }
     }
 
@@ -231,6 +259,7 @@ impl SelectorMethod {
                 Target::Continuous(_),
             ) => true,
             (Self::Fohsic(_) | Self::Bahsic(_) | Self::HsicLasso(_), Target::Continuous(_)) => true,
+            (Self::Pfs(_), _) => true,
             _ => false,
         }
     }
@@ -250,6 +279,8 @@ impl SelectorMethod {
             | Self::Fohsic(_)
             | Self::Bahsic(_)
             | Self::Hsfs(_) => true,
+            // They bring columns to one scale themselves.
+            Self::Ldfs(_) | Self::Pfs(_) => false,
             Self::Laplacian(method) => method.graph == Graph::Knn,
             Self::Relief(method) => method.units == Units::Given,
         }
@@ -273,6 +304,8 @@ impl SelectorMethod {
             Self::Fohsic(method) => method.check(),
             Self::Bahsic(method) => method.check(),
             Self::HsicLasso(method) => method.check(),
+            Self::Ldfs(method) => method.check(),
+            Self::Pfs(method) => method.check(),
         }
     }
 }
@@ -293,6 +326,15 @@ impl Selector for SelectorMethod {
             Self::Fohsic(method) => method.select(data, wanted, ctx),
             Self::Bahsic(method) => method.select(data, wanted, ctx),
             Self::HsicLasso(method) => method.select(data, wanted, ctx),
+            Self::Ldfs(method) => method.select(data, wanted, ctx),
+            Self::Pfs(method) => method.select(data, wanted, ctx),
+        }
+    }
+
+    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        match self {
+            Self::Hsfs(method) => method.select_each(data, counts, ctx),
+            _ => counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect(),
         }
     }
 
@@ -301,6 +343,8 @@ impl Selector for SelectorMethod {
             Self::L1Svm(method) => method.nested(),
             Self::Hsfs(method) => method.nested(),
             Self::HsicLasso(method) => method.nested(),
+            Self::Ldfs(method) => method.nested(),
+            Self::Pfs(method) => method.nested(),
             _ => true,
         }
     }

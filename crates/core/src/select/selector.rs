@@ -15,6 +15,11 @@ pub trait Selector {
     /// Ranks all columns and keeps `wanted` of them.
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection>;
 
+    /// Keeps several numbers of columns, each by a selection of its own; methods that share work between them do.
+    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect()
+    }
+
     /// Whether a smaller wanted number gives the first of a larger one's.
     fn nested(&self) -> bool {
         true

@@ -18,18 +18,25 @@ const FIRST: f64 = 0.5;
 const LAST: f64 = 1.5;
 /// The path goes at least as far as for this many columns.
 const AT_LEAST: usize = 4;
-/// How well a start is solved before the best is chosen.
-const ROUGH: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
-/// How well a set of columns is solved before the best is chosen.
-const SET: Effort = Effort { tolerance: 1e-5, max_iterations: 100 };
-/// Sets that are solved from several starts.
+/// Rows up to which starts and sets are compared by all; of more, by a sample.
+const ROWS: usize = 1000;
+/// How well each start is solved before the better ones go on, and how many do.
+const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12 };
+const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
+const GO_ON: usize = 3;
+/// Sets that are looked at twice, and those that are then solved from several starts.
+const SEMIFINALISTS: usize = 16;
 const FINALISTS: usize = 6;
 /// Random starts of a finalist.
 const DRAWS: usize = 4;
+/// How well a finalist is solved.
+const SET: Effort = Effort { tolerance: 1e-5, max_iterations: 100 };
 
 /// The path, and all that was seen on the way.
 pub(super) struct Path<'a> {
     problem: &'a Problem<'a>,
+    /// The problem by which starts and sets are compared, if it is another.
+    sample: Option<Problem<'static>>,
     effort: Effort,
     pub points: Vec<PathPoint>,
     pub best: Vec<Minimum>,
@@ -61,7 +68,8 @@ impl<'a> Path<'a> {
         ctx: &Context,
     ) -> Result<Self> {
         let starts = Starts::find(problem, wanted, ctx)?;
-        let mut path = Self { problem, effort, points: vec![], best: vec![], seen: vec![], starts };
+        let sample = problem.sampled(ROWS, ctx);
+        let mut path = Self { problem, sample, effort, points: vec![], best: vec![], seen: vec![], starts };
         let mut radii = vec![];
         let mut radius = FIRST * problem.unit;
         while radius * GROWTH.sqrt() < last {
@@ -87,16 +95,20 @@ impl<'a> Path<'a> {
         starts.extend(self.starts.sets.iter().map(|set| self.problem.spread_over(set, radius)));
         let mut rng = Rng::stream(ctx.seed, &format!("HSFS {}", self.best.len()));
         starts.extend((0..draws).map(|_| self.problem.drawn(&mut rng, 1.0)));
-        let mut best: Option<Minimum> = None;
+        let rough = self.sample.as_ref().unwrap_or(self.problem);
+        let mut looks = vec![];
         for start in starts {
-            ctx.check()?;
-            let found = self.problem.solve(start, radius, ROUGH, ctx)?;
-            self.seen.push(found.w.clone());
-            if best.as_ref().is_none_or(|best| found.objective < best.objective) {
-                best = Some(found);
-            }
+            looks.push(rough.solve(start, radius, FIRST_LOOK, ctx)?);
         }
-        let best = best.expect("there is a start");
+        self.seen.extend(looks.iter().map(|look| look.w.clone()));
+        looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        looks.truncate(GO_ON);
+        for look in &mut looks {
+            *look = rough.solve(look.w.clone(), radius, SECOND_LOOK, ctx)?;
+            self.seen.push(look.w.clone());
+        }
+        looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        let best = looks.swap_remove(0);
         let rough = best.iterations;
         let polished = self.problem.solve(best.w, radius, self.effort, ctx)?;
         let polished = Minimum { iterations: polished.iterations + rough, ..polished };
@@ -143,32 +155,43 @@ impl<'a> Path<'a> {
             set.sort_unstable();
             sets.insert(set.clone(), self.problem.spread_over(&set, radius));
         }
+        let rough = self.sample.as_ref().unwrap_or(self.problem);
         let mut finalists: Vec<(Vec<usize>, Problem, Minimum)> = vec![];
         for (set, w) in sets {
-            ctx.check()?;
-            let part = self.problem.among(&set);
-            let found = part.solve(w.select(Axis(0), &set), radius, SET, ctx)?;
+            let part = rough.among(&set);
+            let found = part.solve(w.select(Axis(0), &set), radius, FIRST_LOOK, ctx)?;
             finalists.push((set, part, found));
-            finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
-            finalists.truncate(FINALISTS);
         }
+        let best_of = |finalists: &mut Vec<(Vec<usize>, Problem, Minimum)>, most| {
+            finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
+            finalists.truncate(most);
+        };
+        best_of(&mut finalists, SEMIFINALISTS);
+        for (_, part, found) in &mut finalists {
+            *found = part.solve(found.w.clone(), radius, SECOND_LOOK, ctx)?;
+        }
+        best_of(&mut finalists, FINALISTS);
         let mut rng = Rng::stream(ctx.seed, "HSFS finalists");
         for (_, part, best) in &mut finalists {
             let all: Vec<usize> = (0..wanted).collect();
-            let mut starts = vec![part.spread_over(&all, radius)];
+            let mut starts = vec![best.w.clone(), part.spread_over(&all, radius)];
             starts.extend((0..DRAWS).map(|_| part.drawn(&mut rng, (wanted as f64).sqrt())));
             for start in starts {
-                ctx.check()?;
                 let found = part.solve(start, radius, SET, ctx)?;
                 if found.objective < best.objective {
                     *best = found;
                 }
             }
         }
-        finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
-        let (set, part, best) = finalists.swap_remove(0);
-        let polished = part.solve(best.w, radius, self.effort, ctx)?;
-        Ok((set, polished))
+        // All rows decide between the two that are best on the sample.
+        best_of(&mut finalists, if self.sample.is_some() { 2 } else { 1 });
+        let mut last = vec![];
+        for (set, _, found) in finalists {
+            let polished = self.problem.among(&set).solve(found.w, radius, self.effort, ctx)?;
+            last.push((set, polished));
+        }
+        last.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
+        Ok(last.swap_remove(0))
     }
 
     /// How far columns outside a set are from it: by their weights along the path, last place first, then by the gain

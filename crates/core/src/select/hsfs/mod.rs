@@ -31,6 +31,8 @@ mod constrained;
 mod penalised;
 mod problem;
 mod starts;
+#[cfg(test)]
+mod tests;
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::{Context, Quiet};
@@ -166,27 +168,6 @@ impl Hsfs {
 
     fn effort(&self) -> Effort {
         Effort { tolerance: self.tol, max_iterations: self.max_iter }
-    }
-
-    /// Several wanted numbers of columns at once: the path is walked once for all.
-    pub fn select_each(
-        &self,
-        data: &Dataset,
-        counts: &[usize],
-        ctx: &Context,
-    ) -> Result<Vec<Result<Selection>>> {
-        let prepared = self.prepare(data)?;
-        let most = counts.iter().copied().max().unwrap_or(1).min(prepared.columns.len()).max(1);
-        let problem = Problem::new(self, &prepared.data, ctx)?;
-        if self.form == Form::Penalised || self.radius.is_some() {
-            return Ok(counts.iter().map(|&k| self.select(data, Wanted::Count(k), ctx)).collect());
-        }
-        let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
-        let one = |&k: &usize| {
-            let k = Wanted::Count(k).resolve(NAME, data.d())?.unwrap_or(k);
-            self.answer(&prepared, &problem, &path, k, ctx)
-        };
-        Ok(counts.iter().map(one).collect())
     }
 
     /// The data without constant columns.
@@ -385,6 +366,28 @@ impl Selector for Hsfs {
                 self.answer(&prepared, &problem, &path, count, ctx)
             }
         }
+    }
+
+    /// The path is walked once for all numbers.
+    fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
+        if self.form == Form::Penalised || self.radius.is_some() || counts.is_empty() {
+            return counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect();
+        }
+        let each = || {
+            let prepared = self.prepare(data)?;
+            let problem = Problem::new(self, &prepared.data, ctx)?;
+            let most = counts.iter().copied().max().unwrap_or(1).clamp(1, prepared.columns.len());
+            let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
+            let one = |&count: &usize| {
+                Wanted::Count(count).resolve(NAME, data.d())?;
+                self.answer(&prepared, &problem, &path, count, ctx)
+            };
+            Ok(counts.iter().map(one).collect())
+        };
+        // What is wrong with the data is wrong for every number, and is said for each.
+        each().unwrap_or_else(|_: Error| {
+            counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect()
+        })
     }
 
     fn nested(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::data::{Dataset, Rows};
 use crate::dependence::projection::{
     Diagonal, Exact, Fourier, Nystrom, OfProjection, Projected, unit_factor,
 };
-use crate::dependence::target_factor;
+use crate::dependence::{centre, target_factor};
 use crate::error::{Error, Result};
 use crate::optim::{Bounds, Criterion, Hold, Minimum, Spectral, TwoMetric};
 use crate::outcome::Stop;
@@ -107,6 +107,29 @@ impl<'a> Problem<'a> {
             directions: self.directions,
             unit: self.unit,
         }
+    }
+
+    /// The same problem over some of the rows, all pairs of which are taken; nothing if they are all there are, or do not
+    /// have a target worth the name.
+    pub fn sampled(&self, most: usize, ctx: &Context) -> Option<Problem<'static>> {
+        if self.n() <= most {
+            return None;
+        }
+        let rows = Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most);
+        let mut y = self.y.select(Axis(0), &rows);
+        centre(&mut y);
+        let y = unit_factor(&y);
+        if y.iter().all(|v| *v == 0.0) {
+            return None;
+        }
+        let inner = self.inner.as_ref().map(|_| Arc::new(Exact::new(y.clone())) as Arc<dyn OfProjection>);
+        Some(Problem {
+            x: Cow::Owned(self.x.take_rows(&rows)),
+            y: Arc::new(y),
+            inner,
+            directions: self.directions,
+            unit: self.unit,
+        })
     }
 
     /// What is to be minimised, as the solvers know it.

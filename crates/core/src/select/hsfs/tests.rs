@@ -1,0 +1,193 @@
+use super::*;
+use crate::data::synthetic::{Pattern, Planted, Synthetic};
+use crate::data::{Rows, SparseRows, Standardizer};
+use crate::optim::row_norm;
+use ndarray::array;
+
+fn planted(pattern: Pattern, rows: usize, columns: usize, seed: u64, continuous: bool) -> Planted {
+    let made = Synthetic { pattern, rows, columns, seed, continuous, ..Synthetic::default() }.make().unwrap();
+    let x = Standardizer::fit(made.data.x()).apply(made.data.x()).unwrap();
+    Planted { data: made.data.with_x(x).unwrap(), relevant: made.relevant }
+}
+
+fn select(method: &Hsfs, data: &Dataset, wanted: Wanted) -> Selection {
+    method.select(data, wanted, &Context::default()).unwrap()
+}
+
+fn found(selection: &Selection, planted: &Planted) -> usize {
+    selection.selected().iter().filter(|j| planted.relevant.contains(j)).count()
+}
+
+#[test]
+fn what_is_planted_is_found() {
+    // Ten seeds of each are in docs/planted_truth.md; these are as many as a test has time for.
+    for (pattern, rows, wanted) in [
+        (Pattern::Linear, 500, 2),
+        (Pattern::Ring, 500, 2),
+        (Pattern::Xor, 500, 2),
+        (Pattern::XorRing, 1000, 4),
+    ] {
+        let planted = planted(pattern, rows, 100, 1, false);
+        let selection = select(&Hsfs::default(), &planted.data, Wanted::Count(wanted));
+        assert_eq!(found(&selection, &planted), wanted, "{pattern:?}");
+    }
+}
+
+#[test]
+fn the_number_itself_is_found_for_an_xor() {
+    let planted = planted(Pattern::Xor, 300, 10, 2, false);
+    let selection = select(&Hsfs::default(), &planted.data, Wanted::OwnRule);
+    assert_eq!((selection.n_selected, found(&selection, &planted)), (2, 2));
+}
+
+#[test]
+fn numbers_are_explained_as_classes_are() {
+    let planted = planted(Pattern::Xor, 300, 12, 3, true);
+    assert_eq!(found(&select(&Hsfs::default(), &planted.data, Wanted::Count(2)), &planted), 2);
+}
+
+#[test]
+fn copies_are_not_all_kept() {
+    let planted = planted(Pattern::Redundant, 300, 20, 4, false);
+    let selection = select(&Hsfs::default(), &planted.data, Wanted::Count(2));
+    let group = |j: usize| match planted.relevant.iter().position(|&r| r == j) {
+        Some(0 | 2 | 3) => 1,
+        Some(1 | 4 | 5) => 2,
+        _ => 0,
+    };
+    let mut groups: Vec<usize> = selection.selected().iter().map(|&j| group(j)).collect();
+    groups.sort_unstable();
+    assert_eq!(groups, [1, 2], "one of each kind");
+}
+
+#[test]
+fn a_radius_is_kept_and_zeros_are_exact() {
+    let planted = planted(Pattern::Ring, 200, 15, 5, false);
+    let method = Hsfs { radius: Some(0.4), ..Hsfs::default() };
+    let selection = select(&method, &planted.data, Wanted::OwnRule);
+    let coef = selection.coef.as_ref().unwrap();
+    assert!(row_norm(coef) <= 0.4 + 1e-12);
+    let zero = |j: usize| coef.row(j).iter().all(|w| *w == 0.0);
+    assert_eq!((0..15).filter(|&j| !zero(j)).count(), selection.n_selected);
+    assert!(selection.n_selected < 15 && (0..15).all(|j| zero(j) == (selection.scores[j] == 0.0)));
+    // The last place of the path is the answer, and it is stationary to the tolerance.
+    let last = selection.path.last().unwrap();
+    assert_eq!((last.strength, last.columns.len()), (0.4, selection.n_selected));
+    assert!(last.optimality <= method.tol, "{}", last.optimality);
+    // HSIC does not fall as the ball grows.
+    assert!(selection.path.windows(2).all(|w| w[1].objective <= w[0].objective + 1e-9));
+}
+
+#[test]
+fn the_penalised_form_says_that_it_collapses() {
+    let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();
+    let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
+    let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
+    let method = Hsfs { form: Form::Penalised, ..Hsfs::default() };
+    let selection = select(&method, &data, Wanted::Count(1));
+    let counts: Vec<usize> = selection.path.iter().map(|p| p.columns.len()).collect();
+    assert_eq!(counts.last(), Some(&0), "{counts:?}");
+    assert!(counts[counts.len() - 2] > 1, "a jump from several to none: {counts:?}");
+    assert_eq!(selection.outcome.stop, Stop::Collapsed);
+    assert_eq!(selection.scores.iter().filter(|s| **s > 0.0).count(), 1);
+    let much = Hsfs { penalty: Some(10.0), ..method };
+    let nothing = select(&much, &data, Wanted::OwnRule);
+    assert_eq!((nothing.outcome.stop, nothing.n_selected), (Stop::Collapsed, 1));
+}
+
+#[test]
+fn one_weight_per_column_finds_the_same() {
+    for form in [Form::Constrained, Form::Penalised] {
+        let planted = planted(Pattern::Xor, 300, 12, 6, false);
+        let method = Hsfs { diagonal: true, form, ..Hsfs::default() };
+        let selection = select(&method, &planted.data, Wanted::Count(2));
+        assert_eq!(found(&selection, &planted), 2, "{form:?}");
+        let coef = selection.coef.unwrap();
+        assert_eq!(coef.dim(), (12, 1));
+        assert!(coef.iter().all(|w| *w >= 0.0));
+    }
+}
+
+#[test]
+fn approximations_find_the_same() {
+    let planted = planted(Pattern::Ring, 400, 10, 7, false);
+    for approximation in [Approximation::Exact, Approximation::Fourier, Approximation::Nystrom] {
+        let method = Hsfs { approximation, features: 128, ..Hsfs::default() };
+        assert_eq!(
+            found(&select(&method, &planted.data, Wanted::Count(2)), &planted),
+            2,
+            "{approximation:?}"
+        );
+    }
+}
+
+#[test]
+fn several_numbers_at_once_are_the_same_as_each() {
+    let planted = planted(Pattern::Ring, 150, 8, 8, false);
+    let each = Hsfs::default().select_each(&planted.data, &[2, 4], &Context::default());
+    // The path of two columns ends earlier than that of four, but the best four are the same walk's.
+    let alone = select(&Hsfs::default(), &planted.data, Wanted::Count(4));
+    assert_eq!(each[1].as_ref().unwrap(), &alone);
+    assert_eq!(each[0].as_ref().unwrap().n_selected, 2);
+    let too_many = Hsfs::default().select_each(&planted.data, &[2, 9], &Context::default());
+    assert!(too_many[0].is_ok() && too_many[1].is_err());
+}
+
+#[test]
+fn sparse_rows_and_wide_ones() {
+    // Wide enough for the working set; mostly zeros, two columns decide.
+    let mut rng = Rng::new(9);
+    let (n, d) = (120, 2500);
+    let (mut start, mut column, mut value, mut codes) = (vec![0], vec![], vec![], vec![]);
+    for _ in 0..n {
+        let (a, b) = (rng.normal(), rng.normal());
+        codes.push(usize::from(a + b > 0.0));
+        for j in 0..d {
+            let v = match j {
+                17 => a,
+                1234 => b,
+                _ if rng.uniform() < 0.01 => rng.normal(),
+                _ => continue,
+            };
+            column.push(j as u32);
+            value.push(v);
+        }
+        start.push(column.len());
+    }
+    let sparse: Rows = SparseRows::new(d, start, column, value).unwrap().into();
+    let target = crate::data::Target::Classes(crate::data::Classes::from_codes(codes));
+    let of = |x: Rows| {
+        let data = Dataset::with_target(x, target.clone()).unwrap();
+        let mut best = select(&Hsfs::default(), &data, Wanted::Count(2)).selected().to_vec();
+        best.sort_unstable();
+        best
+    };
+    assert_eq!(of(sparse.clone()), [17, 1234]);
+    assert_eq!(of(sparse.to_dense().into()), [17, 1234]);
+}
+
+#[test]
+fn constant_columns_come_last_and_bad_parameters_are_refused() {
+    let x = array![[1.0, 0.0, 5.0], [1.0, 1.0, 3.0], [1.0, 0.1, 4.0], [1.0, 1.2, 2.0], [1.0, 0.2, 6.0]];
+    let data = Dataset::labelled(x, vec![0, 1, 0, 1, 0]).unwrap();
+    let selection = select(&Hsfs::default(), &data, Wanted::Count(1));
+    assert_eq!(selection.selected(), [1]);
+    assert_eq!((selection.order[2], selection.scores[0]), (0, 0.0));
+    let all = select(&Hsfs::default(), &data, Wanted::Count(3));
+    assert_eq!(all.order[2], 0);
+    let refused =
+        |method: Hsfs, wanted| method.select(&data, wanted, &Context::default()).unwrap_err().to_string();
+    let d = Hsfs::default;
+    assert!(
+        refused(Hsfs { width: Some(0.0), ..d() }, Wanted::OwnRule).contains("'width' must be a positive")
+    );
+    assert!(
+        refused(Hsfs { penalty: Some(1.0), ..d() }, Wanted::OwnRule).contains("left out in the constrained")
+    );
+    assert!(refused(Hsfs { radius: Some(1.0), ..d() }, Wanted::Count(1)).contains("left out where a number"));
+    let diagonal = Hsfs { diagonal: true, directions: Some(2), ..d() };
+    assert!(refused(diagonal, Wanted::OwnRule).contains("left out in the diagonal mode"));
+    let constant = Dataset::labelled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();
+    let error = d().select(&constant, Wanted::Count(1), &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("every column is constant"), "{error}");
+}

@@ -1,0 +1,55 @@
+//! The convex form: linear discriminant analysis as least squares.
+
+use super::super::row_path::Penalised;
+use crate::context::Context;
+use crate::data::Classes;
+use crate::error::Result;
+use crate::optim::{BlockDescent, LeastSquares, Place};
+use ndarray::Array2;
+
+/// Targets of the classes that have rows: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$ outside.
+/// Columns have mean 0.
+pub(super) fn indicators(classes: &Classes) -> Array2<f64> {
+    let counts = classes.counts();
+    let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
+    let n = classes.codes.len() as f64;
+    Array2::from_shape_fn((classes.codes.len(), present.len()), |(i, k)| {
+        let share = (counts[present[k]] as f64 / n).sqrt();
+        if classes.codes[i] == present[k] { 1.0 / share - share } else { -share }
+    })
+}
+
+/// The problem with its solver.
+pub(in super::super) struct Squares {
+    pub problem: LeastSquares,
+    pub solver: BlockDescent,
+}
+
+impl Penalised for Squares {
+    fn top(&self) -> Result<Place> {
+        Ok(self.problem.top())
+    }
+
+    fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
+        self.solver.minimise(&self.problem, lambda, from, ctx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indicators_by_hand() {
+        // Class 1 has no rows; 1 of 4 rows is in class 0 and 3 in class 2.
+        let classes = Classes::new(vec![2, 0, 2, 2], ["a", "b", "c"].map(String::from).to_vec()).unwrap();
+        let t = indicators(&classes);
+        let (small, large) = (0.5, 0.75_f64.sqrt());
+        assert_eq!(t.dim(), (4, 2));
+        assert_eq!((t[[0, 0]], t[[1, 0]]), (-small, 2.0 - small));
+        assert_eq!((t[[0, 1]], t[[1, 1]]), (1.0 / large - large, -large));
+        // Mean 0, and squares n - n_c.
+        assert!(t.columns().into_iter().all(|c| c.sum().abs() < 1e-15));
+        assert!((t.column(1).iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-15);
+    }
+}

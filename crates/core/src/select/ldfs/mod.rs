@@ -1,0 +1,160 @@
+//! LDFS: columns whose combination tells classes apart, by linear discriminant analysis with weights that vanish.
+//!
+//! The printed problem adds $\lambda \sum_j \max_k |w_{jk}|$ to the ratio of scatters $-w^T S_B w / w^T S_W w$. The ratio does not change
+//! when $w$ shrinks but the penalty does, so the penalty can be had for nothing and selects nothing. Three forms mend that.
+//!
+//! **Least squares** (the default) is convex. With a target for each of the $C$ classes,
+//!
+//! $$ \min_{W \in \mathbb R^{d \times C}} \tfrac{1}{2n} \lVert X W - T \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}|, \qquad
+//!    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
+//!
+//! which without a penalty is linear discriminant analysis up to a rotation. From
+//! $\lambda_{\max} = \max_j \lVert X_j^T T / n \rVert_1$ on all weights are zero. It is solved by block descent; the optimality
+//! of a place on the path is the larger of the duality gap, as a share of the objective at zero, and the violation
+//! of the first-order conditions ([`crate::optim::BlockDescent`]).
+//!
+//! **Normalised** and **constrained** keep the ratio and hold the scale of $w$ fixed,
+//!
+//! $$ -\frac{w^T S_B w}{w^T (S_W + \rho I) w} + \lambda \lVert w \rVert_1 \quad\text{where}\quad
+//!    \lVert w \rVert = 1 \quad\text{or}\quad w^T (S_W + \rho I) w = 1. $$
+//!
+//! They are not convex: an answer is a stationary point, the one that the path leads to as $\lambda$ falls from where a single
+//! column is left. They have one direction, because a ratio of traces gains nothing by a second one: the best is
+//! the first over again. With more than two classes they therefore see only what the first discriminant sees. The
+//! optimality is that of [`crate::optim::Spectral`] at the scale $\lVert w \rVert_1 = 1$.
+//! The fewer rows there are for a column, the larger the ridge should be: without it some combination always has no
+//! scatter within classes. $S_B = \sum_c p_c m_c m_c^T$ with class means $m_c$ and $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all rows.
+//!
+//! Columns are centred and brought to unit spread first, whatever they were, sparse ones without being filled; weights
+//! are those of the columns so made, and constant columns have none. How the path leads to a selection: down to
+//! the given penalty; or to the wanted number of columns; or, without either, the whole path is made and the answer is
+//! the last place at or above a tenth of the first penalty. A smaller number of columns need not be the
+//! first of a larger one's.
+//!
+//! Cost: least squares $O(n C)$ for each column in play and sweep, a few dozen sweeps a place; the ratios $O(n d)$ an iteration.
+//!
+//! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010; Ye,
+//! *Least squares linear discriminant analysis*, 2007.
+
+mod least_squares;
+mod ratio;
+
+use super::row_path::{Penalised, Route};
+use super::selector::{Selection, Selector, Wanted};
+use super::standard::standard_columns;
+use crate::context::Context;
+use crate::data::{Classes, Dataset};
+use crate::error::{Error, Result};
+use crate::optim::{BlockDescent, LeastSquares, Spectral};
+pub(super) use least_squares::Squares;
+use least_squares::indicators;
+use ratio::{Norm, Ratio};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "LDFS";
+
+/// Which problem is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LdfsForm {
+    /// Least squares on class indicators; convex.
+    #[default]
+    LeastSquares,
+    /// The ratio of scatters with weights of length one; not convex.
+    Normalised,
+    /// The ratio of scatters with a scatter within classes of one; not convex.
+    Constrained,
+}
+
+/// Linear discriminant feature selection; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Ldfs {
+    /// Which problem is solved.
+    pub form: LdfsForm,
+    /// The penalty, above 0. With a wanted number of columns it must be left out.
+    pub penalty: Option<f64>,
+    /// Penalties on the path, at least 2.
+    pub n_penalties: usize,
+    /// The last penalty of the path as a share of the first, between 0 and 1.
+    pub penalty_ratio: f64,
+    /// The ratio forms: $\rho$, above 0, added to the scatter within classes of columns of unit spread.
+    pub ridge: f64,
+    /// The ratio forms: whether classes count by their rows in the scatter between them; if not, all alike.
+    pub weighted_scatter: bool,
+    /// The optimality that counts as solved.
+    pub tol: f64,
+    /// Most sweeps, or steps of the ratio forms, for each penalty.
+    pub max_iter: usize,
+}
+
+impl Default for Ldfs {
+    /// Least squares; 61 penalties down to a thousandth, a tolerance of 1e-6, 10,000 sweeps; the ratios with a ridge of
+    /// 0.1 and classes weighted by their rows.
+    fn default() -> Self {
+        Self {
+            form: LdfsForm::LeastSquares,
+            penalty: None,
+            n_penalties: 61,
+            penalty_ratio: 1e-3,
+            ridge: 0.1,
+            weighted_scatter: true,
+            tol: 1e-6,
+            max_iter: 10_000,
+        }
+    }
+}
+
+impl Ldfs {
+    fn route(&self) -> Route {
+        Route {
+            title: NAME,
+            name: "ldfs",
+            penalty: self.penalty,
+            n_penalties: self.n_penalties,
+            penalty_ratio: self.penalty_ratio,
+        }
+    }
+
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self) -> Result<()> {
+        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
+            return Err(Error::param(NAME, "ridge", "a positive number", self.ridge));
+        }
+        self.route().check(self.tol, self.max_iter)
+    }
+
+    fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalised>> {
+        let design = standard_columns(NAME, data.x(), ctx)?;
+        let norm = match self.form {
+            LdfsForm::LeastSquares => {
+                let problem = LeastSquares::new(design, indicators(classes))?;
+                let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
+                return Ok(Box::new(Squares { problem, solver }));
+            }
+            LdfsForm::Normalised => Norm::Length,
+            LdfsForm::Constrained => Norm::Within,
+        };
+        let solver = Spectral { tolerance: self.tol, max_iterations: self.max_iter, ..Spectral::default() };
+        let scatter = (self.ridge, self.weighted_scatter);
+        Ok(Box::new(Ratio::new(design, classes, scatter, norm, solver)))
+    }
+}
+
+impl Selector for Ldfs {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
+        let classes = data.classes(NAME)?;
+        self.check()?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        let problem = self.problem(data, classes, ctx)?;
+        self.route().select(problem.as_ref(), wanted, ctx)
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,302 @@
+//! PFS: columns from which all the others can be told, without a target.
+//!
+//! Principal component analysis in its convex form, with a penalty that drops whole columns:
+//!
+//! $$ \min_W \tfrac{1}{2n} \lVert X - X W \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}| $$
+//!
+//! A column is kept that helps to tell the others, by however many; of two copies either will do. From
+//! $\lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ on all weights are zero.
+//!
+//! The matrix $W$ has as many columns as $X$, which is too much for wide data. Beyond 200 columns, or with a given number of
+//! components, the target is not $X$ but its coordinates along the leading principal components, each with the
+//! spread that it has: 20 of them unless told otherwise. They are found by subspace iteration, until the variances along them
+//! change by less than a part in $10^{10}$ or for 100 rounds; what is still mixed then differs little in variance.
+//!
+//! Columns are centred and brought to unit spread first, whatever they were, sparse ones without being filled; weights
+//! are those of the columns so made, and constant columns have none. The path, its optimality and how it leads to a selection
+//! are those of [`super::Ldfs`] in its least-squares form, and it is solved by the same block descent.
+//!
+//! Cost: $O(n q)$ for each column in play and sweep, with $q$ targets; memory $O(d q)$.
+//!
+//! Reference: Masaeli, Yan, Cui, Fung and Dy, *Convex principal feature selection*, 2010.
+
+use super::ldfs::Squares;
+use super::row_path::Route;
+use super::selector::{Selection, Selector, Wanted};
+use super::standard::standard_columns;
+use crate::context::Context;
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::linalg::{multiply, symmetric_eigen};
+use crate::optim::{BlockDescent, Design, LeastSquares};
+use crate::random::Rng;
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use serde::{Deserialize, Serialize};
+
+const NAME: &str = "PFS";
+
+/// The most columns that are all their own targets, unless told otherwise.
+const WIDE: usize = 200;
+/// Components that stand for wider data, unless told otherwise.
+const COMPONENTS: usize = 20;
+/// Directions iterated beyond those wanted: they make the wanted ones settle sooner.
+const SPARE: usize = 10;
+/// Most rounds of subspace iteration.
+const ROUNDS: usize = 100;
+
+/// Principal feature selection; see the module's text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+pub struct Pfs {
+    /// Leading principal components that stand for the columns as targets; left out, the columns themselves up to 200 of
+    /// them, and 20 components beyond.
+    pub n_components: Option<usize>,
+    /// The penalty, above 0. With a wanted number of columns it must be left out.
+    pub penalty: Option<f64>,
+    /// Penalties on the path, at least 2.
+    pub n_penalties: usize,
+    /// The last penalty of the path as a share of the first, between 0 and 1.
+    pub penalty_ratio: f64,
+    /// The optimality that counts as solved.
+    pub tol: f64,
+    /// Most sweeps for each penalty.
+    pub max_iter: usize,
+}
+
+impl Default for Pfs {
+    /// 61 penalties down to a hundredth, a tolerance of 1e-6, 10,000 sweeps.
+    fn default() -> Self {
+        Self {
+            n_components: None,
+            penalty: None,
+            n_penalties: 61,
+            penalty_ratio: 1e-2,
+            tol: 1e-6,
+            max_iter: 10_000,
+        }
+    }
+}
+
+impl Pfs {
+    fn route(&self) -> Route {
+        Route {
+            title: NAME,
+            name: "pfs",
+            penalty: self.penalty,
+            n_penalties: self.n_penalties,
+            penalty_ratio: self.penalty_ratio,
+        }
+    }
+
+    /// Refuses parameters that are wrong whatever the columns are.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.n_components == Some(0) {
+            return Err(Error::param(NAME, "n_components", "at least 1", 0));
+        }
+        self.route().check(self.tol, self.max_iter)
+    }
+
+    fn targets(&self, design: &Design, ctx: &Context) -> Result<Array2<f64>> {
+        let (n, d) = (design.n(), design.d());
+        let q = match self.n_components {
+            Some(q) => q.min(d).min(n),
+            None if d <= WIDE => d,
+            None => {
+                ctx.note(format!("PFS: {COMPONENTS} principal components stand for the {d} columns"));
+                COMPONENTS.min(n)
+            }
+        };
+        let bytes = 8.0 * ((n + 4 * d) as f64 * (q + SPARE) as f64);
+        ctx.need_memory(format!("PFS with {q} targets"), bytes, "ask for fewer components")?;
+        if self.n_components.is_none() && d <= WIDE {
+            return Ok(design.times(&Array2::eye(d)));
+        }
+        leading_scores(design, q, ctx)
+    }
+}
+
+impl Selector for Pfs {
+    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+        data.need_complete(NAME)?;
+        data.need_rows(NAME, 2)?;
+        self.check()?;
+        let wanted = wanted.resolve(NAME, data.d())?;
+        let design = standard_columns(NAME, data.x(), ctx)?;
+        let targets = self.targets(&design, ctx)?;
+        let problem = LeastSquares::new(design, targets)?;
+        let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
+        self.route().select(&Squares { problem, solver }, wanted, ctx)
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+}
+
+/// The coordinates of the rows along the `q` leading principal components, fewer if the columns span fewer.
+fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
+    let (n, d) = (design.n(), design.d());
+    let size = (q + SPARE).min(n).min(d);
+    let mut rng = Rng::stream(ctx.seed, "PFS components");
+    let mut rows = Array2::from_shape_simple_fn((n, size), || rng.normal());
+    let mut before = Array1::<f64>::zeros(0);
+    for round in 0..ROUNDS {
+        ctx.step("principal components", round, ROUNDS)?;
+        // Directions of columns that these rows combine to, best first, then what all rows say of them.
+        let (directions, _) = orthonormal(&design.transposed_times(&rows))?;
+        let scores = design.times(&directions);
+        let (basis, variances) = orthonormal(&(&scores / (n as f64).sqrt()))?;
+        if variances.is_empty() {
+            // Nothing varies: nothing is to be told.
+            return Ok(Array2::zeros((n, 1)));
+        }
+        let leading = variances.slice(s![..q.min(variances.len())]).to_owned();
+        let settled = leading.len() == before.len()
+            && leading.iter().zip(&before).all(|(a, b)| (a - b).abs() <= 1e-10 * leading[0]);
+        if settled || round + 1 == ROUNDS {
+            // The basis is that of rows: stretched to the variances they are the scores.
+            let mut scores = basis.slice(s![.., ..leading.len()]).to_owned();
+            for (mut column, variance) in scores.axis_iter_mut(Axis(1)).zip(&leading) {
+                column *= (n as f64 * variance).sqrt();
+            }
+            return Ok(scores);
+        }
+        (rows, before) = (basis, leading);
+    }
+    unreachable!("the last round returns")
+}
+
+/// An orthonormal basis of the columns of `a`, along the main axes, longest first, and the squares of their lengths.
+/// Axes that are zero to rounding are left out.
+fn orthonormal(a: &Array2<f64>) -> Result<(Array2<f64>, Array1<f64>)> {
+    if a.ncols() == 0 {
+        return Ok((a.clone(), Array1::zeros(0)));
+    }
+    let eigen = symmetric_eigen(multiply(a.t(), a.view()).view())?;
+    let floor = eigen.values.first().map_or(0.0, |largest| 1e-13 * largest);
+    let kept = eigen.values.iter().take_while(|&&v| v > floor).count();
+    let squares = eigen.values.slice(s![..kept]).to_owned();
+    if kept == 0 {
+        return Ok((Array2::zeros((a.nrows(), 0)), squares));
+    }
+    let stretch = |vectors: ArrayView2<f64>, squares: &Array1<f64>| &vectors / &squares.mapv(f64::sqrt);
+    let rough = multiply(a.view(), stretch(eigen.vectors.slice(s![.., ..kept]), &squares).view());
+    // Squaring lost half of the digits of short axes; the nearest orthonormal basis makes up for it without turning any.
+    let eigen = symmetric_eigen(multiply(rough.t(), rough.view()).view())?;
+    let nearest = stretch(eigen.vectors.view(), &eigen.values).dot(&eigen.vectors.t());
+    Ok((multiply(rough.view(), nearest.view()).as_standard_layout().into_owned(), squares))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Rows, SparseRows};
+
+    /// Three columns, and six that are mixtures of two of them each.
+    fn mixtures(n: usize) -> Array2<f64> {
+        let mut rng = Rng::new(3);
+        let mut x = Array2::zeros((n, 9));
+        for mut row in x.rows_mut() {
+            let u: [f64; 3] = std::array::from_fn(|_| rng.normal());
+            for j in 0..9 {
+                row[j] = match j {
+                    0..3 => u[j],
+                    3..6 => u[j - 3] + 0.5 * u[(j - 2) % 3],
+                    _ => u[j - 6] - 0.5 * u[(j - 5) % 3],
+                } + 0.05 * rng.normal();
+            }
+        }
+        x
+    }
+
+    fn select(method: &Pfs, x: impl Into<Rows>, wanted: Wanted) -> Selection {
+        method.select(&Dataset::unlabelled(x).unwrap(), wanted, &Context::default()).unwrap()
+    }
+
+    #[test]
+    fn few_columns_tell_all() {
+        let x = mixtures(200);
+        let selection = select(&Pfs::default(), x.clone(), Wanted::Count(3));
+        assert_eq!(selection.selected().len(), 3);
+        // How much of all columns three of them leave, by least squares on them.
+        let left = |columns: &[usize]| {
+            let design = standard_columns(NAME, &x.clone().into(), &Context::default()).unwrap();
+            let all = design.times(&Array2::eye(9));
+            let (basis, _) = orthonormal(&all.select(Axis(1), columns)).unwrap();
+            let rest = &all - &basis.dot(&basis.t().dot(&all));
+            rest.iter().map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>()
+        };
+        let mut every = vec![];
+        for a in 0..9 {
+            for b in 0..a {
+                (0..b).for_each(|c| every.push(left(&[a, b, c])));
+            }
+        }
+        every.sort_by(f64::total_cmp);
+        let here = left(selection.selected());
+        // Noise is a quarter of a percent of the variance; triples that span less leave a tenth and more.
+        assert!(here < 0.02 && here <= every[every.len() / 2], "{here} {every:?}");
+    }
+
+    #[test]
+    fn components_stand_for_the_columns() {
+        let x = mixtures(200);
+        let design = standard_columns(NAME, &x.clone().into(), &Context::default()).unwrap();
+        let scores = leading_scores(&design, 3, &Context::default()).unwrap();
+        let all = design.times(&Array2::eye(9));
+        let eigen = symmetric_eigen((all.t().dot(&all) / 200.0).view()).unwrap();
+        for k in 0..3 {
+            let score = all.dot(&eigen.vectors.column(k));
+            let along = score.dot(&scores.column(k)).abs();
+            // Squared length 200 times the variance, and the same direction.
+            assert!((along / (200.0 * eigen.values[k]) - 1.0).abs() < 1e-8, "{k}: {along}");
+        }
+        let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, Wanted::Count(3));
+        assert_eq!(selection.coef.unwrap().dim(), (9, 3));
+        // A column of nothing but one number spans nothing.
+        let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), &Context::default()).unwrap();
+        assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
+    }
+
+    #[test]
+    fn wide_sparse_data_stays_sparse() {
+        let mut rng = Rng::new(8);
+        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+        for _ in 0..40 {
+            // Column 7 and its doubles 500 to 520 go together.
+            let u = rng.normal();
+            let mut cells = vec![(7_u32, u)];
+            (500..520).for_each(|j| cells.push((j, u + 0.1 * rng.normal())));
+            (0..5).for_each(|_| cells.push((1000 + rng.below(100_000) as u32, rng.normal())));
+            cells.sort_by_key(|cell| cell.0);
+            cells.dedup_by_key(|cell| cell.0);
+            column.extend(cells.iter().map(|cell| cell.0));
+            value.extend(cells.iter().map(|cell| cell.1));
+            start.push(column.len());
+        }
+        let sparse = SparseRows::new(101_000, start, column, value).unwrap();
+        // A dense copy would be 32 MB.
+        let ctx = Context { memory_limit: 100_000_000, ..Context::default() };
+        let data = Dataset::unlabelled(sparse).unwrap();
+        let method = Pfs { n_components: Some(1), n_penalties: 10, ..Pfs::default() };
+        let selection = method.select(&data, Wanted::Count(3), &ctx).unwrap();
+        assert!(
+            selection.selected().iter().all(|j| (500..520).contains(j) || *j == 7),
+            "{:?}",
+            selection.selected()
+        );
+    }
+
+    #[test]
+    fn bad_parameters_are_refused() {
+        for method in [
+            Pfs { n_components: Some(0), ..Pfs::default() },
+            Pfs { penalty_ratio: 1.0, ..Pfs::default() },
+            Pfs { tol: f64::NAN, ..Pfs::default() },
+        ] {
+            let data = Dataset::unlabelled(mixtures(10)).unwrap();
+            let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+            assert!(matches!(error, Error::Param { method: "PFS", .. }), "{error}");
+        }
+    }
+}

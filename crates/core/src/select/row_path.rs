@@ -1,0 +1,297 @@
+//! From no column to many: how methods with a penalty on rows of weights make a selection.
+//!
+//! Penalties fall from the one at which the first column is about to enter, each the same share of the one before, and each
+//! solution starts the next. Three ways to stop:
+//!
+//! * at a given penalty;
+//! * at a wanted number of columns: down until as many have a weight, then the penalty is halved in between the last two to
+//!   hit the number. Columns may enter together, so there may be no such penalty. A problem that is not convex may still
+//!   pass the number on the way back up, from many columns to fewer. Else the next number above is taken and the smallest
+//!   weights are cut. If the path ends before, the columns nearest to entering fill up;
+//! * otherwise the whole path is made, and the answer is the last place at or above a tenth of the first penalty.
+//!
+//! A column's score is its largest weight. Columns without one are ranked by how hard the criterion pulls at them.
+
+use super::selector::{PathPoint, Selection};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::optim::{Place, geometric};
+use crate::outcome::Outcome;
+use ndarray::{Array2, ArrayView1};
+
+/// Halvings between two neighbours of the path.
+const HALVINGS: usize = 30;
+/// Where the answer is taken if nothing is asked for, as a share of the first penalty.
+const OWN_RULE: f64 = 0.1;
+
+/// A problem that can be solved at any penalty.
+pub(super) trait Penalised {
+    /// The solution at the largest penalty of interest.
+    fn top(&self) -> Result<Place>;
+    /// The solution at a penalty, starting from another one's.
+    fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place>;
+    /// Whether the solution depends on where it starts.
+    fn has_branches(&self) -> bool {
+        false
+    }
+}
+
+/// Which way to go.
+pub(super) struct Route {
+    /// The method as it is called in messages, and in the catalogue.
+    pub title: &'static str,
+    pub name: &'static str,
+    pub penalty: Option<f64>,
+    pub n_penalties: usize,
+    pub penalty_ratio: f64,
+}
+
+impl Route {
+    /// Refuses parameters out of range.
+    pub(super) fn check(&self, tol: f64, max_iter: usize) -> Result<()> {
+        let refuse = |name, expected: &str, got: String| Err(Error::param(self.title, name, expected, got));
+        if let Some(lambda) = self.penalty
+            && !(lambda > 0.0 && lambda.is_finite())
+        {
+            return refuse("penalty", "a positive number", lambda.to_string());
+        }
+        if self.n_penalties < 2 {
+            return refuse("n_penalties", "at least 2", self.n_penalties.to_string());
+        }
+        if !(self.penalty_ratio > 0.0 && self.penalty_ratio < 1.0) {
+            return refuse("penalty_ratio", "between 0 and 1", self.penalty_ratio.to_string());
+        }
+        if !(tol > 0.0 && tol.is_finite()) {
+            return refuse("tol", "a positive number", tol.to_string());
+        }
+        if max_iter == 0 {
+            return refuse("max_iter", "at least 1", "0".into());
+        }
+        Ok(())
+    }
+
+    /// Goes the way and selects.
+    pub(super) fn select(
+        &self,
+        problem: &dyn Penalised,
+        wanted: Option<usize>,
+        ctx: &Context,
+    ) -> Result<Selection> {
+        if let (Some(_), Some(lambda)) = (wanted, self.penalty) {
+            let expected = "left out where a number of features is given";
+            return Err(Error::param(self.title, "penalty", expected, lambda));
+        }
+        let mut walk = Walk { route: self, problem, path: vec![], iterations: 0, unsolved: 0 };
+        let place = match (wanted, self.penalty) {
+            (Some(k), _) => walk.reach(k, ctx)?,
+            (None, Some(lambda)) => walk.down_to(lambda, ctx)?,
+            (None, None) => walk.whole(ctx)?,
+        };
+        if walk.unsolved > 0 {
+            ctx.warn(format!(
+                "{}: {} of the solutions on the path did not reach the tolerance; raise max_iter, or tol",
+                self.title, walk.unsolved
+            ));
+        }
+        Ok(self.selection(place, wanted, walk.path, walk.iterations, ctx))
+    }
+
+    fn selection(
+        &self,
+        place: Place,
+        wanted: Option<usize>,
+        path: Vec<PathPoint>,
+        iterations: usize,
+        ctx: &Context,
+    ) -> Selection {
+        let scores: Vec<f64> = place.minimum.w.rows().into_iter().map(height).collect();
+        let pull: Vec<f64> =
+            place.pull.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
+        let mut order: Vec<usize> = (0..scores.len()).collect();
+        order.sort_by(|&a, &b| {
+            scores[b].total_cmp(&scores[a]).then(pull[b].total_cmp(&pull[a])).then(a.cmp(&b))
+        });
+        let count = count(&place.minimum.w);
+        match wanted {
+            None if count == 0 => ctx.warn(format!(
+                "{}: all weights are zero at this penalty; the best column is kept",
+                self.title
+            )),
+            Some(k) if count < k => ctx.warn(format!(
+                "{}: {count} of {k} columns have a weight at the end of the path; the others are those nearest \
+                 to one",
+                self.title
+            )),
+            _ => {}
+        }
+        Selection {
+            method: self.name.into(),
+            order,
+            scores,
+            n_selected: wanted.unwrap_or(count.max(1)),
+            curve: vec![],
+            coef: Some(place.minimum.w),
+            path,
+            outcome: Outcome { stop: place.minimum.stop, iterations },
+        }
+    }
+}
+
+/// The way so far.
+struct Walk<'a> {
+    route: &'a Route,
+    problem: &'a dyn Penalised,
+    path: Vec<PathPoint>,
+    iterations: usize,
+    unsolved: usize,
+}
+
+impl Walk<'_> {
+    fn top(&mut self) -> Result<Place> {
+        let top = self.problem.top()?;
+        self.path.push(point(&top));
+        Ok(top)
+    }
+
+    fn solve(&mut self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
+        let place = self.problem.solve(lambda, from, ctx)?;
+        self.iterations += place.minimum.iterations;
+        self.unsolved += usize::from(!place.minimum.stop.converged());
+        Ok(place)
+    }
+
+    /// Penalties below `top`, none if nothing pulls at any column.
+    fn penalties(&self, top: f64) -> Vec<f64> {
+        let mut all = geometric(top, self.route.penalty_ratio, self.route.n_penalties);
+        all.remove(0);
+        all.retain(|&lambda| lambda > 0.0);
+        all
+    }
+
+    fn whole(&mut self, ctx: &Context) -> Result<Place> {
+        let top = self.top()?;
+        let penalties = self.penalties(top.lambda);
+        // A little room, so that the tenth itself counts however it was rounded.
+        let bar = OWN_RULE * top.lambda * (1.0 - 1e-9);
+        let mut answer = top.clone();
+        let mut last = top;
+        for (at, &lambda) in penalties.iter().enumerate() {
+            ctx.step(self.route.title, at, penalties.len())?;
+            last = self.solve(lambda, &last, ctx)?;
+            self.path.push(point(&last));
+            if lambda >= bar {
+                answer = last.clone();
+            }
+        }
+        Ok(answer)
+    }
+
+    fn down_to(&mut self, lambda: f64, ctx: &Context) -> Result<Place> {
+        let mut last = self.top()?;
+        let mut penalties = self.penalties(last.lambda);
+        penalties.retain(|&step| step > lambda);
+        penalties.push(lambda);
+        for (at, &step) in penalties.iter().enumerate() {
+            ctx.step(self.route.title, at, penalties.len())?;
+            last = self.solve(step, &last, ctx)?;
+            self.path.push(point(&last));
+        }
+        Ok(last)
+    }
+
+    /// The place at which `k` columns or, if it cannot be, the next number above have a weight; if the path ends
+    /// before, its end.
+    fn reach(&mut self, k: usize, ctx: &Context) -> Result<Place> {
+        let mut below = self.top()?;
+        if count(&below.minimum.w) >= k {
+            return Ok(below);
+        }
+        let penalties = self.penalties(below.lambda);
+        let mut above = None;
+        for (at, &lambda) in penalties.iter().enumerate() {
+            ctx.step(self.route.title, at, penalties.len())?;
+            let here = self.solve(lambda, &below, ctx)?;
+            if count(&here.minimum.w) >= k {
+                above = Some(here);
+                break;
+            }
+            self.path.push(point(&here));
+            below = here;
+        }
+        let Some(above) = above else { return Ok(below) };
+        let mut answer = self.halve(k, below, above, false, ctx)?;
+        if count(&answer.minimum.w) > k && self.problem.has_branches() {
+            answer = self.climb(k, answer, ctx)?;
+        }
+        self.path.retain(|point| point.strength > answer.lambda);
+        self.path.push(point(&answer));
+        Ok(answer)
+    }
+
+    /// Of two places with fewer than `k` columns and with at least as many, the latter moved as near to the former as it
+    /// takes. Solutions start from the latter if `from_above`.
+    fn halve(
+        &mut self,
+        k: usize,
+        mut below: Place,
+        mut above: Place,
+        from_above: bool,
+        ctx: &Context,
+    ) -> Result<Place> {
+        for _ in 0..HALVINGS {
+            if count(&above.minimum.w) == k {
+                break;
+            }
+            let middle = (below.lambda * above.lambda).sqrt();
+            if !(middle < below.lambda && middle > above.lambda) {
+                break;
+            }
+            let here = self.solve(middle, if from_above { &above } else { &below }, ctx)?;
+            if count(&here.minimum.w) >= k { above = here } else { below = here }
+        }
+        Ok(above)
+    }
+
+    /// Where a path jumps over a number on the way down, it may pass it on the way up: larger penalties from `above`, as
+    /// long as `k` columns are left.
+    fn climb(&mut self, k: usize, mut above: Place, ctx: &Context) -> Result<Place> {
+        let steps = self.route.n_penalties - 1;
+        let growth = self.route.penalty_ratio.powf(-1.0 / steps as f64);
+        for _ in 0..steps {
+            let here = self.solve(growth * above.lambda, &above, ctx)?;
+            if count(&here.minimum.w) < k {
+                return self.halve(k, here, above, true, ctx);
+            }
+            above = here;
+            if count(&above.minimum.w) == k {
+                break;
+            }
+        }
+        Ok(above)
+    }
+}
+
+fn height(row: ArrayView1<f64>) -> f64 {
+    row.iter().fold(0.0, |a, w| a.max(w.abs()))
+}
+
+/// Rows with a weight.
+fn count(w: &Array2<f64>) -> usize {
+    w.rows().into_iter().filter(|&row| height(row) > 0.0).count()
+}
+
+fn point(place: &Place) -> PathPoint {
+    let minimum = &place.minimum;
+    let heights: Vec<f64> = minimum.w.rows().into_iter().map(height).collect();
+    let mut columns: Vec<usize> = (0..heights.len()).filter(|&j| heights[j] > 0.0).collect();
+    columns.sort_by(|&a, &b| heights[b].total_cmp(&heights[a]).then(a.cmp(&b)));
+    PathPoint {
+        strength: place.lambda,
+        objective: minimum.objective,
+        optimality: minimum.optimality,
+        iterations: minimum.iterations,
+        stop: minimum.stop,
+        weights: columns.iter().map(|&j| heights[j]).collect(),
+        columns,
+    }
+}

@@ -1,0 +1,71 @@
+//! A data set's columns, centred and brought to unit spread, for linear methods.
+
+use crate::context::Context;
+use crate::data::Rows;
+use crate::error::{Error, Result};
+use crate::optim::{Design, SparseColumns};
+
+/// The columns with mean 0 and spread 1 (divisor n). Constant ones become zero; sparse ones stay sparse.
+pub(super) fn standard_columns(name: &'static str, x: &Rows, ctx: &Context) -> Result<Design> {
+    let (mean, spread) = x.moments();
+    if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && spread[j].is_finite())) {
+        return Err(Error::Breakdown {
+            step: name,
+            why: format!("column {} holds numbers that are too large; scale the columns", j + 1),
+        });
+    }
+    // The spread of a constant column is the rounding of its mean.
+    let scale = |j: usize| if spread[j] <= 1e-14 * mean[j].abs() { 0.0 } else { 1.0 / spread[j] };
+    let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
+    let cells = match x {
+        Rows::Dense(x) => x.len(),
+        Rows::Sparse(x) => 2 * x.n_stored(),
+    };
+    ctx.need_memory(
+        format!("{name}: a copy of the columns"),
+        8.0 * cells as f64,
+        "use fewer rows or columns",
+    )?;
+    Ok(match x {
+        Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
+        Rows::Sparse(rows) => {
+            let mut start = vec![0; x.d() + 1];
+            rows.cells().for_each(|(_, j, _)| start[j + 1] += 1);
+            (0..x.d()).for_each(|j| start[j + 1] += start[j]);
+            let mut next = start.clone();
+            let (mut row, mut value) = (vec![0; rows.n_stored()], vec![0.0; rows.n_stored()]);
+            for (i, j, v) in rows.cells() {
+                (row[next[j]], value[next[j]]) = (i as u32, v);
+                next[j] += 1;
+            }
+            let columns = SparseColumns { start, row, value };
+            Design::sparse(x.n(), columns, mean.to_vec(), scale)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::SparseRows;
+    use ndarray::{Array2, array};
+
+    #[test]
+    fn dense_and_sparse_columns_are_standard() {
+        let dense: Rows = array![[0.0, 2.0, 7.0], [1.0, 0.0, 7.0], [0.0, 0.0, 7.0]].into();
+        let cells = (vec![0, 2, 4, 5], vec![1, 2, 0, 2, 2], vec![2.0, 7.0, 1.0, 7.0, 7.0]);
+        let sparse: Rows = SparseRows::new(3, cells.0, cells.1, cells.2).unwrap().into();
+        for x in [dense, sparse] {
+            let design = standard_columns("m", &x, &Context::default()).unwrap();
+            // A third and two thirds from the mean, over the root of 2/9.
+            let a = 2.0_f64.sqrt() / 2.0;
+            let expected = array![[-a, 2.0 * a, 0.0], [2.0 * a, -a, 0.0], [-a, -a, 0.0]];
+            let got = design.times(&Array2::eye(3));
+            assert!((&got - &expected).iter().all(|e| e.abs() < 1e-15), "{got}");
+        }
+        let huge: Rows = array![[1e308], [-1e308]].into();
+        assert!(standard_columns("m", &huge, &Context::default()).is_ok());
+        let ctx = Context { memory_limit: 15, ..Context::default() };
+        assert!(matches!(standard_columns("m", &huge, &ctx), Err(Error::Memory { needed: 16, .. })));
+    }
+}
