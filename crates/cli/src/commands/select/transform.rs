@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use kernsift::dependence::{Estimator, TargetKernel};
 use kernsift::kernel::Gamma;
 use kernsift::select::{
-    Approximation, Bahsic, Elimination, Fohsic, Hsfs, HsfsForm, HsicLasso, SelectorMethod, Step,
+    Approximation, Bahsic, Elimination, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs,
+    SelectorMethod, Step,
 };
 
 /// Puts the options into a selector, and refuses those that it does not have. `name` is what the user typed for it.
@@ -19,6 +20,11 @@ pub fn configure(selector: &mut SelectorMethod, args: &SelectArgs, name: &str) -
     refuse(name, &others)?;
     match selector {
         SelectorMethod::Hsfs(method) => hsfs_options(method, options, name),
+        SelectorMethod::Ldfs(method) => ldfs_options(method, options, name),
+        SelectorMethod::Pfs(method) => {
+            pfs_options(method, args);
+            Ok(())
+        }
         SelectorMethod::Fohsic(method) => fohsic_options(method, args, name),
         SelectorMethod::Bahsic(method) => bahsic_options(method, args, name),
         SelectorMethod::HsicLasso(method) => lasso_options(method, options, name),
@@ -71,6 +77,20 @@ fn own_options(selector: &SelectorMethod) -> &'static [&'static str] {
             "--max-iter",
             "--path",
         ],
+        SelectorMethod::Ldfs(_) => &[
+            "--form",
+            "--penalty",
+            "--penalties",
+            "--penalty-ratio",
+            "--ridge",
+            "--unweighted-scatter",
+            "--tolerance",
+            "--max-iter",
+            "--path",
+        ],
+        SelectorMethod::Pfs(_) => {
+            &["--penalty", "--penalties", "--penalty-ratio", "--tolerance", "--max-iter", "--path"]
+        }
         SelectorMethod::Fohsic(_) => &["--target-kernel", "--estimator", "--path"],
         SelectorMethod::Bahsic(_) => &["--form", "--target-kernel", "--estimator", "--path"],
         SelectorMethod::HsicLasso(_) => &["--target-kernel", "--block-size", "--permutations", "--path"],
@@ -155,6 +175,39 @@ fn hsfs_options(method: &mut Hsfs, options: &TransformOptions, name: &str) -> Re
     method.tol = options.tolerance.unwrap_or(method.tol);
     method.max_iter = options.max_iter.unwrap_or(method.max_iter);
     Ok(())
+}
+
+fn ldfs_options(method: &mut Ldfs, options: &TransformOptions, name: &str) -> Result<(), Failure> {
+    let forms = [
+        (FormArg::LeastSquares, LdfsForm::LeastSquares),
+        (FormArg::Normalised, LdfsForm::Normalised),
+        (FormArg::Constrained, LdfsForm::Constrained),
+    ];
+    method.form = form(options.form, method.form, &forms, name)?;
+    if method.form == LdfsForm::LeastSquares {
+        refuse(
+            &format!("the least-squares form of {name}"),
+            &[("--ridge", options.ridge.is_some()), ("--unweighted-scatter", options.unweighted_scatter)],
+        )?;
+    }
+    method.penalty = options.penalty.or(method.penalty);
+    method.n_penalties = options.penalties.unwrap_or(method.n_penalties);
+    method.penalty_ratio = options.penalty_ratio.unwrap_or(method.penalty_ratio);
+    method.ridge = options.ridge.unwrap_or(method.ridge);
+    method.weighted_scatter = !options.unweighted_scatter;
+    method.tol = options.tolerance.unwrap_or(method.tol);
+    method.max_iter = options.max_iter.unwrap_or(method.max_iter);
+    Ok(())
+}
+
+fn pfs_options(method: &mut Pfs, args: &SelectArgs) {
+    let options = &args.transform;
+    method.n_components = args.components.or(method.n_components);
+    method.penalty = options.penalty.or(method.penalty);
+    method.n_penalties = options.penalties.unwrap_or(method.n_penalties);
+    method.penalty_ratio = options.penalty_ratio.unwrap_or(method.penalty_ratio);
+    method.tol = options.tolerance.unwrap_or(method.tol);
+    method.max_iter = options.max_iter.unwrap_or(method.max_iter);
 }
 
 fn estimator(asked: Option<EstimatorArg>, usual: Estimator) -> Estimator {
