@@ -69,9 +69,11 @@ class HSFS(BaseTargetSelector):
         the signs of two classes; "gaussian": numbers that are near. "auto" is "class-balanced" for classes
         and "gaussian" for numbers.
     width : float or None, default=None
-        Width of the Gaussian kernel in the units of a column; None is the median difference of a typical one.
+        A typical difference within a column, which sets the scale of weights: a wanted number of columns k is
+        solved within a radius of k columns of weight ``1 / width``. None is the median difference of a
+        typical column. The kernel of ``X @ W`` itself has a width of 1.
     radius : float or None, default=None
-        The radius of the constrained form, in units of one over the kernel's width; excludes
+        What the largest weights of the columns may add up to in the constrained form; excludes
         `n_features_to_select`.
     penalty : float or None, default=None
         The price of the penalised form; excludes `n_features_to_select`.
