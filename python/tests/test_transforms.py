@@ -71,10 +71,10 @@ def assert_solved(X, T, W, penalty, objective, rng):
     value, gradient = least_squares(X, T)
     size = abs(W).max(axis=1)
     assert_allclose(value(W) + penalty * size.sum(), objective, rtol=1e-12)
-    # The conditions of first order, as a share of the penalty.
+    # The conditions of first order.
     pull = gradient(W)
-    assert (abs(pull).sum(axis=1) <= penalty * (1 + 2e-6)).all()
-    assert (abs((pull * W).sum(axis=1) + penalty * size) <= 2e-6).all()
+    assert (abs(pull).sum(axis=1) <= penalty + 1e-6).all()
+    assert (abs((pull * W).sum(axis=1) + penalty * size) <= 1e-6).all()
     for start in (W + 0.01 * rng.normal(size=W.shape), rng.normal(size=W.shape)):
         theirs = solve(value, gradient, W.shape, start, penalty)
         assert objective <= theirs + 1e-6 * value(np.zeros_like(W))
@@ -132,7 +132,9 @@ def test_hsfs_is_never_below_slsqp(pattern, d, radius, rng):
     X = StandardScaler().fit_transform(X)
     same = y[:, None] == y
     value, gradient = negative_hsic(X, same / same.sum(axis=1))
-    selector = HSFS(directions=2, radius=radius, tol=1e-8, max_iter=3000, random_state=0).fit(X, y)
+    # The problem is not convex: both sides get several random starts.
+    kind = {"directions": 2, "random_starts": 10, "tol": 1e-8, "max_iter": 3000, "random_state": 0}
+    selector = HSFS(radius=radius, **kind).fit(X, y)
     W, ours = selector.coef_, selector.path_.objective[-1]
     assert abs(W).max(axis=1).sum() <= radius * (1 + 1e-9)
     assert_allclose(value(W), ours, rtol=1e-9)
@@ -191,10 +193,11 @@ def test_planted_columns_are_found():
 @pytest.mark.parametrize("approximation", ["fourier", "nystrom"])
 def test_approximations_find_the_same(approximation):
     X, y, relevant = make_synthetic("ring", n_samples=400, n_features=6, random_state=2)
-    selector = HSFS(2, approximation=approximation, features=200, random_state=0).fit(X, y)
+    selector = HSFS(2, approximation=approximation, features=1000, max_iter=3000, random_state=0)
+    selector.fit(X, y)
     assert set(selector.order_[:2]) == set(relevant)
     exact = HSFS(2, random_state=0).fit(X, y)
-    # Two hundred features: a tenth of the value.
+    # A thousand features err by some hundredths, and the search finds where they err to its favour.
     assert_allclose(selector.path_.objective[-1], exact.path_.objective[-1], rtol=0.2)
     assert selector.path_.objective[-1] != exact.path_.objective[-1]
 
