@@ -7,9 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
-from kernsift import HSFS, L1SVM, LDFS, PFS
+from kernsift import BAHSIC, FOHSIC, HSFS, L1SVM, LDFS, PFS, HSICLasso, compare
 from kernsift.datasets import load_dataset, make_synthetic
 
 
@@ -257,3 +260,23 @@ def test_machines_have_weights_too(wine):
     assert selector.coef_.shape == (13, 3)
     assert_allclose(abs(selector.coef_).sum(axis=1)[selector.support_], selector.scores_[selector.support_])
     assert not hasattr(selector, "path_")
+
+
+def test_in_a_pipeline_and_a_comparison():
+    X, y, relevant = make_synthetic("xor", n_samples=200, n_features=8, random_state=0)
+    model = make_pipeline(HSFS(2, random_state=0), SVC())
+    grid = {"hsfs__directions": [1, 2], "hsfs__target_kernel": ["auto", "linear"]}
+    search = GridSearchCV(model, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.85
+    assert set(search.best_estimator_[0].get_support(indices=True)) == set(relevant)
+    methods = {
+        "hsfs": HSFS(directions=2, random_state=0),
+        "ldfs": LDFS(),
+        "pfs": PFS(),
+        "fohsic": FOHSIC(),
+        "bahsic": BAHSIC(form="fast"),
+        "lasso": HSICLasso(),
+    }
+    result = compare(X, y, methods, [2], cv=2, random_state=0)
+    errors = {name: np.mean([r["error"] for r in result.records if r["method"] == name]) for name in methods}
+    assert errors["hsfs"] < 0.2 < min(errors["ldfs"], errors["pfs"], errors["lasso"]), errors
