@@ -18,7 +18,7 @@ pub struct TransformOptions {
     /// hsfs: one weight per column instead of directions
     #[arg(long, help_heading = "Selector")]
     pub diagonal: bool,
-    /// hsfs: width of the kernel, in the units of a column [default: the median difference in a typical one]
+    /// hsfs: a typical difference within a column, which sets the scale of weights [default: the median one]
     #[arg(long, value_name = "WIDTH", allow_hyphen_values = true, help_heading = "Selector")]
     pub width: Option<f64>,
     /// hsfs: what the largest weights of all columns may add up to, instead of -k
