@@ -1,9 +1,9 @@
 //! HSIC Lasso against pyHSICLasso, and laws of the selectors that rest on HSIC.
 //!
-//! The picks and weights below are those of pyHSICLasso 1.4.2 (numpy 2.4), which stores the full matrices in single precision:
-//! `HSICLasso().input(x, y)`, then `classification(m, B=0)` or `regression(m, B=0)`, and `get_index`, `get_index_score`. The rows are the built-in
-//! colon data as they are, and those of `kernsift data make ring --rows 300 --columns 100 --noise 0.5 --seed 4`, with
-//! `--continuous` for the numbers.
+//! The picks and weights below are those of pyHSICLasso 1.4.2 (numpy 2.4), which stores the full matrices in
+//! single precision: `HSICLasso().input(x, y)`, then `classification(m, B=0)` or `regression(m, B=0)`, and
+//! `get_index`, `get_index_score`. The rows are the built-in colon data as they are, and those of `kernsift data
+//! make ring --rows 300 --columns 100 --noise 0.5 --seed 4`, with `--continuous` for the numbers.
 
 use kernsift::Context;
 use kernsift::data::synthetic::{Pattern, Synthetic};

@@ -4,25 +4,26 @@
 //!
 //! $$ \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H) $$
 //!
-//! is zero, up to what chance leaves, where they are independent, and with kernels such as the Gaussian only there. It is always
-//! 0 or more, and of size $1/n$ for independent variables. The unbiased estimate leaves the diagonals out
-//! ($\tilde K$, $\tilde L$), so that its mean is zero for independent variables:
+//! is zero, up to what chance leaves, where they are independent, and with kernels such as the Gaussian only
+//! there. It is always 0 or more, and of size $1/n$ for independent variables. The unbiased estimate leaves the
+//! diagonals out ($\tilde K$, $\tilde L$), so that its mean is zero for independent variables:
 //!
 //! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \; 1^\top \tilde L 1}{(n-1)(n-2)}
 //! - \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
 //!
-//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \, \mathrm{HSIC}(Y, Y)}$, which makes it the cosine
-//! of the angle between the centred matrices, from 0 to 1 (centred kernel alignment); it is 0 where either is constant.
+//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \, \mathrm{HSIC}(Y, Y)}$, which makes
+//! it the cosine of the angle between the centred matrices, from 0 to 1 (centred kernel alignment); it is 0 where
+//! either is constant.
 //!
-//! All three are sums of products of entries, of row sums and of totals, so both matrices are met once, some rows at a time, and
-//! neither is kept: $O(n^2)$ time and $O(n)$ memory beyond the blocks.
+//! All three are sums of products of entries, of row sums and of totals, so both matrices are met once, some rows
+//! at a time, and neither is kept: $O(n^2)$ time and $O(n)$ memory beyond the blocks.
 //!
-//! Whether a value could be chance is answered by permutations: the rows of $Y$ are shuffled $B$ times, and
-//! the p-value is $(1 + \text{shuffles that reach the value}) / (1 + B)$. For this both matrices are kept, $16 n^2$ bytes, and each
-//! shuffle costs $n^2 / 2$ multiplications.
+//! Whether a value could be chance is answered by permutations: the rows of $Y$ are shuffled $B$ times, and the
+//! p-value is $(1 + \text{shuffles that reach the value}) / (1 + B)$. For this both matrices are kept, $16 n^2$
+//! bytes, and each shuffle costs $n^2 / 2$ multiplications.
 //!
-//! Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt norms*, 2005;
-//! Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
+//! Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt
+//! norms*, 2005; Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::target::{TargetKernel, target_factor};
 use crate::context::Context;
@@ -164,6 +165,9 @@ impl<'a> Side<'a> {
     }
 }
 
+/// Both matrices in full.
+type Kept = (Array2<f64>, Array2<f64>);
+
 /// What the estimates are made of.
 struct Sums {
     /// $\sum K \circ L$, $\sum K \circ K$, $\sum L \circ L$.
@@ -180,12 +184,7 @@ struct Sums {
 
 impl Sums {
     /// One pass over both matrices, which are kept if asked for.
-    fn over(
-        x: &Side,
-        y: &Side,
-        keep: bool,
-        ctx: &Context,
-    ) -> Result<(Self, Option<(Array2<f64>, Array2<f64>)>)> {
+    fn over(x: &Side, y: &Side, keep: bool, ctx: &Context) -> Result<(Self, Option<Kept>)> {
         let n = x.n();
         let mut sums = Self { kl: 0.0, kk: 0.0, ll: 0.0, k: vec![], l: vec![], k_own: vec![], l_own: vec![] };
         let mut kept = keep.then(|| (Array2::zeros((n, n)), Array2::zeros((n, n))));

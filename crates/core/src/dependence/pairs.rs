@@ -1,8 +1,9 @@
 //! HSIC as a weighted sum over a kernel matrix.
 //!
-//! With the target's kernel fixed, every estimate is linear in the kernel matrix $K$ of the features:
-//! $\sum_{ij} V_{ij} K_{ij}$, where the weights $V$ come from the target alone. For the biased estimate
-//! $V = \tilde Y \tilde Y^\top / n^2$ with the centred factor $\tilde Y$; for the unbiased one, with $L = \tilde Y \tilde Y^\top$ and $l_i = \sum_{j \ne i} L_{ij}$,
+//! With the target's kernel fixed, every estimate is linear in the kernel matrix $K$ of the features: $\sum_{ij}
+//! V_{ij} K_{ij}$, where the weights $V$ come from the target alone. For the biased estimate $V = \tilde Y \tilde
+//! Y^\top / n^2$ with the centred factor $\tilde Y$; for the unbiased one, with $L = \tilde Y \tilde Y^\top$ and
+//! $l_i = \sum_{j \ne i} L_{ij}$,
 //!
 //! $$ V_{ij} = \frac{1}{n (n-3)} \Bigl( L_{ij} - \frac{l_i + l_j}{n-2} + \frac{\sum_i l_i}{(n-1)(n-2)} \Bigr), \quad V_{ii} = 0. $$
 //!

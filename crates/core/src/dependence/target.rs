@@ -1,8 +1,8 @@
 //! Kernels of a target.
 //!
 //! A dependence is measured against the target's kernel matrix $L = Y Y^\top$, which is never made: all that is
-//! needed is the thin centred factor $\tilde Y = H Y$, $H = I - 11^\top / n$, of one column per class, one column for a linear kernel,
-//! or some twenty for numbers under a Gaussian kernel.
+//! needed is the thin centred factor $\tilde Y = H Y$, $H = I - 11^\top / n$, of one column per class, one column
+//! for a linear kernel, or some twenty for numbers under a Gaussian kernel.
 
 use super::thin::column_factor;
 use crate::context::Context;

@@ -1,9 +1,9 @@
 //! The kernel matrix of one column, as a product of thin factors.
 //!
-//! Over a single column the Gaussian kernel $k(a, b) = \exp(-\gamma (a - b)^2)$ is so smooth that its eigenvalues fall
-//! geometrically: a pivoted Cholesky factorisation of rank $r \approx 20$ leaves a millionth of a millionth of the trace, whatever
-//! the number of rows $n$. The factor costs $n r$ exponentials and $n r^2$ multiplications, and no $n \times n$ matrix is
-//! made.
+//! Over a single column the Gaussian kernel $k(a, b) = \exp(-\gamma (a - b)^2)$ is so smooth that its eigenvalues
+//! fall geometrically: a pivoted Cholesky factorisation of rank $r \approx 20$ leaves a millionth of a millionth
+//! of the trace, whatever the number of rows $n$. The factor costs $n r$ exponentials and $n r^2$
+//! multiplications, and no $n \times n$ matrix is made.
 //!
 //! Equal cells have equal rows in the factor, so only the different values are factored, each counted as often as it
 //! occurs, and in rising order: the answer does not depend on the order of the rows, and a column of three
@@ -15,8 +15,8 @@ use ndarray::{Array2, ShapeBuilder};
 /// Residuals below this are the rounding of ones.
 const ROUNDING: f64 = 1e-14;
 
-/// A factor $F$ with $F F^\top \approx K$, $K_{ij} = \exp(-\gamma (a_i - a_j)^2)$ over the cells of one column, laid out by
-/// columns: $K - F F^\top$ is positive semidefinite and its trace at most `tolerance` times $n$.
+/// A factor $F$ with $F F^\top \approx K$, $K_{ij} = \exp(-\gamma (a_i - a_j)^2)$ over the cells of one column,
+/// laid out by columns: $K - F F^\top$ is positive semidefinite and its trace at most `tolerance` times $n$.
 ///
 /// Cells must be finite.
 pub fn column_factor(values: &[f64], gamma: f64, tolerance: f64) -> Array2<f64> {
@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Two values a distance of 1 apart: the middle of (0, 1) is 1, so F = [[e, sqrt(1 - e^2)], [1, 0]], e = exp(-1/2).
+        // Two values a distance of 1 apart: the middle of (0, 1) is 1, so F = [[e, sqrt(1 - e^2)], [1, 0]], e =
+        // exp(-1/2).
         let f = column_factor(&[0.0, 1.0], 0.5, 0.0);
         let e = (-0.5_f64).exp();
         let expected = ndarray::array![[e, (1.0 - e * e).sqrt()], [1.0, 0.0]];

@@ -4,13 +4,15 @@
 //!
 //! $$ \min_{\beta \ge 0} \tfrac12 \beta^\top G \beta - b^\top \beta + \lambda 1^\top \beta $$
 //!
-//! is solved for all $\lambda$ at once. With $c = b - G \beta$, weights that are not zero (the set $A$) have $c_j = \lambda$, the
-//! others $c_j \le \lambda$. Between two knots of the path $\lambda$ falls by $\delta$ and $\beta_A$ moves by $\delta w$, $w = G_{AA}^{-1} 1$,
-//! until another $c_j$ meets $\lambda$ and joins, or a weight reaches zero and leaves.
+//! is solved for all $\lambda$ at once. With $c = b - G \beta$, weights that are not zero (the set $A$) have $c_j
+//! = \lambda$, the others $c_j \le \lambda$. Between two knots of the path $\lambda$ falls by $\delta$ and
+//! $\beta_A$ moves by $\delta w$, $w = G_{AA}^{-1} 1$, until another $c_j$ meets $\lambda$ and joins, or a weight
+//! reaches zero and leaves.
 //!
 //! Columns of $G$ are asked for only where a weight joins, and only their entries for candidates. Where all
-//! entries of $G$ are non-negative, which this solver needs, $c_j \le b_j$ along the whole path: a variable with $b_j < \lambda$ cannot join,
-//! so nothing but its $b_j$ need be known. Candidates are taken in as $\lambda$ falls.
+//! entries of $G$ are non-negative, which this solver needs, $c_j \le b_j$ along the whole path: a variable with
+//! $b_j < \lambda$ cannot join, so nothing but its $b_j$ need be known. Candidates are taken in as $\lambda$
+//! falls.
 //!
 //! Reference: Efron, Hastie, Johnstone and Tibshirani, *Least angle regression*, 2004; Morup, Madsen and Hansen,
 //! *Approximate L0 constrained non-negative matrix and tensor factorization*, 2008.
@@ -290,8 +292,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Two variables that have nothing in common: b = (3, 1). The first joins at 3, the second at 1, where the first
-        // has the weight 2; without a penalty the weights are b.
+        // Two variables that have nothing in common: b = (3, 1). The first joins at 3, the second at 1, where the
+        // first has the weight 2; without a penalty the weights are b.
         let eye = Array2::<f64>::eye(2);
         let found = path(&eye, &[3.0, 1.0], 5, 0.0);
         let knots: Vec<(f64, Vec<f64>)> =

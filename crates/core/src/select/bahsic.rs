@@ -1,31 +1,33 @@
 //! BAHSIC: backward elimination by dependence on the target.
 //!
-//! Starting from all columns, those leave without which the others depend most on the target, a share of them at a time, until one is left.
-//! Dependence is HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all columns that are left,
-//! $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in [`super::Fohsic`], or with a `gamma` that stays. Since all columns are seen at once, columns that tell something
-//! only together are seen too, as far as the others do not drown them.
+//! Starting from all columns, those leave without which the others depend most on the target, a share of them at
+//! a time, until one is left. Dependence is HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all
+//! columns that are left, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in [`super::Fohsic`], or with a `gamma`
+//! that stays. Since all columns are seen at once, columns that tell something only together are seen too, as far
+//! as the others do not drown them.
 //!
 //! Two forms:
 //!
 //! * exact, the published one: HSIC without each column in turn, from squared distances less that column's share:
 //!   $n^2 / 2$ exponentials per column and round;
-//! * fast: the derivative of HSIC by each column's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all from one kernel matrix $K$ with the target's
-//!   weights $V$ (for the biased estimate $H L H / n^2$): with $A = V \circ K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round.
-//!   A column with a large derivative is one that the set would gain most by stressing.
+//! * fast: the derivative of HSIC by each column's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all from one
+//!   kernel matrix $K$ with the target's weights $V$ (for the biased estimate $H L H / n^2$): with $A = V \circ
+//!   K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round. A
+//!   column with a large derivative is one that the set would gain most by stressing.
 //!
-//! With an XOR pair and a ring pair among 100 columns and 1000 rows both find all four on most draws; with 5000 columns, or 200 rows, the
-//! joint kernel drowns them.
+//! With an XOR pair and a ring pair among 100 columns and 1000 rows both find all four on most draws; with 5000
+//! columns, or 200 rows, the joint kernel drowns them.
 //!
-//! The order is that of leaving, last first, and does not depend on the wanted number. Scores count the rounds a column stayed; constant columns leave first and
-//! score 0. By its own rule the method keeps the set with the largest HSIC on the way. The path has
-//! HSIC, negative, of each set.
+//! The order is that of leaving, last first, and does not depend on the wanted number. Scores count the rounds a
+//! column stayed; constant columns leave first and score 0. By its own rule the method keeps the set with the
+//! largest normalised HSIC on the way, as [`super::Fohsic`] does. The path has HSIC, negative, of each set.
 //!
-//! Cost: with a share of a tenth some ten times that of the first round. Memory for a copy of the columns, no $n \times n$ matrix. Sparse columns
-//! stay sparse.
+//! Cost: with a share of a tenth some ten times that of the first round. Memory for a copy of the columns, no $n
+//! \times n$ matrix. Sparse columns stay sparse.
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
-use super::fohsic::{check_kernel, gamma_of};
+use super::fohsic::{alignment, check_kernel, gamma_of};
 use super::joint::{Change, Joint};
 use super::selector::{PathPoint, Selection, Selector, Wanted};
 use crate::context::Context;
@@ -57,7 +59,8 @@ pub struct Bahsic {
     pub form: Elimination,
     /// The share of columns that leaves in a round, above 0 and below 1; at least one.
     pub step: f64,
-    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of columns in the set.
+    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of
+    /// columns in the set.
     pub gamma: Option<f64>,
     /// The target's kernel.
     pub target_kernel: TargetKernel,
@@ -129,9 +132,24 @@ impl Bahsic {
         }
         Ok(rounds)
     }
+
+    /// How many columns the set has whose normalised HSIC is largest; of equals the smallest set's.
+    fn best_size(&self, data: &Dataset, rounds: &[Round], ctx: &Context) -> Result<usize> {
+        let (mut best, mut size) = (f64::NEG_INFINITY, 1);
+        for (done, round) in rounds.iter().rev().enumerate() {
+            ctx.step("BAHSIC sets", done, rounds.len())?;
+            let gamma = gamma_of(self.gamma, round.columns.len());
+            let aligned = alignment(data, &round.columns, gamma, self.target_kernel, ctx)?;
+            if aligned > best {
+                (best, size) = (aligned, round.columns.len());
+            }
+        }
+        Ok(size)
+    }
 }
 
-/// All columns that differ anywhere, those that stay longest first: each round's order settles those that leave in it.
+/// All columns that differ anywhere, those that stay longest first: each round's order settles those that leave
+/// in it.
 fn order_of(rounds: &[Round]) -> Vec<usize> {
     let mut order = vec![];
     for (at, round) in rounds.iter().enumerate().rev() {
@@ -141,8 +159,8 @@ fn order_of(rounds: &[Round]) -> Vec<usize> {
     order
 }
 
-/// The order in which the fast form keeps columns, best first, for a centred factor of the target's kernel; constant columns are
-/// left out. Others start their own search there.
+/// The order in which the fast form keeps columns, best first, for a centred factor of the target's kernel;
+/// constant columns are left out. Others start their own search there.
 pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Context) -> Result<Vec<usize>> {
     let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
     let method = Bahsic { form: Elimination::Fast, step, ..Bahsic::default() };
@@ -164,13 +182,16 @@ impl Selector for Bahsic {
             round.columns.iter().for_each(|&j| scores[j] += 1.0);
         }
         order.extend((0..d).filter(|&j| scores[j] == 0.0));
-        let best = rounds.iter().rev().max_by(|a, b| a.hsic.total_cmp(&b.hsic));
+        let n_selected = match wanted {
+            Some(k) => k,
+            None => self.best_size(data, &rounds, ctx)?,
+        };
         let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
         Ok(Selection {
             method: "bahsic".into(),
             order,
             scores,
-            n_selected: wanted.unwrap_or(best.map_or(1, |round| round.columns.len())),
+            n_selected,
             curve: vec![],
             coef: None,
             outcome: Outcome { stop, iterations: rounds.len() },

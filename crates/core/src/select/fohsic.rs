@@ -5,27 +5,31 @@
 //!
 //! $$ k(x, x') = \exp\Bigl( -\frac{\lVert x - x' \rVert^2}{2 |S|} \Bigr), $$
 //!
-//! whose width grows with the number of columns in the set $|S|$: for columns of variance one, a pair of rows is as near as in one column. With
-//! `gamma` given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets of any size. Of equally good columns the first joins.
+//! whose width grows with the number of columns in the set $|S|$: for columns of variance one, a pair of rows is
+//! as near as in one column. With `gamma` given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets of
+//! any size. Of equally good columns the first joins.
 //!
-//! The kernel sees columns that matter only together once one of them is in, but a pair neither of which tells anything alone is
-//! met by chance only; [`super::Bahsic`] starts from all columns and can see it.
+//! The kernel sees columns that matter only together once one of them is in, but a pair neither of which tells
+//! anything alone is met by chance only; [`super::Bahsic`] starts from all columns and can see it.
 //!
-//! By its own rule the method ends where no column makes HSIC larger; as the kernel widens, useless columns make it
-//! smaller. The others are ranked by what HSIC would have become with them. The score of a column is what it added to HSIC, 0 if
-//! nothing; the path has HSIC, negative, after each step.
+//! HSIC itself shrinks as a kernel over more columns has fewer pairs of near rows, so it cannot tell where to
+//! stop. The normalised one can, which compares the shapes of the two kernel matrices: by its own rule the method
+//! ends where the next column would not make it larger. The score of a column is what it added to that, 0 if
+//! nothing. The others are ranked by what HSIC would have become with them. The path has HSIC, negative, after
+//! each step.
 //!
-//! Cost: $n^2 / 2$ exponentials per candidate and step; memory for a copy of the columns. Sparse columns stay sparse, and cost $n$ exponentials per
-//! stored cell.
+//! Cost: $n^2 / 2$ exponentials per candidate and step; memory for a copy of the columns. Sparse columns stay
+//! sparse, and cost $n$ exponentials per stored cell.
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::joint::{Change, Joint};
 use super::selector::{PathPoint, Selection, Selector, Wanted};
-use crate::context::Context;
+use crate::context::{Context, Quiet};
 use crate::data::Dataset;
-use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
+use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
 use crate::error::{Error, Result};
+use crate::kernel::{Kernel, KernelChoice};
 use crate::outcome::{Outcome, Stop};
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +39,8 @@ const NAME: &str = "FOHSIC";
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct Fohsic {
-    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of columns in the set.
+    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of
+    /// columns in the set.
     pub gamma: Option<f64>,
     /// The target's kernel.
     pub target_kernel: TargetKernel,
@@ -46,6 +51,22 @@ pub struct Fohsic {
 /// $\gamma$ for a set of some columns.
 pub(super) fn gamma_of(gamma: Option<f64>, columns: usize) -> f64 {
     gamma.unwrap_or(0.5 / columns.max(1) as f64)
+}
+
+/// The normalised HSIC of some columns and the target, whatever estimate the search goes by.
+pub(super) fn alignment(
+    data: &Dataset,
+    columns: &[usize],
+    gamma: f64,
+    target_kernel: TargetKernel,
+    ctx: &Context,
+) -> Result<f64> {
+    let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma });
+    let x = data.x().take_columns(columns);
+    let settings = Hsic { estimator: Estimator::Normalised, permutations: 0 };
+    let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+    let y = Variable::Target(data.target(), target_kernel);
+    Ok(hsic(Variable::Rows(&x, &kernel), y, &settings, &quiet)?.value)
 }
 
 /// Refuses a width that is none, and an estimate that cannot be searched by.
@@ -75,7 +96,7 @@ impl Selector for Fohsic {
         let wanted = wanted.resolve(NAME, data.d())?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
         let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
-        let mut search = Search::new(self, &joint, data.d());
+        let mut search = Search::new(self, data, &joint);
         let stop = search.run(wanted, ctx)?;
         Ok(search.selection(wanted, stop))
     }
@@ -83,24 +104,25 @@ impl Selector for Fohsic {
 
 struct Search<'a> {
     method: &'a Fohsic,
+    data: &'a Dataset,
     joint: &'a Joint<'a>,
-    d: usize,
     chosen: Vec<usize>,
-    /// HSIC after each step.
+    /// HSIC after each step, and normalised.
     reached: Vec<f64>,
+    aligned: Vec<f64>,
     /// What is left, and HSIC with each of them added to the columns chosen, as last seen.
     left: Vec<usize>,
     promise: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
-    fn new(method: &'a Fohsic, joint: &'a Joint<'a>, d: usize) -> Self {
+    fn new(method: &'a Fohsic, data: &'a Dataset, joint: &'a Joint<'a>) -> Self {
         let left = joint.varying();
-        Self { method, joint, d, chosen: vec![], reached: vec![], left, promise: vec![] }
+        Self { method, data, joint, chosen: vec![], reached: vec![], aligned: vec![], left, promise: vec![] }
     }
 
     fn run(&mut self, wanted: Option<usize>, ctx: &Context) -> Result<Stop> {
-        let most = wanted.unwrap_or(self.d);
+        let most = wanted.unwrap_or(self.data.d());
         while self.chosen.len() < most {
             ctx.step("FOHSIC", self.chosen.len(), most)?;
             if self.left.is_empty() {
@@ -111,21 +133,25 @@ impl<'a> Search<'a> {
             self.promise = sums.changed;
             let at = (0..self.left.len())
                 .fold(0, |best, at| if self.promise[at] > self.promise[best] { at } else { best });
-            let before = self.reached.last().copied().unwrap_or(0.0);
-            if wanted.is_none() && self.promise[at] <= before && !self.chosen.is_empty() {
+            self.chosen.push(self.left[at]);
+            let aligned = alignment(self.data, &self.chosen, gamma, self.method.target_kernel, ctx)?;
+            if wanted.is_none() && self.aligned.last().is_some_and(|before| aligned <= *before) {
+                self.chosen.pop();
                 return Ok(Stop::Stationary);
             }
-            self.chosen.push(self.left.remove(at));
+            self.left.remove(at);
             self.reached.push(self.promise.remove(at));
+            self.aligned.push(aligned);
         }
         Ok(Stop::Wanted)
     }
 
     fn selection(self, wanted: Option<usize>, stop: Stop) -> Selection {
-        let before = |step: usize| if step == 0 { 0.0 } else { self.reached[step - 1] };
+        let d = self.data.d();
+        let before = |step: usize| if step == 0 { 0.0 } else { self.aligned[step - 1] };
         let gains: Vec<f64> =
-            (0..self.chosen.len()).map(|step| (self.reached[step] - before(step)).max(0.0)).collect();
-        let mut scores = vec![0.0; self.d];
+            (0..self.chosen.len()).map(|step| (self.aligned[step] - before(step)).max(0.0)).collect();
+        let mut scores = vec![0.0; d];
         self.chosen.iter().zip(&gains).for_each(|(&j, gain)| scores[j] = *gain);
         let mut rest: Vec<usize> = (0..self.left.len()).collect();
         if self.promise.len() == self.left.len() {
@@ -133,9 +159,9 @@ impl<'a> Search<'a> {
         }
         let mut order = self.chosen.clone();
         order.extend(rest.iter().map(|&at| self.left[at]));
-        let mut seen = vec![false; self.d];
+        let mut seen = vec![false; d];
         order.iter().for_each(|&j| seen[j] = true);
-        order.extend((0..self.d).filter(|&j| !seen[j]));
+        order.extend((0..d).filter(|&j| !seen[j]));
         let point = |step: usize| PathPoint {
             strength: (step + 1) as f64,
             objective: -self.reached[step],
@@ -162,8 +188,6 @@ impl<'a> Search<'a> {
 mod tests {
     use super::*;
     use crate::data::synthetic::{Pattern, Synthetic};
-    use crate::dependence::{Hsic, Variable, hsic};
-    use crate::kernel::{Kernel, KernelChoice};
 
     /// The same search by the public function, a set at a time.
     fn naive(method: &Fohsic, data: &Dataset, steps: usize) -> (Vec<usize>, Vec<f64>) {

@@ -1,9 +1,10 @@
 //! Sums over all pairs of rows of a Gaussian kernel over several columns, one more, or one less.
 //!
-//! With weights $V$ that belong to the target ([`PairWeights`]) HSIC is $\sum_{ij} V_{ij} k(D_{ij})$, where $D$ holds squared distances
-//! over a set of columns. What it becomes with a column $f$ added or removed costs one exponential and one multiplication per pair:
-//! $\sum_{ij} V_{ij} \exp(-\gamma (D_{ij} \pm (x_{if} - x_{jf})^2))$. Distances and weights are made for some rows at a time, used for all
-//! candidates and forgotten; pairs are met once. Of a sparse column only pairs with a stored cell change anything.
+//! With weights $V$ that belong to the target ([`PairWeights`]) HSIC is $\sum_{ij} V_{ij} k(D_{ij})$, where $D$
+//! holds squared distances over a set of columns. What it becomes with a column $f$ added or removed costs one
+//! exponential and one multiplication per pair: $\sum_{ij} V_{ij} \exp(-\gamma (D_{ij} \pm (x_{if} -
+//! x_{jf})^2))$. Distances and weights are made for some rows at a time, used for all candidates and forgotten;
+//! pairs are met once. Of a sparse column only pairs with a stored cell change anything.
 
 use crate::context::Context;
 use crate::data::Rows;
@@ -83,7 +84,8 @@ impl<'a> Joint<'a> {
         (0..self.x.d()).filter(|&j| spread[j] > 1e-14 * mean[j].abs()).collect()
     }
 
-    /// The sums over `members` with each candidate added or removed, under `gamma`, and with none under `gamma_unchanged`.
+    /// The sums over `members` with each candidate added or removed, under `gamma`, and with none under
+    /// `gamma_unchanged`.
     pub fn sums(
         &self,
         members: &[usize],
@@ -118,8 +120,9 @@ impl<'a> Joint<'a> {
         Ok(Sums { changed: total, unchanged })
     }
 
-    /// For every member the derivative of the sum by its squared weight $w_f$ in $\sum_f w_f (x_{if} - x_{jf})^2$, over $2 \gamma$:
-    /// $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij} k(D_{ij})$; and the sum itself.
+    /// For every member the derivative of the sum by its squared weight $w_f$ in $\sum_f w_f (x_{if} -
+    /// x_{jf})^2$, over $2 \gamma$: $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij}
+    /// k(D_{ij})$; and the sum itself.
     pub fn gradient(&self, members: &[usize], gamma: f64, ctx: &Context) -> Result<Sums> {
         let x = self.x.take_columns(members);
         let kernel = Kernel::Rbf { gamma };

@@ -48,9 +48,9 @@ vectorised! {
 }
 
 vectorised! {
-    /// `sum_j weights[j] exp(-gamma (base[j] + sign (x[j] - z)^2))`: a weighted row of a Gaussian kernel matrix whose squared
-    /// distances get one column more, or with a negative sign one less. Added up as sixteen sums, in an order that
-    /// does not depend on the processor.
+    /// `sum_j weights[j] exp(-gamma (base[j] + sign (x[j] - z)^2))`: a weighted row of a Gaussian kernel matrix
+    /// whose squared distances get one column more, or with a negative sign one less. Added up as sixteen sums,
+    /// in an order that does not depend on the processor.
     pub fn kernel_sum(weights: &[f64], base: &[f64], x: &[f64], z: f64, gamma: f64, sign: f64) -> f64 {
         const LANES: usize = 16;
         let term = |w: f64, b: f64, x: f64, sum: f64| {

@@ -5,7 +5,7 @@ use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
 use crate::optim::Minimum;
-use crate::outcome::{Outcome, Stop};
+use crate::outcome::Outcome;
 use crate::random::Rng;
 use crate::select::selector::PathPoint;
 use ndarray::{Array2, Axis};
@@ -211,11 +211,10 @@ impl<'a> Path<'a> {
         nearness
     }
 
-    /// How the whole of it ended.
-    pub fn outcome(&self, last: Stop) -> Outcome {
-        let iterations = self.best.iter().map(|m| m.iterations).sum();
-        let cut_off = self.best.iter().any(|m| m.stop == Stop::MaxIterations);
-        Outcome { stop: if cut_off { Stop::MaxIterations } else { last }, iterations }
+    /// How the answer ended, after how many steps of the path; how each place of it did, its point says.
+    pub fn outcome(&self, answer: &Minimum) -> Outcome {
+        let iterations = self.best.iter().map(|m| m.iterations).sum::<usize>() + answer.iterations;
+        Outcome { stop: answer.stop, iterations }
     }
 }
 

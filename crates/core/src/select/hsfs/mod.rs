@@ -16,7 +16,7 @@
 //! answer. A column's score is the length of its row, which does not change when the directions are turned.
 //!
 //! Without a wanted number and a radius the number is found by rows that were kept apart: sets of growing size are chosen on
-//! two thirds of the rows, and the size is taken after which HSIC on the other third grows no more.
+//! two thirds of the rows, and the smallest size is taken whose HSIC on the other third is within a twentieth of the largest.
 //!
 //! HSIC of a set can miss a column that matters beside stronger ones (Liu and Ruan 2024): it measures dependence, not
 //! prediction.
@@ -51,6 +51,8 @@ const NAME: &str = "HSFS";
 
 /// The largest number of columns that is tried without a wanted one.
 const OWN_MOST: usize = 12;
+/// The share of the largest HSIC on rows kept apart that is enough.
+const ENOUGH: f64 = 0.95;
 
 /// What holds weights back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -204,7 +206,7 @@ impl Hsfs {
         let mut w = Array2::zeros((problem.d(), problem.directions));
         set.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&minimum.w.row(i)));
         let nearness = path.nearness(&w);
-        let outcome = path.outcome(minimum.stop);
+        let outcome = path.outcome(&minimum);
         Ok(self.selection(prepared, problem, &w, &set, &nearness, wanted, path.points.clone(), outcome))
     }
 
@@ -262,7 +264,7 @@ impl Hsfs {
         }
     }
 
-    /// The number of columns after which HSIC of rows kept apart grows no more.
+    /// The smallest number of columns whose HSIC on rows kept apart is all but the largest.
     fn own_number(&self, prepared: &Prepared, ctx: &Context) -> Result<usize> {
         let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
         let n = prepared.data.n();
@@ -277,16 +279,16 @@ impl Hsfs {
             return Ok(1);
         };
         let path = Path::walk(&problem, most, self.random_starts, self.effort(), &quiet)?;
-        let mut best = (f64::INFINITY, 1);
+        let mut values = vec![];
         for k in 1..=most {
             ctx.step("HSFS numbers of columns", k - 1, most)?;
             let (set, minimum) = path.pick(k, &quiet)?;
             let value = judge.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
-            if value < best.0 {
-                best = (value, k);
-            }
+            values.push(-value);
         }
-        Ok(best.1)
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Where nothing is told of rows kept apart, one column is as good as any number.
+        Ok(values.iter().position(|&v| v >= ENOUGH * largest).map_or(1, |at| at + 1))
     }
 
     /// All columns with a weight at one radius or penalty.

@@ -1,8 +1,9 @@
 //! Normalised kernel matrices of columns and of the target, as thin factors.
 //!
-//! A column's kernel matrix enters only through products $\langle \bar K_f, \bar K_g \rangle$ of centred matrices of length one, and with $\bar K_f = F_f F_f^\top$,
-//! $\langle \bar K_f, \bar K_g \rangle = \lVert F_f^\top F_g \rVert_F^2$. A column of which one value takes up most rows, such as the zeros of sparse
-//! data, keeps rows of its factor for the others only: subtracting that value's row from all rows leaves the centred matrix as it is.
+//! A column's kernel matrix enters only through products $\langle \bar K_f, \bar K_g \rangle$ of centred matrices
+//! of length one, and with $\bar K_f = F_f F_f^\top$, $\langle \bar K_f, \bar K_g \rangle = \lVert F_f^\top F_g
+//! \rVert_F^2$. A column of which one value takes up most rows, such as the zeros of sparse data, keeps rows of
+//! its factor for the others only: subtracting that value's row from all rows leaves the centred matrix as it is.
 
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};

@@ -1,40 +1,44 @@
 //! HSIC Lasso: columns whose kernel matrices together rebuild that of the target.
 //!
-//! With $\bar K_f$ the centred kernel matrix of column $f$, divided by its Frobenius norm, and $\bar L$ that of the target,
+//! With $\bar K_f$ the centred kernel matrix of column $f$, divided by its Frobenius norm, and $\bar L$ that of
+//! the target,
 //!
 //! $$ \min_{a \ge 0} \tfrac12 \Bigl\lVert \bar L - \sum_f a_f \bar K_f \Bigr\rVert_F^2 + \lambda \sum_f a_f $$
 //!
-//! is convex. A column is kept where $a_f > 0$: it depends on the target, and not only through columns that are kept already. It sees any
-//! shape of dependence of the target on single columns, but no column that tells something only together with another, such as a pair whose
-//! product decides.
+//! is convex. A column is kept where $a_f > 0$: it depends on the target, and not only through columns that are
+//! kept already. It sees any shape of dependence of the target on single columns, but no column that tells
+//! something only together with another, such as a pair whose product decides.
 //!
 //! Kernels are Gaussian with the column's standard deviation as width, so the scale of columns plays no part. Classes
 //! have the class-balanced kernel, numbers that of columns: all as in pyHSICLasso, whose picks these are.
 //!
-//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each matrix is a product of thin factors of rank 20 or so
-//! ([`crate::dependence::column_factor`]), so no $n \times n$ matrix is made. The path over all $\lambda$ is followed by non-negative
-//! least angle regression ([`crate::optim::nonnegative_lars`]), which needs $G$ only between columns that join and those with
-//! $b_f \ge \lambda$: factors of the others are used once, for $b_f$, and forgotten.
+//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed.
+//! Each matrix is a product of thin factors of rank 20 or so ([`crate::dependence::column_factor`]), so no $n
+//! \times n$ matrix is made. The path over all $\lambda$ is followed by non-negative least angle regression
+//! ([`crate::optim::nonnegative_lars`]), which needs $G$ only between columns that join and those with $b_f \ge
+//! \lambda$: factors of the others are used once, for $b_f$, and forgotten.
 //!
 //! With blocks (block HSIC Lasso) the rows are shuffled and cut into blocks of $B$ rows, $M$ times; $b$ and $G$
-//! are means over all blocks, in each of which matrices are centred and normalised anew. Rows that do not fill a block are left
-//! out of that shuffle. It is an approximation for many rows, and on the way to a smoother answer for few.
+//! are means over all blocks, in each of which matrices are centred and normalised anew. Rows that do not fill a
+//! block are left out of that shuffle. It is an approximation for many rows, and on the way to a smoother answer
+//! for few.
 //!
-//! A wanted number of columns is reached where one more would join. Columns are ranked by their weights there, the others by what is left of
-//! $b_f$ (for those far from joining, $b_f$ itself). By its own rule the method ends at the penalty
+//! A wanted number of columns is reached where one more would join. Columns are ranked by their weights there,
+//! the others by what is left of $b_f$ (for those far from joining, $b_f$ itself). By its own rule the method
+//! ends at the penalty
 //!
 //! $$ \lambda = \max_f \frac{\operatorname{tr} \bar K_f \operatorname{tr} \bar L}{n - 1} + \frac{2 \ln d}{n}, $$
 //!
-//! about what the best of $d$ columns that have nothing to do with the target would reach: the first term is the mean of $b_f$ under shuffles, the
-//! second the largest of $d$ squares of normal numbers. (In blocks $n$ is the size of a block in the first term, and $\sqrt{n B}$ in
-//! the second.)
+//! about what the best of $d$ columns that have nothing to do with the target would reach: the first term is the
+//! mean of $b_f$ under shuffles, the second the largest of $d$ squares of normal numbers. (In blocks $n$ is the
+//! size of a block in the first term, and $\sqrt{n B M}$ in the second.)
 //!
-//! Cost: $O(n r^2)$ per column, and as much for each pair of a column that joins and a candidate. Memory: factors of candidates, $n r$
-//! numbers each; of columns with mostly equal cells, such as zeros, only as many as there are other cells. They are made anew
-//! where they do not fit.
+//! Cost: $O(n r^2)$ per column, and as much for each pair of a column that joins and a candidate. Memory: factors
+//! of candidates, $n r$ numbers each; of columns with mostly equal cells, such as zeros, only as many as there
+//! are other cells. They are made anew where they do not fit.
 //!
-//! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise kernelized
-//! lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
+//! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise
+//! kernelized lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
 
 mod factors;
 
@@ -111,8 +115,6 @@ impl Selector for HsicLasso {
         self.check()?;
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        // A target that cannot be used is the first thing to say.
-        crate::dependence::target_factor(data.target(), self.target_kernel, NAME, ctx)?;
         let blocks = self.blocks(data.n(), ctx)?;
         let problem = Problem::new(self, data, blocks, ctx)?;
         let path = problem.path(wanted, ctx)?;

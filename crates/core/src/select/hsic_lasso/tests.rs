@@ -210,13 +210,13 @@ fn one_of_several_copies_is_enough() {
             Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 30, seed, ..Synthetic::default() }
                 .make()
                 .unwrap();
-        let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(4));
+        let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(3));
         // Originals 0 and 1, copies of the first 2 and 3, of the second 4 and 5.
         let kind = |j: usize| [0, 1, 0, 0, 1, 1][planted.relevant.iter().position(|&r| r == j).unwrap()];
         let mut kinds: Vec<usize> = selection.selected().iter().map(|&j| kind(j)).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        // Noisy copies are almost, but not quite, the same: they may join, but do not shut out the other kind.
+        // A noisy copy is not quite the same and may join third, but does not shut out the other kind.
         assert_eq!(kinds, [0, 1], "{seed}");
     }
     // Exact copies never share a weight.
