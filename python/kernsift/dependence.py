@@ -201,7 +201,7 @@ class FOHSIC(BaseTargetSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
-        None for the method's own rule: until no column makes HSIC larger.
+        None for the method's own rule: until the next column would not make the normalised HSIC larger.
     gamma : float or None, default=None
         The kernel is ``exp(-gamma * ||x - x'||^2)`` for sets of any size; None is one over twice the number
         of columns in the set.
@@ -226,7 +226,7 @@ class FOHSIC(BaseTargetSelector):
     support_ : ndarray of shape (n_features_in_,)
         True for columns that are kept.
     scores_ : ndarray of shape (n_features_in_,)
-        What each column added to HSIC when it joined; 0 if nothing.
+        What each column added to the normalised HSIC when it joined; 0 if nothing.
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each column, 1 is best.
     order_ : ndarray of shape (n_features_in_,)
@@ -320,7 +320,7 @@ class BAHSIC(BaseTargetSelector):
     ----------
     n_features_to_select : int, float or None, default=None
         How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
-        None for the method's own rule: the set with the largest HSIC on the way.
+        None for the method's own rule: the set with the largest normalised HSIC on the way.
     form : {"exact", "fast"}, default="exact"
         Whether columns are judged by HSIC without each of them, as published, or by its derivative by their
         weights.

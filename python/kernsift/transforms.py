@@ -55,8 +55,8 @@ class HSFS(BaseTargetSelector):
     n_features_to_select : int, float or None, default=None
         How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or None
         for all with a weight at `radius` or `penalty`, or without these the method's own rule: sets of
-        growing size are chosen on two thirds of the rows, and the size is taken at which HSIC on the other
-        third is largest, at most 12.
+        growing size, up to 12, are chosen on two thirds of the rows, and the smallest is taken whose HSIC on
+        the other third is within a twentieth of the largest.
     form : {"constrained", "penalised"}, default="constrained"
         Whether the sum of the largest weights is bounded, or has a price.
     directions : int or None, default=None
