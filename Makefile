@@ -56,6 +56,8 @@ docs: $(TOOLS)
 	$(BIN)/python docs/make_pictures.py
 	cargo run --release --quiet --package kernsift --example takes_table2 > docs/takes_table2.md
 	cargo run --release --quiet --package kernsift --example takes_accuracy > docs/takes_accuracy.md
+	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
+	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
 	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
 	@echo "docs/README.md and target/doc/kernsift/index.html"
 

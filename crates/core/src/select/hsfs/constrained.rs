@@ -1,6 +1,7 @@
 //! The most HSIC within a ball, along growing radii, and the best set of a wanted size.
 
 use super::problem::{Effort, Problem};
+use super::sets::{Seen, Sets};
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
@@ -8,8 +9,7 @@ use crate::optim::Minimum;
 use crate::outcome::Outcome;
 use crate::random::Rng;
 use crate::select::selector::PathPoint;
-use ndarray::{Array2, Axis};
-use std::collections::BTreeMap;
+use ndarray::Array2;
 
 /// What the radius grows by from one place of the path to the next.
 const GROWTH: f64 = 1.6;
@@ -24,13 +24,6 @@ const ROWS: usize = 1000;
 const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12 };
 const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
 const GO_ON: usize = 3;
-/// Sets that are looked at twice, and those that are then solved from several starts.
-const SEMIFINALISTS: usize = 16;
-const FINALISTS: usize = 6;
-/// Random starts of a finalist.
-const DRAWS: usize = 4;
-/// How well a finalist is solved.
-const SET: Effort = Effort { tolerance: 1e-5, max_iterations: 100 };
 
 /// The path, and all that was seen on the way.
 pub(super) struct Path<'a> {
@@ -41,7 +34,7 @@ pub(super) struct Path<'a> {
     pub points: Vec<PathPoint>,
     pub best: Vec<Minimum>,
     /// Every solution, the good and the less good.
-    seen: Vec<Array2<f64>>,
+    seen: Vec<Seen>,
     starts: Starts,
 }
 
@@ -100,12 +93,12 @@ impl<'a> Path<'a> {
         for start in starts {
             looks.push(rough.solve(start, radius, FIRST_LOOK, ctx)?);
         }
-        self.seen.extend(looks.iter().map(|look| look.w.clone()));
+        self.seen.extend(looks.iter().map(|look| Seen::of(rough, &look.w)));
         looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
         looks.truncate(GO_ON);
         for look in &mut looks {
             *look = rough.solve(look.w.clone(), radius, SECOND_LOOK, ctx)?;
-            self.seen.push(look.w.clone());
+            self.seen.push(Seen::of(rough, &look.w));
         }
         looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
         let best = looks.swap_remove(0);
@@ -113,35 +106,19 @@ impl<'a> Path<'a> {
         let polished = self.problem.solve(best.w, radius, self.effort, ctx)?;
         let polished = Minimum { iterations: polished.iterations + rough, ..polished };
         self.points.push(point(self.problem, radius, &polished));
-        self.seen.push(polished.w.clone());
+        self.seen.push(Seen::of(self.problem, &polished.w));
         self.best.push(polished);
         Ok(())
     }
 
-    /// The set of this many columns with the most HSIC among those that lead any solution, and its weights.
+    /// The best set of this many columns among those that lead any solution, and its weights.
     pub fn pick(&self, wanted: usize, ctx: &Context) -> Result<(Vec<usize>, Minimum)> {
         let wanted = wanted.min(self.problem.d());
         let radius = wanted as f64 * self.problem.unit;
-        // In order of appearance, each set once.
-        let mut sets: BTreeMap<Vec<usize>, Array2<f64>> = BTreeMap::new();
-        for w in &self.seen {
-            let lengths = self.problem.lengths(w);
-            let mut order: Vec<usize> = (0..lengths.len()).collect();
-            order.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
-            let mut set: Vec<usize> = order[..wanted].to_vec();
-            if lengths[set[wanted - 1]] == 0.0 {
-                continue;
-            }
-            set.sort_unstable();
-            sets.entry(set).or_insert_with(|| w.clone());
-        }
-        for set in &self.starts.sets {
-            if set.len() >= wanted {
-                let mut columns = set[..wanted].to_vec();
-                columns.sort_unstable();
-                let spread = self.problem.spread_over(&columns, radius);
-                sets.entry(columns).or_insert(spread);
-            }
+        let mut sets = Sets::default();
+        self.seen.iter().for_each(|seen| sets.nominate_seen(seen, wanted));
+        for set in self.starts.sets.iter().filter(|set| set.len() >= wanted) {
+            sets.nominate(&set[..wanted], self.problem, radius);
         }
         if sets.is_empty() {
             // Every solution has fewer columns: fill up with those that would gain most.
@@ -151,47 +128,9 @@ impl<'a> Path<'a> {
             order.sort_by(|&a, &b| {
                 lengths[b].total_cmp(&lengths[a]).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
             });
-            let mut set = order[..wanted].to_vec();
-            set.sort_unstable();
-            sets.insert(set.clone(), self.problem.spread_over(&set, radius));
+            sets.nominate(&order[..wanted], self.problem, radius);
         }
-        let rough = self.sample.as_ref().unwrap_or(self.problem);
-        let mut finalists: Vec<(Vec<usize>, Problem, Minimum)> = vec![];
-        for (set, w) in sets {
-            let part = rough.among(&set);
-            let found = part.solve(w.select(Axis(0), &set), radius, FIRST_LOOK, ctx)?;
-            finalists.push((set, part, found));
-        }
-        let best_of = |finalists: &mut Vec<(Vec<usize>, Problem, Minimum)>, most| {
-            finalists.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
-            finalists.truncate(most);
-        };
-        best_of(&mut finalists, SEMIFINALISTS);
-        for (_, part, found) in &mut finalists {
-            *found = part.solve(found.w.clone(), radius, SECOND_LOOK, ctx)?;
-        }
-        best_of(&mut finalists, FINALISTS);
-        let mut rng = Rng::stream(ctx.seed, "HSFS finalists");
-        for (_, part, best) in &mut finalists {
-            let all: Vec<usize> = (0..wanted).collect();
-            let mut starts = vec![best.w.clone(), part.spread_over(&all, radius)];
-            starts.extend((0..DRAWS).map(|_| part.drawn(&mut rng, (wanted as f64).sqrt())));
-            for start in starts {
-                let found = part.solve(start, radius, SET, ctx)?;
-                if found.objective < best.objective {
-                    *best = found;
-                }
-            }
-        }
-        // All rows decide between the two that are best on the sample.
-        best_of(&mut finalists, if self.sample.is_some() { 2 } else { 1 });
-        let mut last = vec![];
-        for (set, _, found) in finalists {
-            let polished = self.problem.among(&set).solve(found.w, radius, self.effort, ctx)?;
-            last.push((set, polished));
-        }
-        last.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
-        Ok(last.swap_remove(0))
+        sets.best(self.problem, radius, self.effort, ctx)
     }
 
     /// How far columns outside a set are from it: by their weights along the path, last place first, then by the gain

@@ -12,8 +12,8 @@
 //! Neither form is convex, so the start decides. Along radii from small to large each problem is solved from the last solution,
 //! from sets of columns that are good alone, in pairs, by their interaction or all together (see `starts`), and from random weights;
 //! the best value counts. For a wanted number of columns every solution on the way nominates the columns of its longest rows;
-//! each set is solved alone, within a ball of one unit per column, the best of them from several starts, and the set with the most HSIC is the
-//! answer. A column's score is the length of its row, which does not change when the directions are turned.
+//! each set is solved alone, within a ball of one unit per column, on one half of the rows and judged by HSIC on the other; the best
+//! set is the answer. A column's score is the length of its row, which does not change when the directions are turned.
 //!
 //! Without a wanted number and a radius the number is found by rows that were kept apart: sets of growing size are chosen on
 //! two thirds of the rows, and the smallest size is taken whose HSIC on the other third is within a twentieth of the largest.
@@ -30,6 +30,7 @@
 mod constrained;
 mod penalised;
 mod problem;
+mod sets;
 mod starts;
 #[cfg(test)]
 mod tests;

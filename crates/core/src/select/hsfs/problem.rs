@@ -115,16 +115,21 @@ impl<'a> Problem<'a> {
         if self.n() <= most {
             return None;
         }
-        let rows = Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most);
-        let mut y = self.y.select(Axis(0), &rows);
+        self.over(&Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most))
+    }
+
+    /// The same problem over these rows, all pairs of which are taken; nothing if they all have one target.
+    pub fn over(&self, rows: &[usize]) -> Option<Problem<'static>> {
+        let mut y = self.y.select(Axis(0), rows);
         centre(&mut y);
-        let y = unit_factor(&y);
-        if y.iter().all(|v| *v == 0.0) {
+        // What is left of equal numbers is rounding.
+        if y.iter().all(|v| v.abs() < 1e-9) {
             return None;
         }
+        let y = unit_factor(&y);
         let inner = self.inner.as_ref().map(|_| Arc::new(Exact::new(y.clone())) as Arc<dyn OfProjection>);
         Some(Problem {
-            x: Cow::Owned(self.x.take_rows(&rows)),
+            x: Cow::Owned(self.x.take_rows(rows)),
             y: Arc::new(y),
             inner,
             directions: self.directions,
@@ -168,7 +173,12 @@ impl<'a> Problem<'a> {
 
     /// Weights of some columns that lie at right angles and together have this norm.
     pub fn spread_over(&self, columns: &[usize], radius: f64) -> Array2<f64> {
-        let mut w = Array2::zeros((self.d(), self.directions));
+        self.spread(self.d(), columns, radius)
+    }
+
+    /// The same for another number of columns in all.
+    pub fn spread(&self, d: usize, columns: &[usize], radius: f64) -> Array2<f64> {
+        let mut w = Array2::zeros((d, self.directions));
         let each = radius / columns.len().max(1) as f64;
         for (i, &j) in columns.iter().enumerate() {
             for (k, w) in w.row_mut(j).iter_mut().enumerate() {
