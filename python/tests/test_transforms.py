@@ -280,3 +280,10 @@ def test_in_a_pipeline_and_a_comparison():
     result = compare(X, y, methods, [2], cv=2, random_state=0)
     errors = {name: np.mean([r["error"] for r in result.records if r["method"] == name]) for name in methods}
     assert errors["hsfs"] < 0.2 < min(errors["ldfs"], errors["pfs"], errors["lasso"]), errors
+
+
+@pytest.mark.parametrize("selector", [HSFS(2, random_state=0), BAHSIC(2), FOHSIC(2), HSICLasso(2)], ids=str)
+def test_of_a_column_and_its_copy_one_is_kept(selector):
+    X, y, relevant = make_synthetic("ring", n_samples=300, n_features=8, random_state=0)
+    found = selector.fit(np.column_stack([X, X[:, relevant[0]]]), y).get_support(indices=True)
+    assert {relevant[0] if j == 8 else j for j in found} == set(relevant)
