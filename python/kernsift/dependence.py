@@ -158,7 +158,7 @@ def hsic(
 def _rows(X: Any, name: str) -> NativeRows:
     """Rows that have been checked; a single dimension is one column."""
     if not sparse.issparse(X) and np.ndim(X) == 1:
-        X = np.reshape(X, (-1, 1))
+        X = np.asarray(X).reshape(-1, 1)
     return native_rows(
         check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name=name)
     )

@@ -3,6 +3,8 @@
 import itertools
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -125,6 +127,10 @@ def test_one_column_may_have_a_kernel_of_rows(rows):
     found = hsic(x, y, gamma=0.5, y_kernel="rbf", y_gamma=2.0)
     assert_allclose(found, twin(gram(x[:, None], gamma=0.5), gram(y[:, None], gamma=2.0), "biased"))
     assert_array_equal(found, hsic(x.tolist(), Y[:, :1], gamma=0.5, y_gamma=2.0))
+    for library in (pandas, polars):
+        assert_array_equal(
+            hsic(library.Series(x), library.Series(y), gamma=0.5, y_kernel="rbf", y_gamma=2.0), found
+        )
     whole = np.arange(45)
     numbers = hsic(x, whole, target_type="number")
     assert numbers != hsic(x, whole // 9, target_type="class")
