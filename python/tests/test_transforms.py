@@ -277,7 +277,7 @@ def test_in_a_pipeline_and_a_comparison():
         "bahsic": BAHSIC(form="fast"),
         "lasso": HSICLasso(),
     }
-    result = compare(X, y, methods, [2], cv=2, random_state=0)
+    result = compare(X, y, methods, [2], cv=4, random_state=0)
     errors = {name: np.mean([r["error"] for r in result.records if r["method"] == name]) for name in methods}
     assert errors["hsfs"] < 0.2 < min(errors["ldfs"], errors["pfs"], errors["lasso"]), errors
 
