@@ -4,6 +4,7 @@ Run by `make docs`, after the command line was built.
 """
 
 import subprocess
+import tempfile
 from html import escape
 from pathlib import Path
 
@@ -14,6 +15,11 @@ FOLDER = ROOT / "docs" / "pictures"
 # Each picture: its name, and the commands whose output it shows.
 PICTURES = {
     "basis": ["kernsift basis builtin:wine"],
+    "hsfs": [
+        "kernsift data make xor --rows 300 --columns 50 --seed 1 --out xor.csv",
+        "kernsift select xor.csv -m fisher -k 2",
+        "kernsift select xor.csv -m hsfs -k 2",
+    ],
     "select": ["kernsift select builtin:wine -k 5"],
     "takes": ["kernsift select builtin:ionosphere -m takes"],
     "compare": ["kernsift compare builtin:wine -m fisher,relief,l1-svm,svm-rfe,random -k 1..5"],
@@ -26,11 +32,17 @@ FONT_SIZE = 14
 MARGIN = 18
 
 
-def run(command: str) -> list[str]:
+def run(command: str, folder: str) -> list[str]:
     """The lines a user sees: the command, then what it prints."""
     words = command.split()
-    done = subprocess.run([PROGRAM, *words[1:], "--quiet"], capture_output=True, text=True, check=True)
-    return [f"$ {command}", *done.stdout.rstrip("\n").split("\n")]
+    made = words[1:3] == ["data", "make"]
+    quiet = [] if made else ["--quiet"]
+    done = subprocess.run(
+        [PROGRAM, *words[1:], *quiet], capture_output=True, text=True, check=True, cwd=folder
+    )
+    # Which columns are relevant is a remark, not output.
+    text = done.stderr if made else done.stdout
+    return [f"$ {command}", *text.rstrip("\n").split("\n")]
 
 
 def draw(lines: list[str]) -> str:
@@ -67,8 +79,9 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, commands in PICTURES.items():
         lines: list[str] = []
-        for command in commands:
-            lines += ([""] if lines else []) + run(command)
+        with tempfile.TemporaryDirectory() as folder:
+            for command in commands:
+                lines += ([""] if lines else []) + run(command, folder)
         (FOLDER / f"{name}.svg").write_text(draw(lines), encoding="utf-8")
         print(f"docs/pictures/{name}.svg")
 

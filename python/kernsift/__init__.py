@@ -5,6 +5,8 @@
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
 | :mod:`kernsift.selectors` | selectors of columns |
 | :mod:`kernsift.filters` | selectors of columns that need no model |
+| :mod:`kernsift.transforms` | selectors of columns from criteria of a projection: HSFS, LDFS, PFS |
+| :mod:`kernsift.dependence` | HSIC, and the selectors of columns that rest on it |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
@@ -21,6 +23,7 @@ from kernsift._native import __version__
 from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPCA
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
+from kernsift.dependence import BAHSIC, FOHSIC, HSICLasso, HSICResult, hsic
 from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
 from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
@@ -39,12 +42,18 @@ from kernsift.kernels import (
 from kernsift.models import SavedModel, load_model
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
+from kernsift.transforms import HSFS, LDFS, PFS
 
 __all__ = [
+    "BAHSIC",
     "FFS",
+    "FOHSIC",
+    "HSFS",
     "KNNC",
     "KOBL",
     "L1SVM",
+    "LDFS",
+    "PFS",
     "RBF",
     "SVC",
     "SVCCV",
@@ -54,6 +63,8 @@ __all__ = [
     "ChiSquared",
     "CompareResult",
     "FisherScore",
+    "HSICLasso",
+    "HSICResult",
     "InformationGain",
     "Kernel",
     "KernelDiscriminant",
@@ -75,6 +86,7 @@ __all__ = [
     "__version__",
     "compare",
     "gram",
+    "hsic",
     "list_datasets",
     "load_dataset",
     "load_model",

@@ -18,6 +18,7 @@ from sklearn.base import (
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -72,6 +73,9 @@ WEAK_CONSTRAINTS: dict[str, list[Any]] = {
     "quantum": [Options(Real, {0}), Interval(Real, 0.001, 1, closed="both"), None],
     "weights": [StrOptions({"ensemble", "individual"})],
 }
+
+#: Kernels of a target.
+TARGET_KERNELS = {"auto", "class-balanced", "delta", "linear", "gaussian"}
 
 
 class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -255,6 +259,8 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _method: ClassVar[str]
     #: Whether X may have gaps (NaN).
     _bears_gaps: ClassVar[bool] = False
+    #: Whether the answer is found on a path from few columns to many, or back.
+    _has_path: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WANTED_CONSTRAINTS,
@@ -303,6 +309,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         self.ranking_[self.order_] = np.arange(1, X.shape[1] + 1)
         if answer["curve"].size:
             self.error_curve_: FloatArray = answer["curve"]
+        if answer["coef"] is not None:
+            self.coef_: FloatArray = answer["coef"]
+        if self._has_path:
+            self.path_ = Bunch(**answer["path"])
         self.n_iter_: int = answer["iterations"]
         self.converged_: bool = answer["converged"]
         warn_unless_converged(self, answer)

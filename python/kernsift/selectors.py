@@ -540,6 +540,8 @@ class L1SVM(BaseSelector):
         Rank of each column, 1 is best.
     order_ : ndarray of shape (n_features_in_,)
         Columns by weight; those without by how near they are to one.
+    coef_ : ndarray of shape (n_features_in_, n_machines)
+        The weights of each machine: one for two classes, else one per class.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_iter_ : int

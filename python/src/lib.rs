@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `data`, `model` | one function per thing the package needs |
 
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ mod basis;
 mod classify;
 mod convert;
 mod data;
+mod dependence;
 mod error;
 mod evaluate;
 mod kernel;
@@ -40,6 +41,8 @@ mod _native {
     use super::classify::{fit_knnc, predict_knnc};
     #[pymodule_export]
     use super::data::{list_datasets, load_dataset, make_synthetic, read_table};
+    #[pymodule_export]
+    use super::dependence::hsic;
     #[pymodule_export]
     use super::error::BreakdownError;
     #[pymodule_export]

@@ -1,12 +1,14 @@
 //! Selectors.
 
-use crate::convert::{RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_indices};
+use crate::convert::{
+    RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_indices, to_json,
+};
 use crate::run::{Settings, run};
 use kernsift::Selector;
-use kernsift::select::{SelectorMethod, Wanted};
+use kernsift::select::{PathPoint, SelectorMethod, Wanted};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 /// Ranks the columns and keeps some; `wanted` is JSON as well.
 #[pyfunction]
@@ -32,8 +34,31 @@ pub fn select<'py>(
     dict.set_item("order", to_indices(&selection.order).into_pyarray(py))?;
     dict.set_item("scores", selection.scores.into_pyarray(py))?;
     dict.set_item("curve", selection.curve.into_pyarray(py))?;
+    dict.set_item("coef", selection.coef.map(|coef| coef.into_pyarray(py)))?;
+    dict.set_item("path", path(py, selection.path)?)?;
     dict.set_item("stop", selection.outcome.stop.explain())?;
     dict.set_item("iterations", selection.outcome.iterations)?;
     dict.set_item("converged", selection.outcome.stop.converged())?;
+    Ok(dict)
+}
+
+/// A path by its parts, each with an entry per place.
+fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
+    let numbers = |of: fn(&PathPoint) -> f64| points.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
+    let counts =
+        |of: fn(&PathPoint) -> usize| to_indices(&points.iter().map(of).collect::<Vec<_>>()).into_pyarray(py);
+    let dict = PyDict::new(py);
+    dict.set_item("strength", numbers(|point| point.strength))?;
+    dict.set_item("objective", numbers(|point| point.objective))?;
+    dict.set_item("optimality", numbers(|point| point.optimality))?;
+    dict.set_item("n_iter", counts(|point| point.iterations))?;
+    dict.set_item("n_features", counts(|point| point.columns.len()))?;
+    // The word that records have, without its quotes.
+    let word = |point: &PathPoint| to_json(&point.stop).map(|json| json.trim_matches('"').to_owned());
+    dict.set_item("stop", points.iter().map(word).collect::<PyResult<Vec<_>>>()?)?;
+    let features = points.iter().map(|point| to_indices(&point.columns).into_pyarray(py));
+    dict.set_item("features", PyList::new(py, features.collect::<Vec<_>>())?)?;
+    let weights = points.iter().map(|point| point.weights.clone().into_pyarray(py));
+    dict.set_item("weights", PyList::new(py, weights.collect::<Vec<_>>())?)?;
     Ok(dict)
 }

@@ -15,12 +15,18 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernsift import (
+    BAHSIC,
     FFS,
+    FOHSIC,
+    HSFS,
     KOBL,
+    LDFS,
+    PFS,
     RBF,
     TAKES,
     ChiSquared,
     FisherScore,
+    HSICLasso,
     InformationGain,
     KernelDiscriminant,
     KernelGramSchmidt,
@@ -47,6 +53,12 @@ ESTIMATORS = [
     MutualInformation(n_features_to_select=4),
     ChiSquared(n_features_to_select=4),
     LaplacianScore(n_features_to_select=4),
+    HSFS(n_features_to_select=4, random_state=1),
+    LDFS(n_features_to_select=4),
+    PFS(n_features_to_select=4),
+    FOHSIC(n_features_to_select=4),
+    BAHSIC(n_features_to_select=4),
+    HSICLasso(n_features_to_select=4),
     TAKES(random_state=1),
     KernelSpaceSelector(selector="relief"),
 ]

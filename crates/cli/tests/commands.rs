@@ -284,6 +284,12 @@ fn lists_and_records() {
         "mutual-information",
         "chi-squared",
         "laplacian",
+        "hsfs",
+        "fohsic",
+        "bahsic",
+        "hsic-lasso",
+        "ldfs",
+        "pfs",
     ];
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];

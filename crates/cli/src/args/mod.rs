@@ -4,6 +4,7 @@ mod compare;
 mod scores;
 mod select;
 mod shared;
+mod transform;
 mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
@@ -16,6 +17,7 @@ pub use shared::{
     BasisOptions, CategoricalArg, FirstPivotArg, KernelArg, KernelArgs, MissingArg, PivotingArg, ScaleArg,
     TableArgs, TargetTypeArg,
 };
+pub use transform::{ApproximationArg, EstimatorArg, FormArg, TargetKernelArg, TransformOptions};
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;

@@ -2,6 +2,7 @@
 
 use super::scores::ScoreOptions;
 use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs};
+use super::transform::TransformOptions;
 use super::values::{step, wanted};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -9,15 +10,15 @@ use std::path::PathBuf;
 /// `select`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:ionosphere -m takes --save model.ks"
+    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
 )]
 pub struct SelectArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
     /// The method. Among columns: fisher, ffs, relief, svm-rfe, l1-svm, information-gain,
-    /// mutual-information, chi-squared, laplacian. In kernel space: takes (KOBL, then forward
-    /// selection), kgs-kffs, fskgs, fskpca
+    /// mutual-information, chi-squared, laplacian, hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso. In kernel
+    /// space: takes (KOBL, then forward selection), kgs-kffs, fskgs, fskpca
     #[arg(short, long, default_value = "fisher")]
     pub method: String,
     /// How many columns, or directions of kernel space, to keep: a number, or a share such as 0.2
@@ -36,13 +37,18 @@ pub struct SelectArgs {
     /// Save the selection for `kernsift apply`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso: write the whole path, a line per place and column (.csv
+    /// .tsv, also with .gz)
+    #[arg(long, value_name = "FILE")]
+    pub path: Option<PathBuf>,
     /// Print a JSON record instead of a table
     #[arg(long)]
     pub json: bool,
     /// The kernel.
     #[command(flatten)]
     pub kernel: KernelArgs,
-    /// Kernel space: dimensions of the basis, at most or (fskpca) exactly [default: its own rule]
+    /// Kernel space: dimensions of the basis, at most or (fskpca) exactly [default: its own rule]; pfs: principal
+    /// components that stand for the columns [default: the columns themselves, or 20 for more than 200]
     #[arg(long, value_name = "N", help_heading = "Basis")]
     pub components: Option<usize>,
     /// What some bases have.
@@ -76,12 +82,16 @@ pub struct SelectArgs {
     /// svm-rfe, l1-svm: price of a row that the margin does not clear [default: 1; l1-svm with -k finds it]
     #[arg(long, value_name = "C", allow_hyphen_values = true, help_heading = "Selector")]
     pub svm_c: Option<f64>,
-    /// svm-rfe: columns that leave in a round, a number or a share of all [default: 1]
+    /// svm-rfe, bahsic: columns that leave in a round, a number (svm-rfe) or a share [default: 1; bahsic: 0.1 of
+    /// those left]
     #[arg(long, value_name = "N", value_parser = step, allow_hyphen_values = true, help_heading = "Selector")]
     pub step: Option<kernsift::select::Step>,
     /// Selectors without a model.
     #[command(flatten)]
     pub scores: ScoreOptions,
+    /// Selectors by a criterion.
+    #[command(flatten)]
+    pub transform: TransformOptions,
     /// Kernel space: neighbours that decide a row's class [default: 1]
     #[arg(long, value_name = "N", help_heading = "Classifier")]
     pub neighbors: Option<usize>,

@@ -132,7 +132,8 @@ impl Route {
             curve: vec![],
             coef: Some(place.minimum.w),
             path,
-            outcome: Outcome { stop: place.minimum.stop, iterations },
+            // The first place is known without a step; that counts as one.
+            outcome: Outcome { stop: place.minimum.stop, iterations: iterations.max(1) },
         }
     }
 }

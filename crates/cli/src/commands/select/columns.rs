@@ -1,11 +1,11 @@
 //! Selection among the columns of a table.
 
-use super::{SHOWN, configure, typed};
+use super::{SHOWN, configure, path, typed};
 use crate::args::{ScaleArg, SelectArgs, WeightsArg};
 use crate::commands::options::{kernel_options, kobl_options, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, describe_target, load};
+use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load};
 use crate::output::{bar, curve, number, print, table};
 use kernsift::data::write::write_table;
 use kernsift::data::{Dataset, Standardizer};
@@ -13,6 +13,7 @@ use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Model, Selection, Selector};
 use serde_json::json;
+use std::path::Path;
 use std::time::Instant;
 
 /// Ranks columns, prints them, writes what was asked for.
@@ -22,6 +23,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     configure(&mut method, args)?;
     let loaded = load(&args.table, console)?;
     check_outputs(&args.out, &args.save, &loaded, &args.test)?;
+    if let Some(file) = &args.path {
+        keep_inputs(file, "--path", &[Path::new(&loaded.name)])?;
+        path::check(file)?;
+    }
     let start = Instant::now();
     let data = &loaded.prepared.data;
     let wanted = args.k.unwrap_or_default();
@@ -36,6 +41,9 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let reduced = data.take_columns(selection.selected());
         write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
     }
+    if let Some(file) = &args.path {
+        path::write(file, &selection.path, data.names())?;
+    }
     if let Some(path) = &args.save {
         let model = Model {
             names: data.names().to_vec(),
@@ -49,22 +57,25 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let record = record(&loaded, &selection, &method, args, ctx, seconds);
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
-    Ok(print(&page(&loaded, &selection, console.is_verbose()))?)
+    Ok(print(&page(&loaded, &selection, &method, console.is_verbose()))?)
 }
 
 /// Options that only make sense in kernel space.
 fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
     let name = format!("-m {}", args.method);
-    // The one selector of columns that asks a kernel.
-    if args.method != "svm-rfe" {
-        refuse(&name, &kernel_options(&args.kernel))?;
+    let [kernel, gamma, degree, coef0] = kernel_options(&args.kernel);
+    match args.method.as_str() {
+        // The selectors of columns that ask a kernel.
+        "svm-rfe" => {}
+        "fohsic" | "bahsic" => refuse(&name, &[kernel, degree, coef0])?,
+        _ => refuse(&name, &[kernel, gamma, degree, coef0])?,
     }
     refuse(&name, &kobl_options(&args.options))?;
     refuse(
         &name,
         &[
             ("--no-center", args.options.no_center),
-            ("--components", args.components.is_some()),
+            ("--components", args.components.is_some() && args.method != "pfs"),
             ("--weights none", args.weights == Some(WeightsArg::None)),
             ("--weight-power", args.weight_power.is_some()),
             ("--neighbors", args.neighbors.is_some()),
@@ -103,13 +114,15 @@ fn record(
         "scores": data.names().iter().cloned().zip(selection.scores.iter().map(|&s| json!(s)))
             .collect::<serde_json::Map<_, _>>(),
         "error_curve": selection.curve,
+        "coef": path::coef(selection, data.names()),
+        "path": path::record(&selection.path, data.names()),
         "outcome": selection.outcome,
         "seconds": seconds,
         "settings": method,
     })
 }
 
-fn page(loaded: &Loaded, selection: &Selection, everything: bool) -> String {
+fn page(loaded: &Loaded, selection: &Selection, method: &SelectorMethod, everything: bool) -> String {
     let data = &loaded.prepared.data;
     let largest = selection.scores.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let shown = if everything { selection.n_selected } else { selection.n_selected.min(SHOWN) };
@@ -146,5 +159,5 @@ fn page(loaded: &Loaded, selection: &Selection, everything: bool) -> String {
             curve(&selection.curve, None)
         );
     }
-    text
+    text + &path::page(method, &selection.path, data.names(), everything)
 }

@@ -2,15 +2,19 @@
 
 mod accuracy;
 mod columns;
+mod machines;
+mod path;
 mod scores;
 mod space;
+mod transform;
+mod votes;
 
-use super::options::{choice, kernel_options, refuse};
-use crate::args::{DifferenceArg, SelectArgs, WeakArg, WeightsArg};
+use super::options::refuse;
+use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::basis::BASES;
-use kernsift::select::{Difference, Klms, SELECTORS, SelectorMethod, WeakLearner, WeightRule};
+use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
 
@@ -39,84 +43,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 /// Puts the options of selectors into one, and refuses those that it does not have.
 fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Failure> {
     let name = format!("-m {}", args.method);
-    let weak = [("--weak", args.weak.is_some())];
-    let klms = [
-        ("--eta", args.eta.is_some()),
-        ("--learner-width", args.learner_width.is_some()),
-        ("--quantum", args.quantum.is_some()),
-    ];
-    let relief = [
-        ("--relief-neighbors", args.relief_neighbors.is_some()),
-        ("--difference", args.difference.is_some()),
-    ];
-    let rules = [
-        ("--weights ensemble", args.weights == Some(WeightsArg::Ensemble)),
-        ("--weights individual", args.weights == Some(WeightsArg::Individual)),
-    ];
-    if !matches!(selector, SelectorMethod::Ffs(_)) {
-        refuse(&name, &weak)?;
-        refuse(&name, &klms)?;
-        refuse(&name, &rules)?;
-    }
-    if !matches!(selector, SelectorMethod::Relief(_)) {
-        refuse(&name, &relief)?;
-    }
-    let svm = [("--svm-c", args.svm_c.is_some())];
-    if !matches!(selector, SelectorMethod::SvmRfe(_) | SelectorMethod::L1Svm(_)) {
-        refuse(&name, &svm)?;
-    }
-    if !matches!(selector, SelectorMethod::SvmRfe(_)) {
-        refuse(&name, &[("--step", args.step.is_some())])?;
-    }
-    match selector {
-        SelectorMethod::Ffs(ffs) => {
-            match (args.weak, &ffs.weak) {
-                (Some(WeakArg::Stump), _) => ffs.weak = WeakLearner::Stump,
-                (Some(WeakArg::BalancedStump), _) => ffs.weak = WeakLearner::BalancedStump,
-                (Some(WeakArg::Klms), WeakLearner::Stump) => ffs.weak = WeakLearner::Klms(Klms::default()),
-                _ => {}
-            }
-            match &mut ffs.weak {
-                WeakLearner::Klms(klms) => {
-                    klms.eta = args.eta.unwrap_or(klms.eta);
-                    klms.width = args.learner_width.unwrap_or(klms.width);
-                    klms.quantum = args.quantum.or(klms.quantum);
-                }
-                WeakLearner::Stump | WeakLearner::BalancedStump => {
-                    match klms.iter().find(|(_, given)| *given) {
-                        Some((option, _)) if args.weak.is_none() => {
-                            return Err(Failure::Input(format!(
-                                "{option} belongs to klms, and the weak classifiers of {name} are stumps; add --weak klms"
-                            )));
-                        }
-                        _ => refuse("--weak stump", &klms)?,
-                    }
-                }
-            }
-            if args.weights == Some(WeightsArg::Individual) {
-                ffs.weights = WeightRule::Individual;
-            }
-        }
-        SelectorMethod::Relief(relief) => {
-            relief.n_neighbors = args.relief_neighbors.unwrap_or(relief.n_neighbors);
-            relief.difference = match args.difference {
-                Some(DifferenceArg::Squared) => Difference::Squared,
-                Some(DifferenceArg::Absolute) => Difference::Absolute,
-                None => relief.difference,
-            };
-        }
-        SelectorMethod::SvmRfe(rfe) => {
-            rfe.c = args.svm_c.unwrap_or(rfe.c);
-            rfe.step = args.step.unwrap_or(rfe.step);
-            match args.kernel.kernel {
-                None => refuse("the linear kernel of -m svm-rfe", &kernel_options(&args.kernel))?,
-                Some(_) => rfe.kernel = choice(&args.kernel)?,
-            }
-        }
-        SelectorMethod::L1Svm(l1) => l1.c = args.svm_c.or(l1.c),
-        _ => {}
-    }
-    scores::configure(selector, &args.scores, &name)
+    votes::configure(selector, args, &name)?;
+    machines::configure(selector, args, &name)?;
+    scores::configure(selector, args, &name)?;
+    transform::configure(selector, args, &name)
 }
 
 /// A failure with parameters named as the user typed them.
@@ -126,7 +56,22 @@ fn typed(error: Error) -> Failure {
         ("", "share of features", "-k"),
         ("width_for_dim", "n_components", "--width-for-dim"),
         ("", "n_components", "--components"),
+        ("HSFS", "tol", "--tolerance"),
+        ("LDFS", "tol", "--tolerance"),
+        ("PFS", "tol", "--tolerance"),
         ("", "tol", "--tol"),
+        ("", "max_iter", "--max-iter"),
+        ("HSFS", "width", "--width"),
+        ("HSFS", "features", "--features"),
+        ("", "directions", "--directions"),
+        ("", "radius", "--radius"),
+        ("", "penalty", "--penalty"),
+        ("", "n_penalties", "--penalties"),
+        ("", "penalty_ratio", "--penalty-ratio"),
+        ("LDFS", "ridge", "--ridge"),
+        ("", "target_kernel", "--target-kernel"),
+        ("", "block_size", "--block-size"),
+        ("", "permutations", "--permutations"),
         ("kernel", "degree", "--degree"),
         ("kernel", "coef0", "--coef0"),
         ("KLMS", "eta", "--eta"),

@@ -2,20 +2,21 @@
 
 use super::refuse;
 use crate::args::{
-    ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
-    ScoreOptions, StatisticArg, UnitsArg,
+    ClassWeightsArg, DifferenceArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg,
+    MetricArg, ScoreOptions, SelectArgs, StatisticArg, UnitsArg,
 };
 use crate::failure::Failure;
 use kernsift::select::{
-    ChiSquared, ClassWeights, Discrete, Discretizer, EdgeWeights, Graph, Information, InformationGain,
-    LaplacianScore, Metric, MutualInformation, Relief, SelectorMethod, Statistic, Units,
+    ChiSquared, ClassWeights, Difference, Discrete, Discretizer, EdgeWeights, Graph, Information,
+    InformationGain, LaplacianScore, Metric, MutualInformation, Relief, SelectorMethod, Statistic, Units,
 };
 
 /// Puts the options into a selector, and refuses those that it does not have. `name` is what the user typed for it.
-pub fn configure(selector: &mut SelectorMethod, options: &ScoreOptions, name: &str) -> Result<(), Failure> {
-    refuse_others(selector, options, name)?;
+pub fn configure(selector: &mut SelectorMethod, args: &SelectArgs, name: &str) -> Result<(), Failure> {
+    let options = &args.scores;
+    refuse_others(selector, args, name)?;
     match selector {
-        SelectorMethod::Relief(relief) => relief_options(relief, options),
+        SelectorMethod::Relief(relief) => relief_options(relief, args),
         SelectorMethod::InformationGain(method) => information_options(method, options)?,
         SelectorMethod::MutualInformation(method) => mutual_options(method, options),
         SelectorMethod::ChiSquared(method) => chi_squared_options(method, options)?,
@@ -25,7 +26,8 @@ pub fn configure(selector: &mut SelectorMethod, options: &ScoreOptions, name: &s
     Ok(())
 }
 
-fn refuse_others(selector: &SelectorMethod, options: &ScoreOptions, name: &str) -> Result<(), Failure> {
+fn refuse_others(selector: &SelectorMethod, args: &SelectArgs, name: &str) -> Result<(), Failure> {
+    let options = &args.scores;
     let is = |found: bool, given: bool| given && !found;
     let relief = matches!(selector, SelectorMethod::Relief(_));
     let information = matches!(selector, SelectorMethod::InformationGain(_));
@@ -35,6 +37,8 @@ fn refuse_others(selector: &SelectorMethod, options: &ScoreOptions, name: &str) 
     refuse(
         name,
         &[
+            ("--relief-neighbors", is(relief, args.relief_neighbors.is_some())),
+            ("--difference", is(relief, args.difference.is_some())),
             ("--metric", is(relief, options.metric.is_some())),
             ("--units", is(relief, options.units.is_some())),
             ("--class-weights", is(relief, options.class_weights.is_some())),
@@ -53,7 +57,15 @@ fn refuse_others(selector: &SelectorMethod, options: &ScoreOptions, name: &str) 
     )
 }
 
-fn relief_options(relief: &mut Relief, options: &ScoreOptions) {
+fn relief_options(relief: &mut Relief, args: &SelectArgs) {
+    let options = &args.scores;
+    relief.n_neighbors = args.relief_neighbors.unwrap_or(relief.n_neighbors);
+    if let Some(difference) = args.difference {
+        relief.difference = match difference {
+            DifferenceArg::Absolute => Difference::Absolute,
+            DifferenceArg::Squared => Difference::Squared,
+        };
+    }
     if let Some(metric) = options.metric {
         relief.metric = match metric {
             MetricArg::Euclidean => Metric::Euclidean,

@@ -1,0 +1,407 @@
+//! Selectors that weigh columns by a criterion, as a user runs them: hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso.
+
+mod scratch;
+
+use scratch::Scratch;
+use serde_json::Value;
+
+const METHODS: [&str; 6] = ["hsfs", "ldfs", "pfs", "fohsic", "bahsic", "hsic-lasso"];
+
+/// A record of a selection.
+fn record(s: &Scratch, line: &str) -> Value {
+    serde_json::from_str(&s.ok(&format!("select {line} --json")).out).unwrap()
+}
+
+/// A folder with small data: an XOR among six columns, wine of four columns, and numbers as the target.
+fn folder() -> Scratch {
+    let s = Scratch::new();
+    s.ok("data make xor --rows 80 --columns 6 --seed 3 --out xor.csv");
+    s.ok("data make ring --rows 80 --columns 6 --continuous --seed 3 --out number.csv");
+    let wine = s.ok("data export wine").out;
+    let few: String = wine
+        .lines()
+        .step_by(2)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            format!("{},{}\n", cells[..6].join(","), cells[13])
+        })
+        .collect();
+    // Of every second line the first is the header.
+    s.file("wine.csv", few);
+    s
+}
+
+#[test]
+fn every_method_runs_and_its_record_is_whole() {
+    let s = folder();
+    for method in METHODS {
+        let record = record(&s, &format!("wine.csv -m {method} -k 2"));
+        assert_eq!(record["method"], method);
+        assert_eq!(record["settings"]["method"], method);
+        assert_eq!(record["selected"].as_array().unwrap().len(), 2, "{method}");
+        let path = record["path"].as_array().unwrap();
+        assert!(!path.is_empty(), "{method}");
+        for point in path {
+            let (columns, weights) =
+                (point["columns"].as_array().unwrap(), point["weights"].as_array().unwrap());
+            assert_eq!(columns.len(), weights.len(), "{method}");
+            assert!(point["objective"].is_f64() && point["stop"].is_string(), "{method}: {point}");
+        }
+        let coef = &record["coef"];
+        if ["fohsic", "bahsic"].contains(&method) {
+            assert!(coef.is_null(), "{method}");
+            continue;
+        }
+        // Only rows that are not zero, and a score where there is a row.
+        for (name, row) in coef.as_object().unwrap() {
+            assert!(row.as_array().unwrap().iter().any(|w| w.as_f64() != Some(0.0)), "{method}");
+            assert!(record["scores"][name].as_f64().unwrap() > 0.0, "{method}");
+        }
+        assert_eq!(coef.as_object().unwrap().len(), 2, "{method}: as many as were wanted");
+        // Its own rule, and a number as the target where the method takes one.
+        s.ok(&format!("select wine.csv -m {method}"));
+    }
+    for method in ["hsfs", "pfs", "fohsic", "bahsic", "hsic-lasso"] {
+        assert!(s.ok(&format!("select number.csv -m {method} -k 2")).out.contains("a number"), "{method}");
+    }
+    s.ok("select wine.csv -m pfs --target none -k 2");
+    // Methods without a path have an empty one.
+    let fisher = record(&s, "wine.csv -m fisher -k 2");
+    assert_eq!((&fisher["path"], &fisher["coef"]), (&serde_json::json!([]), &Value::Null));
+}
+
+#[test]
+fn a_pair_that_tells_nothing_alone() {
+    let s = Scratch::new();
+    let made = s.ok("data make xor --rows 300 --columns 20 --seed 1 --out xor.csv").err;
+    let mut relevant: Vec<&str> = made.trim().rsplit(": ").next().unwrap().split(", ").collect();
+    relevant.sort_unstable();
+    let found = |method: &str| {
+        let record = record(&s, &format!("xor.csv -m {method} -k 2"));
+        let mut names: Vec<String> =
+            record["selected"].as_array().unwrap().iter().map(|v| v.as_str().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(found("hsfs"), relevant);
+    assert_eq!(found("bahsic"), relevant);
+    // One column at a time, and straight lines, see nothing there.
+    for method in ["fisher", "ldfs", "hsic-lasso"] {
+        assert_ne!(found(method), relevant, "{method}");
+    }
+}
+
+#[test]
+fn the_page_has_a_short_path() {
+    let s = folder();
+    let page = s.ok("select wine.csv -m ldfs -k 3 -q").out;
+    assert!(page.contains("ldfs keeps 3 of 6 columns"), "{page}");
+    assert!(page.contains("  the path: with a smaller penalty more columns have a weight"), "{page}");
+    let header = page.lines().find(|line| line.contains("penalty") && line.contains("objective")).unwrap();
+    assert_eq!(
+        header.split_whitespace().collect::<Vec<_>>(),
+        ["penalty", "objective", "columns", "largest", "first"]
+    );
+    let whole = s.ok("select wine.csv -m ldfs").out;
+    assert!(whole.contains(" ... 10 of 61 places; all with -v"), "{whole}");
+    let places = |page: &str| {
+        let (_, table) = page.split_once("largest first\n").unwrap();
+        table.lines().take_while(|line| !line.is_empty() && !line.contains("...  ")).count()
+    };
+    assert_eq!(places(&s.ok("select wine.csv -m ldfs -v").out), 61);
+    let page = s.ok("select xor.csv -m hsfs -k 2").out;
+    assert!(
+        page.contains("radius") && page.contains("HSIC") && !page.contains('-'),
+        "HSIC is positive: {page}"
+    );
+    for (method, title) in
+        [("fohsic", "dependence as columns join"), ("bahsic", "dependence as columns leave")]
+    {
+        let page = s.ok(&format!("select xor.csv -m {method} -k 2")).out;
+        assert!(page.contains(title) && !page.contains("penalty"), "{page}");
+    }
+}
+
+#[test]
+fn the_file_of_a_path_has_a_line_per_place_and_column() {
+    let s = folder();
+    for method in METHODS {
+        let file = if method == "hsfs" { "path.tsv" } else { "path.csv" };
+        let record = record(&s, &format!("wine.csv -m {method} -k 2 --path {file}"));
+        let separator = if method == "hsfs" { '\t' } else { ',' };
+        let text = s.text(file).replace(separator, ",");
+        let mut lines = text.lines();
+        assert_eq!(
+            lines.next().unwrap(),
+            "place,strength,objective,optimality,iterations,stop,n_columns,rank,column,weight"
+        );
+        for (place, point) in record["path"].as_array().unwrap().iter().enumerate() {
+            let columns = point["columns"].as_array().unwrap();
+            for rank in 0..columns.len().max(1) {
+                let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
+                assert_eq!(cells[0], (place + 1).to_string());
+                for (cell, name) in [(1, "strength"), (2, "objective"), (3, "optimality")] {
+                    assert_eq!(
+                        cells[cell].parse::<f64>().unwrap(),
+                        point[name].as_f64().unwrap(),
+                        "{method}"
+                    );
+                }
+                assert_eq!(cells[4], point["iterations"].to_string());
+                assert_eq!(cells[5], point["stop"].as_str().unwrap());
+                assert_eq!(cells[6], columns.len().to_string());
+                if columns.is_empty() {
+                    assert_eq!(cells[7..], ["", "", ""]);
+                    continue;
+                }
+                assert_eq!(
+                    (cells[7], cells[8]),
+                    ((rank + 1).to_string().as_str(), columns[rank].as_str().unwrap())
+                );
+                assert_eq!(cells[9].parse::<f64>().unwrap(), point["weights"][rank].as_f64().unwrap());
+            }
+        }
+        assert_eq!(lines.next(), None, "{method}");
+    }
+    s.ok("select wine.csv -m hsic-lasso --path path.csv.gz");
+    // What was written is a table again.
+    s.ok("select path.csv --target column -m fisher --missing drop --categorical ordinal -k 1");
+}
+
+#[test]
+fn every_option_changes_the_answer() {
+    let s = folder();
+    let weights = |line: &str| {
+        let record = record(&s, line);
+        format!("{} {} {}", record["scores"], record["coef"], record["path"])
+    };
+    for (line, options) in [
+        (
+            "xor.csv -m hsfs",
+            &[
+                "--form penalised",
+                "--directions 3",
+                "--diagonal",
+                "--target-kernel linear",
+                "--width 3",
+                "--radius 0.7",
+                "--form penalised --penalty 0.01",
+                "--random-starts 6",
+                "--approximation fourier",
+                "--approximation fourier --features 64",
+                "--approximation nystrom --features 20",
+                "--tolerance 0.01",
+                "--max-iter 3",
+            ][..],
+        ),
+        (
+            "wine.csv -m ldfs",
+            &[
+                "--form normalised",
+                "--form constrained",
+                "--form normalised --ridge 2",
+                "--form normalised --unweighted-scatter",
+                "--penalty 0.2",
+                "--penalties 7",
+                "--penalty-ratio 0.5",
+                "--tolerance 0.01",
+                "--max-iter 1",
+            ],
+        ),
+        (
+            "wine.csv -m pfs",
+            &[
+                "--components 2",
+                "--penalty 0.2",
+                "--penalties 7",
+                "--penalty-ratio 0.5",
+                "--tolerance 0.01",
+                "--max-iter 1",
+            ],
+        ),
+        ("xor.csv -m fohsic", &["--target-kernel linear", "--estimator unbiased", "--gamma 0.2"]),
+        (
+            "xor.csv -m bahsic",
+            &["--form fast", "--step 0.4", "--target-kernel delta", "--estimator unbiased", "--gamma 0.2"],
+        ),
+        (
+            "wine.csv -m hsic-lasso",
+            &["--target-kernel delta", "--block-size 20", "--block-size 20 --permutations 9"],
+        ),
+    ] {
+        let mut seen = vec![weights(line)];
+        for option in options {
+            let found = weights(&format!("{line} {option}"));
+            assert!(!seen.contains(&found), "{line} {option}");
+            seen.push(found);
+        }
+    }
+    let linear = weights("number.csv -m hsfs -k 2 --target-kernel linear");
+    assert_ne!(linear, weights("number.csv -m hsfs -k 2 --target-kernel gaussian"));
+    assert_eq!(
+        weights("xor.csv -m hsfs -k 2 --seed 5"),
+        weights("xor.csv -m hsfs -k 2 --seed 5 --threads 1")
+    );
+}
+
+#[test]
+fn sparse_tables_give_the_same_columns() {
+    let s = folder();
+    let csv = s.text("wine.csv");
+    let svm: String = csv
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let pairs: String = (0..6).map(|j| format!(" {}:{}", j + 1, cells[j])).collect();
+            format!("{}{pairs}\n", cells[6])
+        })
+        .collect();
+    s.file("wine.svm", svm);
+    for method in METHODS {
+        // In order of size: an svm file has other names.
+        let scores = |file: &str| {
+            let record = record(&s, &format!("{file} -m {method} -k 2"));
+            let mut scores: Vec<f64> =
+                record["scores"].as_object().unwrap().values().map(|v| v.as_f64().unwrap()).collect();
+            scores.sort_by(f64::total_cmp);
+            scores
+        };
+        let (dense, sparse) = (scores("wine.csv"), scores("wine.svm"));
+        // Solvers stop within their tolerances; sparse rows sum in another order.
+        assert!(
+            dense.iter().zip(&sparse).all(|(a, b)| (a - b).abs() < 2e-3),
+            "{method}: {dense:?} {sparse:?}"
+        );
+    }
+}
+
+#[test]
+fn a_selection_is_saved_and_applied() {
+    let s = folder();
+    for method in METHODS {
+        s.ok(&format!("select wine.csv -m {method} -k 2 --out kept.csv --save model.ks"));
+        assert_eq!(s.ok("apply model.ks wine.csv").out, s.text("kept.csv"), "{method}");
+    }
+}
+
+#[test]
+fn compare_takes_them_with_settings() {
+    let s = folder();
+    let line = "compare wine.csv -m hsfs:directions=2,ldfs,ldfs:form=normalised,pfs:n_components=2,fohsic:gamma=0.1,\
+                bahsic:form=fast,hsic-lasso:block_size=10 -k 1,2 --folds 2 --judge knn --json";
+    let record: Value = serde_json::from_str(&s.ok(line).out).unwrap();
+    let methods = record["summary"]["methods"].as_array().unwrap();
+    assert_eq!(methods.len(), 7);
+    assert!(
+        methods.iter().all(|m| m["cells"].as_array().unwrap().iter().all(|c| c["mean"].is_f64())),
+        "{methods:?}"
+    );
+    let error = s.error("compare wine.csv -m hsfs:direction=2 -k 1");
+    assert!(error.contains("direction"), "{error}");
+}
+
+#[test]
+fn options_that_a_method_does_not_have() {
+    let s = Scratch::new();
+    for (line, expected) in [
+        ("-m fisher --form fast", "--form has no effect with -m fisher"),
+        ("-m relief --path p.csv", "--path has no effect with -m relief"),
+        ("-m takes --path p.csv", "--path has no effect with -m takes"),
+        ("-m takes --radius 1", "--radius has no effect with -m takes"),
+        ("-m hsfs --form fast", "-m hsfs has no --form fast; it has constrained and penalised"),
+        (
+            "-m ldfs --form penalised",
+            "-m ldfs has no --form penalised; it has least-squares, normalised and constrained",
+        ),
+        ("-m bahsic --form normalised", "-m bahsic has no --form normalised; it has exact and fast"),
+        ("-m pfs --form exact", "--form has no effect with -m pfs"),
+        ("-m hsfs --penalty 1", "--penalty has no effect with the constrained form of -m hsfs"),
+        ("-m hsfs --form penalised --radius 1", "--radius has no effect with --form penalised"),
+        ("-m hsfs --diagonal --directions 2", "--directions has no effect with --diagonal"),
+        (
+            "-m hsfs --diagonal --approximation fourier",
+            "--approximation fourier has no effect with --diagonal",
+        ),
+        (
+            "-m hsfs --features 9",
+            "--features belongs to an approximation; add --approximation fourier or nystrom",
+        ),
+        ("-m hsfs --ridge 1", "--ridge has no effect with -m hsfs"),
+        ("-m hsfs --penalties 9", "--penalties has no effect with -m hsfs"),
+        ("-m hsfs --gamma 1", "--gamma has no effect with -m hsfs"),
+        ("-m hsfs --components 2", "--components has no effect with -m hsfs"),
+        ("-m hsfs --step 0.1", "--step has no effect with -m hsfs"),
+        ("-m ldfs --ridge 1", "--ridge has no effect with the least-squares form of -m ldfs"),
+        (
+            "-m ldfs --unweighted-scatter",
+            "--unweighted-scatter has no effect with the least-squares form of -m ldfs",
+        ),
+        ("-m ldfs --target-kernel delta", "--target-kernel has no effect with -m ldfs"),
+        ("-m ldfs --directions 2", "--directions has no effect with -m ldfs"),
+        ("-m pfs --ridge 1", "--ridge has no effect with -m pfs"),
+        ("-m fohsic --max-iter 3", "--max-iter has no effect with -m fohsic"),
+        ("-m fohsic --tolerance 3", "--tolerance has no effect with -m fohsic"),
+        ("-m fohsic --kernel rbf", "--kernel has no effect with -m fohsic"),
+        ("-m fohsic --step 0.1", "--step has no effect with -m fohsic"),
+        ("-m fohsic --gamma median", "--gamma must be a number with -m fohsic"),
+        ("-m bahsic --step 2", "--step must be a share above 0 and below 1 with -m bahsic, got 2"),
+        ("-m bahsic --random-starts 2", "--random-starts has no effect with -m bahsic"),
+        ("-m hsic-lasso --estimator biased", "--estimator has no effect with -m hsic-lasso"),
+        (
+            "-m hsic-lasso --permutations 2",
+            "--permutations of -m hsic-lasso are those of rows into blocks; add --block-size",
+        ),
+        ("-m hsic-lasso --width 2", "--width has no effect with -m hsic-lasso"),
+        ("-m hsic-lasso --diagonal", "--diagonal has no effect with -m hsic-lasso"),
+        ("-m hsic-lasso --penalty-ratio 0.1", "--penalty-ratio has no effect with -m hsic-lasso"),
+    ] {
+        let message = s.error(&format!("select builtin:wine {line}"));
+        assert!(message.starts_with(expected), "{line}: {message}");
+    }
+}
+
+#[test]
+fn values_that_cannot_be() {
+    let s = folder();
+    for (line, expected) in [
+        ("-m hsfs --directions 0", "--directions must be 1 or more, got 0"),
+        ("-m hsfs --width 0", "--width must be a positive number, got 0"),
+        ("-m hsfs --radius -1", "--radius must be a positive number, got -1"),
+        ("-m hsfs --radius 1 -k 2", "--radius must be left out where a number of features is given, got 1"),
+        ("-m hsfs --form penalised --penalty -1", "--penalty must be a positive number, got -1"),
+        ("-m hsfs --approximation nystrom --features 0", "--features must be 1 or more, got 0"),
+        ("-m hsfs --tolerance 0", "--tolerance must be a positive number, got 0"),
+        ("-m hsfs --max-iter 0", "--max-iter must be 1 or more, got 0"),
+        ("-m hsfs --target-kernel linear", "--target-kernel must be not 'linear' for more than two classes"),
+        ("-m hsfs --target-kernel gaussian", "--target-kernel must be not 'gaussian' for classes"),
+        ("-m hsfs -k 9", "-k must be from 1 to the number of columns, 6, got 9"),
+        ("-m hsfs --target none", "HSFS: needs a target"),
+        ("-m ldfs --penalty 0", "--penalty must be a positive number, got 0"),
+        ("-m ldfs --penalty 1 -k 2", "--penalty must be left out where a number of features is given, got 1"),
+        ("-m ldfs --penalties 1", "--penalties must be at least 2, got 1"),
+        ("-m ldfs --penalty-ratio 1", "--penalty-ratio must be between 0 and 1, got 1"),
+        ("-m ldfs --form normalised --ridge 0", "--ridge must be a positive number, got 0"),
+        ("-m ldfs --tolerance -1", "--tolerance must be a positive number, got -1"),
+        ("-m ldfs --max-iter 0", "--max-iter must be at least 1, got 0"),
+        ("-m ldfs --target malic_acid --target-type number", "LDFS: needs a class target"),
+        ("-m pfs --components 0", "--components must be at least 1, got 0"),
+        ("-m pfs --tolerance nan", "--tolerance must be a positive number, got NaN"),
+        ("-m fohsic --target none", "FOHSIC: needs a target"),
+        ("-m hsic-lasso --block-size 1", "--block-size must be 2 or more, got 1"),
+        ("-m hsic-lasso --block-size 999", "--block-size must be at most the number of rows, "),
+        ("-m hsic-lasso --block-size 9 --permutations 0", "--permutations must be 1 or more, got 0"),
+        ("-m hsfs --path path.npy", "path.npy: column 'column' is text, and .npy holds numbers only"),
+        ("-m hsfs --path path.xlsx", "path.xlsx: "),
+        ("-m hsfs --path absent/path.csv", "absent/path.csv: "),
+        ("-m hsfs --path wine.csv", "--path would write over wine.csv"),
+    ] {
+        let message = s.error(&format!("select wine.csv {line}"));
+        assert!(message.starts_with(expected), "{line}: {message}");
+    }
+    for line in
+        ["--gamma 0 -m fohsic", "--estimator normalised -m fohsic", "--form printed -m hsfs", "--step 1.5"]
+    {
+        assert_eq!(s.run(&format!("select wine.csv {line}")).code, 2, "{line}");
+    }
+}
