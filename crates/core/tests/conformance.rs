@@ -332,6 +332,8 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
             let allowed = match name {
                 "l1-svm" => 1e-2 * largest,
                 "ldfs" | "pfs" => 1e-4 * largest,
+                // Stationary to 1e-5, where the value bends by about a hundredth.
+                "hsfs" => 1e-2 * largest,
                 _ => 1e-10 * b.abs(),
             };
             (a - b).abs() <= allowed

@@ -133,11 +133,9 @@ vectorised! {
         let (mut below, mut right) = (below, right);
         // The other side's rows, filled up with rows of weight zero so that all loops have one length.
         let mut other = vec![[0.0; PAIRS]; q.width + z.width];
-        for k in 0..q.width {
-            other[k][..columns].copy_from_slice(q.column(k, columns));
-        }
-        for k in 0..z.width {
-            other[q.width + k][..columns].copy_from_slice(z.column(k, columns));
+        for (k, other) in other.iter_mut().enumerate() {
+            let own = if k < q.width { q.column(k, columns) } else { z.column(k - q.width, columns) };
+            other[..columns].copy_from_slice(own);
         }
         let (q, z) = other.split_at(q.width);
         let ones = [1.0; PAIRS];
@@ -170,9 +168,7 @@ vectorised! {
                 }
             }
             if let Some(right) = &mut right {
-                for j in 0..PAIRS {
-                    right.total[j] += weight[j];
-                }
+                right.total.iter_mut().zip(&weight).for_each(|(total, weight)| *total += weight);
                 for (k, sums) in right.rows.iter_mut().enumerate() {
                     let own = p.of[k * p.stride + i];
                     for j in 0..PAIRS {
