@@ -11,6 +11,8 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 fn methods() -> Vec<SelectorMethod> {
+    // Whether a solution is good does not matter here.
+    let hsfs = || Hsfs { max_iter: 20, ..Hsfs::default() };
     let mut all = vec![
         SelectorMethod::Fohsic(Fohsic::default()),
         SelectorMethod::Fohsic(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }),
@@ -22,15 +24,15 @@ fn methods() -> Vec<SelectorMethod> {
         SelectorMethod::Pfs(Pfs { n_components: Some(2), ..Pfs::default() }),
     ];
     for form in [LdfsForm::LeastSquares, LdfsForm::Normalised, LdfsForm::Constrained] {
-        all.push(SelectorMethod::Ldfs(Ldfs { form, ..Ldfs::default() }));
+        all.push(SelectorMethod::Ldfs(Ldfs { form, n_penalties: 8, max_iter: 200, ..Ldfs::default() }));
     }
     for form in [HsfsForm::Constrained, HsfsForm::Penalised] {
-        all.push(SelectorMethod::Hsfs(Hsfs { form, ..Hsfs::default() }));
-        all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: true, ..Hsfs::default() }));
-        all.push(SelectorMethod::Hsfs(Hsfs { form, directions: Some(1), ..Hsfs::default() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, ..hsfs() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: true, ..hsfs() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, directions: Some(1), ..hsfs() }));
     }
     for approximation in [Approximation::Fourier, Approximation::Nystrom] {
-        all.push(SelectorMethod::Hsfs(Hsfs { approximation, features: 6, ..Hsfs::default() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { approximation, features: 6, ..hsfs() }));
     }
     all
 }
@@ -51,8 +53,8 @@ fn sparse(x: &Array2<f64>) -> SparseRows {
 fn tables() -> Vec<Array2<f64>> {
     let mut rng = Rng::new(1);
     let mut all = vec![];
-    for n in [2, 3, 4, 7] {
-        for d in [1, 2, 3, 5] {
+    for n in [2, 4, 7] {
+        for d in [1, 3] {
             let plain = Array2::from_shape_simple_fn((n, d), || rng.normal());
             all.push(Array2::from_shape_simple_fn((n, d), || rng.below(2) as f64));
             let mut constant = plain.clone();
@@ -105,7 +107,7 @@ fn every_edge_gives_an_answer_or_a_reason() {
     let tables = tables();
     let parts: Vec<_> = tables.par_iter().enumerate().map(|(at, x)| try_all(at, x)).collect();
     let (answers, reasons) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    assert!(answers > 1000 && reasons > 100, "{answers} {reasons}");
+    assert!(answers > 500 && reasons > 100, "{answers} {reasons}");
     let faults: Vec<&String> = parts.iter().flat_map(|part| &part.2).collect();
     assert!(faults.is_empty(), "{} faults, such as {:#?}", faults.len(), &faults[..faults.len().min(20)]);
 }
