@@ -108,6 +108,11 @@ impl LeastSquares {
         Place { lambda: dual_row_norm(&pull), minimum, pull }
     }
 
+    /// Whether a column is not zero throughout.
+    pub fn varies(&self, column: usize) -> bool {
+        self.design.curvature(column) > 0.0
+    }
+
     fn value_of(&self, residual: &Residual) -> f64 {
         residual.sums(&self.target).0 / (2.0 * self.design.n() as f64) + self.constant
     }

@@ -143,7 +143,7 @@ impl<'a> Search<'a> {
             self.reached.push(self.promise.remove(at));
             self.aligned.push(aligned);
         }
-        Ok(Stop::Wanted)
+        Ok(if wanted.is_some() { Stop::Wanted } else { Stop::Exhausted })
     }
 
     fn selection(self, wanted: Option<usize>, stop: Stop) -> Selection {

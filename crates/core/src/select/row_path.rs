@@ -10,7 +10,8 @@
 //!   weights are cut. If the path ends before, the columns nearest to entering fill up;
 //! * otherwise the whole path is made, and the answer is the last place at or above a tenth of the first penalty.
 //!
-//! A column's score is its largest weight. Columns without one are ranked by how hard the criterion pulls at them.
+//! A column's score is its largest weight, 0 if it was cut. Columns without one are ranked by how hard the criterion pulls at them,
+//! constant ones last.
 
 use super::selector::{PathPoint, Selection};
 use crate::context::Context;
@@ -30,6 +31,8 @@ pub(super) trait Penalised {
     fn top(&self) -> Result<Place>;
     /// The solution at a penalty, starting from another one's.
     fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place>;
+    /// Whether a column is not constant.
+    fn varies(&self, column: usize) -> bool;
     /// Whether the solution depends on where it starts.
     fn has_branches(&self) -> bool {
         false
@@ -93,24 +96,32 @@ impl Route {
                 self.title, walk.unsolved
             ));
         }
-        Ok(self.selection(place, wanted, walk.path, walk.iterations, ctx))
+        let (path, iterations) = (walk.path, walk.iterations);
+        Ok(self.selection(problem, place, wanted, path, iterations, ctx))
     }
 
     fn selection(
         &self,
+        problem: &dyn Penalised,
         place: Place,
         wanted: Option<usize>,
         path: Vec<PathPoint>,
         iterations: usize,
         ctx: &Context,
     ) -> Selection {
-        let scores: Vec<f64> = place.minimum.w.rows().into_iter().map(height).collect();
+        let mut scores: Vec<f64> = place.minimum.w.rows().into_iter().map(height).collect();
         let pull: Vec<f64> =
             place.pull.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
-            scores[b].total_cmp(&scores[a]).then(pull[b].total_cmp(&pull[a])).then(a.cmp(&b))
+            scores[b]
+                .total_cmp(&scores[a])
+                .then(problem.varies(b).cmp(&problem.varies(a)))
+                .then(pull[b].total_cmp(&pull[a]))
+                .then(a.cmp(&b))
         });
+        // What is cut has no score; the weights stay those of the solution.
+        order[wanted.unwrap_or(scores.len())..].iter().for_each(|&j| scores[j] = 0.0);
         let count = count(&place.minimum.w);
         match wanted {
             None if count == 0 => ctx.warn(format!(

@@ -16,8 +16,11 @@ use crate::simd::exp_scaled;
 use ndarray::{Array1, Array2, Axis, Zip, s};
 use rayon::prelude::*;
 
-/// Rows of a block, and of what it is compared with.
+/// Rows of a block, and of what it is compared with; fewer where rows are long, so that a block, which has all cells, stays
+/// small beside sparse rows.
 const BLOCK: usize = 128;
+/// Cells of a block.
+const CELLS: usize = 1 << 18;
 
 /// $-\mathrm{HSIC}$ as a function of one weight per column; see the module's text.
 pub struct Diagonal<'a> {
@@ -31,6 +34,10 @@ impl<'a> Diagonal<'a> {
         Self { x, y: by_columns(factor) }
     }
 
+    fn height(&self) -> usize {
+        (CELLS / self.x.d().max(1)).clamp(8, BLOCK)
+    }
+
     /// Some rows with all their cells.
     fn cells(&self, rows: std::ops::Range<usize>) -> Array2<f64> {
         match self.x {
@@ -42,13 +49,14 @@ impl<'a> Diagonal<'a> {
     /// The sum of a block's weights with all rows from it on, and what it adds to each column's derivative.
     fn block(&self, root: &Array1<f64>, from: usize, gradient: bool) -> (f64, Array1<f64>) {
         let (n, d) = (self.x.n(), self.x.d());
-        let rows = from..n.min(from + BLOCK);
+        let height = self.height();
+        let rows = from..n.min(from + height);
         let own = self.cells(rows.clone());
         let own_scaled = &own * root;
         let mut derivative = Array1::zeros(if gradient { d } else { 0 });
         let mut total = 0.0;
-        for to in (from..n).step_by(BLOCK) {
-            let columns = to..n.min(to + BLOCK);
+        for to in (from..n).step_by(height) {
+            let columns = to..n.min(to + height);
             let other = self.cells(columns.clone());
             // Each factor has the root of the weights, so their product has the weights.
             let mut a = squared_distances(&own_scaled, &(&other * root));
@@ -78,7 +86,7 @@ impl<'a> Diagonal<'a> {
     fn sums(&self, u: &Array2<f64>, gradient: Option<&mut Array2<f64>>) -> f64 {
         let n = self.x.n();
         let root = u.column(0).mapv(|u| u.max(0.0).sqrt());
-        let starts: Vec<usize> = (0..n).step_by(BLOCK).collect();
+        let starts: Vec<usize> = (0..n).step_by(self.height()).collect();
         let wanted = gradient.is_some();
         let parts: Vec<_> = starts.into_par_iter().map(|from| self.block(&root, from, wanted)).collect();
         let square = (n * n) as f64;

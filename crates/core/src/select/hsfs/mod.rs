@@ -15,7 +15,8 @@
 //! each set is solved alone, within a ball of one unit per column, the best of them from several starts, and the set with the most HSIC is the
 //! answer. A column's score is the length of its row, which does not change when the directions are turned.
 //!
-//! Without a wanted number and a radius the number is found by rows that were kept apart: sets of growing size are chosen on
+//! Without a wanted number and a radius the number is, in the penalised form, the last before all weights vanish. In the
+//! constrained form it is found by rows that were kept apart: sets of growing size are chosen on
 //! two thirds of the rows, and the smallest size is taken whose HSIC on the other third is within a twentieth of the largest.
 //!
 //! HSIC of a set can miss a column that matters beside stronger ones (Liu and Ruan 2024): it measures dependence, not
@@ -37,7 +38,7 @@ mod tests;
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::{Context, Quiet};
-use crate::data::Dataset;
+use crate::data::{Dataset, Target};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::optim::Minimum;
@@ -91,7 +92,7 @@ pub struct Hsfs {
     pub form: Form,
     /// Columns of $W$; none is 8, or the number of columns of the data if that is less. Not used by the diagonal mode.
     pub directions: Option<usize>,
-    /// One weight per column instead of directions.
+    /// One weight per column instead of directions. What is bounded or penalised then are the squares of the weights.
     pub diagonal: bool,
     /// The target's kernel.
     pub target_kernel: TargetKernel,
@@ -109,7 +110,7 @@ pub struct Hsfs {
     pub features: usize,
     /// How near to stationary a solution must be; see [`crate::optim::Spectral`].
     pub tol: f64,
-    /// Most steps of each solution.
+    /// Most steps of each solution; beyond 2048 columns, of each round in which some are let in.
     pub max_iter: usize,
 }
 
@@ -179,6 +180,10 @@ impl Hsfs {
     fn prepare(&self, data: &Dataset) -> Result<Prepared> {
         data.need_complete(NAME)?;
         self.check()?;
+        // What is wrong with the target is said first.
+        if let Target::Classes(_) = data.target() {
+            data.classes(NAME)?;
+        }
         data.need_rows(NAME, 4)?;
         need_moderate(data.x())?;
         let (mean, spread) = data.x().moments();
@@ -279,6 +284,7 @@ impl Hsfs {
         // A class may have no row on one side.
         let (Ok(judge), Ok(problem)) = (Problem::new(self, &apart, &quiet), Problem::new(self, &own, &quiet))
         else {
+            ctx.note("HSFS: the rows are too few to keep some apart; one column is taken");
             return Ok(1);
         };
         let path = Path::walk(&problem, most, self.random_starts, self.effort(), &quiet)?;
@@ -320,14 +326,14 @@ impl Hsfs {
             Form::Penalised => {
                 let lambda = self.penalty.expect("asked for by a penalty");
                 let minimum = penalised::at(problem, lambda, self.random_starts, self.effort(), ctx)?;
-                let gains = problem.gains(&minimum.w);
+                let gains = gains_or_alone(problem, &minimum.w, ctx)?;
                 (minimum.clone(), vec![constrained::point(problem, lambda, &minimum)], gains)
             }
         };
         let lengths = problem.lengths(&minimum.w);
         let set: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
         if set.is_empty() {
-            ctx.warn("HSFS: all weights are zero at this penalty; the best column is kept");
+            ctx.warn("HSFS: all weights are zero here; the column that is best alone is kept");
         }
         let Minimum { w, stop, iterations, .. } = minimum;
         let stop = if set.is_empty() && self.form == Form::Penalised { Stop::Collapsed } else { stop };
@@ -335,6 +341,12 @@ impl Hsfs {
         let n = set.len().max(1);
         Ok(self.selection(prepared, problem, &w, &set, &nearness, n, points, outcome))
     }
+}
+
+/// What columns would gain by a little weight. Where all weights are zero so is the gradient, and it is what each tells
+/// alone.
+fn gains_or_alone(problem: &Problem, w: &Array2<f64>, ctx: &Context) -> Result<Vec<f64>> {
+    if w.iter().all(|w| *w == 0.0) { starts::alone(problem, ctx) } else { Ok(problem.gains(w)) }
 }
 
 /// Data without constant columns.
@@ -360,9 +372,9 @@ impl Selector for Hsfs {
         }
         match (self.form, wanted) {
             (Form::Penalised, wanted) => {
-                let path = penalised::Path::walk(&problem, self.random_starts, self.effort(), ctx)?;
+                let path = penalised::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
                 let (minimum, kept, outcome) = path.pick(wanted, ctx);
-                let gains = problem.gains(&minimum.w);
+                let gains = gains_or_alone(&problem, &minimum.w, ctx)?;
                 let n = wanted.unwrap_or(kept.len().max(1));
                 Ok(self.selection(&prepared, &problem, &minimum.w, &kept, &gains, n, path.points, outcome))
             }
@@ -378,7 +390,8 @@ impl Selector for Hsfs {
         }
     }
 
-    /// The path is walked once for all numbers.
+    /// The path is walked once, for the largest number. A smaller one then has more sets to choose from than it has alone,
+    /// so its answer may be another.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         if self.form == Form::Penalised || self.radius.is_some() || counts.is_empty() {
             return counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect();

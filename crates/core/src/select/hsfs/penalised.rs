@@ -25,9 +25,9 @@ const ROUGH: Effort = Effort { tolerance: 1e-4, max_iterations: 60 };
 /// The path, up to the collapse.
 pub(super) struct Path {
     pub points: Vec<PathPoint>,
-    solutions: Vec<Minimum>,
-    /// Columns with a weight at each place, longest row first.
-    kept: Vec<Vec<usize>>,
+    /// The last place with at least the wanted number of columns, or with any, else the first; and its solution.
+    at: usize,
+    solution: Minimum,
 }
 
 /// All weights at which to start.
@@ -62,8 +62,13 @@ pub(super) fn at(
 
 impl Path {
     /// Walks from a small penalty up until no weight is left.
-    pub fn walk(problem: &Problem, draws: usize, effort: Effort, ctx: &Context) -> Result<Self> {
-        let mut path = Self { points: vec![], solutions: vec![], kept: vec![] };
+    pub fn walk(
+        problem: &Problem,
+        wanted: Option<usize>,
+        draws: usize,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<Self> {
         // Within a generous ball first: without any bound weights may grow for ever.
         let generous = 2.0 * problem.d().min(20) as f64 * problem.unit;
         let mut best: Option<Minimum> = None;
@@ -76,34 +81,37 @@ impl Path {
         let best = best.expect("there is a start");
         let mut lambda = FIRST * best.value.abs() / row_norm(&best.w).max(f64::MIN_POSITIVE);
         let mut w = best.w;
+        let mut points: Vec<PathPoint> = vec![];
+        let mut answer = None;
         for step in 0..MOST {
             ctx.step("HSFS path", step, MOST)?;
             let found = problem.solve_penalised(w, lambda, effort, ctx)?;
             let point = point(problem, lambda, &found);
             w = found.w.clone();
-            let collapsed = point.columns.is_empty();
-            path.kept.push(point.columns.clone());
-            path.points.push(point);
-            path.solutions.push(found);
-            if collapsed {
+            let count = point.columns.len();
+            points.push(point);
+            if step == 0 || count >= wanted.unwrap_or(1) {
+                answer = Some((step, found));
+            }
+            if count == 0 {
                 break;
             }
             lambda *= GROWTH;
         }
-        Ok(path)
+        let (at, solution) = answer.expect("the first place is one");
+        Ok(Self { points, at, solution })
     }
 
-    /// The last place with at least so many columns, or with any; which columns; and how it ended.
+    /// The solution for the wanted number; which columns; and how it ended.
     pub fn pick(&self, wanted: Option<usize>, ctx: &Context) -> (Minimum, Vec<usize>, Outcome) {
-        let least = wanted.unwrap_or(1);
-        let at = self.kept.iter().rposition(|kept| kept.len() >= least).unwrap_or(0);
-        let count = self.kept[at].len();
-        let chosen = self.kept[at][..wanted.unwrap_or(count).min(count)].to_vec();
-        let iterations = self.solutions.iter().map(|m| m.iterations).sum();
-        let next = self.kept.get(at + 1).map_or(0, Vec::len);
-        let mut minimum = self.solutions[at].clone();
+        let kept = &self.points[self.at].columns;
+        let count = kept.len();
+        let chosen = kept[..wanted.unwrap_or(count).min(count)].to_vec();
+        let iterations = self.points.iter().map(|point| point.iterations).sum();
+        let none_next = self.points.get(self.at + 1).is_some_and(|next| next.columns.is_empty());
+        let mut minimum = self.solution.clone();
         let stop = match wanted {
-            Some(wanted) if count > wanted && next == 0 => {
+            Some(wanted) if count > wanted && none_next => {
                 ctx.warn(format!(
                     "HSFS: with a rising penalty the columns fall from {count} to none; the {wanted} with the longest rows are kept"
                 ));

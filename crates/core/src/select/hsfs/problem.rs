@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::optim::{Bounds, Criterion, Hold, Minimum, Spectral, TwoMetric};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use ndarray::{Array2, Axis};
+use ndarray::{Array1, Array2, Axis};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ const EXACT_ROWS: usize = 5000;
 const WIDE: usize = 2048;
 /// Columns that are let in at a time.
 const LET_IN: usize = 256;
+/// Sparse columns up to which a part of them is filled.
+const FILLED: usize = 4 * LET_IN;
 /// Times that columns are let in.
 const ROUNDS: usize = 20;
 /// Columns whose typical difference sets the width, at most.
@@ -98,7 +100,8 @@ impl<'a> Problem<'a> {
     pub fn among(&self, columns: &[usize]) -> Problem<'static> {
         let x: Rows = match self.x.take_columns(columns) {
             Rows::Dense(x) => x.as_standard_layout().into_owned().into(),
-            sparse => sparse.into_dense().into(),
+            sparse if columns.len() <= FILLED => sparse.into_dense().into(),
+            sparse => sparse,
         };
         Problem {
             x: Cow::Owned(x),
@@ -142,6 +145,30 @@ impl<'a> Problem<'a> {
         match &self.inner {
             Some(inner) => work(&Projected::new(&self.x, &**inner, self.directions)),
             None => work(&Diagonal::new(&self.x, &self.y)),
+        }
+    }
+
+    /// The same with weights counted in units of the kernel's width, up to a power of two. Solvers measure steps and
+    /// gradients by sizes of order one, whatever the columns are measured in.
+    fn in_units<T>(&self, work: impl FnOnce(&dyn Criterion) -> T) -> T {
+        self.with_criterion(|criterion| work(&InUnits { criterion, unit: self.scale() }))
+    }
+
+    /// The unit of [`Self::in_units`].
+    fn scale(&self) -> f64 {
+        power_of_two(if self.is_diagonal() { self.unit } else { self.inverse_width() })
+    }
+
+    fn inverse_width(&self) -> f64 {
+        if self.is_diagonal() { self.unit.sqrt() } else { self.unit * (self.directions as f64).sqrt() }
+    }
+
+    /// Some rows, in units of the kernel's width up to a power of two.
+    pub fn rows_in_units(&self, rows: &[usize]) -> Rows {
+        let by = power_of_two(self.inverse_width());
+        match self.x.take_rows(rows) {
+            Rows::Dense(x) => (x * by).into(),
+            Rows::Sparse(x) => x.scaled(&Array1::from_elem(self.d(), by)).into(),
         }
     }
 
@@ -216,16 +243,30 @@ impl<'a> Problem<'a> {
     /// The least value in a ball, from a start. Wide data is solved over the columns that have a weight and those
     /// that would gain most, until no other would.
     pub fn solve(&self, start: Array2<f64>, radius: f64, effort: Effort, ctx: &Context) -> Result<Minimum> {
-        let hold = self.ball(radius);
+        let scale = self.scale();
+        let hold = self.ball(radius / scale);
         let spectral = Spectral {
             tolerance: effort.tolerance,
             max_iterations: effort.max_iterations,
             ..Spectral::default()
         };
-        if self.d() <= WIDE {
-            return self.with_criterion(|criterion| spectral.minimise(criterion, hold, start, ctx));
-        }
-        self.with_criterion(|criterion| {
+        let start = start / scale;
+        let end = if self.d() <= WIDE {
+            self.in_units(|criterion| spectral.minimise(criterion, hold, start, ctx))?
+        } else {
+            self.solve_wide(start, hold, spectral, ctx)?
+        };
+        Ok(Minimum { w: end.w * scale, ..end })
+    }
+
+    fn solve_wide(
+        &self,
+        start: Array2<f64>,
+        hold: Hold,
+        spectral: Spectral,
+        ctx: &Context,
+    ) -> Result<Minimum> {
+        self.in_units(|criterion| {
             let at =
                 |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimise(criterion, hold, w, ctx);
             let mut here = at(start)?;
@@ -243,24 +284,26 @@ impl<'a> Problem<'a> {
                 columns.truncate(with_weight + LET_IN);
                 columns.sort_unstable();
                 let part = self.among(&columns);
-                let found = part.with_criterion(|criterion| {
+                let found = part.in_units(|criterion| {
                     spectral.minimise(criterion, hold, here.w.select(Axis(0), &columns), ctx)
                 })?;
                 iterations += found.iterations;
-                stop = found.stop;
+                // What is solved among some columns need not be among all.
+                stop = if found.stop == Stop::Tolerance { Stop::MaxIterations } else { found.stop };
                 let mut w = Array2::zeros(here.w.dim());
                 columns.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&found.w.row(i)));
-                let before = here.objective;
                 let next = at(w)?;
-                if next.objective > before {
+                if next.objective > here.objective {
+                    stop = Stop::Stationary;
                     break;
                 }
                 here = next;
-                if here.optimality <= effort.tolerance.max(found.optimality) {
+                if here.optimality <= spectral.tolerance.max(found.optimality) {
                     break;
                 }
             }
-            Ok(Minimum { iterations, stop, ..here })
+            let solved = here.optimality <= spectral.tolerance;
+            Ok(Minimum { iterations, stop: if solved { Stop::Tolerance } else { stop }, ..here })
         })
     }
 
@@ -274,7 +317,9 @@ impl<'a> Problem<'a> {
     ) -> Result<Minimum> {
         let (tolerance, max_iterations) = (effort.tolerance, effort.max_iterations);
         let two_metric = TwoMetric { tolerance, max_iterations, ..TwoMetric::default() };
-        self.with_criterion(|criterion| match (self.is_diagonal(), self.directions) {
+        let scale = self.scale();
+        let (start, lambda) = (start / scale, lambda * scale);
+        let end = self.in_units(|criterion| match (self.is_diagonal(), self.directions) {
             (true, _) => {
                 let tilted = Tilted { criterion, lambda };
                 let bounds = Bounds::uniform(criterion.shape(), 0.0, f64::INFINITY);
@@ -288,7 +333,35 @@ impl<'a> Problem<'a> {
                 start,
                 ctx,
             ),
-        })
+        })?;
+        Ok(Minimum { w: end.w * scale, ..end })
+    }
+}
+
+/// The nearest power of two: numbers times it lose no digits.
+fn power_of_two(v: f64) -> f64 {
+    2.0_f64.powi(v.log2().round().clamp(-1000.0, 1000.0) as i32)
+}
+
+/// A criterion of weights that are counted in a unit.
+struct InUnits<'a> {
+    criterion: &'a dyn Criterion,
+    unit: f64,
+}
+
+impl Criterion for InUnits<'_> {
+    fn shape(&self) -> (usize, usize) {
+        self.criterion.shape()
+    }
+
+    fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
+        let value = self.criterion.value_and_gradient(&(w * self.unit), gradient);
+        *gradient *= self.unit;
+        value
+    }
+
+    fn value(&self, w: &Array2<f64>) -> f64 {
+        self.criterion.value(&(w * self.unit))
     }
 }
 

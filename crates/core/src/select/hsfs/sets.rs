@@ -73,25 +73,25 @@ impl Sets {
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
         let rough = sample.unwrap_or(problem);
-        let mut left: Vec<(Vec<usize>, Problem, Minimum)> = vec![];
+        // Columns are copied for each set anew: all sets at once may be many times the data.
+        let mut left: Vec<(Vec<usize>, Minimum)> = vec![];
         let (first, _, _) = LOOKS[0];
         for (set, w) in self.0 {
-            let part = rough.among(&set);
-            let found = part.solve(w, radius, first, ctx)?;
-            left.push((set, part, found));
+            let found = rough.among(&set).solve(w, radius, first, ctx)?;
+            left.push((set, found));
         }
         for (effort, most, draws) in LOOKS.into_iter().skip(1) {
-            left.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
+            left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
             left.truncate(most);
-            for (_, part, found) in &mut left {
-                *found = best_start(part, found, radius, effort, draws, ctx)?;
+            for (set, found) in &mut left {
+                *found = best_start(&rough.among(set), found, radius, effort, draws, ctx)?;
             }
         }
-        left.sort_by(|a, b| a.2.objective.total_cmp(&b.2.objective));
+        left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
         // All rows decide between those that are best on a sample.
         left.truncate(if sample.is_some() { LAST } else { 1 });
         let mut last = vec![];
-        for (set, _, found) in left {
+        for (set, found) in left {
             let polished = problem.among(&set).solve(found.w, radius, effort, ctx)?;
             last.push((set, polished));
         }

@@ -20,7 +20,7 @@ use crate::simd::{dot, exp_scaled};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
-/// Multiplications that the table of pairs may take.
+/// Multiplications that the table of pairs may take, and that columns alone may at twenty for an exponential.
 const PRODUCTS: f64 = 2e10;
 /// Columns of the table of pairs, at most.
 const PAIR_COLUMNS: usize = 1000;
@@ -80,6 +80,11 @@ impl Starts {
     }
 }
 
+/// HSIC of every column alone, up to a constant that all share.
+pub(super) fn alone(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
+    Sample::draw(problem, ctx).alone(ctx)
+}
+
 /// Some rows, and the target among them.
 struct Sample {
     x: Rows,
@@ -99,7 +104,7 @@ impl Sample {
     fn draw(problem: &Problem, ctx: &Context) -> Self {
         let (n, d) = (problem.n(), problem.d());
         let columns = d.min(PAIR_COLUMNS) as f64;
-        let pairs = (PRODUCTS / (columns * columns)).min(2e10 / 20.0 / d as f64);
+        let pairs = (PRODUCTS / (columns * columns)).min(PRODUCTS / 20.0 / d as f64);
         let most = ((2.0 * pairs).sqrt() as usize).clamp(ROWS.1, ROWS.0);
         let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
         let mut y = problem.factor().select(Axis(0), &rows);
@@ -197,7 +202,7 @@ fn together(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Vec<usize
     let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
     let mut y = problem.factor().select(Axis(0), &rows);
     centre(&mut y);
-    let mut order = joint_elimination(&problem.x().take_rows(&rows), &y, 0.1, ctx)?;
+    let mut order = joint_elimination(&problem.rows_in_units(&rows), &y, 0.1, ctx)?;
     order.truncate(wanted);
     Ok(order)
 }

@@ -191,3 +191,96 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     let error = d().select(&constant, Wanted::Count(1), &Context::default()).unwrap_err().to_string();
     assert!(error.contains("every column is constant"), "{error}");
 }
+
+#[test]
+fn the_unit_of_columns_plays_no_part() {
+    let planted = planted(Pattern::Xor, 120, 6, 10, false);
+    let x = planted.data.x().to_dense();
+    for form in [Form::Constrained, Form::Penalised] {
+        for diagonal in [false, true] {
+            let method = Hsfs { form, diagonal, ..Hsfs::default() };
+            let expected = select(&method, &planted.data, Wanted::Count(2));
+            assert_eq!(found(&expected, &planted), 2, "{form:?} {diagonal}");
+            for power in [-30, 30] {
+                let by = 2.0_f64.powi(power);
+                let scaled = planted.data.with_x(&x * by).unwrap();
+                let selection = select(&method, &scaled, Wanted::Count(2));
+                // A power of two rounds nothing.
+                assert_eq!(selection.order, expected.order, "{form:?} {diagonal} {power}");
+                assert_eq!(selection.coef.unwrap() * by, expected.coef.clone().unwrap());
+                let values =
+                    |s: &[super::super::PathPoint]| s.iter().map(|p| p.objective).collect::<Vec<_>>();
+                assert_eq!(values(&selection.path), values(&expected.path));
+            }
+        }
+    }
+}
+
+#[test]
+fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
+    let mut rng = Rng::new(11);
+    let x = Array2::from_shape_simple_fn((60, 5), || rng.normal());
+    let codes = x.column(3).iter().map(|v| usize::from(v.abs() > 0.7)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    for diagonal in [false, true] {
+        let method = Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal, ..Hsfs::default() };
+        let selection = select(&method, &data, Wanted::OwnRule);
+        assert_eq!((selection.selected(), selection.outcome.stop), (&[3][..], Stop::Collapsed));
+        assert!(selection.scores.iter().all(|s| *s == 0.0));
+    }
+}
+
+/// Mostly zeros; the first column tells the class.
+fn wide(n: usize, d: usize) -> Dataset {
+    let mut rng = Rng::new(12);
+    let (mut start, mut column, mut value, mut codes) = (vec![0], vec![], vec![], vec![]);
+    for _ in 0..n {
+        let first = rng.normal();
+        codes.push(usize::from(first > 0.0));
+        column.push(0);
+        value.push(first);
+        for j in rng.sample(d - 1, 5) {
+            column.push(j as u32 + 1);
+            value.push(rng.normal());
+        }
+        start.push(column.len());
+    }
+    let target = crate::data::Target::Classes(crate::data::Classes::from_codes(codes));
+    Dataset::with_target(SparseRows::new(d, start, column, value).unwrap(), target).unwrap()
+}
+
+#[test]
+fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
+    let data = wide(40, 3000);
+    let ctx = Context::default();
+    let mut solved = 0;
+    for diagonal in [false, true] {
+        let problem = Problem::new(&Hsfs { diagonal, ..Hsfs::default() }, &data, &ctx).unwrap();
+        let some: Vec<usize> = (0..2500).collect();
+        assert!(problem.among(&some).x().is_sparse() && !problem.among(&[0, 7]).x().is_sparse());
+        for (tolerance, max_iterations) in [(1e-5, 300), (1e-5, 1), (1e-14, 2)] {
+            for radius in [0.5, 400.0] {
+                let effort = Effort { tolerance, max_iterations };
+                let start = problem.drawn(&mut Rng::new(1), 1.0);
+                let end = problem.solve(start, radius * problem.unit, effort, &ctx).unwrap();
+                assert_eq!(end.stop == Stop::Tolerance, end.optimality <= tolerance, "{:?}", end.stop);
+                solved += usize::from(end.stop == Stop::Tolerance);
+            }
+        }
+    }
+    assert!(solved > 0);
+}
+
+#[test]
+fn a_sample_of_one_class_is_none() {
+    let ctx = Context::default();
+    let outside = (0..1500).find(|i| !Rng::stream(0, "HSFS sample").sample(1500, 100).contains(i)).unwrap();
+    let mut rng = Rng::new(13);
+    let x = Array2::from_shape_simple_fn((1500, 2), || rng.normal());
+    for (rare, known) in [(vec![outside], false), ((0..700).collect(), true)] {
+        let codes = (0..1500).map(|i| usize::from(rare.contains(&i))).collect();
+        let data = Dataset::labelled(x.clone(), codes).unwrap();
+        let problem = Problem::new(&Hsfs::default(), &data, &ctx).unwrap();
+        assert_eq!(problem.sampled(100, &ctx).is_some(), known);
+    }
+}

@@ -208,8 +208,13 @@ impl Blocks {
     ) -> Result<Stack> {
         // The whole target first: what is wrong with it, is wrong.
         let whole = target_factor(data.target(), kernel, method, ctx)?;
-        let centred = |factor: Array2<f64>| {
+        let centred = |mut factor: Array2<f64>| {
             let n = factor.nrows();
+            // A linear kernel is of the order of the numbers' squares, not of one.
+            let size = factor.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+            if size > 0.0 {
+                factor.mapv_inplace(|v| v / size);
+            }
             Thin::normalised(factor, None, n)
         };
         match (data.target(), kernel) {

@@ -222,7 +222,13 @@ impl<'a> Problem<'a> {
         last.active.iter().zip(&last.weights).for_each(|(&j, a)| scores[j] = *a);
         let mut order: Vec<usize> = (0..d).collect();
         order.sort_by(|&i, &j| {
-            scores[j].total_cmp(&scores[i]).then(found.left[j].total_cmp(&found.left[i])).then(i.cmp(&j))
+            // What is left may be less than nothing; constant columns come last all the same.
+            let varies = |f: usize| self.b[f] > 0.0;
+            scores[j]
+                .total_cmp(&scores[i])
+                .then(varies(j).cmp(&varies(i)))
+                .then(found.left[j].total_cmp(&found.left[i]))
+                .then(i.cmp(&j))
         });
         let count = last.active.len();
         match wanted {

@@ -271,3 +271,42 @@ fn noise_warns_and_parameters_are_checked() {
             .contains("target_kernel")
     );
 }
+
+#[test]
+fn constant_columns_come_last_whatever_is_left_of_the_others() {
+    // The first column is constant. The third is the noise of the second, which is explained away and more.
+    let mut rng = Rng::new(4);
+    let codes: Vec<usize> = (0..200).map(|i| i % 2).collect();
+    let noise: Vec<f64> = (0..200).map(|_| rng.normal()).collect();
+    let x = Array2::from_shape_fn((200, 3), |(i, j)| match j {
+        0 => 7.0,
+        1 => 2.0 * codes[i] as f64 + noise[i],
+        _ => noise[i],
+    });
+    let data = Dataset::labelled(x, codes).unwrap();
+    let selection = select(&HsicLasso::default(), &data, Wanted::Count(2));
+    assert_eq!(selection.order, [1, 2, 0]);
+    let problem = {
+        let (method, ctx) = (HsicLasso::default(), Context::default());
+        Problem::new(&method, &data, method.blocks(200, &ctx).unwrap(), &ctx).unwrap()
+    };
+    let left = problem.path(Some(2), &Context::default()).unwrap().left;
+    assert!(left[2] < 0.0, "or the test would not see it: {left:?}");
+}
+
+#[test]
+fn the_unit_of_a_linear_target_plays_no_part() {
+    let mut rng = Rng::new(5);
+    let x = Array2::from_shape_simple_fn((60, 4), || rng.normal());
+    let of = |by: f64| {
+        let numbers = x.column(2).iter().map(|v| by * v).collect();
+        let data = Dataset::with_target(x.clone(), Target::Continuous(numbers)).unwrap();
+        let method = HsicLasso { target_kernel: TargetKernel::Linear, ..HsicLasso::default() };
+        select(&method, &data, Wanted::Count(1))
+    };
+    let expected = of(1.0);
+    assert!(expected.order[0] == 2 && expected.scores[2] > 0.1);
+    for power in [-60, 60] {
+        assert_eq!(of(2.0_f64.powi(power)).scores, expected.scores, "a power of two rounds nothing");
+    }
+}

@@ -33,6 +33,10 @@ impl Penalised for Squares {
     fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
         self.solver.minimise(&self.problem, lambda, from, ctx)
     }
+
+    fn varies(&self, column: usize) -> bool {
+        self.problem.varies(column)
+    }
 }
 
 #[cfg(test)]

@@ -198,6 +198,10 @@ impl Penalised for Ratio {
         Ok(self.place(lambda, minimum))
     }
 
+    fn varies(&self, column: usize) -> bool {
+        self.design.curvature(column) > 0.0
+    }
+
     fn has_branches(&self) -> bool {
         true
     }

@@ -1,0 +1,146 @@
+//! What selectors by dependence and by weights that vanish make of data at the edge of what can be selected from.
+
+use kernsift::data::{Classes, Dataset, SparseRows, Target};
+use kernsift::random::Rng;
+use kernsift::select::{
+    Approximation, Bahsic, Elimination, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs, Selector,
+    SelectorMethod, Wanted,
+};
+use kernsift::{Context, dependence::Estimator};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+fn methods() -> Vec<SelectorMethod> {
+    // Whether a solution is good does not matter here.
+    let hsfs = || Hsfs { max_iter: 20, ..Hsfs::default() };
+    let mut all = vec![
+        SelectorMethod::Fohsic(Fohsic::default()),
+        SelectorMethod::Fohsic(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }),
+        SelectorMethod::Bahsic(Bahsic::default()),
+        SelectorMethod::Bahsic(Bahsic { form: Elimination::Fast, step: 0.9, ..Bahsic::default() }),
+        SelectorMethod::HsicLasso(HsicLasso::default()),
+        SelectorMethod::HsicLasso(HsicLasso { block_size: Some(2), ..HsicLasso::default() }),
+        SelectorMethod::Pfs(Pfs::default()),
+        SelectorMethod::Pfs(Pfs { n_components: Some(2), ..Pfs::default() }),
+    ];
+    for form in [LdfsForm::LeastSquares, LdfsForm::Normalised, LdfsForm::Constrained] {
+        all.push(SelectorMethod::Ldfs(Ldfs { form, n_penalties: 8, max_iter: 200, ..Ldfs::default() }));
+    }
+    for form in [HsfsForm::Constrained, HsfsForm::Penalised] {
+        all.push(SelectorMethod::Hsfs(Hsfs { form, ..hsfs() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: true, ..hsfs() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, directions: Some(1), ..hsfs() }));
+    }
+    for approximation in [Approximation::Fourier, Approximation::Nystrom] {
+        all.push(SelectorMethod::Hsfs(Hsfs { approximation, features: 6, ..hsfs() }));
+    }
+    all
+}
+
+fn sparse(x: &Array2<f64>) -> SparseRows {
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    for row in x.rows() {
+        for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
+            column.push(j);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    SparseRows::new(x.ncols(), start, column, value).unwrap()
+}
+
+/// Few rows and columns, with copies, constants, ties and numbers near the ends of the range.
+fn tables() -> Vec<Array2<f64>> {
+    let mut rng = Rng::new(1);
+    let mut all = vec![];
+    for n in [2, 4, 7] {
+        for d in [1, 3] {
+            let plain = Array2::from_shape_simple_fn((n, d), || rng.normal());
+            all.push(Array2::from_shape_simple_fn((n, d), || rng.below(2) as f64));
+            let mut constant = plain.clone();
+            constant.column_mut(0).fill(0.1);
+            all.push(constant);
+            let mut copies = plain.clone();
+            let last = plain.column(d - 1).to_owned();
+            copies.columns_mut().into_iter().for_each(|mut column| column.assign(&last));
+            all.push(copies);
+            all.extend([1e-250, 1e-9, 1e9, 1e250].map(|by| &plain * by));
+            let mut outlier = plain.clone();
+            outlier[[0, 0]] = 1e30;
+            all.push(outlier);
+            all.push(plain);
+        }
+    }
+    all.push(Array2::ones((6, 3)));
+    all
+}
+
+/// What is wrong with an answer; nothing if there is a reason for none.
+fn faults(method: &SelectorMethod, data: &Dataset, wanted: Wanted) -> (bool, Vec<&'static str>) {
+    let d = data.d();
+    let Ok(selection) = method.select(data, wanted, &Context::default()) else { return (false, vec![]) };
+    let x = data.x().to_dense();
+    let varies = |j: &usize| x.column(*j).iter().any(|v| *v != x[[0, *j]]);
+    let mut order = selection.order.clone();
+    order.sort_unstable();
+    let n_selected = match wanted {
+        Wanted::Count(k) => k..=k,
+        _ => 1..=d,
+    };
+    let finite = |w: &f64| w.is_finite();
+    let facts = [
+        (order == (0..d).collect::<Vec<_>>(), "the order is none"),
+        (selection.scores.iter().all(|s| finite(s) && *s >= 0.0), "a score is no size"),
+        (n_selected.contains(&selection.n_selected), "another number than was wanted"),
+        (
+            selection.order.iter().map(varies).is_sorted_by(|before, after| before >= after),
+            "a constant column before one that is not",
+        ),
+        (selection.coef.iter().flatten().all(finite), "a weight is no number"),
+        (selection.path.iter().all(|p| finite(&p.objective)), "an objective is no number"),
+    ];
+    (true, facts.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect())
+}
+
+#[test]
+fn every_edge_gives_an_answer_or_a_reason() {
+    let tables = tables();
+    let parts: Vec<_> = tables.par_iter().enumerate().map(|(at, x)| try_all(at, x)).collect();
+    let (answers, reasons) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    assert!(answers > 500 && reasons > 100, "{answers} {reasons}");
+    let faults: Vec<&String> = parts.iter().flat_map(|part| &part.2).collect();
+    assert!(faults.is_empty(), "{} faults, such as {:#?}", faults.len(), &faults[..faults.len().min(20)]);
+}
+
+/// How many selections there are, how many reasons why there is none, and what is wrong.
+fn try_all(table: usize, x: &Array2<f64>) -> (usize, usize, Vec<String>) {
+    let n = x.nrows();
+    let targets = [
+        Target::Classes(Classes::from_codes((0..n).map(|i| i % 2).collect())),
+        Target::Classes(Classes::from_codes((0..n).map(|i| usize::from(i == 0)).collect())),
+        Target::Classes(Classes::from_codes((0..n).collect())),
+        Target::Classes(Classes::from_codes(vec![0; n])),
+        Target::Continuous((0..n).map(|i| (i * i % 5) as f64).collect()),
+        Target::Continuous(vec![3.0; n]),
+    ];
+    let (mut answers, mut reasons, mut wrong) = (0, 0, vec![]);
+    // Two targets for each table, in turn; sparse rows for every other one.
+    for at in [table % 6, (table + 3) % 6] {
+        let target = targets[at].clone();
+        let data = match at % 2 {
+            0 => Dataset::with_target(x.clone(), target),
+            _ => Dataset::with_target(sparse(x), target),
+        }
+        .unwrap();
+        for method in methods() {
+            for wanted in [Wanted::OwnRule, Wanted::Count(1), Wanted::Count(x.ncols())] {
+                let found = std::panic::catch_unwind(|| faults(&method, &data, wanted));
+                let (answered, faults) = found.unwrap_or((true, vec!["a panic"]));
+                *(if answered { &mut answers } else { &mut reasons }) += 1;
+                let what = |fault| format!("{fault}: {method:?}, {wanted:?}, {x}, {:?}", data.target());
+                wrong.extend(faults.into_iter().map(what));
+            }
+        }
+    }
+    (answers, reasons, wrong)
+}
