@@ -62,6 +62,15 @@ impl<'a> Problem<'a> {
             Some(width) => width,
             None => median_width(&x, ctx),
         };
+        // Squares of weights at this width must be numbers.
+        if !(1e-100..=1e100).contains(&width) {
+            return Err(Error::Breakdown {
+                step: NAME,
+                why: format!(
+                    "weights for columns that differ by {width:e} are no numbers; scale the columns"
+                ),
+            });
+        }
         let directions = if method.diagonal { 1 } else { method.directions.unwrap_or(d.min(8)) };
         let inner = if method.diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
         // A row of q equal numbers is as long as the root of q of them.
