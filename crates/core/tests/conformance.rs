@@ -323,6 +323,11 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut rows);
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
+        // HSFS finds its own number by rows kept apart, which are others when rows are in another order.
+        let wanted = if name == "hsfs" { Wanted::Count(3) } else { Wanted::OwnRule };
+        let select = |method: &SelectorMethod, data: &Dataset| {
+            method.select(data, wanted, &Context::default()).unwrap()
+        };
         let plain = select(&method, &data);
         // Sums in another order; weights that are found by descent, in the order of rows and columns, agree as
         // far as it went: to some hundred times its tolerance, of 1e-4 times the smallest class's share for the machine,

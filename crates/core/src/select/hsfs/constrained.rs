@@ -184,8 +184,8 @@ impl<'a> Path<'a> {
         sets.best(self.problem, self.sample.as_ref(), radius, self.effort, ctx)
     }
 
-    /// How far columns outside a set are from it: by their weights along the path, last place first, then by the gain
-    /// of a little weight.
+    /// How near columns outside a set are to it: by their largest weights along the path, as shares of the longest row there, then
+    /// by the gain of a little weight.
     pub fn nearness(&self, w: &Array2<f64>) -> Vec<f64> {
         let gains = self.problem.gains(w);
         let largest = gains.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
