@@ -16,6 +16,7 @@ demo:
 	cargo build --release --package kernsift-cli
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
+	$(KERNSIFT) select builtin:wine -m hsfs -k 3
 	$(KERNSIFT) select builtin:ionosphere -m takes
 	$(KERNSIFT) compare builtin:wine -k 1..6
 

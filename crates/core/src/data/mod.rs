@@ -19,4 +19,5 @@ pub use impute::{Fill, Imputer};
 pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};
 pub use rows::{Rows, SparseRows};
 pub use scale::Standardizer;
+pub(crate) use scale::is_constant;
 pub use table::{Column, Table, Values};

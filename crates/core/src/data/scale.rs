@@ -26,12 +26,11 @@ impl Standardizer {
             .zip(&mean)
             .enumerate()
             .map(|(j, (&spread, &m))| {
-                // The spread of a constant column is the rounding of its mean.
-                if spread > 1e-14 * m.abs() {
-                    spread
-                } else {
+                if is_constant(m, spread) {
                     constant.push(j);
                     1.0
+                } else {
+                    spread
                 }
             })
             .collect();
@@ -57,6 +56,12 @@ impl Standardizer {
             Rows::Sparse(x) => x.scaled(&self.scale).into(),
         })
     }
+}
+
+/// Whether a column with this mean and standard deviation is constant: the spread of equal numbers is the rounding of
+/// their mean.
+pub(crate) fn is_constant(mean: f64, spread: f64) -> bool {
+    spread <= 1e-14 * mean.abs()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, Target};
+use crate::data::{Classes, Dataset, Rows, Target, is_constant};
 use crate::error::{Error, Result};
 use crate::probability::f_upper_tail;
 use ndarray::Array2;
@@ -139,8 +139,7 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
 
 /// Between over within. Constant columns score 0; classes without any spread stay finite.
 fn score(between: f64, within: f64, spread: f64, mean: f64) -> f64 {
-    // The spread of a constant column is the rounding of its mean.
-    if spread <= 1e-14 * mean.abs() || between <= 0.0 {
+    if is_constant(mean, spread) || between <= 0.0 {
         return 0.0;
     }
     between / within.max(f64::EPSILON * between)

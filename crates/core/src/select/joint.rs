@@ -7,7 +7,7 @@
 //! pairs are met once. Of a sparse column only pairs with a stored cell change anything.
 
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Rows, is_constant};
 use crate::dependence::PairWeights;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, gram};
@@ -80,8 +80,7 @@ impl<'a> Joint<'a> {
     /// The columns that differ anywhere, in order.
     pub fn varying(&self) -> Vec<usize> {
         let (mean, spread) = self.x.moments();
-        // The spread of a constant column is the rounding of its mean.
-        (0..self.x.d()).filter(|&j| spread[j] > 1e-14 * mean[j].abs()).collect()
+        (0..self.x.d()).filter(|&j| !is_constant(mean[j], spread[j])).collect()
     }
 
     /// The sums over `members` with each candidate added or removed, under `gamma`, and with none under

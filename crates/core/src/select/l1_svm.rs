@@ -23,7 +23,7 @@ use crate::classify::{
     signed_columns,
 };
 use crate::context::Context;
-use crate::data::{Classes, Dataset};
+use crate::data::{Classes, Dataset, is_constant};
 use crate::error::{Error, Result};
 use crate::optim::{Descent, SparseColumns, Sweeps, l1_descent, l1_gradient, l1_margins};
 use crate::outcome::Outcome;
@@ -141,9 +141,7 @@ impl<'a> Path<'a> {
             "use fewer rows or columns",
         )?;
         let (mean, spread) = data.x().moments();
-        // The spread of a constant column is the rounding of its mean.
-        let is_constant = |j: usize| spread[j] <= 1e-14 * mean[j].abs();
-        let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(j)).collect();
+        let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], spread[j])).collect();
         let machine = |p: LinearProblem| {
             let mut columns = signed_columns(data.x(), &p.signs, method.intercept);
             // A constant column would only share the work of the constant.

@@ -27,7 +27,7 @@ use super::columns::keep_leading;
 use super::fisher::class_scores;
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
 use crate::neighbours::nearest;
 use ndarray::{Array2, ArrayView1};
@@ -91,7 +91,7 @@ impl Selector for LaplacianScore {
                 let (mean, spread) = data.x().moments();
                 // The spread of a constant column is the rounding of its mean; between nothing and nothing there is
                 // no ratio.
-                let varies = |j: usize| spread[j] > 1e-14 * mean[j].abs();
+                let varies = |j: usize| !is_constant(mean[j], spread[j]);
                 let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
                 fisher.into_iter().enumerate().map(score).collect()
             }
@@ -195,7 +195,6 @@ fn scores(x: &Array2<f64>, degree: &[f64], apart: &[f64]) -> Vec<f64> {
         }
     }
     let score = |j: usize| {
-        // The spread of a constant column is the rounding of its mean.
         if spread[j] <= total * (1e-14 * mean[j]).powi(2) || spread[j] == 0.0 {
             return 0.0;
         }

@@ -1,7 +1,7 @@
 //! A data set's columns, centred and brought to unit spread, for linear methods.
 
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::optim::{Design, SparseColumns};
 
@@ -14,8 +14,7 @@ pub(super) fn standard_columns(name: &'static str, x: &Rows, ctx: &Context) -> R
             why: format!("column {} holds numbers that are too large; scale the columns", j + 1),
         });
     }
-    // The spread of a constant column is the rounding of its mean.
-    let scale = |j: usize| if spread[j] <= 1e-14 * mean[j].abs() { 0.0 } else { 1.0 / spread[j] };
+    let scale = |j: usize| if is_constant(mean[j], spread[j]) { 0.0 } else { 1.0 / spread[j] };
     let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
     let cells = match x {
         Rows::Dense(x) => x.len(),

@@ -26,7 +26,7 @@
 use super::selector::{Selection, Selector, Wanted};
 use crate::classify::{ClassWeight, PairTask, need_finite, vote};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows};
+use crate::data::{Classes, Dataset, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
 use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution, polish};
@@ -220,8 +220,7 @@ impl<'a> Elimination<'a> {
             _ => None,
         };
         let (mean, spread) = data.x().moments();
-        // The spread of a constant column is the rounding of its mean.
-        let constant = (0..data.d()).map(|j| spread[j] <= 1e-14 * mean[j].abs()).collect();
+        let constant = (0..data.d()).map(|j| is_constant(mean[j], spread[j])).collect();
         let rows: Vec<usize> = (0..data.n()).collect();
         let mut columns = transposed(data.x());
         if !data.x().is_sparse() {

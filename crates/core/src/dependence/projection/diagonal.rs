@@ -13,7 +13,7 @@ use crate::data::Rows;
 use crate::linalg::product_into;
 use crate::optim::Criterion;
 use crate::simd::exp_scaled;
-use ndarray::{Array1, Array2, Axis, Zip, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
 use rayon::prelude::*;
 
 /// Rows of a block, and of what it is compared with; fewer where rows are long, so that a block, which has all cells, stays
@@ -59,7 +59,7 @@ impl<'a> Diagonal<'a> {
             let columns = to..n.min(to + height);
             let other = self.cells(columns.clone());
             // Each factor has the root of the weights, so their product has the weights.
-            let mut a = squared_distances(&own_scaled, &(&other * root));
+            let mut a = squared_distances(own_scaled.view(), (&other * root).view());
             exp_scaled(a.as_slice_mut().expect("just made"), -0.5);
             let mut m = Array2::zeros(a.raw_dim());
             product_into(self.y.slice(s![rows.clone(), ..]), self.y.slice(s![columns, ..]).t(), m.view_mut());
@@ -101,11 +101,11 @@ impl<'a> Diagonal<'a> {
 }
 
 /// Squared distances between all rows of two blocks.
-fn squared_distances(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    let norms = |a: &Array2<f64>| a.rows().into_iter().map(|r| r.dot(&r)).collect::<Vec<f64>>();
+fn squared_distances(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+    let norms = |a: ArrayView2<f64>| a.rows().into_iter().map(|r| r.dot(&r)).collect::<Vec<f64>>();
     let (a_norms, b_norms) = (norms(a), norms(b));
     let mut out = Array2::zeros((a.nrows(), b.nrows()));
-    product_into(a.view(), b.t(), out.view_mut());
+    product_into(a, b.t(), out.view_mut());
     for (mut row, a) in out.rows_mut().into_iter().zip(a_norms) {
         row.iter_mut().zip(&b_norms).for_each(|(cell, b)| *cell = (a + b - 2.0 * *cell).max(0.0));
     }

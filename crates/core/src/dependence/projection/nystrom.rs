@@ -10,15 +10,13 @@
 //! to the diagonal of $B$, whose smallest eigenvalues are rounding.
 
 use super::OfProjection;
+use crate::data::Rows;
+use crate::kernel::{Kernel, gram};
 use crate::linalg::{cholesky, lower_solve, multiply};
-use crate::simd::exp_scaled;
-use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
-use rayon::prelude::*;
+use ndarray::{Array1, Array2, Axis, Zip};
 
 /// Added to the diagonal of the landmarks' kernel, which is one.
 const RIDGE: f64 = 1e-8;
-/// Cells that one task takes the exponential of.
-const CHUNK: usize = 1 << 14;
 
 /// HSIC by landmarks; see the module's text.
 pub struct Nystrom {
@@ -37,8 +35,9 @@ impl OfProjection for Nystrom {
     fn value(&self, p: &Array2<f64>, pull: Option<&mut Array2<f64>>) -> f64 {
         let square = (p.nrows() * p.nrows()) as f64;
         let marks = p.select(Axis(0), &self.landmarks);
-        let c = kernel(p.view(), marks.view());
-        let b = kernel(marks.view(), marks.view());
+        let mark_rows = Rows::from(marks.clone());
+        let c = kernel(&Rows::from(p.clone()), &mark_rows);
+        let b = kernel(&mark_rows, &mark_rows);
         let s = multiply(c.t(), self.y.view());
         let Some(v) = solve(&b, &s) else { return f64::NAN };
         let value = -Zip::from(&s).and(&v).fold(0.0, |sum, s, v| sum + s * v) / square;
@@ -67,19 +66,8 @@ fn lifted(total: &Array1<f64>, p: &Array2<f64>, sums: &Array2<f64>) -> Array2<f6
 }
 
 /// $\exp(-\lVert p - z \rVert^2 / 2)$
-fn kernel(p: ArrayView2<f64>, z: ArrayView2<f64>) -> Array2<f64> {
-    let norms = |a: ArrayView2<f64>| a.rows().into_iter().map(|r| r.dot(&r)).collect::<Vec<f64>>();
-    let (p_norms, z_norms) = (norms(p), norms(z));
-    let mut k = multiply(p, z.t()).as_standard_layout().into_owned();
-    let width = z.nrows().max(1);
-    let cells = k.as_slice_mut().expect("standard layout");
-    cells.par_chunks_mut(width).zip(&p_norms).for_each(|(row, p)| {
-        for (cell, z) in row.iter_mut().zip(&z_norms) {
-            *cell = (p + z - 2.0 * *cell).max(0.0);
-        }
-    });
-    cells.par_chunks_mut(CHUNK).for_each(|cells| exp_scaled(cells, -0.5));
-    k
+fn kernel(p: &Rows, z: &Rows) -> Array2<f64> {
+    gram(&Kernel::Rbf { gamma: 0.5 }, p, z).expect("projected rows have the same directions")
 }
 
 /// $(B + \epsilon I)^{-1} S$, with more added to the diagonal until it can be done; nothing if it cannot, which only numbers

@@ -38,7 +38,7 @@ mod tests;
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Target};
+use crate::data::{Dataset, Target, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::optim::Minimum;
@@ -187,8 +187,7 @@ impl Hsfs {
         data.need_rows(NAME, 4)?;
         need_moderate(data.x())?;
         let (mean, spread) = data.x().moments();
-        // The spread of a constant column is the rounding of its mean.
-        let columns: Vec<usize> = (0..data.d()).filter(|&j| spread[j] > 1e-14 * mean[j].abs()).collect();
+        let columns: Vec<usize> = (0..data.d()).filter(|&j| !is_constant(mean[j], spread[j])).collect();
         if columns.is_empty() {
             return Err(Error::Breakdown {
                 step: NAME,

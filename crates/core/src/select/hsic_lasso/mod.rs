@@ -45,7 +45,7 @@ mod factors;
 use super::columns::each_column;
 use super::selector::{PathPoint, Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Dataset, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
@@ -144,8 +144,7 @@ impl<'a> Problem<'a> {
         let (mean, spread) = data.x().moments();
         let size = blocks.0[0].len() as f64;
         let found = each_column(data.x(), "HSIC Lasso columns", ctx, |j, cells| {
-            // The spread of a constant column is the rounding of its mean.
-            if spread[j] <= 1e-14 * mean[j].abs() {
+            if is_constant(mean[j], spread[j]) {
                 return (0.0, 0.0);
             }
             let column = blocks.column(cells, spread[j]);

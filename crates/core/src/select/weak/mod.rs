@@ -9,7 +9,7 @@ mod stump;
 pub use klms::Klms;
 
 use crate::context::Context;
-use crate::data::Classes;
+use crate::data::{Classes, is_constant};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -114,7 +114,7 @@ fn spread(values: &[f64]) -> Option<(f64, f64)> {
         return None;
     }
     let sd = unit * (values.iter().map(|v| ((v - mean) / unit).powi(2)).sum::<f64>() / n).sqrt();
-    (sd > 1e-14 * mean.abs() && sd.is_finite()).then_some((mean, sd))
+    (!is_constant(mean, sd) && sd.is_finite()).then_some((mean, sd))
 }
 
 #[cfg(test)]
