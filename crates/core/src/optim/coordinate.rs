@@ -38,6 +38,20 @@ pub struct SparseColumns {
 }
 
 impl SparseColumns {
+    /// Cells that come row by row, as (row, column, value), put together by `d` columns.
+    pub fn gather<I: Iterator<Item = (usize, usize, f64)>>(d: usize, cells: impl Fn() -> I) -> Self {
+        let mut start = vec![0; d + 1];
+        cells().for_each(|(_, j, _)| start[j + 1] += 1);
+        (0..d).for_each(|j| start[j + 1] += start[j]);
+        let mut next = start.clone();
+        let (mut row, mut value) = (vec![0; start[d]], vec![0.0; start[d]]);
+        for (i, j, v) in cells() {
+            (row[next[j]], value[next[j]]) = (i as u32, v);
+            next[j] += 1;
+        }
+        Self { start, row, value }
+    }
+
     /// Number of columns.
     pub fn len(&self) -> usize {
         self.start.len() - 1

@@ -28,16 +28,7 @@ pub(super) fn standard_columns(name: &'static str, x: &Rows, ctx: &Context) -> R
     Ok(match x {
         Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
         Rows::Sparse(rows) => {
-            let mut start = vec![0; x.d() + 1];
-            rows.cells().for_each(|(_, j, _)| start[j + 1] += 1);
-            (0..x.d()).for_each(|j| start[j + 1] += start[j]);
-            let mut next = start.clone();
-            let (mut row, mut value) = (vec![0; rows.n_stored()], vec![0.0; rows.n_stored()]);
-            for (i, j, v) in rows.cells() {
-                (row[next[j]], value[next[j]]) = (i as u32, v);
-                next[j] += 1;
-            }
-            let columns = SparseColumns { start, row, value };
+            let columns = SparseColumns::gather(x.d(), || rows.cells());
             Design::sparse(x.n(), columns, mean.to_vec(), scale)
         }
     })

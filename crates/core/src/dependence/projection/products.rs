@@ -1,6 +1,7 @@
 //! A table times a thin matrix, and its transpose times one.
 
 use crate::data::{Rows, SparseRows};
+use crate::optim::SparseColumns;
 use crate::simd::{THIN, add_transposed_times_thin, rows_times_thin};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -15,29 +16,7 @@ pub enum ThinProducts<'a> {
     /// All cells.
     Dense(&'a Array2<f64>),
     /// Stored cells, by rows and by columns.
-    Sparse(&'a SparseRows, Columns),
-}
-
-/// Stored cells by columns.
-pub struct Columns {
-    start: Vec<usize>,
-    row: Vec<u32>,
-    value: Vec<f64>,
-}
-
-impl Columns {
-    fn of(x: &SparseRows, d: usize) -> Self {
-        let mut start = vec![0; d + 1];
-        x.cells().for_each(|(_, j, _)| start[j + 1] += 1);
-        (0..d).for_each(|j| start[j + 1] += start[j]);
-        let mut at = start.clone();
-        let (mut row, mut value) = (vec![0; x.n_stored()], vec![0.0; x.n_stored()]);
-        for (i, j, v) in x.cells() {
-            (row[at[j]], value[at[j]]) = (i as u32, v);
-            at[j] += 1;
-        }
-        Self { start, row, value }
-    }
+    Sparse(&'a SparseRows, SparseColumns),
 }
 
 type Lanes = [f64; THIN];
@@ -47,7 +26,7 @@ impl<'a> ThinProducts<'a> {
     pub fn new(x: &'a Rows) -> Self {
         match x {
             Rows::Dense(x) => Self::Dense(x),
-            Rows::Sparse(cells) => Self::Sparse(cells, Columns::of(cells, x.d())),
+            Rows::Sparse(cells) => Self::Sparse(cells, SparseColumns::gather(x.d(), || cells.cells())),
         }
     }
 
@@ -62,7 +41,7 @@ impl<'a> ThinProducts<'a> {
     pub fn columns(&self) -> usize {
         match self {
             Self::Dense(x) => x.ncols(),
-            Self::Sparse(_, columns) => columns.start.len() - 1,
+            Self::Sparse(_, columns) => columns.len(),
         }
     }
 

@@ -210,9 +210,7 @@ impl<'a> Path<'a> {
 
 /// A place of the path, as it is reported.
 pub(super) fn point(problem: &Problem, strength: f64, minimum: &Minimum) -> PathPoint {
-    let lengths = problem.lengths(&minimum.w);
-    let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
-    columns.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
+    let (columns, lengths) = problem.leading(&minimum.w);
     PathPoint {
         strength,
         objective: minimum.objective,

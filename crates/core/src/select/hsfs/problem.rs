@@ -202,6 +202,14 @@ impl<'a> Problem<'a> {
         w.rows().into_iter().map(length).collect()
     }
 
+    /// Columns with a weight, longest row first, and the lengths of all.
+    pub fn leading(&self, w: &Array2<f64>) -> (Vec<usize>, Vec<f64>) {
+        let lengths = self.lengths(w);
+        let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
+        columns.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
+        (columns, lengths)
+    }
+
     /// The weights as a user knows them: what columns are multiplied by.
     pub fn coefficients(&self, w: &Array2<f64>) -> Array2<f64> {
         if self.is_diagonal() { w.mapv(|u| u.max(0.0).sqrt()) } else { w.clone() }

@@ -28,9 +28,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub fn of(problem: &Problem, w: &Array2<f64>) -> Self {
-        let lengths = problem.lengths(w);
-        let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
-        columns.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
+        let (columns, _) = problem.leading(w);
         Self { rows: w.select(Axis(0), &columns), columns }
     }
 }
