@@ -24,6 +24,7 @@
 //! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
 //! | [`dependence`] | how much two sets of variables depend on each other: HSIC and its factors |
 //! | [`select`] | selectors: which columns matter |
+//! | [`learn`] | kernel learners: from "i is more like j than k" to a kernel |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
 //! | [`classify`], [`regress`], [`neighbours`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
 //! | [`evaluate`] | methods side by side: folds, judges, scores, records |
@@ -33,7 +34,7 @@
 //! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
 //!
 //! Imports run one way: ground, then `data`, `kernel` and `optim`, `dependence`, `basis`, `classify` and `regress`, `select`,
-//! `space`, `model` and `evaluate` on top. In each family of methods a trait file is at the bottom, one file
+//! `space` and `learn`, `model` and `evaluate` on top. In each family of methods a trait file is at the bottom, one file
 //! per method imports it, and `catalog.rs` on top lists them all.
 
 pub mod basis;
@@ -44,6 +45,7 @@ pub mod dependence;
 pub mod error;
 pub mod evaluate;
 pub mod kernel;
+pub mod learn;
 pub mod linalg;
 pub mod memory;
 pub mod method;
@@ -63,6 +65,7 @@ pub use context::{Context, Observer};
 pub use data::Dataset;
 pub use error::{Error, Result};
 pub use kernel::Kernel;
+pub use learn::KernelLearner;
 pub use model::Model;
 pub use outcome::{Outcome, Stop};
 pub use select::{Selection, Selector};

@@ -10,6 +10,7 @@ mod rows;
 mod scale;
 pub mod synthetic;
 pub mod table;
+mod triplets;
 pub mod write;
 
 pub use builtin::{BUILT_IN, BuiltIn};
@@ -21,3 +22,4 @@ pub use rows::{Rows, SparseRows};
 pub use scale::Standardizer;
 pub(crate) use scale::is_constant;
 pub use table::{Column, Table, Values};
+pub use triplets::Triplet;

@@ -1,5 +1,6 @@
 //! How good predictions are.
 
+use crate::data::Triplet;
 use crate::error::{Error, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -107,9 +108,6 @@ pub fn r_squared(truth: &[f64], predicted: &[f64]) -> Option<f64> {
     // Squares of very large numbers may be no numbers.
     (total > 0.0).then(|| 1.0 - left / total).filter(|r2| r2.is_finite())
 }
-
-/// Row `i` is more like row `j` than row `k`.
-pub type Triplet = [usize; 3];
 
 /// The share of triples whose first row is more similar to the second than to the third by a Gram matrix;
 /// half of a triple for equal similarities.
