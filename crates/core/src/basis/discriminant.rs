@@ -27,7 +27,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
-use crate::linalg::{cholesky, lower_solve, multiply, sign_of_largest, symmetric_eigen};
+use crate::linalg::{cholesky, lower_solve, multiply, sign_of_largest, symmetric_eigen, transposed_solve};
 use crate::outcome::Outcome;
 use ndarray::{Array1, Array2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -151,9 +151,9 @@ fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: u
     let overall = k.mean_axis(Axis(0)).expect("rows are there").insert_axis(Axis(1));
     let mut between = (&means - &overall) * &counts.mapv(f64::sqrt);
     lower_solve(factor.view(), &mut between.view_mut());
-    let directions = leading(&between, wanted)?;
-    // a = R^-T u: solve with the transpose by reversing both orders of a lower triangle.
-    let a = solve_transposed(&factor, directions);
+    // a = R^-T u
+    let mut a = leading(&between, wanted)?;
+    transposed_solve(factor.view(), &mut a.view_mut());
     unit_length(a, k, "KDA")
 }
 
@@ -185,15 +185,6 @@ fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
     }
     let roots = small.values.slice(s![..real]).mapv(f64::sqrt);
     Ok(tall.dot(&small.vectors.slice(s![.., ..real])) / roots)
-}
-
-/// `l^-T b`
-fn solve_transposed(l: &Array2<f64>, b: Array2<f64>) -> Array2<f64> {
-    // Read backwards in both directions, the transpose of a lower triangle is a lower triangle.
-    let flipped = l.t().slice(s![..;-1, ..;-1]).to_owned();
-    let mut x = b.slice(s![..;-1, ..]).to_owned();
-    lower_solve(flipped.view(), &mut x.view_mut());
-    x.slice(s![..;-1, ..]).to_owned()
 }
 
 /// Scales columns so that the directions they stand for have length 1 and a fixed sign.

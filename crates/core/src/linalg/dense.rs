@@ -3,7 +3,7 @@
 use super::product::{faer_mut, faer_ref};
 use crate::error::{Error, Result};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Par, Side};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
 
@@ -76,6 +76,17 @@ pub fn lower_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
     solve_lower_triangular_in_place(faer_ref(&l), faer_mut(b), Par::Seq);
 }
 
+/// Replaces `b` by the solution of `l' x = b`, `l` lower triangular.
+pub fn transposed_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
+    solve_upper_triangular_in_place(faer_ref(&l.t()), faer_mut(b), Par::Seq);
+}
+
+/// Replaces `b` by the solution of `l l' x = b`, `l` a Cholesky factor.
+pub fn cholesky_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
+    lower_solve(l, b);
+    transposed_solve(l, b);
+}
+
 /// The numerical rank: how many diagonal entries of a column-pivoted QR factorisation stand above
 /// rounding, `max(rows, cols)` units in the last place of the largest.
 pub fn numerical_rank(a: ArrayView2<f64>) -> usize {
@@ -115,6 +126,10 @@ mod tests {
         let mut b = array![[2.0], [5.0]];
         lower_solve(l.view(), &mut b.view_mut());
         assert_eq!(b, array![[1.0], [2.0]]);
+        // x = (1, 1) has the right side (6, 7).
+        let mut b = array![[6.0], [7.0]];
+        cholesky_solve(l.view(), &mut b.view_mut());
+        assert_eq!(b, array![[1.0], [1.0]]);
         assert!(cholesky(array![[1.0, 2.0], [2.0, 1.0]].view()).is_none());
     }
 

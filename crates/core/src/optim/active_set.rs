@@ -15,7 +15,7 @@ use super::columns::BlockColumns;
 use super::smo::{PairProblem, SmoSolution};
 use crate::context::Context;
 use crate::error::Result;
-use crate::linalg::{cholesky, lower_solve};
+use crate::linalg::{cholesky, cholesky_solve};
 use crate::simd::add_scaled;
 use ndarray::Array2;
 
@@ -144,9 +144,9 @@ impl<'a> State<'a> {
             Array2::from_shape_fn((m, m), |(a, b)| k(a, b) + constant + if a == b { ridge } else { 0.0 });
         let factor = cholesky(matrix.view())?;
         // K change + bias = left, with a change that sums to zero.
-        let mut right = Array2::ones((m, 2));
-        self.free.iter().enumerate().for_each(|(a, &i)| right[[a, 0]] = self.left[i]);
-        let solved = solve(&factor, right);
+        let mut solved = Array2::ones((m, 2));
+        self.free.iter().enumerate().for_each(|(a, &i)| solved[[a, 0]] = self.left[i]);
+        cholesky_solve(factor.view(), &mut solved.view_mut());
         let (with, ones) = (solved.column(0), solved.column(1));
         let bias = with.sum() / ones.sum();
         let mut change: Vec<f64> = (0..m).map(|a| with[a] - bias * ones[a]).collect();
@@ -158,31 +158,11 @@ impl<'a> State<'a> {
     }
 }
 
-/// The solution of $L L^\top x = b$.
-fn solve(l: &Array2<f64>, mut b: Array2<f64>) -> Array2<f64> {
-    lower_solve(l.view(), &mut b.view_mut());
-    for i in (0..l.nrows()).rev() {
-        for j in 0..b.ncols() {
-            let later: f64 = (i + 1..l.nrows()).map(|k| l[[k, i]] * b[[k, j]]).sum();
-            b[[i, j]] = (b[[i, j]] - later) / l[[i, i]];
-        }
-    }
-    b
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Smo;
     use super::*;
     use crate::random::Rng;
-    use ndarray::array;
-
-    #[test]
-    fn equations_by_hand() {
-        // Factor of [[4, 2], [2, 5]] is [[2, 0], [1, 2]]; x = (1, 1) has the right side (6, 7).
-        let x = solve(&array![[2.0, 0.0], [1.0, 2.0]], array![[6.0], [7.0]]);
-        assert_eq!(x, array![[1.0], [1.0]]);
-    }
 
     /// After polishing the solver has nothing left to do, and the objective is no worse.
     #[test]

@@ -18,7 +18,7 @@
 //! *Approximate L0 constrained non-negative matrix and tensor factorization*, 2008.
 
 use crate::error::Result;
-use crate::linalg::{cholesky, lower_solve};
+use crate::linalg::{cholesky, cholesky_solve};
 use crate::outcome::Stop;
 use ndarray::Array2;
 
@@ -188,12 +188,7 @@ impl<'a, G: FnMut(usize, &[usize]) -> Result<Vec<f64>>> Lars<'a, G> {
             return None;
         }
         let mut w = Array2::ones((k, 1));
-        lower_solve(l.view(), &mut w.view_mut());
-        // The transpose is solved backwards.
-        for i in (0..k).rev() {
-            let above: f64 = (i + 1..k).map(|j| l[[j, i]] * w[[j, 0]]).sum();
-            w[[i, 0]] = (w[[i, 0]] - above) / l[[i, i]];
-        }
+        cholesky_solve(l.view(), &mut w.view_mut());
         Some(w.into_raw_vec_and_offset().0)
     }
 

@@ -12,7 +12,7 @@
 use super::OfProjection;
 use crate::data::Rows;
 use crate::kernel::{Kernel, gram};
-use crate::linalg::{cholesky, lower_solve, multiply};
+use crate::linalg::{cholesky, cholesky_solve, multiply};
 use ndarray::{Array1, Array2, Axis, Zip};
 
 /// Added to the diagonal of the landmarks' kernel, which is one.
@@ -79,13 +79,8 @@ fn solve(b: &Array2<f64>, s: &Array2<f64>) -> Option<Array2<f64>> {
         b.diag_mut().mapv_inplace(|v| v + ridge);
         if let Some(l) = cholesky(b.view()) {
             let mut v = s.clone();
-            lower_solve(l.view(), &mut v.view_mut());
-            // The transpose's solution: reversing both orders makes an upper triangle a lower one.
-            let upper = l.t();
-            let reversed = upper.slice(ndarray::s![..;-1, ..;-1]).to_owned();
-            let mut turned = v.slice(ndarray::s![..;-1, ..]).to_owned();
-            lower_solve(reversed.view(), &mut turned.view_mut());
-            return Some(turned.slice(ndarray::s![..;-1, ..]).to_owned());
+            cholesky_solve(l.view(), &mut v.view_mut());
+            return Some(v);
         }
         ridge *= 10.0;
     }
