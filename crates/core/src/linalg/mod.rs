@@ -10,7 +10,8 @@ mod product;
 
 pub(crate) use dense::sign_of_largest;
 pub use dense::{
-    Eigen, cholesky, cholesky_solve, invert_lower, lower_solve, numerical_rank, symmetric_eigen, transposed_solve,
+    Eigen, cholesky, cholesky_solve, invert_lower, lower_solve, numerical_rank, symmetric_eigen,
+    transposed_solve,
 };
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
 pub use product::{add_product, multiply, product_into};

@@ -6,6 +6,7 @@ mod columns;
 mod coordinate;
 mod criterion;
 mod design;
+mod hinge_program;
 mod nonnegative_lars;
 mod row_norm;
 mod smo;
@@ -21,6 +22,7 @@ pub use coordinate::{
 };
 pub use criterion::{Criterion, gradient_error};
 pub use design::Design;
+pub use hinge_program::{Ending, Held, HingeProgram, HingeSolution};
 pub use nonnegative_lars::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 pub use row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};
 pub use smo::{PairProblem, Smo, SmoSolution};
