@@ -92,7 +92,8 @@ impl SparseRows {
         })
     }
 
-    /// Adds up `term` of the cells of row `i` and row `j` of `other`, over the columns that either of them stores.
+    /// Adds up `term` of the cells of row `i` and row `j` of `other`, over the columns that either of them
+    /// stores.
     pub(crate) fn sum_over_cells(
         &self,
         i: usize,

@@ -1,9 +1,9 @@
 //! The kernel of given pairs of rows, without a Gram matrix.
 //!
-//! A pair costs as many steps as its rows have cells: for a thousand triples over a million rows that is nothing
-//! beside a Gram matrix. Kernels that see one column read that column alone. A pair's value depends on its two rows
-//! and on nothing else, neither its place in the list nor the number of threads, so that rows which are equal give
-//! values which are equal, to the last bit.
+//! A pair costs as many steps as its rows have cells: for a thousand triples over a million rows that is
+//! nothing beside a Gram matrix. Kernels that see one column read that column alone. A pair's value depends
+//! on its two rows and on nothing else, neither its place in the list nor the number of threads, so that rows
+//! which are equal give values which are equal, to the last bit.
 
 use super::formula::{Kernel, metric_factor};
 use super::terms::{Flat, Form, flatten};
@@ -31,12 +31,12 @@ pub fn pair_values(kernel: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Ve
     }))
 }
 
-/// Numbers in the order of the kernel's values on pairs of rows, which unlike these do not run out of digits where
-/// the rows are far apart.
+/// Numbers in the order of the kernel's values on pairs of rows, which unlike these do not run out of digits
+/// where the rows are far apart.
 ///
-/// For a kernel that falls with one distance these are its exponents: Gaussian, Laplacian or in a metric, of all
-/// columns or of one, and sums of several widths of it with positive weights, where the widest speaks for all. For
-/// any other kernel they are its values.
+/// For a kernel that falls with one distance these are its exponents: Gaussian, Laplacian or in a metric, of
+/// all columns or of one, and sums of several widths of it with positive weights, where the widest speaks for
+/// all. For any other kernel they are its values.
 pub fn pair_ranks(kernel: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec<f64>> {
     let sources = Sources::new(kernel, x, pairs)?;
     let Some((widest, gamma)) = falls_with_one_distance(kernel) else {
@@ -49,13 +49,14 @@ pub fn pair_ranks(kernel: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec
     }))
 }
 
-/// The widest term of a kernel all of whose terms fall with one and the same distance, and its exponent's factor.
+/// The widest term of a kernel all of whose terms fall with one and the same distance, and its exponent's
+/// factor.
 fn falls_with_one_distance(kernel: &Kernel) -> Option<(Flat<'_>, f64)> {
     let mut terms = flatten(kernel, None);
     terms.retain(|(weight, _)| *weight != 0.0);
     let alone = terms.len() == 1;
     let mut widest: Option<(Flat, f64)> = None;
-    let mut kinds = vec![];
+    let mut distance = None;
     for (weight, flat) in terms {
         let (gamma, squared) = match form_of(&flat) {
             Form::SquaredDistance { gamma } => (gamma, true),
@@ -64,9 +65,8 @@ fn falls_with_one_distance(kernel: &Kernel) -> Option<(Flat<'_>, f64)> {
         };
         // Two metrics are two distances.
         let is_metric = flat.feature.is_none() && matches!(flat.kernel, Kernel::Mahalanobis { .. });
-        kinds.push((flat.feature, squared));
-        // Also where the weight is no number.
-        if !(weight > 0.0) || kinds[0] != (flat.feature, squared) || (is_metric && !alone) {
+        let another = *distance.get_or_insert((flat.feature, squared)) != (flat.feature, squared);
+        if weight <= 0.0 || weight.is_nan() || another || (is_metric && !alone) {
             return None;
         }
         if widest.as_ref().is_none_or(|(_, least)| gamma < *least) {
