@@ -65,6 +65,19 @@ impl Kernel {
         }
     }
 
+    /// Whether the kernel is positive semidefinite by its form, on any rows.
+    pub fn is_semidefinite(&self) -> bool {
+        match self {
+            Self::Linear | Self::Rbf { .. } | Self::Laplacian { .. } | Self::WhiteNoise => true,
+            Self::Mahalanobis { .. } => true,
+            Self::Polynomial { coef0, .. } => *coef0 >= 0.0,
+            Self::OnFeature { kernel, .. } => kernel.is_semidefinite(),
+            Self::Sum(parts) => {
+                parts.iter().all(|(weight, kernel)| *weight >= 0.0 && kernel.is_semidefinite())
+            }
+        }
+    }
+
     /// Checks parameters, and that the kernel can be evaluated on `d` columns.
     pub fn validate(&self, d: usize) -> Result<()> {
         match self {

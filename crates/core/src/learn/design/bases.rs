@@ -135,7 +135,9 @@ impl Bases {
             }
         };
         if bases.is_empty() {
-            let why = "all rows that triples name are equal, so no kernel tells them apart; check the columns".into();
+            let why =
+                "all rows that triples name are equal, so no kernel tells them apart; check the columns"
+                    .into();
             return Err(Error::Breakdown { step: NAME, why });
         }
         Ok(bases)
@@ -241,11 +243,8 @@ mod tests {
         let bases = Bases::Weak(vec![Form::Gaussian(Widths::Quantiles(vec![0.5, 1.0])), Form::Linear]);
         let resolved = bases.resolve(&x, 0).unwrap();
         let on = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
-        let expected = [
-            on(Kernel::Rbf { gamma: 1.0 / 9.0 }),
-            on(Kernel::Rbf { gamma: 0.25 }),
-            on(Kernel::Linear),
-        ];
+        let expected =
+            [on(Kernel::Rbf { gamma: 1.0 / 9.0 }), on(Kernel::Rbf { gamma: 0.25 }), on(Kernel::Linear)];
         assert_eq!(resolved.iter().map(|b| b.kernel.clone()).collect::<Vec<_>>(), expected);
         assert!(resolved.iter().all(|base| base.feature == Some(0)));
         let full = Bases::Full(vec![Form::Laplacian(Widths::Gammas(vec![2.0, 2.0]))]);
@@ -259,7 +258,9 @@ mod tests {
         assert!(message(Bases::Weak(vec![])).contains("one form or more"));
         assert!(message(Bases::Own(vec![])).contains("one kernel or more"));
         let wide = Bases::Weak(vec![Form::Gaussian(Widths::Quantiles(vec![1.5]))]);
-        assert!(message(wide).contains("'quantiles' must be one or more numbers above 0 and up to 1, got 1.5"));
+        assert!(
+            message(wide).contains("'quantiles' must be one or more numbers above 0 and up to 1, got 1.5")
+        );
         let negative = Bases::Full(vec![Form::Gaussian(Widths::Gammas(vec![-1.0]))]);
         assert!(message(negative).contains("'gammas'"));
         let equal: Rows = array![[1.0], [1.0]].into();

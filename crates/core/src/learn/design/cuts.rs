@@ -38,8 +38,6 @@ pub(super) struct Cuts {
 pub(super) struct Found {
     /// White noise of this weight mends it.
     pub deficit: f64,
-    /// The deficit as a share of the mixture's size.
-    pub share: f64,
     /// Cuts that it breaks.
     pub rows: Vec<Vec<f64>>,
 }
@@ -92,7 +90,10 @@ fn dominance(
             deficits[i] = others - k[i] - noise;
             if deficits[i] > 0.0 {
                 // Kept as bytes: of all rows they are n² of them.
-                signs.push((i, k.iter().map(|v| if *v < 0.0 { -1 } else { i8::from(*v > 0.0) }).collect::<Vec<i8>>()));
+                signs.push((
+                    i,
+                    k.iter().map(|v| if *v < 0.0 { -1 } else { i8::from(*v > 0.0) }).collect::<Vec<i8>>(),
+                ));
             }
         }
     }
@@ -100,7 +101,7 @@ fn dominance(
     signs.retain(|(i, _)| deficits[*i] > tolerance * size);
     let broken: Vec<usize> = signs.iter().map(|(i, _)| *i).collect();
     let signs = Array2::from_shape_fn((broken.len(), n), |(row, j)| f64::from(signs[row].1[j]));
-    Ok(Found { deficit, share: deficit / size, rows: dominance_rows(likeness, &broken, &signs, ctx)? })
+    Ok(Found { deficit, rows: dominance_rows(likeness, &broken, &signs, ctx)? })
 }
 
 /// $K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}$ of rows and their patterns of signs, and 1 for noise.
@@ -153,13 +154,17 @@ fn eigenvalues(
             for block in all.chunks(ROWS) {
                 let image = multiply(likeness.block(p, block)?.view(), vectors.view());
                 for (j, sum) in column.iter_mut().enumerate() {
-                    *sum += block.iter().enumerate().map(|(at, &i)| image[[at, j]] * vectors[[i, j]]).sum::<f64>();
+                    *sum += block
+                        .iter()
+                        .enumerate()
+                        .map(|(at, &i)| image[[at, j]] * vectors[[i, j]])
+                        .sum::<f64>();
                 }
             }
             Ok(column)
         })
         .collect();
-    Ok(Found { deficit: (-least).max(0.0), share: (-least).max(0.0) / size, rows: turned(&columns?, broken) })
+    Ok(Found { deficit: (-least).max(0.0), rows: turned(&columns?, broken) })
 }
 
 fn product(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {

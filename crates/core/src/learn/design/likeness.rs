@@ -76,7 +76,8 @@ impl<'a> Likeness<'a> {
     pub fn margins(&self, p: usize, triplets: &[Triplet]) -> Result<Vec<f64>> {
         let mut margins: Vec<f64> = match &self.source {
             Source::Kernels { x, bases } => {
-                let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
+                let pairs: Vec<[usize; 2]> =
+                    triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
                 let values = pair_values(&bases[p].kernel, x, &pairs)?;
                 values.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect()
             }
