@@ -10,9 +10,9 @@ use crate::error::Result;
 const SHY: f64 = 0.995;
 /// Objectives below this count as this where a gap is set against them.
 const LEAST: f64 = 1e-7;
-/// Without a better gap for so many iterations the search has stalled.
+/// Without a better point or less complementarity for so many iterations the search has stalled.
 const PATIENCE: usize = 8;
-/// Cuts may be broken by so much of the largest weight, their rows taken as of length 1.
+/// Cuts may be broken by so much of the largest weight or 1, their rows taken as of length 1.
 const BROKEN: f64 = 1e-10;
 
 pub(super) fn solve(
@@ -24,7 +24,7 @@ pub(super) fn solve(
     let scaled = Scaled::new(program);
     let mut run = Run::new(&scaled);
     let mut best = run.judge();
-    let mut waited = 0;
+    let (mut waited, mut least) = (0, f64::INFINITY);
     let optimal = |judged: &Judged| {
         judged.broken <= BROKEN && judged.gap <= tolerance * judged.solution.objective.abs().max(LEAST)
     };
@@ -35,17 +35,18 @@ pub(super) fn solve(
             best.solution.ending = Ending::Optimal;
             return Ok(best.solution);
         }
-        let now = if run.step() { Some(run.judge()) } else { None };
-        match now {
-            Some(now) if now.distance() < best.distance() => {
-                best = now;
-                waited = 0;
-            }
-            Some(_) if waited < PATIENCE => waited += 1,
-            _ => {
-                best.solution.ending = Ending::Stalled;
-                return Ok(best.solution);
-            }
+        let moved = run.step();
+        let now = run.judge();
+        let centred = run.complementarity();
+        waited = if now.distance() < best.distance() || centred < 0.9 * least { 0 } else { waited + 1 };
+        least = least.min(centred);
+        if now.distance() < best.distance() {
+            best = now;
+        }
+        if !moved || waited > PATIENCE {
+            best.solution.ending = if optimal(&best) { Ending::Optimal } else { Ending::Stalled };
+            best.solution.iterations = iteration + 1;
+            return Ok(best.solution);
         }
     }
     best.solution.iterations = max_iter;
@@ -145,7 +146,7 @@ impl<'a> Run<'a> {
             let dy = Families::of([wanted, &self.y, &dz, &self.z], |[w, y, dz, z]| (w - y * dz) / z);
             (dx, dz, dy)
         };
-        let mu = self.z.product(&self.y) / self.count;
+        let mu = self.complementarity();
         let (_, dz, dy) = newton(&Families::of([&self.z, &self.y], |[z, y]| -z * y));
         let (primal_room, dual_room) = (self.z.room(&dz), self.y.room(&dy));
         let (mut z, mut y) = (self.z.clone(), self.y.clone());
@@ -170,6 +171,11 @@ impl<'a> Run<'a> {
         true
     }
 
+    /// The mean of slack times price, which is 0 at the optimum.
+    fn complementarity(&self) -> f64 {
+        self.z.product(&self.y) / self.count
+    }
+
     /// The objective of the weights and the bound of the prices as they are now.
     fn judge(&self) -> Judged {
         let program = self.scaled.program;
@@ -187,7 +193,7 @@ impl<'a> Run<'a> {
         let objective = program.objective(&weights);
         let largest = self.at.weights.iter().fold(0.0_f64, |a, w| a.max(w.abs()));
         let worst = super::times(self.scaled.cuts.view(), &self.at.weights).into_iter().fold(0.0, f64::min);
-        let broken = -worst / largest.max(1e-3);
+        let broken = -worst / largest.max(1.0);
         let gap = objective - bound;
         let solution = HingeSolution {
             weights,
