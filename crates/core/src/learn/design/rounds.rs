@@ -55,7 +55,7 @@ impl Problem<'_> {
     }
 
     /// Margins of some kernels, by columns; with a column of zeros for noise.
-    fn margins(&self, kernels: &[usize], noise: bool, ctx: &Context) -> Result<Array2<f64>> {
+    pub(super) fn margins(&self, kernels: &[usize], noise: bool, ctx: &Context) -> Result<Array2<f64>> {
         let t = self.triplets.len();
         let width = kernels.len() + usize::from(noise);
         ctx.need_memory(
@@ -113,12 +113,12 @@ impl Problem<'_> {
         Ok(())
     }
 
-    fn costs(&self, penalties: Penalties, kernels: &[usize]) -> Vec<f64> {
+    pub(super) fn costs(&self, penalties: Penalties, kernels: &[usize]) -> Vec<f64> {
         kernels.iter().map(|&p| penalties.diagonal * self.likeness.diagonals[p]).collect()
     }
 
     /// How kernels are held, their groups numbered from 0.
-    fn held(&self, kernels: &[usize], make: fn(usize) -> Held) -> Vec<Held> {
+    pub(super) fn held(&self, kernels: &[usize], make: fn(usize) -> Held) -> Vec<Held> {
         let mut place = vec![None; self.groups.iter().max().map_or(0, |g| g + 1)];
         let mut next = 0;
         kernels
@@ -139,7 +139,7 @@ impl Problem<'_> {
     }
 
     /// Without cuts.
-    fn solve_once(
+    pub(super) fn solve_once(
         &self,
         penalties: Penalties,
         kernels: &[usize],
@@ -211,7 +211,12 @@ impl Problem<'_> {
 
     /// Weights that are not negative of very many kernels: over a part of them, joined by groups whose price says
     /// that they would lower the objective, until there are none.
-    fn solve_wide(&self, penalties: Penalties, kernels: &[usize], ctx: &Context) -> Result<Solved> {
+    pub(super) fn solve_wide(
+        &self,
+        penalties: Penalties,
+        kernels: &[usize],
+        ctx: &Context,
+    ) -> Result<Solved> {
         let t = self.triplets.len();
         // Zero weights leave all triples unmet, at the full price.
         let mut statements = vec![1.0 / t as f64; t];

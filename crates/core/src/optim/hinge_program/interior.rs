@@ -36,15 +36,6 @@ pub(super) fn solve(
             return Ok(best.solution);
         }
         let moved = run.step();
-            let j = run.judge();
-            eprintln!(
-                "{iteration} {moved} obj {} bound {} broken {:e} mu {:e}",
-                j.solution.objective,
-                j.solution.bound,
-                j.broken,
-                run.complementarity()
-            );
-        }
         let now = run.judge();
         let centred = run.complementarity();
         waited = if now.distance() < best.distance() || centred < 0.9 * least { 0 } else { waited + 1 };
