@@ -27,7 +27,7 @@ from kernsift.dependence import BAHSIC, FOHSIC, HSICLasso, HSICResult, hsic
 from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
 from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
-from kernsift.functions import gram, triplet_accuracy, width_for_dim
+from kernsift.functions import gram, triplet_accuracy, triplets_from_labels, width_for_dim
 from kernsift.kernels import (
     RBF,
     Kernel,
@@ -92,5 +92,6 @@ __all__ = [
     "load_model",
     "make_synthetic",
     "triplet_accuracy",
+    "triplets_from_labels",
     "width_for_dim",
 ]

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -68,6 +69,21 @@ def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
     """The classes, and each row's place among them with their names."""
     classes, codes = np.unique(y, return_inverse=True)
     return classes, (codes.astype(np.int64), [str(c) for c in classes])
+
+
+def native_target(y: Any, target_type: str, name: str) -> Target:
+    """A target as the native half takes it, of which "auto" takes what is not whole for numbers.
+
+    `name` is what messages call it.
+    """
+    checked = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=2, input_name=name)
+    checked = column_or_1d(checked, warn=True)
+    numbers = target_type == "auto" and type_of_target(checked, input_name=name) == "continuous"
+    if numbers or target_type == "number":
+        values: FloatArray = np.asarray(checked, dtype=np.float64)
+        return values
+    check_classification_targets(checked)
+    return native_classes(checked)[1]
 
 
 def method_json(method: str, parameters: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_params
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from kernsift import _native
 from kernsift._base import (
@@ -19,7 +18,7 @@ from kernsift._base import (
     TARGET_KERNELS,
     BaseTargetSelector,
 )
-from kernsift._crossing import FloatArray, NativeRows, Target, native_classes, native_rows, settings
+from kernsift._crossing import NativeRows, Target, native_rows, native_target, settings
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]
@@ -170,21 +169,11 @@ def _second(
     """The second set of variables, and its kernel as the core spells it."""
     target = isinstance(kernel, str) and kernel in TARGET_KERNELS
     if target and not sparse.issparse(Y) and np.ndim(Y) == 1:
-        return _target(Y, target_type), json.dumps(kernel)
+        return native_target(Y, target_type, "Y"), json.dumps(kernel)
     if target and kernel not in ("auto", "linear"):
         raise ValueError(f"y_kernel={kernel!r} is for a Y of one dimension; Y has several columns.")
     kernel = "rbf" if isinstance(kernel, str) and kernel == "auto" else kernel
     return _rows(Y, "Y"), json.dumps(choice_form(kernel, gamma, degree, coef0))
-
-
-def _target(y: Any, target_type: str) -> Target:
-    checked = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=2, input_name="Y")
-    numbers = target_type == "auto" and type_of_target(checked, input_name="Y") == "continuous"
-    if numbers or target_type == "number":
-        values: FloatArray = np.asarray(checked, dtype=np.float64)
-        return values
-    check_classification_targets(checked)
-    return native_classes(checked)[1]
 
 
 class FOHSIC(BaseTargetSelector):

@@ -10,15 +10,23 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, validate_params
+from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
-from kernsift._crossing import FloatArray, Settings, method_json, native_rows, settings
+from kernsift._crossing import (
+    FloatArray,
+    IntArray,
+    Settings,
+    method_json,
+    native_rows,
+    native_target,
+    settings,
+)
 from kernsift.bases import KOBL, kobl_form
 from kernsift.kernels import Kernel, choice_form
 
-__all__ = ["gram", "triplet_accuracy", "width_for_dim"]
+__all__ = ["gram", "triplet_accuracy", "triplets_from_labels", "width_for_dim"]
 
 ROWS = ["array-like", "sparse matrix"]
 
@@ -194,3 +202,56 @@ def triplet_accuracy(K: Any, triplets: Any) -> float:
             f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
         )
     return _native.triplet_accuracy(k, rows.astype(np.int64))
+
+
+@validate_params(
+    {
+        "y": ["array-like"],
+        "n": [Interval(Integral, 1, None, closed="left")],
+        "random_state": RUN_CONSTRAINTS["random_state"],
+        "target_type": [StrOptions({"auto", "class", "number"})],
+    },
+    prefer_skip_nested_validation=True,
+)
+def triplets_from_labels(
+    y: Any, n: int = 1500, random_state: Any = None, *, target_type: str = "auto"
+) -> IntArray:
+    """Draw triples of rows from what is known about them.
+
+    A triple (i, j, k) says that row i is more like row j than like row k. Of classes, j is of the class of i
+    and k of another; rows that are alone in their class are never i. Of numbers, ``y[j]`` is nearer to
+    ``y[i]`` than ``y[k]`` is.
+
+    Every row is i with the same chance. No triple is drawn twice as long as there are others; if more are
+    asked for than there are, each comes as often as the others, give or take one.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Classes, or numbers.
+    n : int, default=1500
+        How many triples.
+    random_state : int, RandomState instance or None, default=None
+        For the drawing.
+    target_type : {"auto", "class", "number"}, default="auto"
+        What y holds. "auto" takes what is not whole for numbers, and anything else for classes.
+
+    Returns
+    -------
+    triplets : ndarray of shape (n, 3)
+        Rows i, j and k of every triple, counted from 0.
+
+    See Also
+    --------
+    triplet_accuracy : The share of triples that a Gram matrix has in order.
+
+    Examples
+    --------
+    >>> from kernsift import triplets_from_labels
+    >>> i, j, k = triplets_from_labels(["a", "b", "a", "a"], n=6, random_state=0).T
+    >>> sorted(zip(i.tolist(), j.tolist(), k.tolist()))
+    [(0, 2, 1), (0, 3, 1), (2, 0, 1), (2, 3, 1), (3, 0, 1), (3, 2, 1)]
+    """
+    return _native.triplets_from_target(
+        native_target(y, target_type, "y"), int(n), settings(random_state, None, 0)
+    )

@@ -1,7 +1,7 @@
 //! Between Python's arrays and the core's types.
 
 use crate::error::to_python;
-use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target};
+use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target, Triplet};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -93,6 +93,12 @@ pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
 /// The JSON of something the package reads back.
 pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
+}
+
+/// Triples of rows; `triplets` has three columns.
+pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
+    // A negative row wraps to one that is not there, and is refused for that.
+    triplets.as_array().rows().into_iter().map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]).collect()
 }
 
 /// Places in an array, as numpy counts them.

@@ -1,6 +1,6 @@
 //! Methods side by side. What was found crosses as the text of its record, so a result is plain data.
 
-use crate::convert::{RowsArgument, TargetArgument, from_json, to_json};
+use crate::convert::{RowsArgument, TargetArgument, from_json, to_json, to_triplets};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Error;
@@ -136,14 +136,7 @@ pub fn triplet_accuracy(
     gram: PyReadonlyArray2<'_, f64>,
     triplets: PyReadonlyArray2<'_, i64>,
 ) -> PyResult<f64> {
-    // A negative row wraps to one that is not there, and is refused for that.
-    let triplets: Vec<_> = triplets
-        .as_array()
-        .rows()
-        .into_iter()
-        .map(|t| [t[0] as usize, t[1] as usize, t[2] as usize])
-        .collect();
-    scores::triplet_accuracy(gram.as_array(), &triplets).map_err(to_python)
+    scores::triplet_accuracy(gram.as_array(), &to_triplets(&triplets)).map_err(to_python)
 }
 
 fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {

@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `data`, `model` | one function per thing the package needs |
 
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
@@ -27,6 +27,7 @@ mod run;
 mod select;
 mod space;
 mod svm;
+mod triplets;
 
 /// Counts what the methods of a comparison take; other threads pay for one look at a pointer.
 #[global_allocator]
@@ -57,6 +58,8 @@ mod _native {
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]
     use super::svm::{SvmMachine, fit_linear_svm, fit_svm, search_svm};
+    #[pymodule_export]
+    use super::triplets::triplets_from_target;
 
     use super::*;
 

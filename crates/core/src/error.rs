@@ -133,6 +133,16 @@ pub enum Error {
         /// Second position, from 1.
         second: usize,
     },
+    /// Two rows with one id.
+    #[error("the id '{id}' stands for both row {first} and row {second}; ids must differ")]
+    DuplicateId {
+        /// The id (shortened).
+        id: String,
+        /// First row, from 1.
+        first: usize,
+        /// Second row, from 1.
+        second: usize,
+    },
     /// Too little data for the method.
     #[error("{method}: needs at least {need} rows, got {got}")]
     TooFewRows {

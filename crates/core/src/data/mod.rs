@@ -10,7 +10,7 @@ mod rows;
 mod scale;
 pub mod synthetic;
 pub mod table;
-mod triplets;
+pub mod triplets;
 pub mod write;
 
 pub use builtin::{BUILT_IN, BuiltIn};

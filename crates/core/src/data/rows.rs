@@ -92,6 +92,30 @@ impl SparseRows {
         })
     }
 
+    /// Adds up `term` of the cells of row `i` and row `j` of `other`, over the columns that either of them
+    /// stores.
+    pub(crate) fn sum_over_cells(
+        &self,
+        i: usize,
+        other: &Self,
+        j: usize,
+        term: impl Fn(f64, f64) -> f64,
+    ) -> f64 {
+        let (a, b) = (self.row(i), other.row(j));
+        let (mut i, mut j, mut sum) = (0, 0, 0.0);
+        // No row has the column u32::MAX, so it stands for the end.
+        let column = |row: &[u32], at: usize| row.get(at).copied().unwrap_or(u32::MAX);
+        while i < a.0.len() || j < b.0.len() {
+            let (p, q) = (column(a.0, i), column(b.0, j));
+            let left = if p <= q { a.1[i] } else { 0.0 };
+            let right = if q <= p { b.1[j] } else { 0.0 };
+            sum += term(left, right);
+            i += usize::from(p <= q);
+            j += usize::from(q <= p);
+        }
+        sum
+    }
+
     /// Every column divided by a number.
     pub(crate) fn scaled(&self, scale: &Array1<f64>) -> Self {
         let value = self.column.iter().zip(&self.value).map(|(&j, v)| v / scale[j as usize]).collect();
@@ -223,7 +247,7 @@ impl Rows {
     pub fn sum_over_differences(&self, i: usize, other: &Self, j: usize, size: impl Fn(f64) -> f64) -> f64 {
         match (self, other) {
             (Self::Dense(a), Self::Dense(b)) => a.row(i).iter().zip(b.row(j)).map(|(a, b)| size(a - b)).sum(),
-            (Self::Sparse(a), Self::Sparse(b)) => sum_over_sparse(a.row(i), b.row(j), size),
+            (Self::Sparse(a), Self::Sparse(b)) => a.sum_over_cells(i, b, j, |a, b| size(a - b)),
             (Self::Dense(a), Self::Sparse(b)) => sum_over_mixed(a.row(i), b.row(j), size),
             (Self::Sparse(a), Self::Dense(b)) => sum_over_mixed(b.row(j), a.row(i), |e| size(-e)),
         }
@@ -330,22 +354,6 @@ impl Rows {
             Some((i, j)) => Err(Error::Gap { method: method.into(), row: i + 1, column: name(j) }),
         }
     }
-}
-
-/// Two rising lists of columns with their values.
-fn sum_over_sparse(a: (&[u32], &[f64]), b: (&[u32], &[f64]), size: impl Fn(f64) -> f64) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    // No row has the column u32::MAX, so it stands for the end.
-    let column = |row: &[u32], at: usize| row.get(at).copied().unwrap_or(u32::MAX);
-    while i < a.0.len() || j < b.0.len() {
-        let (p, q) = (column(a.0, i), column(b.0, j));
-        let left = if p <= q { a.1[i] } else { 0.0 };
-        let right = if q <= p { b.1[j] } else { 0.0 };
-        sum += size(left - right);
-        i += usize::from(p <= q);
-        j += usize::from(q <= p);
-    }
-    sum
 }
 
 /// A dense row less a sparse one.

@@ -1,7 +1,9 @@
 //! How good predictions are.
 
-use crate::data::Triplet;
-use crate::error::{Error, Result};
+use crate::data::triplets::need_rows;
+use crate::data::{Rows, Triplet};
+use crate::error::Result;
+use crate::kernel::{Kernel, pair_ranks};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -112,28 +114,34 @@ pub fn r_squared(truth: &[f64], predicted: &[f64]) -> Option<f64> {
 /// The share of triples whose first row is more similar to the second than to the third by a Gram matrix;
 /// half of a triple for equal similarities.
 pub fn triplet_accuracy(gram: ArrayView2<f64>, triplets: &[Triplet]) -> Result<f64> {
-    if triplets.is_empty() {
-        return Err(Error::Shape { what: "triples".into(), expected: "at least 1".into(), got: "0".into() });
-    }
-    let n = gram.nrows().min(gram.ncols());
-    let mut right = 0.0;
-    for (t, &[i, j, k]) in triplets.iter().enumerate() {
-        if let Some(&row) = [i, j, k].iter().find(|&&row| row >= n) {
-            return Err(Error::Shape {
-                what: format!("triple {}", t + 1),
-                expected: format!("rows below {n}"),
-                got: row.to_string(),
-            });
-        }
-        let (near, far) = (gram[[i, j]], gram[[i, k]]);
-        right += f64::from(u8::from(near > far)) + 0.5 * f64::from(u8::from(near == far));
-    }
-    Ok(right / triplets.len() as f64)
+    need_rows(triplets, gram.nrows().min(gram.ncols()))?;
+    Ok(share_in_order(triplets.iter().map(|&[i, j, k]| (gram[[i, j]], gram[[i, k]]))))
+}
+
+/// The share of triples of rows of `x` that a kernel has in order; half of a triple for equal similarities.
+///
+/// No Gram matrix is made, and similarities are compared by [`pair_ranks`]: two rows so far away that a
+/// Gaussian is 0 for both are no tie.
+pub fn triplet_accuracy_of(kernel: &Kernel, x: &Rows, triplets: &[Triplet]) -> Result<f64> {
+    need_rows(triplets, x.n())?;
+    let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
+    let ranks = pair_ranks(kernel, x, &pairs)?;
+    Ok(share_in_order(ranks.chunks_exact(2).map(|pair| (pair[0], pair[1]))))
+}
+
+/// The share of pairs whose first number is the larger; half for equal ones.
+fn share_in_order(pairs: impl ExactSizeIterator<Item = (f64, f64)>) -> f64 {
+    let n = pairs.len() as f64;
+    let right: f64 = pairs.map(|(near, far)| f64::from(near > far) + 0.5 * f64::from(near == far)).sum();
+    right / n
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Classes;
+    use crate::data::triplets::from_labels;
+    use crate::kernel::gram_symmetric;
     use crate::random::Rng;
     use ndarray::{Array1, array};
 
@@ -197,5 +205,35 @@ mod tests {
         let error = triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 3, 1]]).unwrap_err().to_string();
         assert_eq!(error, "triple 2: expected rows below 3, got 3");
         assert!(triplet_accuracy(gram.view(), &[]).is_err());
+    }
+    #[test]
+    fn triples_of_a_kernel_are_those_of_its_gram_matrix() {
+        let mut rng = Rng::new(6);
+        let x: Rows = Array2::from_shape_simple_fn((40, 3), || rng.normal()).into();
+        let classes = Classes::from_codes((0..40).map(|i| i % 3).collect());
+        let triplets = from_labels(&classes, 500, 1).unwrap();
+        for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 0.3 }, Kernel::WhiteNoise] {
+            let gram = gram_symmetric(&kernel, &x).unwrap();
+            let expected = triplet_accuracy(gram.view(), &triplets).unwrap();
+            assert_eq!(triplet_accuracy_of(&kernel, &x, &triplets).unwrap(), expected);
+        }
+        let error = triplet_accuracy_of(&Kernel::Linear, &x, &[[0, 1, 2], [40, 3, 1]]).unwrap_err();
+        assert_eq!(error.to_string(), "triple 2: expected rows below 40, got 40");
+        assert!(triplet_accuracy_of(&Kernel::Linear, &x, &[]).is_err());
+    }
+
+    #[test]
+    fn the_width_of_a_gaussian_does_not_matter_to_triples() {
+        let mut rng = Rng::new(7);
+        let x: Rows = Array2::from_shape_simple_fn((40, 3), || 10.0 * rng.normal()).into();
+        let classes = Classes::from_codes((0..40).map(|i| i % 3).collect());
+        let triplets = from_labels(&classes, 500, 1).unwrap();
+        let accuracy = |gamma| triplet_accuracy_of(&Kernel::Rbf { gamma }, &x, &triplets).unwrap();
+        let wide = accuracy(1e-3);
+        assert!([1.0, 1e3, 1e6].iter().all(|&gamma| accuracy(gamma) == wide));
+        // Where the values vanish the Gram matrix sees ties.
+        let gram = gram_symmetric(&Kernel::Rbf { gamma: 1e6 }, &x).unwrap();
+        assert_eq!(triplet_accuracy(gram.view(), &triplets).unwrap(), 0.5);
+        assert_ne!(wide, 0.5);
     }
 }

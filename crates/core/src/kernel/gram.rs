@@ -8,12 +8,12 @@
 //! the mean keeps the three numbers of one size.
 
 use super::formula::{Kernel, metric_factor};
+use super::terms::{Flat, Form, flatten, power};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::linalg::{Columns, multiply, product_into};
 use crate::simd::{
-    absolute_distances, add_scaled, exp_scaled, is_trustworthy, products_to_squared_distances,
-    squared_distances,
+    absolute_distances, add_scaled, is_trustworthy, products_to_squared_distances, squared_distances,
 };
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
@@ -118,37 +118,6 @@ impl Columns for Gram<'_> {
         self.plan(&z, &z).fill(out.view_mut().reversed_axes());
         out
     }
-}
-
-/// A kernel without sums and features inside features.
-struct Flat<'a> {
-    feature: Option<usize>,
-    kernel: &'a Kernel,
-}
-
-/// Opens sums and one-feature kernels.
-fn flatten(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, Flat<'_>)> {
-    match kernel {
-        Kernel::Sum(parts) => parts
-            .iter()
-            .flat_map(|(weight, part)| {
-                flatten(part, feature).into_iter().map(move |(w, flat)| (weight * w, flat))
-            })
-            .collect(),
-        // Inside a one-feature kernel there is only column 0, which is the outer one's feature.
-        Kernel::OnFeature { feature: inner, kernel } => flatten(kernel, feature.or(Some(*inner))),
-        _ => vec![(1.0, Flat { feature, kernel })],
-    }
-}
-
-/// What is done with a number per pair of rows.
-#[derive(Clone, Copy, PartialEq)]
-enum Form {
-    Product,
-    Polynomial { degree: u32, gamma: f64, coef0: f64 },
-    SquaredDistance { gamma: f64 },
-    AbsoluteDistance { gamma: f64 },
-    Equal,
 }
 
 struct Term<'a> {
@@ -316,21 +285,11 @@ impl<'a> Term<'a> {
                 Cow::Owned(z.take_columns(&[f]).to_dense().into()),
             ),
         };
-        let form = match flat.kernel {
-            Kernel::Linear => Form::Product,
-            Kernel::Polynomial { degree, gamma, coef0 } => {
-                Form::Polynomial { degree: *degree, gamma: *gamma, coef0: *coef0 }
-            }
-            Kernel::Rbf { gamma } => Form::SquaredDistance { gamma: *gamma },
-            Kernel::Laplacian { gamma } => Form::AbsoluteDistance { gamma: *gamma },
-            Kernel::WhiteNoise => Form::Equal,
-            Kernel::Mahalanobis { metric } => {
-                let factor = metric_factor(metric)?;
-                (x, z) = (Cow::Owned(turned(&x, &factor)), Cow::Owned(turned(&z, &factor)));
-                Form::SquaredDistance { gamma: 1.0 }
-            }
-            Kernel::Sum(_) | Kernel::OnFeature { .. } => unreachable!("flattened before"),
-        };
+        if let Kernel::Mahalanobis { metric } = flat.kernel {
+            let factor = metric_factor(metric)?;
+            (x, z) = (Cow::Owned(turned(&x, &factor)), Cow::Owned(turned(&z, &factor)));
+        }
+        let form = Form::of(flat.kernel);
         let from_products = matches!(form, Form::SquaredDistance { .. })
             && (x.d() > DIRECT || x.is_sparse() || z.is_sparse());
         let products = from_products.then(|| Products::new(&x, &z));
@@ -361,13 +320,7 @@ impl<'a> Term<'a> {
                 }
             }
         }
-        match self.form {
-            Form::Product | Form::Equal => {}
-            Form::Polynomial { degree, gamma, coef0 } => {
-                out.iter_mut().for_each(|v| *v = power(gamma * *v + coef0, degree));
-            }
-            Form::SquaredDistance { gamma } | Form::AbsoluteDistance { gamma } => exp_scaled(out, -gamma),
-        }
+        self.form.finish(out);
     }
 
     fn dense_tile(
@@ -538,12 +491,8 @@ fn spread(rows: &Rows, which: Range<usize>, out: &mut Vec<f64>) {
     }
 }
 
-fn power(base: f64, degree: u32) -> f64 {
-    base.powi(degree.min(i32::MAX as u32) as i32)
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::random::Rng;
     use ndarray::array;
@@ -578,7 +527,7 @@ mod tests {
         }
     }
 
-    fn all_kernels(d: usize) -> Vec<Kernel> {
+    pub fn all_kernels(d: usize) -> Vec<Kernel> {
         let metric = Array2::from_shape_fn((d, d), |(i, j)| if i == j { 0.3 } else { 0.2 / d as f64 });
         let weak = |feature, kernel| Kernel::OnFeature { feature, kernel: Box::new(kernel) };
         vec![
@@ -602,7 +551,7 @@ mod tests {
     }
 
     /// Rows with many zeros, a duplicate, and one more than a whole number of tiles.
-    fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
+    pub fn rows(n: usize, d: usize, seed: u64) -> Array2<f64> {
         let mut rng = Rng::new(seed);
         let mut x =
             Array2::from_shape_simple_fn((n, d), || if rng.uniform() < 0.5 { 0.0 } else { rng.normal() });
@@ -611,7 +560,7 @@ mod tests {
         x
     }
 
-    fn sparse(x: &Array2<f64>) -> Rows {
+    pub fn sparse(x: &Array2<f64>) -> Rows {
         let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
         for row in x.rows() {
             for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {

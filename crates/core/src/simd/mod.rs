@@ -209,6 +209,13 @@ vectorised! {
 }
 
 vectorised! {
+    /// `sum_i |a[i] - b[i]|`
+    pub fn absolute_distance(a: &[f64], b: &[f64]) -> f64 {
+        sum_of_terms(a, b, |a, b, sum| sum + (a - b).abs())
+    }
+}
+
+vectorised! {
     /// Whether `a[i] - 2 p[i]` is at most `limit` anywhere.
     pub fn any_at_most(a: &[f64], p: &[f64], limit: f64) -> bool {
         let mut found = false;
@@ -431,6 +438,7 @@ mod tests {
         assert_eq!(dot(&[], &[]), 0.0);
         let b: Vec<f64> = a.iter().map(|v| v + 2.0).collect();
         assert_eq!(squared_distance(&a, &b), 4.0 * 37.0);
+        assert_eq!(absolute_distance(&a, &b), 2.0 * 37.0);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
-use super::{ReadOptions, number};
+use super::{Flaw, ReadOptions, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
@@ -64,6 +64,42 @@ fn read_in_parts(
     check_names(names.iter().map(String::as_str))?;
     let parts = if source.quoted { vec![data] } else { cut(source.text, data, part) };
     Table::new(source.columns(names, &parts)?)
+}
+
+/// Calls `visit` with the cells of every record of a text, trimmed; `names` says what they are. The first
+/// record may be a header: that is for `visit` to tell.
+pub(super) fn records<const N: usize>(
+    text: &str,
+    delimiter: Option<u8>,
+    names: [&str; N],
+    mut visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
+) -> Result<()> {
+    let delimiter = delimiter.unwrap_or_else(|| guess_delimiter(text));
+    let source = Source { text: text.as_bytes(), delimiter, quoted: text.contains('"'), width: N };
+    let (first, _) = source.first_record()?;
+    if first.len() != N {
+        let names = names.join(", ");
+        let why = format!(
+            "expected {N} columns ({names}), found {}; keep these, with a comma, semicolon or tab between \
+             them",
+            first.len()
+        );
+        return Err(Error::at_line(source.line(0), why));
+    }
+    let mut wrong: Option<(usize, Flaw)> = None;
+    let read = source.for_each_record(&(0..text.len()), |record, at| {
+        if wrong.is_none() {
+            let cells: [_; N] = std::array::from_fn(|j| String::from_utf8_lossy(record[j].trim_ascii()));
+            wrong = visit(cells.each_ref().map(|cell| &**cell)).err().map(|flaw| (at.start, flaw));
+        }
+    });
+    match wrong {
+        Some((at, Flaw { column, why })) => {
+            let column = column.map(|j| format!(", column {}", j + 1)).unwrap_or_default();
+            Err(Error::Parse { place: format!("line {}{column}: ", source.line(at)), why })
+        }
+        None => read,
+    }
 }
 
 /// A comma, unless the first line has none outside quotes but has semicolons or tabs.
@@ -149,10 +185,10 @@ impl Source<'_> {
     fn numbers(&self, part: &Range<usize>) -> Result<(Numbers, usize)> {
         let mut columns: Numbers = vec![Some(vec![]); self.width];
         let mut rows = 0;
-        self.for_each_record(part, |record, end| {
+        self.for_each_record(part, |record, at| {
             if rows == 0 {
                 // As many more rows as this one suggests; never more cells than the part has bytes.
-                let likely = part.len() / end.max(1) + 1;
+                let likely = part.len() / at.end.max(1) + 1;
                 columns.iter_mut().flatten().for_each(|cells| cells.reserve(likely));
             }
             rows += 1;
@@ -206,8 +242,12 @@ impl Source<'_> {
         Ok((record, (reader.position().byte() as usize).min(self.text.len())))
     }
 
-    /// Calls `visit` with each record of a part and the place in the part where it ends.
-    fn for_each_record(&self, part: &Range<usize>, mut visit: impl FnMut(&ByteRecord, usize)) -> Result<()> {
+    /// Calls `visit` with each record of a part and its place in the part.
+    fn for_each_record(
+        &self,
+        part: &Range<usize>,
+        mut visit: impl FnMut(&ByteRecord, Range<usize>),
+    ) -> Result<()> {
         let mut reader = self.reader(part);
         let mut record = ByteRecord::new();
         let (mut start, mut last_start) = (0, 0);
@@ -217,7 +257,7 @@ impl Source<'_> {
                 return Ok(());
             }
             if record.len() == self.width {
-                visit(&record, end);
+                visit(&record, start..end);
             } else if swallowed_end(&record) {
                 return Err(self.unclosed(part.start + start));
             } else if !is_blank(&record) {

@@ -17,6 +17,7 @@ use crate::data::rows::SparseRows;
 use crate::data::table::{Column, Table, Values};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -35,16 +36,21 @@ impl Default for ReadOptions {
 
 /// Reads a file. The second part is what the user should be told although it is no error.
 pub fn read_table(path: &Path, options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+    let (format, bytes) = open(path)?;
+    read(&path.to_string_lossy(), format, &bytes, options).map_err(|e| e.in_file(path))
+}
+
+/// The format of a file, and what is in it.
+fn open(path: &Path) -> Result<(Format, Vec<u8>)> {
     let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     // Opening a folder fails on every system, but not with the same words.
     if about.is_dir() {
         return Err(Error::io(path, ErrorKind::IsADirectory.into()));
     }
-    let name = path.to_string_lossy();
     // The name first: a large file that cannot be used should not be read to find that out.
-    let format = Format::of_name(&name).map_err(|e| e.in_file(path))?;
+    let format = Format::of_name(&path.to_string_lossy()).map_err(|e| e.in_file(path))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    read(&name, format, &bytes, options).map_err(|e| e.in_file(path))
+    Ok((format, bytes))
 }
 
 /// Reads a table that is in memory already; `name` stands for the file's name.
@@ -52,6 +58,53 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Ta
     Format::of_name(name)
         .and_then(|format| read(name, format, bytes, options))
         .map_err(|e| e.in_file(Path::new(name)))
+}
+
+/// What is wrong with a record, and with which of its cells, counted from 0, if it is one.
+pub(crate) struct Flaw {
+    pub column: Option<usize>,
+    pub why: String,
+}
+
+/// Calls `visit` with the cells of every record of a CSV or TSV file of `what`, whose columns are known. The
+/// first record may be a header: that is for `visit` to tell.
+pub(crate) fn read_records<const N: usize>(
+    path: &Path,
+    what: &str,
+    names: [&str; N],
+    visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
+) -> Result<()> {
+    let (format, bytes) = open(path)?;
+    records(format, &bytes, what, names, visit).map_err(|e| e.in_file(path))
+}
+
+fn records<const N: usize>(
+    format: Format,
+    bytes: &[u8],
+    what: &str,
+    names: [&str; N],
+    visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
+) -> Result<()> {
+    let delimiter = match format.kind {
+        Kind::Csv => None,
+        Kind::Tsv => Some(b'\t'),
+        _ => {
+            let why = format!("{what} are read from .csv and .tsv files (each also with .gz)");
+            return Err(Error::parse(why));
+        }
+    };
+    let bytes = unpacked(format, bytes)?;
+    delimited::records(text(&bytes)?, delimiter, names, visit)
+}
+
+/// The bytes themselves, or what is packed in them; some at least.
+fn unpacked(format: Format, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+    let bytes = if format.gzip && !bytes.is_empty() {
+        Cow::Owned(unpack::gunzip(bytes)?)
+    } else {
+        Cow::Borrowed(bytes)
+    };
+    if bytes.is_empty() { Err(empty()) } else { Ok(bytes) }
 }
 
 /// A format, and whether it is packed with gzip.
@@ -96,16 +149,7 @@ impl Format {
 }
 
 fn read(name: &str, format: Format, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
-    let unpacked;
-    let bytes = if format.gzip && !bytes.is_empty() {
-        unpacked = unpack::gunzip(bytes)?;
-        &unpacked
-    } else {
-        bytes
-    };
-    if bytes.is_empty() {
-        return Err(empty());
-    }
+    let bytes = &*unpacked(format, bytes)?;
     let mut warnings = vec![];
     let table = match format.kind {
         Kind::Csv => delimited::read(name, text(bytes)?, None, options, &mut warnings)?,

@@ -1,0 +1,242 @@
+//! Triples drawn from a number per row: the nearer of two numbers is the more alike.
+
+use super::Triplet;
+use super::draw::{NAME, draw, need_rows};
+use crate::error::{Error, Result};
+use crate::random::Rng;
+use std::collections::BTreeSet;
+
+/// Draws `n` triples: a row i and two others, of which j is the one whose number is nearer, $|y_i - y_j| <
+/// |y_i - y_k|$.
+///
+/// Pairs of rows that are equally far from the first are never drawn.
+pub fn from_numbers(y: &[f64], n: usize, seed: u64) -> Result<Vec<Triplet>> {
+    let rows: Vec<usize> = (0..y.len()).collect();
+    from_numbers_within(y, &rows, n, seed)
+}
+
+/// Draws `n` triples as [`from_numbers`] does, of these rows only; their order and repetitions do not matter.
+pub fn from_numbers_within(y: &[f64], rows: &[usize], n: usize, seed: u64) -> Result<Vec<Triplet>> {
+    let mut rows = need_rows(rows, y.len(), n)?;
+    if let Some(&row) = rows.iter().find(|&&row| !y[row].is_finite()) {
+        return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: y[row] });
+    }
+    rows.sort_by(|&a, &b| y[a].total_cmp(&y[b]));
+    let sorted: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
+    if sorted[0] == sorted[sorted.len() - 1] {
+        return Err(Error::ConstantTarget { method: NAME, value: sorted[0] });
+    }
+    let mut around: Option<Around> = None;
+    let mut rng = Rng::stream(seed, "triples");
+    let drawn = draw((0..rows.len()).collect(), n, &mut rng, |place, wanted, rng| {
+        quick(&sorted, place, wanted, rng).unwrap_or_else(|| {
+            // Rows with the same number come one after another and see the same.
+            let around = match &mut around {
+                Some(around) if around.value == sorted[place] => around,
+                other => other.insert(Around::new(&sorted, place)),
+            };
+            rng.sample(around.n_pairs(), wanted).into_iter().map(|code| around.pair(code, place)).collect()
+        })
+    });
+    Ok(drawn.into_iter().map(|triplet| triplet.map(|place| rows[place])).collect())
+}
+
+/// Different pairs by trying; nothing if too many tries fail, because of equal distances or because there are
+/// hardly more pairs than wanted.
+fn quick(sorted: &[f64], place: usize, wanted: usize, rng: &mut Rng) -> Option<Vec<[usize; 2]>> {
+    let others = sorted.len() - 1;
+    let distance = |other: usize| (sorted[place] - sorted[other]).abs();
+    let mut pairs = BTreeSet::new();
+    for _ in 0..4 * wanted + 16 {
+        let [j, k] = [(); 2].map(|()| {
+            let other = rng.below(others);
+            other + usize::from(other >= place)
+        });
+        if distance(j) < distance(k) {
+            pairs.insert([j, k]);
+        } else if distance(k) < distance(j) {
+            pairs.insert([k, j]);
+        }
+        if pairs.len() == wanted {
+            return Some(pairs.into_iter().collect());
+        }
+    }
+    None
+}
+
+/// Everything around a number in order of distance, which lists its pairs by numbers.
+struct Around {
+    value: f64,
+    /// Places by distance; those at distance 0 in rising order.
+    order: Vec<usize>,
+    /// The first place with this number.
+    first: usize,
+    /// Where in the order, less the row itself, each group of equal distances ends.
+    ends: Vec<usize>,
+    /// How many pairs there are whose nearer row is in a group or in one before it.
+    pairs: Vec<usize>,
+}
+
+impl Around {
+    fn new(sorted: &[f64], place: usize) -> Self {
+        let value = sorted[place];
+        let first = sorted.partition_point(|&v| v < value);
+        let mut right = sorted.partition_point(|&v| v <= value);
+        let mut left = first;
+        let mut order: Vec<usize> = (first..right).collect();
+        let others = sorted.len() - 1;
+        let (mut ends, mut pairs) = (vec![order.len() - 1], vec![]);
+        let mut last = 0.0;
+        while order.len() < sorted.len() {
+            let below = left.checked_sub(1).map_or(f64::INFINITY, |at| value - sorted[at]);
+            let above = sorted.get(right).map_or(f64::INFINITY, |v| v - value);
+            // Differences of huge numbers may be infinite: then both sides are equally far, and one may be at
+            // its end.
+            let take_left = left > 0 && (below <= above || right == sorted.len());
+            let distance = if take_left { below } else { above };
+            if distance > last {
+                last = distance;
+                ends.push(order.len() - 1);
+            }
+            if take_left {
+                left -= 1;
+                order.push(left);
+            } else {
+                order.push(right);
+                right += 1;
+            }
+            *ends.last_mut().expect("there is a group") = order.len() - 1;
+        }
+        let (mut start, mut sum) = (0, 0);
+        for &end in &ends {
+            sum += (end - start) * (others - end);
+            pairs.push(sum);
+            start = end;
+        }
+        Self { value, order, first, ends, pairs }
+    }
+
+    fn n_pairs(&self) -> usize {
+        self.pairs.last().copied().unwrap_or(0)
+    }
+
+    /// A pair by its number, for the row at a place.
+    fn pair(&self, code: usize, place: usize) -> [usize; 2] {
+        let group = self.pairs.partition_point(|&before| before <= code);
+        let before = |bounds: &[usize]| group.checked_sub(1).map_or(0, |at| bounds[at]);
+        let end = self.ends[group];
+        let farther = self.order.len() - 1 - end;
+        let rest = code - before(&self.pairs);
+        // The row itself stands among those at distance 0.
+        let other = |at: usize| self.order[at + usize::from(at >= place - self.first)];
+        [other(before(&self.ends) + rest / farther), other(end + rest % farther)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{check, from_target};
+    use super::*;
+    use crate::data::Target;
+    use crate::random::Rng;
+    use proptest::prelude::*;
+
+    fn all_triples(y: &[f64]) -> BTreeSet<Triplet> {
+        let mut all = BTreeSet::new();
+        for i in 0..y.len() {
+            for j in (0..y.len()).filter(|&j| j != i) {
+                let nearer = |k: &usize| *k != i && (y[i] - y[j]).abs() < (y[i] - y[*k]).abs();
+                all.extend((0..y.len()).filter(nearer).map(|k| [i, j, k]));
+            }
+        }
+        all
+    }
+
+    fn distinct(triplets: &[Triplet]) -> BTreeSet<Triplet> {
+        triplets.iter().copied().collect()
+    }
+
+    #[test]
+    fn three_numbers_by_hand() {
+        // The middle one is equally far from both.
+        let drawn = from_numbers(&[1.0, 0.0, 2.0], 2, 1).unwrap();
+        assert_eq!(distinct(&drawn), BTreeSet::from([[1, 0, 2], [2, 0, 1]]));
+        assert_eq!(from_numbers(&[0.0, 0.0, 5.0], 2, 1).unwrap().len(), 2);
+        assert_eq!(
+            distinct(&from_numbers(&[0.0, -0.0, 5.0], 9, 1).unwrap()),
+            BTreeSet::from([[0, 1, 2], [1, 0, 2]])
+        );
+    }
+
+    #[test]
+    fn wrong_numbers_are_explained() {
+        let message = |y: &[f64]| from_numbers(y, 5, 0).unwrap_err().to_string();
+        assert!(message(&[2.0; 4]).starts_with("drawing triples: the target is 2 in every row"));
+        assert_eq!(message(&[1.0, 2.0]), "drawing triples: needs at least 3 rows, got 2");
+        assert!(
+            message(&[1.0, f64::NAN, 2.0]).starts_with("row 2, column 'target': NaN is not a finite number")
+        );
+        let y = [1.0, f64::NAN, 2.0, 4.0];
+        assert_eq!(from_numbers_within(&y, &[3, 0, 2], 4, 0).unwrap().len(), 4);
+        assert_eq!(
+            from_target(&Target::Continuous(y.to_vec()), &[3, 0, 2], 4, 0).unwrap(),
+            from_numbers_within(&y, &[3, 0, 2], 4, 0).unwrap()
+        );
+    }
+
+    #[test]
+    fn rows_are_first_equally_often_and_pairs_are_even() {
+        // Half of the numbers are zero: many ties, so that both ways of drawing are used.
+        let mut rng = Rng::new(4);
+        let y: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { 0.0 } else { rng.normal() }).collect();
+        let n = 30_000;
+        let drawn = from_numbers(&y, n, 5).unwrap();
+        let mut first = [0usize; 60];
+        drawn.iter().for_each(|t| first[t[0]] += 1);
+        // 500 +- 5 standard deviations of a binomial count; every row has more than 1000 triples.
+        assert!(first.iter().all(|&times| times.abs_diff(500) < 5 * 23), "{first:?}");
+        // Row 1 sees 30 zeros and 29 others; the chance of a zero to be the nearer is that over all its
+        // pairs.
+        let of_one = |triplets: &mut dyn Iterator<Item = Triplet>| {
+            let zeros: Vec<bool> = triplets.filter(|t| t[0] == 1).map(|t| y[t[1]] == 0.0).collect();
+            (zeros.iter().filter(|&&zero| zero).count() as f64 / zeros.len() as f64, zeros.len())
+        };
+        let (expected, _) = of_one(&mut all_triples(&y).into_iter());
+        let (got, times) = of_one(&mut drawn.iter().copied());
+        // Five standard errors of a share.
+        assert!((got - expected).abs() < 2.5 / (times as f64).sqrt(), "{got} {expected}");
+    }
+
+    #[test]
+    fn many_rows_and_many_ties_are_fast() {
+        // A thousand numbers among a hundred thousand zeros: hardly a pair tried at random is not a tie.
+        let y: Vec<f64> = (0..100_000).map(|i| if i % 100 == 0 { f64::from(i) } else { 0.0 }).collect();
+        let drawn = from_numbers(&y, 1500, 6).unwrap();
+        assert_eq!(distinct(&drawn).len(), 1500);
+        assert!(drawn.iter().all(|&[i, j, k]| (y[i] - y[j]).abs() < (y[i] - y[k]).abs()));
+    }
+
+    proptest! {
+        #[test]
+        fn every_triple_is_valid_and_none_is_drawn_twice_in_vain(
+            y in proptest::collection::vec(
+                prop_oneof![(-3i32..4).prop_map(f64::from), any::<f64>(), Just(1e308), Just(-1e308)], 3..9),
+            n in 1usize..400,
+            seed in any::<u64>(),
+        ) {
+            let possible = if y.iter().all(|v| v.is_finite()) { all_triples(&y) } else { BTreeSet::new() };
+            match from_numbers(&y, n, seed) {
+                Err(_) => prop_assert!(possible.is_empty()),
+                Ok(drawn) => {
+                    prop_assert_eq!(drawn.len(), n);
+                    let different = distinct(&drawn);
+                    prop_assert!(different.is_subset(&possible));
+                    prop_assert_eq!(different.len(), n.min(possible.len()));
+                    let times = |t: &Triplet| drawn.iter().filter(|u| *u == t).count();
+                    prop_assert!(different.iter().all(|t| times(t) <= n.div_ceil(possible.len())));
+                    prop_assert!(check(&drawn, y.len()).unwrap().is_consistent());
+                }
+            }
+        }
+    }
+}

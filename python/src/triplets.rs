@@ -1,0 +1,29 @@
+//! Statements of likeness.
+
+use crate::convert::TargetArgument;
+use crate::run::{Settings, run};
+use kernsift::data::Target;
+use kernsift::data::triplets::from_target;
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray2};
+use pyo3::prelude::*;
+
+/// Triples of rows that a target says are alike or not, three columns of row numbers.
+#[pyfunction]
+pub fn triplets_from_target<'py>(
+    py: Python<'py>,
+    y: TargetArgument<'py>,
+    n: usize,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let target = y.to_target()?;
+    let triplets = run(py, settings, move |ctx| {
+        let rows = match &target {
+            Target::None => 0,
+            Target::Classes(classes) => classes.codes.len(),
+            Target::Continuous(values) => values.len(),
+        };
+        from_target(&target, &(0..rows).collect::<Vec<_>>(), n, ctx.seed)
+    })?;
+    Ok(Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64).into_pyarray(py))
+}

@@ -1,0 +1,113 @@
+"""Triples drawn from labels and numbers."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from kernsift import gram, triplet_accuracy, triplets_from_labels
+from kernsift.datasets import load_dataset
+
+
+def by_class(y):
+    """All triples that classes allow, by trying all."""
+    rows = range(len(y))
+    return {(i, j, k) for i, j, k in product(rows, rows, rows) if i != j and y[i] == y[j] and y[i] != y[k]}
+
+
+def by_number(y):
+    rows = range(len(y))
+    return {
+        (i, j, k)
+        for i, j, k in product(rows, rows, rows)
+        if i not in (j, k) and abs(y[i] - y[j]) < abs(y[i] - y[k])
+    }
+
+
+def as_set(triplets):
+    return {tuple(t) for t in triplets.tolist()}
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["a", "b", "a", "a", "b", "c"],
+        np.array([3, 1, 3, 3, 1, 7]),
+        np.array(["x", "y", "x", "x", "y", "z"], dtype=object),
+        [True, False, True, True, False, False],
+    ],
+)
+def test_all_triples_of_classes(y):
+    possible = by_class(list(y))
+    triplets = triplets_from_labels(y, n=len(possible), random_state=0)
+    assert triplets.dtype == np.int64
+    assert triplets.shape == (len(possible), 3)
+    assert as_set(triplets) == possible
+
+
+def test_all_triples_of_numbers():
+    y = [0.5, 0.25, 2.0, 2.0, -1.5]
+    possible = by_number(y)
+    assert as_set(triplets_from_labels(y, n=len(possible), random_state=0)) == possible
+    # Whole numbers are classes unless one says otherwise; then nobody is alone.
+    whole = [0, 1, 5, 7]
+    with pytest.raises(ValueError, match="every row is alone in its class"):
+        triplets_from_labels(whole, random_state=0)
+    possible = by_number(whole)
+    drawn = triplets_from_labels(whole, n=len(possible), random_state=0, target_type="number")
+    assert as_set(drawn) == possible
+
+
+def test_more_than_there_are_come_evenly():
+    y = [0, 0, 1, 1, 1]
+    possible = by_class(y)
+    triplets = triplets_from_labels(y, n=2 * len(possible) + 5, random_state=1)
+    different, times = np.unique(triplets, axis=0, return_counts=True)
+    assert as_set(different) == possible
+    assert sorted(times) == [2] * (len(possible) - 5) + [3] * 5
+
+
+def test_a_seed_gives_its_triples():
+    y = load_dataset("iris").target
+    first = triplets_from_labels(y, random_state=3)
+    assert first.shape == (1500, 3)
+    assert len(np.unique(first, axis=0)) == 1500
+    assert np.array_equal(first, triplets_from_labels(y, random_state=3))
+    assert not np.array_equal(first, triplets_from_labels(y, random_state=4))
+    state = np.random.RandomState(5)
+    a, b = (triplets_from_labels(y, random_state=state) for _ in range(2))
+    assert not np.array_equal(a, b)
+
+
+def test_iris_is_mostly_in_order():
+    iris = load_dataset("iris")
+    X = (iris.data - iris.data.mean(axis=0)) / iris.data.std(axis=0)
+    triplets = triplets_from_labels(iris.target, random_state=0)
+    accuracy = triplet_accuracy(gram(X, gamma=0.1), triplets)
+    # 0.899 over four splits; 1500 triples have a standard error of 0.008, and rows are shared among them.
+    assert 0.86 < accuracy < 0.94
+    assert triplet_accuracy(gram(X, gamma=0.1), triplets[:, [0, 2, 1]]) == pytest.approx(1 - accuracy)
+
+
+@pytest.mark.parametrize(
+    ("y", "parameters", "message"),
+    [
+        ([1, 1, 1], {}, "all rows have the class '1'"),
+        (["a", "b", "c"], {}, "every row is alone"),
+        ([0.5, 0.5, 0.5], {"target_type": "number"}, "the target is 0.5 in every row"),
+        (["a", "b"], {}, "needs at least 3 rows"),
+        ([0.5, np.nan, 1.0], {}, "NaN"),
+        ([1, 1, 2], {"n": 0}, "'n'"),
+        ([1, 1, 2], {"n": 1.5}, "'n'"),
+        ([1, 1, 2], {"target_type": "text"}, "'target_type'"),
+        ([[1, 2], [1, 3], [2, 3]], {}, "1d array"),
+    ],
+)
+def test_errors(y, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        triplets_from_labels(y, random_state=0, **parameters)
+
+
+def test_an_absurd_number_is_refused_before_memory_is_taken():
+    with pytest.raises(MemoryError, match="draw fewer triples"):
+        triplets_from_labels([1, 1, 2], n=10**15, random_state=0)
