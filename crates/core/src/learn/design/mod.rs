@@ -303,12 +303,39 @@ impl KernelDesign {
         triplets: &[Triplet],
         ctx: &Context,
     ) -> Result<Mixture> {
+        let places: Vec<usize> = (0..check_grams(grams, features)?).collect();
+        self.weigh_placed(grams, features, &places, triplets, ctx)
+    }
+
+    /// As [`KernelDesign::weigh`], where row `r` of the triples is row `places[r]` of the Gram matrices: rows that are equal
+    /// then count once.
+    pub fn weigh_placed(
+        &self,
+        grams: &[Array2<f64>],
+        features: &[Option<usize>],
+        places: &[usize],
+        triplets: &[Triplet],
+        ctx: &Context,
+    ) -> Result<Mixture> {
         self.validate()?;
         let n = check_grams(grams, features)?;
-        let report = check(triplets, n)?;
+        if let Some(&wrong) = places.iter().find(|&&at| at >= n) {
+            return Err(Error::Shape {
+                what: "places of rows in Gram matrices".into(),
+                expected: format!("below {n}"),
+                got: wrong.to_string(),
+            });
+        }
+        let report = check(triplets, places.len())?;
+        let named = |triplets: &[Triplet]| -> Vec<usize> {
+            let mut rows: Vec<usize> = points(triplets).into_iter().map(|row| places[row]).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            rows
+        };
         let psd = match self.psd {
             Psd::Auto | Psd::NonNegative => {
-                let rows = points(triplets);
+                let rows = named(triplets);
                 let all =
                     grams.iter().map(|gram| is_semidefinite(gram, &rows)).collect::<Result<Vec<_>>>()?;
                 match (self.psd, all.iter().position(|is| !is)) {
@@ -321,9 +348,10 @@ impl KernelDesign {
         };
         let groups = groups(features.iter().copied(), self.grouping);
         let make = |triplets: &[Triplet]| -> Result<(Likeness, Vec<Triplet>)> {
-            let rows = points(triplets);
-            let place = rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
-            Ok((Likeness::of_grams(grams, rows)?, placed(triplets, &place)))
+            let rows = named(triplets);
+            let at: HashMap<usize, usize> = rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
+            let placed = triplets.iter().map(|triplet| triplet.map(|row| at[&places[row]])).collect();
+            Ok((Likeness::of_grams(grams, rows)?, placed))
         };
         let halves = |repeat: u64| tune::halves(triplets, ctx.seed.wrapping_add(repeat), ctx);
         self.mix(psd, &groups, features, triplets, report, &make, &halves, ctx)
@@ -391,9 +419,6 @@ impl KernelDesign {
         kept.iter().for_each(|&p| stays[p] = true);
         if solved.weights.iter().zip(&stays).any(|(weight, stays)| *weight != 0.0 && !stays) {
             solved = Solved { bounds, ..problem.solve(penalties, &kept, ctx)? };
-        }
-        if !solved.status.converged() {
-            ctx.warn(format!("kernel design: {}", solved.status.explain()));
         }
         Ok(Mixture {
             alpha: solved.weights,

@@ -236,6 +236,15 @@ fn gram_matrices_are_weighed_like_the_kernels_they_come_from() {
     let large: Vec<_> = grams.iter().map(|gram| gram * 7.0).collect();
     let other = design.weigh(&large, &features, &triplets, &ctx).unwrap();
     assert!((weighed.objective - other.objective).abs() < 1e-7 * weighed.objective);
+    // With the equal row, told to be the one that it equals.
+    let triplets: Vec<Triplet> = triplets.into_iter().chain([[142, 101, 3], [142, 120, 7]]).collect();
+    let places: Vec<usize> = (0..150).map(|row| if row == 142 { 101 } else { row }).collect();
+    let designed = design.design(&iris, &triplets, &ctx).unwrap();
+    let weighed = design.weigh_placed(&grams, &features, &places, &triplets, &ctx).unwrap();
+    assert!((weighed.objective - designed.mixture.objective).abs() < 1e-7 * weighed.objective);
+    assert_eq!(weighed.points, designed.mixture.points);
+    let error = design.weigh_placed(&grams, &features, &[150], &triplets, &ctx).unwrap_err().to_string();
+    assert!(error.contains("below 150, got 150"), "{error}");
 }
 
 #[test]
