@@ -3,6 +3,7 @@
 //! | learner | what it learns |
 //! |---|---|
 //! | [`KernelDesign`] | a mixture of kernels, and which columns it needs, by linear programming |
+//! | [`XingMetric`] | a metric that holds similar rows together and others apart |
 
 pub mod design;
 mod learner;
