@@ -19,7 +19,9 @@ const NOTHING: f64 = 1e-7;
 const GOOD: f64 = 1e-6;
 /// Beyond so many kernels weights that are not negative are found over a growing part of them.
 pub(super) const WIDE: usize = 512;
-/// Groups that join in a round of that.
+/// Groups that part is taken from at a time.
+const POOL: usize = 256;
+/// Groups that join it in a round.
 const JOINING: usize = 32;
 
 /// Base kernels, triples and what the mixture must satisfy.
@@ -218,8 +220,8 @@ impl Problem<'_> {
         Ok(best)
     }
 
-    /// Weights that are not negative of very many kernels: over a part of them, joined by groups whose price says
-    /// that they would lower the objective, until there are none.
+    /// Weights that are not negative of very many kernels: over a pool of those whose prices are highest, until no
+    /// other would lower the objective.
     pub(super) fn solve_wide(
         &self,
         penalties: Penalties,
@@ -229,6 +231,47 @@ impl Problem<'_> {
         let t = self.triplets.len();
         // Zero weights leave all triples unmet, at the full price.
         let mut statements = vec![1.0 / t as f64; t];
+        let mut solved: Option<Solved> = None;
+        let mut bounds: Vec<f64> = vec![];
+        for _ in 0..self.max_rounds {
+            let prices = self.prices(&statements, penalties, kernels, ctx)?;
+            let dearest = prices.iter().copied().fold(0.0, f64::max);
+            // Prices scaled down so that no group is above the penalty are dual feasible for all kernels.
+            let share = if dearest > penalties.kernels { penalties.kernels / dearest } else { 1.0 };
+            bounds.push((share * statements.iter().sum::<f64>()).max(bounds.last().copied().unwrap_or(0.0)));
+            let mut counts = vec![false; self.n_groups()];
+            if let Some(solved) = &mut solved {
+                let all = dearest <= penalties.kernels * (1.0 + GOOD);
+                if all || solved.objective - bounds[bounds.len() - 1] <= self.tolerance * solved.objective {
+                    solved.bounds = bounds;
+                    return Ok(solved.clone());
+                }
+                (0..solved.weights.len()).for_each(|p| counts[self.groups[p]] |= solved.weights[p] != 0.0);
+                solved.status = Status::MaxIterations;
+            }
+            let mut order: Vec<usize> = (0..prices.len()).collect();
+            order.sort_by(|&a, &b| prices[b].total_cmp(&prices[a]).then(a.cmp(&b)));
+            order.iter().take(POOL).for_each(|&g| counts[g] = true);
+            let pool: Vec<usize> = kernels.iter().copied().filter(|&p| counts[self.groups[p]]).collect();
+            let (part, prices) = self.solve_pool(penalties, &pool, ctx)?;
+            statements = prices;
+            solved = Some(part);
+        }
+        let mut solved = solved.expect("there is a round at least");
+        solved.bounds = bounds;
+        Ok(solved)
+    }
+
+    /// Over a part of the pool, joined by groups whose price says that they would lower the objective, until there are
+    /// none. Also gives the prices of the statements.
+    fn solve_pool(
+        &self,
+        penalties: Penalties,
+        kernels: &[usize],
+        ctx: &Context,
+    ) -> Result<(Solved, Vec<f64>)> {
+        let t = self.triplets.len();
+        let mut statements = vec![1.0 / t as f64; t];
         let mut joined = vec![false; self.n_groups()];
         let (mut bounds, mut last) = (vec![], None::<Part>);
         let mut status = Status::MaxIterations;
@@ -236,7 +279,6 @@ impl Problem<'_> {
             ctx.step("rounds of kernels", round, self.max_rounds)?;
             let prices = self.prices(&statements, penalties, kernels, ctx)?;
             let dearest = prices.iter().copied().fold(0.0, f64::max);
-            // Prices scaled down so that no group is above the penalty are dual feasible for all kernels.
             let share = if dearest > penalties.kernels { penalties.kernels / dearest } else { 1.0 };
             let bound = (share * statements.iter().sum::<f64>()).max(bounds.last().copied().unwrap_or(0.0));
             bounds.push(bound);
@@ -286,7 +328,7 @@ impl Problem<'_> {
             Some(part) => (self.spread(&part.members, &part.solution.weights), part.solution.objective),
             None => (vec![0.0; self.likeness.len()], 1.0),
         };
-        Ok(Solved { weights, noise: 0.0, objective, bounds, cuts: 0, status })
+        Ok((Solved { weights, noise: 0.0, objective, bounds, cuts: 0, status }, statements))
     }
 
     /// The smallest penalty at which all weights are zero.
