@@ -3,6 +3,7 @@
 //! | learner | what it learns |
 //! |---|---|
 //! | [`KernelDesign`] | a mixture of kernels, and which columns it needs, by linear programming |
+//! | [`XingMetric`] | a metric in which similar rows are near and dissimilar ones far |
 
 pub mod design;
 mod learner;
