@@ -9,6 +9,7 @@
 | :mod:`kernsift.dependence` | HSIC, and the selectors of columns that rest on it |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
 | :mod:`kernsift.learners` | kernels and metrics learned from "i is more like j than k" |
+| :mod:`kernsift.design` | kernels designed by linear programming, from the same |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.evaluate` | methods side by side |
@@ -25,6 +26,7 @@ from kernsift.bases import KOBL, KernelDiscriminant, KernelGramSchmidt, KernelPC
 from kernsift.classifiers import SVC, SVCCV, LinearSVC
 from kernsift.datasets import list_datasets, load_dataset, make_synthetic
 from kernsift.dependence import BAHSIC, FOHSIC, HSICLasso, HSICResult, hsic
+from kernsift.design import KernelDesign
 from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
 from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
@@ -69,6 +71,7 @@ __all__ = [
     "HSICResult",
     "InformationGain",
     "Kernel",
+    "KernelDesign",
     "KernelDiscriminant",
     "KernelGramSchmidt",
     "KernelPCA",

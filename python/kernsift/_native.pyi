@@ -130,6 +130,32 @@ def triplets_from_target(y: Target, n: int, settings: Settings) -> IntArray: ...
 def fit_xing(
     xing: str, x: NativeRows, triplets: IntArray, standardize: bool, settings: Settings
 ) -> dict[str, Any]: ...
+def fit_design(
+    design: str,
+    x: NativeRows,
+    triplets: IntArray | None,
+    y: Target | None,
+    n: int,
+    standardize: bool,
+    settings: Settings,
+) -> dict[str, Any]: ...
+def prepare_design(
+    design: str,
+    x: NativeRows,
+    triplets: IntArray | None,
+    y: Target | None,
+    n: int,
+    standardize: bool,
+    settings: Settings,
+) -> dict[str, Any]: ...
+def weigh_design(
+    design: str,
+    grams: list[FloatArray],
+    features: list[int | None],
+    places: IntArray,
+    triplets: IntArray,
+    settings: Settings,
+) -> dict[str, Any]: ...
 def kernel_triplet_accuracy(kernel: str, x: NativeRows, triplets: IntArray, settings: Settings) -> float: ...
 def gram(kernel: str, x: NativeRows, z: NativeRows | None, settings: Settings) -> FloatArray: ...
 def hsic(

@@ -28,19 +28,18 @@ from kernsift._base import RUN_CONSTRAINTS, warn_unless_converged
 from kernsift._crossing import (
     FloatArray,
     IntArray,
-    NativeRows,
     Settings,
     native_rows,
     native_target,
     native_triplets,
     settings,
 )
-from kernsift.kernels import Kernel, Mahalanobis
+from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]
 
 
-class _KernelLearner(BaseEstimator):
+class KernelLearner(BaseEstimator):
     """A learner of kernels. A subclass has its parameters, and says how to learn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -78,7 +77,7 @@ class _KernelLearner(BaseEstimator):
         """
         X, triplets = self._checked(X, y, reset=True)
         run = settings(self.random_state, self.n_jobs, self.verbose)
-        answer = self._learn(native_rows(X), triplets if triplets is not None else self._draw(y, run), run)
+        answer = self._learn(X, triplets, y, run)
         self.mean_: FloatArray | None = answer["shift"]
         self.scale_: FloatArray | None = answer["scale"]
         self.scores_: FloatArray = answer["scores"]
@@ -130,22 +129,21 @@ class _KernelLearner(BaseEstimator):
         X, triplets = self._checked(X, y, reset=False)
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
-        return _native.kernel_triplet_accuracy(
-            self.kernel_.to_json(),
-            native_rows(self._shifted(X)),
-            triplets if triplets is not None else self._draw(y, run),
-            run,
-        )
+        drawn = triplets if triplets is not None else self._draw(y, run)
+        return self._accuracy(shifted(X, self.mean_, self.scale_), drawn, run)
 
     @abstractmethod
-    def _learn(self, x: NativeRows, triplets: IntArray, run: Settings) -> dict[str, Any]:
-        """Learn, and give back at least what :meth:`fit` keeps."""
+    def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
+        """Learn from triples or else from labels, and give back at least what :meth:`fit` keeps."""
 
     @abstractmethod
     def _store(self, answer: dict[str, Any]) -> None:
-        """Keep `kernel_`, which sees rows that :meth:`_shifted` made, and what else was learned."""
+        """Keep `kernel_`, which sees rows that `shifted` made, and what else was learned."""
 
-    kernel_: Kernel
+    kernel_: Any
+
+    def _accuracy(self, X: Any, triplets: IntArray, run: Settings) -> float:
+        return _native.kernel_triplet_accuracy(self.kernel_.to_json(), native_rows(X), triplets, run)
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, IntArray | None]:
         """Rows that have been checked, and triples unless `y` has a label for each row."""
@@ -163,17 +161,8 @@ class _KernelLearner(BaseEstimator):
 
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._shifted(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
-
-    def _shifted(self, X: Any) -> Any:
-        """Rows as they were learned from."""
-        if self.mean_ is None or self.scale_ is None:
-            return X
-        if sparse.issparse(X):
-            if not self.mean_.any():
-                return X @ sparse.diags_array(1 / self.scale_, format="csr")
-            X = X.toarray()
-        return (X - self.mean_) / self.scale_
+        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return shifted(x, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -182,7 +171,18 @@ class _KernelLearner(BaseEstimator):
         return tags
 
 
-class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _KernelLearner):
+def shifted(X: Any, mean: FloatArray | None, scale: FloatArray | None) -> Any:
+    """Rows as they are learned from."""
+    if mean is None or scale is None:
+        return X
+    if sparse.issparse(X):
+        if not mean.any():
+            return X @ sparse.diags_array(1 / scale, format="csr")
+        X = X.toarray()
+    return (X - mean) / scale
+
+
+class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearner):
     """The metric of Xing et al.: rows that are alike near, rows that are not far.
 
     A metric ``d(x, z)^2 = (x - z)^T M (x - z)`` is learned, with M positive semidefinite: the sum of
@@ -278,7 +278,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _KernelLearn
         "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="neither")],
-        **_KernelLearner._parameter_constraints,
+        **KernelLearner._parameter_constraints,
     }
 
     def __init__(
@@ -323,14 +323,15 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _KernelLearn
         mapped: FloatArray = self._scaled(X) @ self._factor
         return mapped
 
-    def _learn(self, x: NativeRows, triplets: IntArray, run: Settings) -> dict[str, Any]:
+    def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
         form = {
             "form": "diagonal" if self.diagonal else "full",
             "ridge": None if isinstance(self.ridge, str) else float(self.ridge),
             "tolerance": float(self.tol),
             "max_iter": int(self.max_iter),
         }
-        return _native.fit_xing(json.dumps(form), x, triplets, bool(self.standardize), run)
+        drawn = triplets if triplets is not None else self._draw(y, run)
+        return _native.fit_xing(json.dumps(form), native_rows(X), drawn, bool(self.standardize), run)
 
     def _store(self, answer: dict[str, Any]) -> None:
         metric: FloatArray = answer["metric"]

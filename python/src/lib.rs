@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | one function per thing the package needs |
 
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
@@ -19,6 +19,7 @@ mod classify;
 mod convert;
 mod data;
 mod dependence;
+mod design;
 mod error;
 mod evaluate;
 mod kernel;
@@ -45,6 +46,8 @@ mod _native {
     use super::data::{list_datasets, load_dataset, make_synthetic, read_table};
     #[pymodule_export]
     use super::dependence::hsic;
+    #[pymodule_export]
+    use super::design::{fit_design, prepare_design, weigh_design};
     #[pymodule_export]
     use super::error::BreakdownError;
     #[pymodule_export]

@@ -62,6 +62,8 @@ import kernsift
         kernsift.SVCCV(C=[1.0, 10.0], cv=2),
         kernsift.LinearSVC(),
         kernsift.LinearSVC(penalty="l1"),
+        kernsift.KernelDesign(n_triplets=100),
+        kernsift.KernelDesign(["rbf"], psd="dominance_with_noise", n_triplets=50, gamma1=1e-3, gamma2=1e-4),
         kernsift.XingMetric(n_triplets=100),
         kernsift.XingMetric(diagonal=True, standardize=False, n_triplets=100, ridge=0.1),
     ]

@@ -28,6 +28,7 @@ from kernsift import (
     FisherScore,
     HSICLasso,
     InformationGain,
+    KernelDesign,
     KernelDiscriminant,
     KernelGramSchmidt,
     KernelPCA,
@@ -59,6 +60,7 @@ ESTIMATORS = [
     FOHSIC(n_features_to_select=4),
     BAHSIC(n_features_to_select=4),
     HSICLasso(n_features_to_select=4),
+    KernelDesign(gamma1=1e-3, gamma2=1e-4, random_state=1),
     TAKES(random_state=1),
     KernelSpaceSelector(selector="relief"),
 ]

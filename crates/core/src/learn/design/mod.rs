@@ -420,6 +420,8 @@ impl KernelDesign {
         if solved.weights.iter().zip(&stays).any(|(weight, stays)| *weight != 0.0 && !stays) {
             solved = Solved { bounds, ..problem.solve(penalties, &kept, ctx)? };
         }
+        // Weights that an interior point leaves of 0 are gone by now.
+        let objective = problem.objective(penalties, &solved.weights, solved.noise)?;
         Ok(Mixture {
             alpha: solved.weights,
             scales: problem.likeness.scales.clone(),
@@ -427,7 +429,7 @@ impl KernelDesign {
             psd,
             penalties,
             trials,
-            objective: solved.objective,
+            objective,
             bounds: solved.bounds,
             cuts: solved.cuts,
             points: problem.likeness.n,

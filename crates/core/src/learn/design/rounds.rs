@@ -116,6 +116,21 @@ impl Problem<'_> {
         Ok(solved)
     }
 
+    /// The objective of weights and noise, as it is defined.
+    pub fn objective(&self, penalties: Penalties, weights: &[f64], noise: f64) -> Result<f64> {
+        let mut margins = vec![0.0; self.triplets.len()];
+        let mut largest = vec![0.0_f64; self.groups.iter().max().map_or(0, |g| g + 1)];
+        let mut diagonal = noise;
+        for (p, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
+            let own = self.likeness.margins(p, &self.triplets)?;
+            margins.iter_mut().zip(own).for_each(|(sum, margin)| *sum += weight * margin);
+            largest[self.groups[p]] = largest[self.groups[p]].max(weight.abs());
+            diagonal += weight * self.likeness.diagonals[p];
+        }
+        let slack = margins.iter().map(|margin| (1.0 - margin).max(0.0)).sum::<f64>() / margins.len() as f64;
+        Ok(slack + penalties.kernels * largest.iter().sum::<f64>() + penalties.diagonal * diagonal)
+    }
+
     fn prepare_cuts(&mut self, ctx: &Context) -> Result<()> {
         if self.cuts.is_none() {
             let aim = if self.psd == Psd::EigenCuts { Aim::Eigenvalues } else { Aim::Dominance };

@@ -1,0 +1,202 @@
+//! Kernel design.
+
+use crate::convert::{
+    RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_json, to_triplets,
+};
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use kernsift::data::triplets::{check, from_target, points};
+use kernsift::data::{Dataset, Rows, Standardizer, Triplet};
+use kernsift::learn::KernelDesign;
+use kernsift::learn::design::{Bases, Choice, Grouping, Mixture, PSD, Trial};
+use kernsift::{Context, Error, Kernel};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Deserialize;
+
+/// A design as the package writes it.
+#[derive(Deserialize)]
+struct Form {
+    /// Kernels of all parts are mixed.
+    parts: Vec<Bases>,
+    psd: String,
+    grouping: Grouping,
+    penalties: Choice,
+    threshold: f64,
+    tolerance: f64,
+    max_rounds: usize,
+}
+
+impl Form {
+    fn design(&self) -> kernsift::Result<KernelDesign> {
+        let known = PSD.iter().find(|(name, _)| *name == self.psd);
+        let (_, psd) =
+            known.ok_or_else(|| Error::param("design", "psd", "one of the ways there are", &self.psd))?;
+        Ok(KernelDesign {
+            bases: Bases::default(),
+            psd: *psd,
+            grouping: self.grouping,
+            penalties: self.penalties.clone(),
+            threshold: self.threshold,
+            tolerance: self.tolerance,
+            max_rounds: self.max_rounds,
+        })
+    }
+
+    fn kernels(&self, x: &Rows, seed: u64) -> kernsift::Result<Vec<Kernel>> {
+        let parts: kernsift::Result<Vec<_>> = self.parts.iter().map(|part| part.resolve(x, seed)).collect();
+        Ok(parts?.into_iter().flatten().map(|base| base.kernel).collect())
+    }
+}
+
+/// Triples that are given, or how many are drawn from the target.
+enum Wanted {
+    Given(Vec<Triplet>),
+    Drawn(usize),
+}
+
+impl Wanted {
+    fn new(triplets: Option<PyReadonlyArray2<'_, i64>>, n: usize) -> Self {
+        triplets.map_or(Self::Drawn(n), |triplets| Self::Given(to_triplets(&triplets)))
+    }
+
+    fn triplets(&self, data: &Dataset, ctx: &Context) -> kernsift::Result<Vec<Triplet>> {
+        match self {
+            Self::Given(triplets) => check(triplets, data.n()).map(|_| triplets.clone()),
+            Self::Drawn(n) => from_target(data.target(), &(0..data.n()).collect::<Vec<_>>(), *n, ctx.seed),
+        }
+    }
+}
+
+/// Designs a kernel from triples or, where there are none, from `n` drawn from `y`; `design` is JSON. Kernels see rows with
+/// `shift` subtracted, divided by `scale`, where there are such.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
+pub fn fit_design<'py>(
+    py: Python<'py>,
+    design: &str,
+    x: RowsArgument<'py>,
+    triplets: Option<PyReadonlyArray2<'py, i64>>,
+    y: Option<TargetArgument<'py>>,
+    n: usize,
+    standardize: bool,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let form: Form = from_json("design", design)?;
+    let (data, wanted) = (to_gappy_dataset(&x, y)?, Wanted::new(triplets, n));
+    drop(x);
+    let (designed, scaler) = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let triplets = wanted.triplets(&data, ctx)?;
+        let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
+        let design = KernelDesign { bases: Bases::Own(kernels), ..form.design()? };
+        let designed = match wanted {
+            Wanted::Given(_) => design.design(&data, &triplets, ctx)?,
+            Wanted::Drawn(n) => design.design_from_target(&data, n, ctx)?,
+        };
+        Ok((designed, scaler))
+    })?;
+    let dict = mixture(py, designed.mixture)?;
+    let kernels: Vec<Kernel> = designed.bases.into_iter().map(|base| base.kernel).collect();
+    dict.set_item("kernels", to_json(&kernels)?)?;
+    dict.set_item("kernel", to_json(&designed.learned.kernel)?)?;
+    dict.set_item("scores", designed.learned.scores.into_pyarray(py))?;
+    set_scale(py, &dict, scaler)?;
+    Ok(dict)
+}
+
+/// What a design with kernels written in Python needs: the kernels that have names, the triples, and the scale of rows.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
+pub fn prepare_design<'py>(
+    py: Python<'py>,
+    design: &str,
+    x: RowsArgument<'py>,
+    triplets: Option<PyReadonlyArray2<'py, i64>>,
+    y: Option<TargetArgument<'py>>,
+    n: usize,
+    standardize: bool,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let form: Form = from_json("design", design)?;
+    let (data, wanted) = (to_gappy_dataset(&x, y)?, Wanted::new(triplets, n));
+    drop(x);
+    let (kernels, triplets, scaler) = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let triplets = wanted.triplets(&data, ctx)?;
+        let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
+        Ok((kernels, triplets, scaler))
+    })?;
+    let dict = PyDict::new(py);
+    dict.set_item("kernels", to_json(&kernels)?)?;
+    let triplets = Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64);
+    dict.set_item("triplets", triplets.into_pyarray(py))?;
+    set_scale(py, &dict, scaler)?;
+    Ok(dict)
+}
+
+/// Weighs kernels by their Gram matrices; row r of the triples is row `places[r]` of these.
+#[pyfunction]
+pub fn weigh_design<'py>(
+    py: Python<'py>,
+    design: &str,
+    grams: Vec<PyReadonlyArray2<'py, f64>>,
+    features: Vec<Option<usize>>,
+    places: PyReadonlyArray1<'py, i64>,
+    triplets: PyReadonlyArray2<'py, i64>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let design = from_json::<Form>("design", design)?.design().map_err(to_python)?;
+    let grams: Vec<Array2<f64>> = grams.iter().map(|gram| gram.as_array().to_owned()).collect();
+    let places: Vec<usize> = places.as_array().iter().map(|&at| at as usize).collect();
+    let triplets = to_triplets(&triplets);
+    mixture(
+        py,
+        run(py, settings, move |ctx| design.weigh_placed(&grams, &features, &places, &triplets, ctx))?,
+    )
+}
+
+fn set_scale(py: Python<'_>, dict: &Bound<'_, PyDict>, scaler: Option<Standardizer>) -> PyResult<()> {
+    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
+    dict.set_item("scale", scaler.map(|s| s.scale.into_pyarray(py)))
+}
+
+fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
+    let trials = PyDict::new(py);
+    let tried = |of: fn(&Trial) -> f64| mixture.trials.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
+    trials.set_item("gamma1", tried(|trial| trial.penalties.kernels))?;
+    trials.set_item("gamma2", tried(|trial| trial.penalties.diagonal))?;
+    trials.set_item("accuracy", tried(|trial| trial.accuracy))?;
+    let report = PyDict::new(py);
+    let said = &mixture.triplets;
+    for (name, count) in [
+        ("n_triplets", said.triplets),
+        ("n_points", said.points),
+        ("n_duplicates", said.duplicates),
+        ("n_contradictions", said.contradictions),
+        ("n_in_cycles", said.in_cycles),
+    ] {
+        report.set_item(name, count)?;
+    }
+    let dict = PyDict::new(py);
+    dict.set_item("trials", trials)?;
+    dict.set_item("report", report)?;
+    dict.set_item("noise", mixture.noise)?;
+    dict.set_item("psd", mixture.psd.name())?;
+    dict.set_item("gamma1", mixture.penalties.kernels)?;
+    dict.set_item("gamma2", mixture.penalties.diagonal)?;
+    dict.set_item("objective", mixture.objective)?;
+    dict.set_item("cuts", mixture.cuts)?;
+    dict.set_item("points", mixture.points)?;
+    // The word that records have, without its quotes.
+    dict.set_item("status", to_json(&mixture.status)?.trim_matches('"'))?;
+    dict.set_item("stop", mixture.status.explain())?;
+    dict.set_item("converged", mixture.status.converged())?;
+    dict.set_item("iterations", mixture.bounds.len())?;
+    dict.set_item("bounds", mixture.bounds.into_pyarray(py))?;
+    dict.set_item("alpha", mixture.alpha.into_pyarray(py))?;
+    dict.set_item("scales", mixture.scales.into_pyarray(py))?;
+    Ok(dict)
+}
