@@ -6,6 +6,8 @@
 
 pub mod design;
 mod learner;
+mod xing;
 
 pub use design::{Designed, KernelDesign};
 pub use learner::{KernelLearner, Learned, Status};
+pub use xing::{MetricForm, XingMetric};

@@ -1,0 +1,237 @@
+//! Cases by hand, laws, and planted truths; [`twins`] are slow solvers of the same problems, [`edges`] odd input.
+
+mod edges;
+mod twins;
+
+use super::climb::Problem as _;
+use super::*;
+use crate::linalg::symmetric_eigen;
+use crate::optim::gradient_error;
+use crate::random::Rng;
+use ndarray::{Array1, array};
+
+const FORMS: [MetricForm; 2] = [MetricForm::Full, MetricForm::Diagonal];
+
+type List = Vec<[usize; 2]>;
+
+fn with(form: MetricForm) -> XingMetric {
+    XingMetric { form, ..XingMetric::default() }
+}
+
+fn metric(learned: &Learned) -> &Array2<f64> {
+    let Kernel::Mahalanobis { metric } = &learned.kernel else { panic!("{}", learned.kernel.describe()) };
+    metric
+}
+
+fn learn(learner: &XingMetric, x: &Array2<f64>, near: &[[usize; 2]], far: &[[usize; 2]]) -> Learned {
+    let data = Dataset::unlabelled(x.clone()).unwrap();
+    learner.learn_pairs(&data, near, far, &Context::default()).unwrap()
+}
+
+fn square(x: &Array2<f64>, a: &Array2<f64>, [i, j]: [usize; 2]) -> f64 {
+    let z = &x.row(i) - &x.row(j);
+    z.dot(&a.dot(&z))
+}
+
+/// $g / \sqrt f$, pair by pair.
+fn value(x: &Array2<f64>, a: &Array2<f64>, near: &[[usize; 2]], far: &[[usize; 2]]) -> f64 {
+    let g: f64 = far.iter().map(|&pair| square(x, a, pair).max(0.0).sqrt()).sum();
+    let f: f64 = near.iter().map(|&pair| square(x, a, pair)).sum();
+    g / f.sqrt()
+}
+
+/// Rows and different pairs, each of two different rows.
+fn random_problem(seed: u64, n: usize, d: usize, pairs: usize) -> (Array2<f64>, List, List) {
+    let mut rng = Rng::new(seed);
+    let x = Array2::from_shape_fn((n, d), |(i, j)| rng.normal() + ((i % 3) * (j % 2)) as f64);
+    let mut draw = |same: bool| {
+        let mut list: List = vec![];
+        while list.len() < pairs {
+            let (i, j) = (rng.below(n), rng.below(n));
+            let pair = [i.min(j), i.max(j)];
+            if i != j && (i % 3 == j % 3) == same && !list.contains(&pair) {
+                list.push(pair);
+            }
+        }
+        list
+    };
+    let near = draw(true);
+    let far = draw(false);
+    (x, near, far)
+}
+
+#[test]
+fn one_column_has_one_metric() {
+    let x = array![[0.0], [1.0], [3.0]];
+    for form in FORMS {
+        let learned = learn(&with(form), &x, &[[0, 1]], &[[0, 2], [2, 1]]);
+        // Squares 1, 9 and 4 have the mean 14/3.
+        assert!((metric(&learned)[[0, 0]] - 3.0 / 14.0).abs() < 1e-15, "{}", metric(&learned));
+        assert_eq!((learned.scores, learned.status), (vec![1.0], Status::Optimal));
+    }
+}
+
+/// Similar pairs (1, 0) and (0, 2) apart, so that f = a11 + 4 a22; dissimilar pairs as given.
+fn two_columns(apart: &[[f64; 2]]) -> (Array2<f64>, List, List) {
+    let mut rows = vec![[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]];
+    let mut far = vec![];
+    for (p, &[a, b]) in apart.iter().enumerate() {
+        let at = 10.0 * (p + 1) as f64;
+        far.push([rows.len(), rows.len() + 1]);
+        rows.extend([[at, -at], [at + a, -at + b]]);
+    }
+    (Array2::from_shape_fn((rows.len(), 2), |(i, j)| rows[i][j]), vec![[0, 1], [0, 2]], far)
+}
+
+#[test]
+fn two_columns_by_hand() {
+    // g = sqrt(a11) + sqrt(a22) is largest at a11 = 0.8, a22 = 0.05, where it is sqrt(5)/2.
+    let (x, near, far) = two_columns(&[[1.0, 0.0], [0.0, 1.0]]);
+    for form in FORMS {
+        let learned = learn(&with(form), &x, &near, &far);
+        let a = metric(&learned);
+        // The gap is below 1e-6, and the weights' error is about its root.
+        assert!((value(&x, a, &near, &far) - 1.25_f64.sqrt()).abs() < 2e-6, "{form:?}");
+        assert!((a[[0, 0]] / a[[1, 1]] - 16.0).abs() < 0.02, "{form:?} {a}");
+        assert!((learned.scores[1] - 0.25).abs() < 1e-3 && learned.scores[0] == 1.0, "{:?}", learned.scores);
+    }
+    // g = 2 sqrt(a11 + a22) at best, and a unit of a22 costs four times as much: a22 = 0.
+    let (x, near, far) = two_columns(&[[1.0, 1.0], [1.0, -1.0]]);
+    for form in FORMS {
+        let learned = learn(&with(form), &x, &near, &far);
+        let a = metric(&learned);
+        assert!((value(&x, a, &near, &far) - 2.0).abs() < 2e-6, "{form:?}");
+        assert!(a[[1, 1]] < 1e-5 * a[[0, 0]], "{form:?} {a}");
+        if form == MetricForm::Diagonal {
+            assert_eq!(learned.scores, [1.0, 0.0], "exactly zero");
+            assert_eq!(learned.features(), [0]);
+        }
+    }
+}
+
+#[test]
+fn gradients_are_those_of_the_values() {
+    let (x, near, far) = random_problem(1, 20, 4, 25);
+    let problem = Problem::new(x, Pairs::new(20, &near, &far).unwrap(), &Context::default()).unwrap();
+    let mut rng = Rng::new(2);
+    let Problem { table, near, far } = &problem;
+    let frame = Frame::new(table, near, far, None, &Context::default()).unwrap();
+    let full = Full { rows: &frame.rows, far };
+    let w = Array2::from_shape_simple_fn((4, 3), || rng.normal());
+    // Third derivatives are moderate: differences are right to step squared, 1e-10, and to rounding, 1e-16 / 1e-5.
+    assert!(gradient_error(&*full.criterion(&w), &w, 1e-5) < 1e-8);
+    let diagonal = Diagonal::new(&table.x, far, &[1.0, 2.0, 0.5, 3.0]);
+    let w = Array2::from_shape_simple_fn((4, 1), || rng.normal());
+    assert!(gradient_error(&*diagonal.criterion(&w), &w, 1e-5) < 1e-8);
+}
+
+#[test]
+fn no_metric_is_above_the_bound_of_any_other() {
+    for seed in 0..5 {
+        let (x, near, far) = random_problem(seed, 24, 5, 40);
+        let problem = Problem::new(x, Pairs::new(24, &near, &far).unwrap(), &Context::default()).unwrap();
+        let frame =
+            Frame::new(&problem.table, &problem.near, &problem.far, None, &Context::default()).unwrap();
+        let full = Full { rows: &frame.rows, far: &problem.far };
+        let diagonal =
+            Diagonal::new(&problem.table.x, &problem.far, &problem.near.column_squares(&problem.table.x));
+        let mut rng = Rng::new(seed);
+        let mut judge = |problem: &dyn climb::Problem, columns: usize| {
+            let judged: Vec<climb::Judged> = (0..20)
+                .map(|_| climb::unit(Array2::from_shape_simple_fn((5, columns), || rng.normal())))
+                .map(|factor| problem.judge(&factor).unwrap())
+                .collect();
+            let bound = judged.iter().map(|j| j.value * (1.0 + j.gap)).fold(f64::INFINITY, f64::min);
+            for j in judged {
+                assert!(j.value <= bound && j.gap > 1e-4, "{} {bound} {}", j.value, j.gap);
+                assert!(j.moved_value >= j.value && j.moved_value <= bound);
+                // The move is the one whose value was promised. Both are sums of 40 roots.
+                let moved = problem.judge(&j.moved).unwrap().value;
+                assert!((moved / j.moved_value - 1.0).abs() < 1e-12);
+            }
+            bound
+        };
+        let (loose, narrow) = (judge(&full, 2), judge(&diagonal, 1));
+        let ctx = Context::default();
+        let best = full.solve(1e-9, 1000, &ctx).unwrap();
+        let best_diagonal = diagonal.solve(1e-9, 1000, &ctx).unwrap();
+        assert!(best.gap <= 1e-9 && best.value <= loose && best_diagonal.value <= narrow);
+        // Diagonal metrics are metrics; both values are in units of the similar pairs.
+        assert!(best_diagonal.value <= best.value * (1.0 + 1e-9));
+    }
+}
+
+#[test]
+fn units_do_not_matter() {
+    let (x, near, far) = random_problem(3, 30, 4, 50);
+    let unit = [1e-9, 1.0, 1e7, 30.0];
+    let scaled = &x * &Array1::from(unit.to_vec());
+    for form in FORMS {
+        let learner = XingMetric { tolerance: 1e-9, ..with(form) };
+        let (a, b) = (learn(&learner, &x, &near, &far), learn(&learner, &scaled, &near, &far));
+        let back = Array2::from_shape_fn((4, 4), |(i, j)| metric(&b)[[i, j]] * unit[i] * unit[j]);
+        // Both are right to about the root of 1e-9.
+        assert!((metric(&a) - &back).iter().all(|e| e.abs() < 1e-3), "{form:?} {} {back}", metric(&a));
+        assert_eq!(a.features(), b.features());
+    }
+    // A full metric does not mind turned and sheared rows either.
+    let sheared = x.dot(&array![
+        [1.0, 2.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 3.0],
+        [0.0, 0.0, 1.0, 0.0],
+        [1.0, 0.0, 0.0, 5.0]
+    ]);
+    let (a, b) = (
+        learn(&with(MetricForm::Full), &x, &near, &far),
+        learn(&with(MetricForm::Full), &sheared, &near, &far),
+    );
+    let (a, b) = (value(&x, metric(&a), &near, &far), value(&sheared, metric(&b), &near, &far));
+    // Each is within 1e-6 of the same optimum.
+    assert!((a / b - 1.0).abs() < 2e-6, "{a} {b}");
+}
+
+#[test]
+fn squares_have_the_mean_one_and_the_metric_is_one() {
+    let (x, near, far) = random_problem(4, 30, 5, 50);
+    for form in FORMS {
+        let learned = learn(&with(form), &x, &near, &far);
+        let a = metric(&learned);
+        let sum: f64 = near.iter().chain(&far).map(|&pair| square(&x, a, pair)).sum();
+        assert!((sum / 100.0 - 1.0).abs() < 1e-12, "{sum}");
+        learned.kernel.validate(5).unwrap();
+        assert_eq!(learned.with_noise(), learned.kernel);
+        assert_eq!((learned.method.as_str(), learned.noise), ("xing", 0.0));
+    }
+}
+
+/// Two classes that lie far apart along `direction`, with noise of spread 1 everywhere.
+fn planted(direction: &Array1<f64>, n: usize) -> (Array2<f64>, Vec<Triplet>) {
+    let mut rng = Rng::new(5);
+    let side = |i: usize| if i % 2 == 0 { 5.0 } else { -5.0 };
+    let x = Array2::from_shape_fn((n, direction.len()), |(i, j)| rng.normal() + side(i) * direction[j]);
+    let triplet = |_| {
+        let i = rng.below(n);
+        let mut other = |odd: usize| 2 * rng.below(n / 2 - 1) + (i + odd) % 2;
+        let (j, k) = (other(0), other(1));
+        if j == i { [i, (i + 2) % n, k] } else { [i, j, k] }
+    };
+    let triplets = (0..400).map(triplet).collect();
+    (x, triplets)
+}
+
+#[test]
+fn a_planted_direction_is_found() {
+    let direction = array![0.6, 0.0, -0.64, 0.48];
+    let (x, triplets) = planted(&direction, 120);
+    let learned =
+        with(MetricForm::Full).learn(&Dataset::unlabelled(x).unwrap(), &triplets, &Context::default());
+    let eigen = symmetric_eigen(metric(&learned.unwrap()).view()).unwrap();
+    assert!(eigen.values[1] < 0.05 * eigen.values[0], "{}", eigen.values);
+    // 120 rows with a spread of 1 about means 10 apart: the direction is known to about 0.1 in angle.
+    assert!(eigen.vectors.column(0).dot(&direction).abs() > 0.98, "{}", eigen.vectors.column(0));
+    let (x, triplets) = planted(&array![0.0, 1.0, 0.0, 0.0], 120);
+    let learned =
+        with(MetricForm::Diagonal).learn(&Dataset::unlabelled(x).unwrap(), &triplets, &Context::default());
+    let scores = learned.unwrap().scores;
+    assert!(scores[1] == 1.0 && (0..4).all(|j| j == 1 || scores[j] < 0.1), "{scores:?}");
+}
