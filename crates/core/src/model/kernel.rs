@@ -12,17 +12,6 @@ use crate::kernel::{gram, gram_symmetric};
 use crate::learn::Learned;
 use ndarray::Array2;
 
-/// A Gram matrix, and the rows of tables that it is of.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GramOfTables {
-    /// The similarities.
-    pub values: Array2<f64>,
-    /// The row of the first table that each line is of.
-    pub rows: Vec<usize>,
-    /// The row of the second table, or of the first where there is none, that each column is of.
-    pub columns: Vec<usize>,
-}
-
 impl Model {
     /// The learned kernel, for models that hold one.
     pub fn kernel(&self) -> Result<&Learned> {
@@ -56,23 +45,9 @@ impl Model {
         }
     }
 
-    /// The same of tables, prepared as the training table was. Columns that the kernel does not look at need not be there.
-    pub fn gram_table(
-        &self,
-        table: &Table,
-        against: Option<&Table>,
-        with_noise: bool,
-        ctx: &Context,
-    ) -> Result<GramOfTables> {
-        let (x, rows) = self.kernel_rows(table, with_noise)?;
-        let other = against.map(|table| self.kernel_rows(table, with_noise)).transpose()?;
-        let values = self.gram(&x, other.as_ref().map(|(z, _)| z), with_noise, ctx)?;
-        let columns = other.map_or_else(|| rows.clone(), |(_, rows)| rows);
-        Ok(GramOfTables { values, rows, columns })
-    }
-
-    /// A table as rows, with zeros in columns that the kernel does not look at, and the rows of the table they are.
-    fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
+    /// A table as rows for [`Model::gram`], prepared as the training table was, and which rows of the table they are. Columns
+    /// that the kernel does not look at need not be there, and are zero.
+    pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
         let (learned, recipe) = (self.kernel()?, self.recipe()?);
         let d = self.names.len();
         let looks_at = learned.kernel.columns(d);

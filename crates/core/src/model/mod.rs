@@ -136,8 +136,8 @@ impl Model {
             return Ok((data.x().take_columns(&places).to_dense(), rows));
         }
         if let Content::Kernel(_) = &self.content {
-            let gram = self.gram_table(table, None, false, ctx)?;
-            return Ok((gram.values, gram.rows));
+            let (x, rows) = self.kernel_rows(table, false)?;
+            return Ok((self.gram(&x, None, false, ctx)?, rows));
         }
         let (data, rows) = recipe.apply(table)?;
         Ok((self.apply(data.x(), ctx)?, rows))

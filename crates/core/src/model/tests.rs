@@ -202,14 +202,11 @@ fn columns_that_a_kernel_does_not_look_at_need_not_be_there() {
         let a = [Column::numeric("a", vec![3.0, 5.0])];
         Table::new(a.into_iter().chain(b).collect()).unwrap()
     };
-    let whole = model.gram_table(&table(true), None, false, &ctx).unwrap();
-    assert_eq!(whole.values, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
-    assert_eq!(model.gram_table(&table(false), None, false, &ctx).unwrap(), whole);
-    let one = Table::new(vec![Column::numeric("a", vec![5.0])]).unwrap();
-    let against = model.gram_table(&table(false), Some(&one), false, &ctx).unwrap();
-    assert_eq!((against.values.dim(), against.rows, against.columns), ((2, 1), vec![0, 1], vec![0]));
+    let (whole, rows) = model.apply_table(&table(true), &ctx).unwrap();
+    assert_eq!(whole, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
+    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), (whole, rows));
     // Noise looks at all of them.
-    let error = model.gram_table(&table(false), None, true, &ctx).unwrap_err().to_string();
+    let error = model.kernel_rows(&table(false), true).unwrap_err().to_string();
     assert!(error.starts_with("no column 'b'"), "{error}");
 }
 
