@@ -40,11 +40,11 @@ impl SingleKernel {
         Self { kernel: Kernel::Linear.into() }
     }
 
-    /// $(\gamma \langle x, y \rangle + 1)^2$ with the median width.
+    /// $(\langle x, y \rangle + 1)^2$. Scaled down by the number of columns it would order triples as the linear kernel does, as
+    /// long as no product is below $-1$.
     pub fn polynomial() -> Self {
-        let kernel =
-            KernelChoice::Named { family: Family::Poly, gamma: Gamma::Median, degree: 2, coef0: 1.0 };
-        Self { kernel }
+        let gamma = Gamma::Value(1.0);
+        Self { kernel: KernelChoice::Named { family: Family::Poly, gamma, degree: 2, coef0: 1.0 } }
     }
 }
 

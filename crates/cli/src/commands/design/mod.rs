@@ -33,7 +33,7 @@ pub struct Made {
 }
 
 /// Everything there is to print.
-struct Result_<'a> {
+struct Findings<'a> {
     args: &'a DesignArgs,
     stated: &'a Stated,
     method: &'a LearnerMethod,
@@ -80,7 +80,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         scaler,
         content: Content::Kernel(made.learned.clone()),
     };
-    let result = Result_ { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
+    let result = Findings { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
     write(&result, &model, ctx)?;
     if args.json {
         let record = record::record(&result, ctx);
@@ -110,8 +110,9 @@ fn learn(
 /// The method with the penalties that were chosen without what was held out.
 fn settled(method: &LearnerMethod, held: Option<&Held>) -> LearnerMethod {
     let mut method = method.clone();
-    if let (LearnerMethod::Design(design), Some(penalties)) = (&mut method, held.and_then(|h| h.penalties)) {
-        design.penalties = Choice::Given(penalties);
+    let designed = held.and_then(|held| held.made.as_ref()?.designed.as_ref());
+    if let (LearnerMethod::Design(design), Some(designed)) = (&mut method, designed) {
+        design.penalties = Choice::Given(designed.mixture.penalties);
     }
     method
 }
@@ -163,7 +164,7 @@ fn check_places(args: &DesignArgs, stated: &Stated) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(result: &Result_, model: &Model, ctx: &Context) -> Result<(), Failure> {
+fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure> {
     let (args, loaded) = (result.args, &result.stated.loaded);
     let data = &loaded.prepared.data;
     if let Some(path) = &args.out {

@@ -1,10 +1,10 @@
 //! What was learned, for a person to read.
 
-use super::holdout::Held;
-use super::{Made, Result_, by_score};
+use super::holdout::{By, Held};
+use super::{Findings, Made, by_score};
 use crate::args::ScaleArg;
 use crate::input::describe_target;
-use crate::output::{bar, fact, number, percent, table};
+use crate::output::{bar, fact, number, table};
 use kernsift::Kernel;
 use kernsift::learn::design::{Designed, Mixture, Psd};
 use kernsift::learn::{Learned, LearnerMethod, Status};
@@ -15,7 +15,7 @@ const SHOWN: usize = 20;
 const BROKEN: usize = 5;
 
 /// The whole page.
-pub fn page(result: &Result_, everything: bool) -> String {
+pub fn page(result: &Findings, everything: bool) -> String {
     let loaded = &result.stated.loaded;
     let data = &loaded.prepared.data;
     let scaling = if result.args.scale == ScaleArg::Standard { "standardised" } else { "as they are" };
@@ -48,7 +48,7 @@ fn headline(made: &Made, method: &LearnerMethod, d: usize) -> String {
         (Some(designed), _) => {
             let kernels = designed.mixture.alpha.iter().filter(|alpha| **alpha != 0.0).count();
             match (kernels, is_weak(designed)) {
-                (0, _) => format!("{name} keeps nothing: {ending}"),
+                (0, _) => format!("{name} keeps nothing: {}", nothing(learned.status)),
                 (_, true) => format!(
                     "{name} keeps {} of {d} columns, in {} of {} kernels; {ending}",
                     learned.features().len(),
@@ -64,8 +64,7 @@ fn headline(made: &Made, method: &LearnerMethod, d: usize) -> String {
             }
         }
         (None, LearnerMethod::Xing(_)) => {
-            let kept = learned.features().len();
-            format!("{name} keeps {kept} of {d} columns, in {}; {ending}", learned.kernel.describe())
+            format!("{name} keeps {} of {d} columns, in a metric; {ending}", learned.features().len())
         }
         (None, LearnerMethod::Average(_)) => {
             let kernels = if let Kernel::Sum(parts) = &learned.kernel { parts.len() } else { 1 };
@@ -75,12 +74,21 @@ fn headline(made: &Made, method: &LearnerMethod, d: usize) -> String {
     }
 }
 
+/// Why all weights are zero; what to do about it is said in a warning.
+fn nothing(status: Status) -> &'static str {
+    match status {
+        Status::TrivialCone => "only zero is diagonally dominant",
+        Status::OverRegularised => "the penalties outweigh all triples",
+        other => other.explain(),
+    }
+}
+
 /// Whether kernels see one column each, so that columns are selected.
 fn is_weak(designed: &Designed) -> bool {
     designed.bases.iter().any(|base| base.feature.is_some())
 }
 
-fn facts(result: &Result_) -> String {
+fn facts(result: &Findings) -> String {
     let (stated, report) = (result.stated, &result.stated.report);
     let mut text = String::new();
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
@@ -112,17 +120,13 @@ fn facts(result: &Result_) -> String {
 }
 
 /// Where the penalties come from.
-fn chosen(result: &Result_, own: &Mixture) -> String {
-    let trials = match &result.held {
-        Some(held) => held.made.designed.as_ref().map_or(&own.trials, |designed| &designed.mixture.trials),
-        None => &own.trials,
-    };
+fn chosen(result: &Findings, own: &Mixture) -> String {
+    let before = result.held.as_ref().and_then(|held| held.made.as_ref()?.designed.as_ref());
+    let trials = before.map_or(&own.trials, |designed| &designed.mixture.trials);
     let best = trials.iter().map(|trial| trial.accuracy).fold(0.0, f64::max);
     match trials.len() {
         0 => "as given".into(),
-        n => {
-            format!("both the best of {n} pairs, by halves: {} in order", percent((best * 1e3).round() / 1e3))
-        }
+        n => format!("chosen with gamma2 from {n} pairs, by halves: {} in order", short(best)),
     }
 }
 
@@ -138,7 +142,7 @@ fn noise(mixture: &Mixture) -> String {
 }
 
 /// The columns that are kept, best first, of learners that keep some and drop others.
-fn columns(result: &Result_, everything: bool) -> String {
+fn columns(result: &Findings, everything: bool) -> String {
     let learned = &result.made.learned;
     let selects = match &result.made.designed {
         Some(designed) => is_weak(designed),
@@ -187,7 +191,7 @@ fn more(hidden: usize) -> String {
 }
 
 /// What a person stated and the kernel does not bear out.
-fn out_of_order(result: &Result_, everything: bool) -> String {
+fn out_of_order(result: &Findings, everything: bool) -> String {
     let (stated, broken) = (result.stated, &result.broken);
     if stated.drawn.is_some() || broken.is_empty() || is_nothing(&result.made.learned) {
         return String::new();
@@ -207,33 +211,29 @@ fn is_nothing(learned: &Learned) -> bool {
 
 /// Kernels side by side on what they were not learned from.
 fn judged(held: &Held, has_penalties: bool) -> String {
-    let triples = |n: usize| if n == 1 { "1 triple".to_owned() } else { format!("{n} triples") };
-    let about = match held.rows {
-        Some(rows) => format!("of {} about {rows} rows that were held out", triples(held.test)),
-        None => format!("of {} that were held out", triples(held.test)),
-    };
     let rows = held.judged.iter().map(|judged| {
-        let remark = if judged.status.converged() { "" } else { "not converged" };
-        vec![
-            judged.method.clone(),
-            short(judged.accuracy),
-            bar(judged.accuracy, 24),
-            judged.columns.to_string(),
-            remark.to_owned(),
-        ]
+        let columns = judged.columns;
+        let columns = if columns.fract() == 0.0 { columns.to_string() } else { format!("{columns:.1}") };
+        let remark = if judged.converged { "" } else { "not converged" };
+        let (share, picture) = (short(judged.accuracy), bar(judged.accuracy, 24));
+        vec![judged.method.clone(), share, picture, columns, remark.to_owned()]
     });
-    let mut text = table(&["held-out triples", "in order", "", "columns", ""], rows.collect(), &[1, 3]);
-    text += &format!(
-        "\n {about}; these kernels were learned from {} about {} rows.\n",
-        triples(held.train),
-        held.learned_rows
-    );
-    text += if has_penalties {
-        " The kernel above is learned from all triples, with the penalties that were chosen without those held out.\n"
-    } else {
-        " The kernel above is learned from all triples.\n"
+    let text = table(&["held-out triples", "in order", "", "columns", ""], rows.collect(), &[1, 3]);
+    let (test, train, learned_rows) = (held.test, held.train, held.learned_rows);
+    let how = match held.by {
+        By::Rows(rows) => format!(
+            "of {test} triples about {rows} rows that were held out; learned from {train} about the other {learned_rows} rows"
+        ),
+        By::Triples => format!("of {test} triples that were held out; learned from the other {train}"),
+        By::Folds(folds) => {
+            format!("of {test} triples, each held out once in {folds} folds; learned from the others")
+        }
     };
-    text
+    let penalties = match (has_penalties, held.by) {
+        (true, By::Rows(_) | By::Triples) => ", with the penalties that were chosen without those held out",
+        _ => "",
+    };
+    format!("{text}\n {how}.\n The kernel above is learned from all triples{penalties}.\n")
 }
 
 fn short(share: f64) -> String {

@@ -1,15 +1,15 @@
 //! What was learned, for a script to read.
 
-use super::holdout::Held;
+use super::holdout::{By, Held, Judged};
 use super::page::own_kernel;
-use super::{Result_, by_score};
+use super::{Findings, by_score};
 use crate::args::ScaleArg;
 use kernsift::Context;
 use kernsift::learn::design::Designed;
 use serde_json::{Map, Value, json};
 
 /// The whole record.
-pub fn record(result: &Result_, ctx: &Context) -> Value {
+pub fn record(result: &Findings, ctx: &Context) -> Value {
     let (stated, learned) = (result.stated, &result.made.learned);
     let data = &stated.loaded.prepared.data;
     let names = data.names();
@@ -74,17 +74,26 @@ fn mixture(designed: &Designed, names: &[String]) -> Value {
 }
 
 fn held_out(held: &Held) -> Value {
-    let trials = held.made.designed.as_ref().map(|designed| &designed.mixture.trials);
+    let designed = held.made.as_ref().and_then(|made| made.designed.as_ref());
+    let (by, rows, folds) = match held.by {
+        By::Rows(rows) => ("rows", Some(rows), None),
+        By::Triples => ("triplets", None, None),
+        By::Folds(folds) => ("triplets", None, Some(folds)),
+    };
+    let each = |value: fn(&Judged) -> Value| -> Map<String, Value> {
+        held.judged.iter().map(|judged| (judged.method.clone(), value(judged))).collect()
+    };
     json!({
-        "by": if held.rows.is_some() { "rows" } else { "triplets" },
-        "rows": held.rows,
+        "by": by,
+        "rows": rows,
+        "folds": folds,
         "learned_rows": held.learned_rows,
         "triplets": held.test,
         "learned_triplets": held.train,
         "straddling": held.straddling,
-        "trials": trials,
-        "accuracy": held.judged.iter().map(|j| (j.method.clone(), json!(j.accuracy))).collect::<Map<_, _>>(),
-        "columns": held.judged.iter().map(|j| (j.method.clone(), json!(j.columns))).collect::<Map<_, _>>(),
-        "status": held.judged.iter().map(|j| (j.method.clone(), json!(j.status))).collect::<Map<_, _>>(),
+        "trials": designed.map(|designed| &designed.mixture.trials),
+        "accuracy": each(|judged| json!(judged.accuracy)),
+        "columns": each(|judged| json!(judged.columns)),
+        "converged": each(|judged| json!(judged.converged)),
     })
 }
