@@ -32,7 +32,7 @@ pub fn print(text: &str) -> std::io::Result<()> {
 
 /// A line of a page: what it is about, its value, and what to think of it.
 pub fn fact(name: &str, value: &str, remark: &str) -> String {
-    format!("  {name:<22}{value:<9}{remark}").trim_end().to_owned() + "\n"
+    format!("  {name:<22}{value:<8} {remark}").trim_end().to_owned() + "\n"
 }
 
 /// A number with four digits that matter.

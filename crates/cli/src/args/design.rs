@@ -38,20 +38,22 @@ pub struct DesignArgs {
     #[arg(long)]
     pub json: bool,
     /// Triples to learn from, three columns (.csv .tsv, also with .gz): the row, the row it is more like, the
-    /// row it is less like; rows are counted from 1, the header left out [default: drawn from the target]
+    /// row it is less like; rows are counted from 1, the header left out. The last column of DATA is a feature
+    /// then, unless it is called target, class, label or y [default: drawn from the target]
     #[arg(long, value_name = "FILE", help_heading = "Triples")]
     pub triplets: Option<PathBuf>,
     /// The column of DATA by which the triples name rows; it is not a feature then
     #[arg(long, value_name = "COL", help_heading = "Triples")]
     pub ids: Option<String>,
-    /// The number of the first row in the triples [default: 1]
+    /// The number by which triples call the first row of DATA [default: 1]
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1), help_heading = "Triples")]
     pub origin: Option<u8>,
     /// Triples to draw from the target: a row, one of its class (or with a near number), one of another (or
     /// with a far number) [default: 1500]
     #[arg(short, long, value_name = "N", help_heading = "Triples")]
     pub n_triplets: Option<usize>,
-    /// The share of rows that is held out to judge by; 0 for none [default: 0.15]
+    /// The share of rows that is held out to judge by, or of triples where these are few; 0 for none
+    /// [default: 0.15]
     #[arg(long, value_name = "SHARE", value_parser = share, allow_hyphen_values = true, help_heading = "Judging")]
     pub hold_out: Option<f64>,
     /// Learners that are judged beside it, separated by commas; or 'all', or 'none' [default:

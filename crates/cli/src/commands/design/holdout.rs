@@ -1,6 +1,6 @@
 //! How good kernels are on triples that they were not learned from.
 
-use super::options::typed;
+use super::options::advised;
 use super::triples::Stated;
 use super::{Made, learn};
 use crate::args::{DesignArgs, ScaleArg};
@@ -122,7 +122,7 @@ pub fn hold_out(
                         made = Some(own);
                     }
                 }
-                Err(error) if place == 0 || error.is_interrupted() => return Err(typed(error)),
+                Err(error) if place == 0 || error.is_interrupted() => return Err(advised(error, learner)),
                 Err(error) => failure = Some(error),
             }
         }
