@@ -143,3 +143,21 @@ impl Observer for Console {
         STOP.load(Ordering::Relaxed)
     }
 }
+
+/// Passes on progress and the wish to stop, and keeps the rest to itself: for a first run of work that is done again.
+pub struct Rehearsal<'a> {
+    /// Who listens.
+    pub console: &'a Console,
+    /// What the work is for.
+    pub aim: &'static str,
+}
+
+impl Observer for Rehearsal<'_> {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        self.console.progress(&format!("{}: {stage}", self.aim), done, total);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.console.interrupted()
+    }
+}

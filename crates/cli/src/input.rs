@@ -53,11 +53,12 @@ pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Resul
 
 fn load_with(args: &TableArgs, missing: Missing, console: &Console) -> std::result::Result<Loaded, Failure> {
     let table = read(&args.data, args.no_header, console)?;
-    let prepared = prepare(args, missing, &table).map_err(|e| e.in_file(Path::new(&args.data)))?;
-    prepared.notes.iter().for_each(|note| console.inform(note));
-    let target =
-        prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
-    Ok(Loaded { name: args.data.clone(), prepared, target })
+    Ok(prepare(args, TargetChoice::Guess, missing, &table, console)?)
+}
+
+/// Prepares a table that was read already. `usual` says which target is taken if the user names none.
+pub fn load_table(args: &TableArgs, usual: TargetChoice, table: &Table, console: &Console) -> Result<Loaded> {
+    prepare(args, usual, missing(args.missing), table, console)
 }
 
 fn missing(rule: MissingArg) -> Missing {
@@ -70,9 +71,15 @@ fn missing(rule: MissingArg) -> Missing {
     }
 }
 
-fn prepare(args: &TableArgs, missing: Missing, table: &Table) -> Result<Prepared> {
+fn prepare(
+    args: &TableArgs,
+    usual: TargetChoice,
+    missing: Missing,
+    table: &Table,
+    console: &Console,
+) -> Result<Loaded> {
     let target = match args.target.as_deref() {
-        None => TargetChoice::Guess,
+        None => usual,
         // A column that is really called 'none' wins.
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
         Some(name) => TargetChoice::Named(name.to_owned()),
@@ -91,7 +98,11 @@ fn prepare(args: &TableArgs, missing: Missing, table: &Table) -> Result<Prepared
             CategoricalArg::Ordinal => Categorical::Ordinal,
         },
     };
-    prepare.fit(table)
+    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    prepared.notes.iter().for_each(|note| console.inform(note));
+    let target =
+        prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
+    Ok(Loaded { name: args.data.clone(), prepared, target })
 }
 
 /// Refuses places for results that cannot be written to, or that something is read from, before

@@ -42,6 +42,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
         Command::Select(args) => commands::select::run(args, &ctx, console),
         Command::Compare(args) => commands::compare::run(args, &ctx, console),
         Command::Basis(args) => commands::basis::run(args, &ctx, console),
+        Command::Design(args) => commands::design::run(args, &ctx, console),
         Command::Apply(args) => commands::apply::run(args, &ctx, console),
         Command::Data(args) => commands::data::run(args, &ctx, console),
         Command::Methods(args) => commands::methods::run(args, console),

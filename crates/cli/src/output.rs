@@ -32,7 +32,7 @@ pub fn print(text: &str) -> std::io::Result<()> {
 
 /// A line of a page: what it is about, its value, and what to think of it.
 pub fn fact(name: &str, value: &str, remark: &str) -> String {
-    format!("  {name:<22}{value:<9}{remark}").trim_end().to_owned() + "\n"
+    format!("  {name:<22}{value:<8} {remark}").trim_end().to_owned() + "\n"
 }
 
 /// A number with four digits that matter.
@@ -46,6 +46,12 @@ pub fn number(value: f64) -> String {
     } else {
         format!("{value:.3e}")
     }
+}
+
+/// A share as the user would say it.
+pub fn percent(share: f64) -> String {
+    let text = number(100.0 * share);
+    format!("{} %", if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
 }
 
 /// A bar of `share` of `width` cells, in steps of an eighth.
@@ -111,6 +117,12 @@ mod tests {
     fn numbers_have_four_digits() {
         let text = [0.0, 1.0, 0.06123, 123.456, 98765.0, 1e-9, 3.2e11].map(number);
         assert_eq!(text, ["0", "1.000", "0.06123", "123.5", "98765", "1.000e-9", "3.200e11"]);
+    }
+
+    #[test]
+    fn shares_are_said_as_percent() {
+        let text = [0.0, 0.15, 0.125, 0.5, 1.0].map(percent);
+        assert_eq!(text, ["0 %", "15 %", "12.5 %", "50 %", "100 %"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What can be typed. Help texts are written here and end with an example that the tests run.
 
 mod compare;
+mod design;
 mod scores;
 mod select;
 mod shared;
@@ -8,6 +9,7 @@ mod transform;
 mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
+pub use design::{BaseArg, DesignArgs, GroupArg, PsdArg};
 pub use scores::{
     ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
     ScoreOptions, StatisticArg, UnitsArg,
@@ -68,7 +70,9 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost
     Basis(Box<BasisArgs>),
-    /// Apply a saved selection or basis to new data
+    /// Learn a kernel from triples, 'this row is more like that one than the other', and which columns it needs
+    Design(Box<DesignArgs>),
+    /// Apply a saved selection, basis or kernel to new data
     Apply(ApplyArgs),
     /// List, export or make data sets
     Data(DataArgs),
@@ -99,6 +103,14 @@ pub struct BasisArgs {
     /// The kernel.
     #[command(flatten)]
     pub kernel: KernelArgs,
+    /// A kernel that `kernsift design --save` wrote, with its columns and their scale
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["kernel", "gamma", "degree", "coef0", "width_for_dim", "scale"],
+        help_heading = "Kernel"
+    )]
+    pub kernel_file: Option<PathBuf>,
     /// What some bases have.
     #[command(flatten)]
     pub options: BasisOptions,
@@ -122,7 +134,7 @@ pub struct BasisArgs {
 /// `apply`
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv"
+    after_help = "Example:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv\n  kernsift design builtin:wine --save kernel.ks\n  kernsift apply kernel.ks builtin:wine --out alike.csv"
 )]
 pub struct ApplyArgs {
     /// A file made by --save
@@ -135,6 +147,13 @@ pub struct ApplyArgs {
     /// Write the classes that the model predicts instead of its features
     #[arg(long)]
     pub predict: bool,
+    /// A saved kernel: compare with these rows instead of the rows of DATA among themselves
+    #[arg(long, value_name = "DATA2")]
+    pub against: Option<String>,
+    /// A saved kernel: add its noise part, which makes the matrix positive semidefinite on the rows it was
+    /// learned from
+    #[arg(long)]
+    pub with_noise: bool,
     /// Write here instead of to standard output (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -84,6 +84,22 @@ pub fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A number of 0 or more.
+pub fn zero_or_more(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("a number of 0 or more is expected".into()),
+    }
+}
+
+/// A share that leaves something over.
+pub fn share(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("a share of 0 or more and below 1 is expected".into()),
+    }
+}
+
 /// How many columns leave in a round.
 pub fn step(text: &str) -> Result<kernsift::select::Step, String> {
     use kernsift::select::{Step, Wanted};
@@ -143,6 +159,8 @@ mod tests {
         for wrong in ["", "a", "4..1", "1..9:0", "3:2", "1..", "1..1000000000", "-1"] {
             assert!(list(wrong).is_err(), "{wrong}");
         }
+        assert!(zero_or_more("0").is_ok() && zero_or_more("-1").is_err() && zero_or_more("nan").is_err());
+        assert!(share("0").is_ok() && share("0.99").is_ok() && share("1").is_err() && share("-0.1").is_err());
         assert!(positive("0").is_err() && positive("inf").is_err() && positive(" 2.5").is_ok());
     }
 

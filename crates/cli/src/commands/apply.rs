@@ -1,6 +1,7 @@
 //! `kernsift apply`
 
 use crate::args::ApplyArgs;
+use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{column, keep_inputs, read};
@@ -20,6 +21,13 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
             model.method()
         )));
     }
+    if model.kernel().is_ok() {
+        return compare_rows(args, &model, ctx, console);
+    }
+    refuse(
+        &format!("a model made by {}, which is no learned kernel", model.method()),
+        &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
+    )?;
     let table = read(&args.data, args.no_header, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
@@ -48,6 +56,38 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         None => write_table_to(&mut std::io::stdout().lock(), &names, x.view(), &extra)?,
     }
     console.inform(&summary);
+    Ok(())
+}
+
+/// Writes how alike rows are by a learned kernel, a line for each row of the table.
+fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let against = args.against.as_deref();
+    if let Some(path) = &args.out {
+        let inputs = [Path::new(&args.data), &args.model].into_iter().chain(against.map(Path::new));
+        keep_inputs(path, "--out", &inputs.collect::<Vec<_>>())?;
+        check_table(path, &[])?;
+    }
+    let rows_of = |name: &str| -> Result<_, Failure> {
+        let table = read(name, args.no_header, console)?;
+        let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
+        let left_out = table.n_rows() - found.1.len();
+        if left_out > 0 {
+            let total = table.n_rows();
+            console.inform(&format!("{name}: {left_out} of {total} rows have empty cells and were left out"));
+        }
+        Ok(found)
+    };
+    let (x, rows) = rows_of(&args.data)?;
+    let other = against.map(rows_of).transpose()?;
+    let gram = model.gram(&x, other.as_ref().map(|(z, _)| z), args.with_noise, ctx)?;
+    // Rows are counted as in their table, from 1.
+    let columns = other.as_ref().map_or(&rows, |(_, rows)| rows);
+    let names: Vec<String> = columns.iter().map(|row| format!("row{}", row + 1)).collect();
+    match &args.out {
+        Some(path) => write_table(path, &names, gram.view(), &[])?,
+        None => write_table_to(&mut std::io::stdout().lock(), &names, gram.view(), &[])?,
+    }
+    console.inform(&format!("{} rows against {}", gram.nrows(), gram.ncols()));
     Ok(())
 }
 

@@ -1,10 +1,11 @@
 //! `kernsift basis`
 
-use crate::args::{BasisArgs, ScaleArg};
+use super::kernel_file::LearnedKernel;
+use crate::args::BasisArgs;
 use crate::commands::options::{configure_basis, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, describe_target, load, read};
+use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
 use crate::output::{curve, fact, number, print};
 use kernsift::basis::{BasisMethod, Kobl, Summary, Threshold, set_width_for_dim};
 use kernsift::data::Dataset;
@@ -19,9 +20,22 @@ use std::time::Instant;
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let mut method = BasisMethod::by_name(&args.method)?;
     configure(&mut method, args)?;
-    let loaded = load(&args.table, console)?;
+    let kernel = args.kernel_file.as_ref().map(|file| LearnedKernel::read(file)).transpose()?;
+    let loaded = match &kernel {
+        Some(kernel) => kernel.load(&args.table, console)?,
+        None => load(&args.table, console)?,
+    };
     check_outputs(&args.out, &args.save, &loaded, &args.test)?;
-    let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
+    if let (Some(path), Some(file)) = (args.out.as_ref().or(args.save.as_ref()), &args.kernel_file) {
+        keep_inputs(path, "the result", &[file])?;
+    }
+    let (data, scaler) = match &kernel {
+        Some(kernel) => {
+            *method.kernel_mut() = kernel.choice();
+            kernel.scaled(&loaded.prepared.data)?
+        }
+        None => scaled(&loaded.prepared.data, args.scale, console)?,
+    };
     let start = Instant::now();
     if let Some(wanted) = args.options.width_for_dim {
         set_width(&mut method, &data, wanted, ctx).map_err(typed)?;
@@ -44,14 +58,14 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         model.save(path)?;
     }
     if args.json {
-        let record = record(&loaded, &fit.map, args, ctx, test_cost, seconds);
+        let record = record(&loaded, &fit.map, model.scaler.is_some(), ctx, test_cost, seconds);
         return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
     }
     let threshold = match &method {
         BasisMethod::Kobl(kobl) => threshold_curve(kobl, fit.map.summary()),
         _ => None,
     };
-    Ok(print(&page(&loaded, &fit.map, args.scale, test_cost, threshold.as_deref()))?)
+    Ok(print(&page(&loaded, &fit.map, model.scaler.is_some(), test_cost, threshold.as_deref()))?)
 }
 
 /// Puts the options into the method, and refuses those that it does not have.
@@ -113,7 +127,7 @@ fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Option<Vec<f64>> {
 fn record(
     loaded: &Loaded,
     map: &FeatureMap,
-    args: &BasisArgs,
+    is_scaled: bool,
     ctx: &Context,
     test_cost: Option<f64>,
     seconds: f64,
@@ -125,7 +139,7 @@ fn record(
         "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
         "method": summary.method,
         "kernel": map.kernel(),
-        "scaled": args.scale == ScaleArg::Standard,
+        "scaled": is_scaled,
         "seed": ctx.seed,
         "n_components": map.n_components(),
         "pivots": summary.pivots,
@@ -142,12 +156,12 @@ fn record(
 fn page(
     loaded: &Loaded,
     map: &FeatureMap,
-    scale: ScaleArg,
+    is_scaled: bool,
     test_cost: Option<f64>,
     threshold: Option<&[f64]>,
 ) -> String {
     let (data, summary) = (&loaded.prepared.data, map.summary());
-    let scaling = if scale == ScaleArg::Standard { "standardised" } else { "as they are" };
+    let scaling = if is_scaled { "standardised" } else { "as they are" };
     let mut text = format!(
         "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
         loaded.name,

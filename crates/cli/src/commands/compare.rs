@@ -5,7 +5,7 @@ use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
-use crate::output::{number, print, table};
+use crate::output::{number, percent, print, table};
 use kernsift::data::write::{check_place, write_atomic};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::error::bytes;
@@ -242,7 +242,7 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
         SplitChoice::Dealt(Splits::Folds { folds, repeats }) => format!("{repeats} times {folds} folds"),
         SplitChoice::Dealt(Splits::Holdout { test_share, repeats }) => {
-            format!("{repeats} times {} of the rows kept back", percent_of(*test_share))
+            format!("{repeats} times {} of the rows kept back", percent(*test_share))
         }
         SplitChoice::Given(folds) => format!("{} splits", folds.len()),
     };
@@ -337,10 +337,6 @@ fn p_value(cell: &Cell, _: Measure) -> String {
         Some(p) => format!("{p:.3}"),
         None => String::new(),
     }
-}
-
-fn percent_of(share: f64) -> String {
-    format!("{} %", number(100.0 * share).trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// A failure with parameters named as the user typed them.

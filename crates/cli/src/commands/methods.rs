@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::{print, table};
 use kernsift::basis::BASES;
 use kernsift::evaluate::JUDGES;
+use kernsift::learn::LEARNERS;
 use kernsift::method::Info;
 use kernsift::select::SELECTORS;
 use kernsift::space::SPACES;
@@ -13,7 +14,7 @@ use serde_json::json;
 
 /// Lists what there is.
 pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
-    let families: [(&str, &str, &[Info]); 4] = [
+    let families: [(&str, &str, &[Info]); 5] = [
         ("selector", "Selectors (kernsift select -m NAME): which columns matter", &SELECTORS),
         (
             "kernel-space",
@@ -21,6 +22,7 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
             &SPACES,
         ),
         ("basis", "Bases (kernsift basis -m NAME): coordinates in kernel space", &BASES),
+        ("kernel-learner", "Kernel learners (kernsift design -m NAME): which rows are alike", &LEARNERS),
         ("judge", "Judges (kernsift compare --judge NAME): how much features tell about the target", &JUDGES),
     ];
     if args.json {

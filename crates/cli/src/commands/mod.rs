@@ -5,6 +5,8 @@ pub mod basis;
 pub mod compare;
 pub mod completions;
 pub mod data;
+pub mod design;
+mod kernel_file;
 pub mod methods;
 mod options;
 pub mod select;

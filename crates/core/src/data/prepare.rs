@@ -23,6 +23,8 @@ pub enum TargetChoice {
     /// A column called target, class, label or y, else the last.
     #[default]
     Guess,
+    /// A column called target, class, label or y, if there is one.
+    Usual,
     /// This one.
     Named(String),
     /// There is none.
@@ -154,7 +156,7 @@ impl Prepare {
                 Some(name) => Ok(Some((*name).to_owned())),
                 None => Err(Error::unknown_column(name, names.into_iter())),
             },
-            TargetChoice::Guess => {
+            TargetChoice::Guess | TargetChoice::Usual => {
                 if let Table::Sparse { target, .. } = table {
                     return Ok(target.as_ref().map(|t| t.name.clone()));
                 }
@@ -162,6 +164,7 @@ impl Prepare {
                     TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
                 let (name, why) = match (known, names.last()) {
                     (Some(name), _) => (*name, "by its name"),
+                    (None, _) if self.target == TargetChoice::Usual => return Ok(None),
                     (None, Some(name)) => (*name, "the last column; --target none for no target"),
                     (None, None) => return Err(Error::NoFeatures),
                 };
@@ -370,6 +373,11 @@ impl Recipe {
     /// The names of the table's columns that are used.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|c| c.name.as_str())
+    }
+
+    /// How many numbers it makes of a row.
+    pub fn width(&self) -> usize {
+        self.columns.iter().map(ColumnRecipe::width).sum()
     }
 
     /// The target's name, if there was one.
@@ -619,6 +627,10 @@ mod tests {
         let prepared = Prepare::default().fit(&last).unwrap();
         assert_eq!(prepared.notes, ["target: 'b' (the last column; --target none for no target)"]);
         assert_eq!(prepared.data.target(), &Target::Continuous(vec![0.5, 2.0]));
+        let usual = Prepare { target: TargetChoice::Usual, ..prepare.clone() };
+        assert_eq!(usual.fit(&table()).unwrap().notes, ["target: 'class' (by its name)"]);
+        let usual = usual.fit(&last).unwrap();
+        assert!(usual.notes.is_empty() && usual.data.d() == 2 && usual.recipe.width() == 2);
         let none = Prepare { target: TargetChoice::None, ..Prepare::default() }.fit(&last).unwrap();
         assert_eq!((none.data.d(), none.data.target()), (2, &Target::None));
         let named = Prepare { target: TargetChoice::Named("clas".into()), ..prepare };

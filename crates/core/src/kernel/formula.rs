@@ -78,6 +78,32 @@ impl Kernel {
         }
     }
 
+    /// The columns, of `d`, that its values can depend on, in rising order.
+    pub fn columns(&self, d: usize) -> Vec<usize> {
+        let mut seen = vec![false; d];
+        self.mark_columns(&mut seen);
+        (0..d).filter(|&j| seen[j]).collect()
+    }
+
+    fn mark_columns(&self, seen: &mut [bool]) {
+        match self {
+            Self::OnFeature { feature, .. } => {
+                if let Some(seen) = seen.get_mut(*feature) {
+                    *seen = true;
+                }
+            }
+            Self::Sum(parts) => {
+                parts.iter().filter(|(weight, _)| *weight != 0.0).for_each(|(_, k)| k.mark_columns(seen));
+            }
+            Self::Mahalanobis { metric } => {
+                for (seen, row) in seen.iter_mut().zip(metric.rows()) {
+                    *seen |= row.iter().any(|v| *v != 0.0);
+                }
+            }
+            _ => seen.fill(true),
+        }
+    }
+
     /// Checks parameters, and that the kernel can be evaluated on `d` columns.
     pub fn validate(&self, d: usize) -> Result<()> {
         match self {
@@ -231,6 +257,17 @@ mod tests {
         assert_eq!(shown(1.234_56e-9), "rbf(gamma=1.235e-9)");
         assert_eq!(shown(123_456.7), "rbf(gamma=123457)");
         assert_eq!(shown(1e300), "rbf(gamma=1.000e300)");
+    }
+
+    #[test]
+    fn columns_that_play_no_part_are_known() {
+        let on = |feature| Kernel::OnFeature { feature, kernel: Box::new(Kernel::Linear) };
+        assert_eq!(Kernel::WhiteNoise.columns(3), [0, 1, 2]);
+        assert_eq!(on(2).columns(3), [2]);
+        assert_eq!(Kernel::Sum(vec![(1.0, on(2)), (-0.5, on(0)), (0.0, Kernel::Linear)]).columns(3), [0, 2]);
+        let metric = array![[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
+        assert_eq!(Kernel::Mahalanobis { metric }.columns(3), [1]);
+        assert!(Kernel::Sum(vec![(0.0, on(1))]).columns(3).is_empty());
     }
 
     #[test]

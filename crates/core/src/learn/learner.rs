@@ -47,6 +47,15 @@ impl Learned {
             self.kernel.clone()
         }
     }
+
+    /// Whether the parts fit together and to `d` columns, which a file may have broken.
+    pub(crate) fn is_sound(&self, d: usize) -> bool {
+        let right = |v: &f64| v.is_finite() && *v >= 0.0;
+        self.kernel.validate(d).is_ok()
+            && right(&self.noise)
+            && self.scores.len() == d
+            && self.scores.iter().all(right)
+    }
 }
 
 /// How the search for a kernel ended.

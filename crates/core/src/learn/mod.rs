@@ -3,12 +3,17 @@
 //! | learner | what it learns |
 //! |---|---|
 //! | [`KernelDesign`] | a mixture of kernels, and which columns it needs, by linear programming |
-//! | [`XingMetric`] | a metric in which similar rows are near and dissimilar ones far |
+//! | [`XingMetric`] | a metric, full or diagonal, from pairs that are alike and pairs that are not |
+//! | [`SingleKernel`], [`UniformAverage`] | nothing: what learned kernels are held against |
 
+mod catalog;
 pub mod design;
 mod learner;
-mod xing;
+mod single;
+pub mod xing;
 
+pub use catalog::{LEARNERS, LearnerMethod};
 pub use design::{Designed, KernelDesign};
 pub use learner::{KernelLearner, Learned, Status};
+pub use single::{SingleKernel, UniformAverage};
 pub use xing::{MetricForm, XingMetric};

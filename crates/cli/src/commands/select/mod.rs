@@ -14,6 +14,7 @@ use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::basis::BASES;
+use kernsift::learn::LEARNERS;
 use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
@@ -35,6 +36,9 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
             "{name} is a basis and selects nothing; use `kernsift basis -m {name}`, or one of {}",
             SPACES.map(|info| info.name).join(", ")
         )));
+    }
+    if LEARNERS.iter().any(|info| info.name == name) {
+        return Err(Failure::Input(format!("{name} learns a kernel; use `kernsift design -m {name}`")));
     }
     let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
     Err(Error::unknown_name("method", name, names).into())

@@ -168,7 +168,7 @@ fn numbered(cell: &str, n: usize, origin: usize) -> std::result::Result<usize, S
     let text = shorten(cell);
     let Ok(number) = cell.parse::<f64>() else {
         return Err(format!(
-            "'{text}' is not a row number; if rows are named by ids, say which column has them"
+            "'{text}' is not a row number; if triples name rows by ids, say with --ids which column has them"
         ));
     };
     // Programs that know gaps write whole numbers with a point.
@@ -180,9 +180,9 @@ fn numbered(cell: &str, n: usize, origin: usize) -> std::result::Result<usize, S
         return Ok(number as usize - origin);
     }
     let hint = if number == 0.0 {
-        "; if the file counts from 0, say so"
+        "; if the file counts from 0, use --origin 0"
     } else if number == most && origin == 0 {
-        "; if the file counts from 1, say so"
+        "; if the file counts from 1, use --origin 1"
     } else {
         ""
     };
@@ -316,13 +316,13 @@ mod tests {
             line("1,2,3\n \n1,2,0\n"),
             "t.csv: line 3, column 3: there is no row 0: the data have 9 rows, counted from 1; if the file \
              counts \
-             from 0, say so"
+             from 0, use --origin 0"
         );
         assert_eq!(
             message("t.csv", "0,1,9\n", &Naming::Numbers { n: 9, origin: 0 }),
             "t.csv: line 1, column 3: there is no row 9: the data have 9 rows, counted from 0; if the file \
              counts \
-             from 1, say so"
+             from 1, use --origin 1"
         );
         for huge in ["-1", "1e300", "99999999999999999999999999"] {
             assert!(line(&format!("1,2,{huge}\n")).contains(&format!("there is no row {huge}: the data")));
@@ -334,13 +334,13 @@ mod tests {
         assert!(line("1,2,nan\n").contains("'nan' is not a row number"));
         assert_eq!(
             line("ann,bob,cy\nann,cy,bob\n"),
-            "t.csv: line 2, column 1: 'ann' is not a row number; if rows are named by ids, say which column \
-             has them"
+            "t.csv: line 2, column 1: 'ann' is not a row number; if triples name rows by ids, say with --ids \
+             which column has them"
         );
         assert_eq!(
             line("1,two,3\n"),
-            "t.csv: line 1, column 2: 'two' is not a row number; if rows are named by ids, say which column \
-             has them"
+            "t.csv: line 1, column 2: 'two' is not a row number; if triples name rows by ids, say with --ids \
+             which column has them"
         );
         assert_eq!(
             line("1,2,3\n4,,5\n"),

@@ -5,7 +5,7 @@
 //! | [`read`] | triples that a person wrote down, by row numbers or [`Ids`] |
 //! | [`from_labels`], [`from_numbers`], [`from_target`] | triples drawn from what is known about the rows |
 //! | [`check`] | refuses what cannot be used, and counts what is doubtful |
-//! | [`split_points`], [`hold_out_points`], [`hold_out_triplets`] | triples to learn from and to judge by |
+//! | [`split_points`], [`hold_out_points`], [`hold_out_triplets`], [`triplet_folds`] | triples to learn from and to judge by |
 //!
 //! In memory rows are counted from 0; in files and messages about them from 1, unless told otherwise.
 
@@ -20,7 +20,7 @@ pub use check::{TripletReport, check};
 pub use draw::{from_labels, from_labels_within, from_target};
 pub use file::{Ids, Naming, read};
 pub use numbers::{from_numbers, from_numbers_within};
-pub use split::{HeldOut, apply_split, hold_out_points, hold_out_triplets, split_points};
+pub use split::{HeldOut, apply_split, hold_out_points, hold_out_triplets, split_points, triplet_folds};
 
 /// Row `i` is more like row `j` than row `k`.
 pub type Triplet = [usize; 3];

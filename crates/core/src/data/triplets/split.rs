@@ -70,27 +70,59 @@ pub fn apply_split(triplets: &[Triplet], split: Fold) -> Result<HeldOut> {
 
 /// Splits the triples themselves, whatever their rows. Repetitions and opposites of a triple stay with it.
 pub fn hold_out_triplets(triplets: &[Triplet], test_share: f64, seed: u64) -> Result<HeldOut> {
-    let statement = |&[i, j, k]: &Triplet| [i, j.min(k), j.max(k)];
-    let mut statements: Vec<Triplet> = triplets.iter().map(statement).collect();
-    statements.sort_unstable();
-    statements.dedup();
     if !(test_share > 0.0 && test_share < 1.0) {
-        return Err(Error::param("splitting triples", "test_share", "between 0 and 1", test_share));
+        return Err(Error::param(NAME, "test_share", "between 0 and 1", test_share));
     }
+    let statements = statements(triplets, 2)?;
     let n = statements.len();
-    if n < 2 {
-        return Err(Error::Shape {
-            what: "triples to split that are not repetitions or opposites".into(),
-            expected: "at least 2".into(),
-            got: n.to_string(),
-        });
-    }
     let wanted = ((test_share * n as f64).round() as usize).clamp(1, n - 1);
     let mut is_test = vec![false; n];
     Rng::stream(seed, "splits").sample(n, wanted).into_iter().for_each(|at| is_test[at] = true);
-    let place = |t: &Triplet| statements.partition_point(|s| *s < statement(t));
-    let (test, train): (Vec<Triplet>, Vec<Triplet>) = triplets.iter().partition(|t| is_test[place(t)]);
-    Ok(HeldOut { points: Fold { train: points(&train), test: points(&test) }, train, test, straddling: 0 })
+    Ok(parted(triplets, |t| is_test[place(&statements, t)]))
+}
+
+/// Deals the triples themselves into folds, so that each is judged once. Repetitions and opposites of a triple stay with it.
+pub fn triplet_folds(triplets: &[Triplet], folds: usize, seed: u64) -> Result<Vec<HeldOut>> {
+    if folds < 2 {
+        return Err(Error::param(NAME, "folds", "2 or more", folds));
+    }
+    let statements = statements(triplets, folds)?;
+    let mut order: Vec<usize> = (0..statements.len()).collect();
+    Rng::stream(seed, "splits").shuffle(&mut order);
+    let mut fold_of = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(dealt, &at)| fold_of[at] = dealt % folds);
+    Ok((0..folds).map(|fold| parted(triplets, |t| fold_of[place(&statements, t)] == fold)).collect())
+}
+
+const NAME: &str = "splitting triples";
+
+/// What a triple is about, whichever way it says it.
+fn statement(&[i, j, k]: &Triplet) -> Triplet {
+    [i, j.min(k), j.max(k)]
+}
+
+/// All that triples are about, each once and in order; there must be so many.
+fn statements(triplets: &[Triplet], need: usize) -> Result<Vec<Triplet>> {
+    let mut statements: Vec<Triplet> = triplets.iter().map(statement).collect();
+    statements.sort_unstable();
+    statements.dedup();
+    if statements.len() < need {
+        return Err(Error::Shape {
+            what: "triples to split that are not repetitions or opposites".into(),
+            expected: format!("at least {need}"),
+            got: statements.len().to_string(),
+        });
+    }
+    Ok(statements)
+}
+
+fn place(statements: &[Triplet], triplet: &Triplet) -> usize {
+    statements.partition_point(|s| *s < statement(triplet))
+}
+
+fn parted(triplets: &[Triplet], is_test: impl Fn(&Triplet) -> bool) -> HeldOut {
+    let (test, train): (Vec<Triplet>, Vec<Triplet>) = triplets.iter().partition(|t| is_test(t));
+    HeldOut { points: Fold { train: points(&train), test: points(&test) }, train, test, straddling: 0 }
 }
 
 #[cfg(test)]
@@ -167,5 +199,33 @@ mod tests {
         let message = |t: &[Triplet], share| hold_out_triplets(t, share, 0).unwrap_err().to_string();
         assert!(message(&[[0, 1, 2], [0, 2, 1]], 0.5).contains("expected at least 2, got 1"));
         assert!(message(&triplets, 0.0).contains("'test_share' must be between 0 and 1"));
+    }
+
+    #[test]
+    fn folds_judge_every_triple_once() {
+        let classes = Classes::from_codes((0..30).map(|i| i % 3).collect());
+        let mut triplets = from_labels(&classes, 50, 1).unwrap();
+        triplets.push(triplets[7]);
+        let [i, j, k] = triplets[8];
+        triplets.push([i, k, j]);
+        let folds = triplet_folds(&triplets, 7, 3).unwrap();
+        let mut judged: Vec<Triplet> = folds.iter().flat_map(|held| held.test.clone()).collect();
+        let mut all = triplets.clone();
+        (judged.sort_unstable(), all.sort_unstable());
+        assert_eq!(judged, all);
+        for held in &folds {
+            assert_eq!(held.train.len() + held.test.len(), 52);
+            // 50 statements in 7 folds, and the likes of two of them.
+            assert!((7..=10).contains(&held.test.len()), "{}", held.test.len());
+            let about: Vec<Triplet> = held.test.iter().map(statement).collect();
+            assert!(
+                !held.train.iter().any(|t| about.contains(&statement(t))),
+                "no other half is learned from"
+            );
+        }
+        assert_eq!(triplet_folds(&triplets, 7, 3).unwrap(), folds);
+        let message = |folds| triplet_folds(&triplets[..3], folds, 0).unwrap_err().to_string();
+        assert!(message(4).contains("expected at least 4, got 3"));
+        assert!(message(1).contains("'folds' must be 2 or more"));
     }
 }

@@ -4,11 +4,16 @@
 //! CRC-32 (u32), then the content as MessagePack; numbers are little-endian. The file holds data only,
 //! nothing that is ever run. Length and checksum are compared before anything is decoded.
 
+mod kernel;
+#[cfg(test)]
+mod tests;
+
 use crate::basis::FeatureMap;
 use crate::context::Context;
 use crate::data::write::write_atomic;
 use crate::data::{Recipe, Rows, Standardizer, Table};
 use crate::error::{Error, Result, need_columns};
+use crate::learn::Learned;
 use crate::select::Selection;
 use crate::space::KernelSpace;
 use ndarray::Array2;
@@ -18,10 +23,10 @@ use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"kernsift";
 /// The format that is written; older ones are read as well.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER: usize = 24;
 
-/// A basis, a selection or both together with the preparation of its data.
+/// A basis, a selection or both, or a learned kernel, together with the preparation of its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// The columns that the scaler and the content expect, in order.
@@ -45,10 +50,13 @@ pub enum Content {
     Selection(Selection),
     /// A choice of directions of kernel space, with the classes of the training rows.
     Space(KernelSpace),
+    /// A kernel learned from triples.
+    Kernel(Learned),
 }
 
 impl Model {
-    /// The names of the columns that [`Model::apply`] gives.
+    /// The names of the columns that [`Model::apply`] gives. A learned kernel gives as many columns as there are rows, which
+    /// have no names beforehand.
     pub fn output_names(&self) -> Vec<String> {
         match &self.content {
             Content::Map(map) => {
@@ -58,6 +66,7 @@ impl Model {
                 selection.selected().iter().map(|&j| self.names[j].clone()).collect()
             }
             Content::Space(space) => space.output_names(),
+            Content::Kernel(_) => vec![],
         }
     }
 
@@ -67,16 +76,19 @@ impl Model {
             Content::Map(map) => &map.summary().method,
             Content::Selection(selection) => &selection.method,
             Content::Space(space) => space.method(),
+            Content::Kernel(learned) => &learned.method,
         }
     }
 
-    /// Maps rows whose columns are those of `names`, or keeps the columns that were selected.
+    /// Maps rows whose columns are those of `names`, or keeps the columns that were selected. A learned kernel gives the
+    /// Gram matrix of the rows, without its noise part; see [`Model::gram`] for more.
     pub fn apply(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
         self.check_width(x)?;
         match &self.content {
             Content::Selection(selection) => Ok(x.take_columns(selection.selected()).to_dense()),
             Content::Map(map) => map.transform(&*self.scaled(x)?, ctx),
             Content::Space(space) => space.transform(&*self.scaled(x)?, ctx),
+            Content::Kernel(_) => self.gram(x, None, false, ctx),
         }
     }
 
@@ -122,6 +134,10 @@ impl Model {
             let (recipe, places) = recipe.restricted(selection.selected());
             let (data, rows) = recipe.apply(table)?;
             return Ok((data.x().take_columns(&places).to_dense(), rows));
+        }
+        if let Content::Kernel(_) = &self.content {
+            let (x, rows) = self.kernel_rows(table, false)?;
+            return Ok((self.gram(&x, None, false, ctx)?, rows));
         }
         let (data, rows) = recipe.apply(table)?;
         Ok((self.apply(data.x(), ctx)?, rows))
@@ -204,6 +220,7 @@ impl Model {
             s.shift.len() == d && s.scale.len() == d && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
         });
         let sound = sound
+            && self.recipe.as_ref().is_none_or(|recipe| recipe.width() == d)
             && match &self.content {
                 Content::Map(map) => {
                     map.check()?;
@@ -214,123 +231,8 @@ impl Model {
                     space.check()?;
                     space.map().n_inputs() == d
                 }
+                Content::Kernel(learned) => learned.is_sound(d),
             };
         if sound { Ok(()) } else { Err(Error::Model { why: "its parts do not fit together".into() }) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::basis::{Basis, Kobl};
-    use crate::data::{Column, Missing, Prepare};
-    use crate::select::{FisherScore, Selector, Wanted};
-
-    fn table() -> Table {
-        let column =
-            |name: &str, f: fn(f64) -> f64| Column::numeric(name, (0..12).map(|i| f(f64::from(i))).collect());
-        Table::new(vec![
-            column("a", |i| i),
-            column("b", |i| (i * 1.7).sin()),
-            column("class", |i| f64::from(u8::from(i > 5.0))),
-        ])
-        .unwrap()
-    }
-
-    fn models() -> [Model; 2] {
-        let ctx = Context::default();
-        let prepared = Prepare::default().fit(&table()).unwrap();
-        let scaler = Standardizer::fit(prepared.data.x());
-        let scaled = prepared.data.with_x(scaler.apply(prepared.data.x()).unwrap()).unwrap();
-        let names = prepared.data.names().to_vec();
-        let map = Content::Map(Kobl::default().fit(&scaled, &ctx).unwrap().map);
-        let selection = FisherScore::default().select(&prepared.data, Wanted::Count(1), &ctx).unwrap();
-        let recipe = Some(prepared.recipe);
-        [
-            Model { names: names.clone(), recipe: recipe.clone(), scaler: Some(scaler), content: map },
-            Model { names, recipe, scaler: None, content: Content::Selection(selection) },
-        ]
-    }
-
-    #[test]
-    fn what_is_saved_comes_back() {
-        for model in models() {
-            let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
-            assert_eq!(back, model);
-            let ctx = Context::default();
-            assert_eq!(back.apply_table(&table(), &ctx).unwrap(), model.apply_table(&table(), &ctx).unwrap());
-        }
-    }
-
-    #[test]
-    fn a_selection_gives_back_its_columns_unscaled() {
-        let [_, selection] = models();
-        assert_eq!(selection.output_names(), ["a"]);
-        let (x, rows) = selection.apply_table(&table(), &Context::default()).unwrap();
-        assert_eq!(x.column(0).to_vec(), (0..12).map(f64::from).collect::<Vec<_>>());
-        assert_eq!(rows.len(), 12);
-        // The other column need not be there.
-        let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
-        assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
-    }
-
-    #[test]
-    fn gaps_that_were_kept_are_kept_again_or_refused() {
-        let [mut map, mut selection] = models();
-        let recipe = Prepare { missing: Missing::Keep, ..Prepare::default() }.fit(&table()).unwrap().recipe;
-        let new =
-            Table::new(vec![Column::numeric("a", vec![f64::NAN, 2.0]), Column::numeric("b", vec![1.0, 2.0])])
-                .unwrap();
-        let ctx = Context::default();
-        selection.recipe = Some(recipe.clone());
-        let selection = Model::from_bytes(&selection.to_bytes().unwrap()).unwrap();
-        let (x, rows) = selection.apply_table(&new, &ctx).unwrap();
-        assert!(x[[0, 0]].is_nan() && x[[1, 0]] == 2.0 && rows == [0, 1]);
-        map.recipe = Some(recipe);
-        let map = Model::from_bytes(&map.to_bytes().unwrap()).unwrap();
-        let error = map.apply_table(&new, &ctx).unwrap_err().to_string();
-        assert!(error.starts_with("row 1, column 'a': missing value, and kobl needs every cell"), "{error}");
-    }
-
-    #[test]
-    fn every_flipped_byte_and_every_cut_is_refused() {
-        let bytes = models()[0].to_bytes().unwrap();
-        for i in 0..bytes.len() {
-            let mut altered = bytes.clone();
-            altered[i] ^= 0x20;
-            assert!(Model::from_bytes(&altered).is_err(), "byte {i}");
-            assert!(Model::from_bytes(&bytes[..i]).is_err(), "cut at {i}");
-        }
-    }
-
-    #[test]
-    fn messages_say_what_is_wrong() {
-        let bytes = models()[0].to_bytes().unwrap();
-        let message = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
-        assert!(message(b"a,b\n1,2\n").ends_with("it does not begin like one"));
-        assert!(message(&bytes[..bytes.len() - 1]).contains("it is cut off"));
-        let mut newer = bytes.clone();
-        newer[8] = 9;
-        assert!(message(&newer).contains("version 9, this program reads up to version 2"));
-        let mut damaged = bytes.clone();
-        *damaged.last_mut().unwrap() ^= 1;
-        assert!(message(&damaged).contains("checksum"));
-    }
-
-    #[test]
-    fn a_model_with_a_right_checksum_and_wrong_parts_is_refused() {
-        let [_, mut model] = models();
-        if let Content::Selection(selection) = &mut model.content {
-            selection.order = vec![7];
-        }
-        let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
-        assert!(message.contains("do not fit together"), "{message}");
-    }
-
-    #[test]
-    fn the_number_of_columns_is_checked() {
-        let [map, _] = models();
-        let error = map.apply(&ndarray::array![[1.0]].into(), &Context::default()).unwrap_err();
-        assert!(error.to_string().contains("expected 2, got 1"));
     }
 }

@@ -1,0 +1,198 @@
+//! `kernsift design`: a kernel from triples, and which columns it needs.
+
+mod holdout;
+mod options;
+mod page;
+mod record;
+mod triples;
+
+use super::options::scaled;
+use crate::args::DesignArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{check_outputs, keep_inputs};
+use crate::output::print;
+use holdout::{Held, hold_out};
+use kernsift::data::write::{check_table, write_table};
+use kernsift::data::{Dataset, Triplet};
+use kernsift::evaluate::scores::triplet_accuracy_of;
+use kernsift::kernel::pair_ranks;
+use kernsift::learn::design::{Choice, Designed};
+use kernsift::learn::{KernelLearner, Learned, LearnerMethod, Status};
+use kernsift::model::Content;
+use kernsift::{Context, Model, Observer};
+use options::{advised, beside, method};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+use triples::{Stated, state};
+
+/// What was learned; kernel design has more to tell.
+pub struct Made {
+    learned: Learned,
+    designed: Option<Designed>,
+}
+
+/// Everything there is to print.
+struct Findings<'a> {
+    args: &'a DesignArgs,
+    stated: &'a Stated,
+    method: &'a LearnerMethod,
+    made: Made,
+    held: Option<Held>,
+    /// The share of the triples it was learned from that the kernel has in order.
+    fits: f64,
+    /// Those that it has not, as places among the triples.
+    broken: Vec<usize>,
+    seconds: f64,
+}
+
+/// Learns, judges, prints, and writes what was asked for.
+pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let method = method(args)?;
+    let beside = beside(args, &args.method)?;
+    if args.with_noise && args.gram.is_none() {
+        return Err(Failure::Input("--with-noise is about --gram FILE; add that".into()));
+    }
+    if args.hold_out == Some(0.0) && args.beside.is_some() {
+        return Err(Failure::Input("--beside has no effect with --hold-out 0; leave one of them out".into()));
+    }
+    let stated = state(args, ctx, console)?;
+    check_places(args, &stated)?;
+    let (data, scaler) = scaled(&stated.loaded.prepared.data, args.scale, console)?;
+    if !matches!(method, LearnerMethod::Design(_))
+        && let Some(warning) = stated.report.warning()
+    {
+        console.warn(&warning);
+    }
+    let start = Instant::now();
+    let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
+    let settled = settled(&method, held.as_ref());
+    let made = learn(&settled, &data, &stated.triplets, stated.drawn, ctx);
+    let made = made.map_err(|error| advised(error, &settled))?;
+    let seconds = start.elapsed().as_secs_f64();
+    console.clear();
+    if let Some(warning) = warning(&made.learned, &method) {
+        console.warn(warning);
+    }
+    let (fits, broken) = fit(&made.learned, &data, &stated.triplets)?;
+    let model = Model {
+        names: data.names().to_vec(),
+        recipe: Some(stated.loaded.prepared.recipe.clone()),
+        scaler,
+        content: Content::Kernel(made.learned.clone()),
+    };
+    let result = Findings { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
+    write(&result, &model, ctx)?;
+    if args.json {
+        let record = record::record(&result, ctx);
+        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+    }
+    Ok(print(&page::page(&result, console.is_verbose()))?)
+}
+
+/// Learns from triples; kernel design draws anew where it chooses penalties, if they were drawn.
+fn learn(
+    method: &LearnerMethod,
+    data: &Dataset,
+    triplets: &[Triplet],
+    drawn: Option<usize>,
+    ctx: &Context,
+) -> kernsift::Result<Made> {
+    let LearnerMethod::Design(design) = method else {
+        return Ok(Made { learned: method.learn(data, triplets, ctx)?, designed: None });
+    };
+    let designed = match drawn {
+        Some(n) => design.design_from_target(data, n, ctx)?,
+        None => design.design(data, triplets, ctx)?,
+    };
+    Ok(Made { learned: designed.learned.clone(), designed: Some(designed) })
+}
+
+/// The method with the penalties that were chosen without what was held out.
+fn settled(method: &LearnerMethod, held: Option<&Held>) -> LearnerMethod {
+    let mut method = method.clone();
+    let designed = held.and_then(|held| held.made.as_ref()?.designed.as_ref());
+    if let (LearnerMethod::Design(design), Some(designed)) = (&mut method, designed) {
+        design.penalties = Choice::Given(designed.mixture.penalties);
+    }
+    method
+}
+
+/// What the user should know of an ending, unless it was said already.
+fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
+    match learned.status {
+        Status::TrivialCone => Some(
+            "nothing is learned: no mixture of these kernels but zero is diagonally dominant on these rows; use --psd \
+             dominance-with-noise, nonnegative or eigen-cuts, or far narrower kernels (--gammas)",
+        ),
+        Status::OverRegularised => Some(
+            "nothing is learned: the penalties outweigh all triples; use a smaller --gamma1 or --gamma2, or other kernels",
+        ),
+        Status::MaxIterations | Status::Stalled if !matches!(method, LearnerMethod::Design(_)) => {
+            Some("the search ended before its tolerance was reached; allow more steps with --max-iter")
+        }
+        _ => None,
+    }
+}
+
+/// The share of triples that a kernel has in order, and those that it has not.
+fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<(f64, Vec<usize>)> {
+    let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
+    let ranks = pair_ranks(&learned.kernel, data.x(), &pairs)?;
+    // Not a number is not in order either.
+    let in_order = |at: usize| ranks[2 * at] > ranks[2 * at + 1];
+    let broken = (0..triplets.len()).filter(|&at| !in_order(at)).collect();
+    Ok((triplet_accuracy_of(&learned.kernel, data.x(), triplets)?, broken))
+}
+
+/// Refuses places that cannot be written to, that something is read from, or that are named twice.
+fn check_places(args: &DesignArgs, stated: &Stated) -> Result<(), Failure> {
+    let triplets = args.triplets.as_ref().map(|file| file.to_string_lossy().into_owned());
+    check_outputs(&args.out, &args.save, &stated.loaded, &triplets)?;
+    if let Some(path) = &args.gram {
+        let inputs: Vec<&Path> =
+            std::iter::once(Path::new(&stated.loaded.name)).chain(args.triplets.as_deref()).collect();
+        keep_inputs(path, "--gram", &inputs)?;
+        check_table(path, &[])?;
+    }
+    let places: [(&str, &Option<PathBuf>); 3] =
+        [("--out", &args.out), ("--gram", &args.gram), ("--save", &args.save)];
+    for (at, (option, path)) in places.iter().enumerate() {
+        if let Some((other, _)) = places[..at].iter().find(|(_, other)| other.is_some() && other == path) {
+            return Err(Failure::Input(format!("{other} and {option} need different files")));
+        }
+    }
+    Ok(())
+}
+
+fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure> {
+    let (args, loaded) = (result.args, &result.stated.loaded);
+    let data = &loaded.prepared.data;
+    if let Some(path) = &args.out {
+        let kept = by_score(&result.made.learned);
+        if kept.is_empty() {
+            return Err(Failure::Input(format!(
+                "no column is kept, so there is nothing to write to {}",
+                path.display()
+            )));
+        }
+        let reduced = data.take_columns(&kept);
+        write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
+    }
+    if let Some(path) = &args.gram {
+        let gram = model.gram(data.x(), None, args.with_noise, ctx)?;
+        let names: Vec<String> = loaded.prepared.rows.iter().map(|row| format!("row{}", row + 1)).collect();
+        write_table(path, &names, gram.view(), &[])?;
+    }
+    if let Some(path) = &args.save {
+        model.save(path)?;
+    }
+    Ok(())
+}
+
+/// The columns that play a part, best first.
+fn by_score(learned: &Learned) -> Vec<usize> {
+    let mut kept = learned.features();
+    kept.sort_by(|&a, &b| learned.scores[b].total_cmp(&learned.scores[a]).then(a.cmp(&b)));
+    kept
+}

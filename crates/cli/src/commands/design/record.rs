@@ -1,0 +1,99 @@
+//! What was learned, for a script to read.
+
+use super::holdout::{By, Held, Judged};
+use super::page::own_kernel;
+use super::{Findings, by_score};
+use crate::args::ScaleArg;
+use kernsift::Context;
+use kernsift::learn::design::Designed;
+use serde_json::{Map, Value, json};
+
+/// The whole record.
+pub fn record(result: &Findings, ctx: &Context) -> Value {
+    let (stated, learned) = (result.stated, &result.made.learned);
+    let data = &stated.loaded.prepared.data;
+    let names = data.names();
+    let broken: Vec<usize> = result.broken.iter().map(|at| at + 1).collect();
+    json!({
+        "command": "design",
+        "version": env!("CARGO_PKG_VERSION"),
+        "data": {"name": stated.loaded.name, "rows": data.n(), "columns": data.d(),
+                 "target": stated.loaded.prepared.recipe.target()},
+        "method": learned.method,
+        "scaled": result.args.scale == ScaleArg::Standard,
+        "seed": ctx.seed,
+        "triplets": {
+            "file": result.args.triplets,
+            "drawn": stated.drawn,
+            "report": stated.report,
+            "left_out": stated.lost,
+            "in_order": result.fits,
+            // From 1, as lines of the file without its header.
+            "out_of_order": if stated.drawn.is_some() { Value::Null } else { json!(broken) },
+        },
+        "status": learned.status,
+        "status_text": learned.status.explain(),
+        "iterations": learned.iterations,
+        "selected": by_score(learned).iter().map(|&j| &names[j]).collect::<Vec<_>>(),
+        "scores": names.iter().cloned().zip(learned.scores.iter().map(|&s| json!(s))).collect::<Map<_, _>>(),
+        "kernel": learned.kernel,
+        "noise": learned.noise,
+        "mixture": result.made.designed.as_ref().map(|designed| mixture(designed, names)),
+        "held_out": result.held.as_ref().map(held_out),
+        "seconds": result.seconds,
+        "settings": result.method,
+    })
+}
+
+fn mixture(designed: &Designed, names: &[String]) -> Value {
+    let mixture = &designed.mixture;
+    let weighed = designed.bases.iter().zip(&mixture.alpha).zip(&mixture.scales);
+    let kernels: Vec<Value> = weighed
+        .filter(|((_, alpha), _)| **alpha != 0.0)
+        .map(|((base, alpha), scale)| {
+            json!({
+                "column": base.feature.map(|j| &names[j]),
+                "kernel": own_kernel(&base.kernel),
+                "weight": alpha,
+                "scale": scale,
+            })
+        })
+        .collect();
+    json!({
+        "kernels": kernels,
+        "n_kernels": designed.bases.len(),
+        "psd": mixture.psd,
+        "gamma1": mixture.penalties.kernels,
+        "gamma2": mixture.penalties.diagonal,
+        "trials": mixture.trials,
+        "objective": mixture.objective,
+        "bounds": mixture.bounds,
+        "cuts": mixture.cuts,
+        "points": mixture.points,
+    })
+}
+
+fn held_out(held: &Held) -> Value {
+    let designed = held.made.as_ref().and_then(|made| made.designed.as_ref());
+    let (by, rows, folds) = match held.by {
+        By::Rows(rows) => ("rows", Some(rows), None),
+        By::Triples => ("triplets", None, None),
+        By::Folds(folds) => ("triplets", None, Some(folds)),
+    };
+    let each = |value: fn(&Judged) -> Value| -> Map<String, Value> {
+        held.judged.iter().map(|judged| (judged.method.clone(), value(judged))).collect()
+    };
+    json!({
+        "by": by,
+        "rows": rows,
+        "folds": folds,
+        "learned_rows": held.learned_rows,
+        "triplets": held.test,
+        "learned_triplets": held.train,
+        "straddling": held.straddling,
+        "trials": designed.map(|designed| &designed.mixture.trials),
+        "accuracy": each(|judged| json!(judged.accuracy)),
+        "columns": each(|judged| json!(judged.columns)),
+        "converged": each(|judged| json!(judged.converged)),
+    })
+}

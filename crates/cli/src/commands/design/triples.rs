@@ -1,0 +1,157 @@
+//! The table and what is stated about its rows.
+
+use super::options::typed;
+use crate::args::DesignArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, load_table, read};
+use kernsift::data::table::MISSING;
+use kernsift::data::triplets::{
+    Ids, Naming, TripletReport, check, from_target, read as read_triplets, renumber,
+};
+use kernsift::data::{Column, Table, Target, TargetChoice, Triplet, Values};
+use kernsift::{Context, Error, Observer};
+use std::path::Path;
+
+/// Triples to draw unless the user says otherwise.
+const DRAWN: usize = 1500;
+
+/// A table, and triples of its rows.
+pub struct Stated {
+    /// The table.
+    pub loaded: Loaded,
+    /// The triples, rows counted from 0 as in the data.
+    pub triplets: Vec<Triplet>,
+    /// What there is to say of them.
+    pub report: TripletReport,
+    /// How many were drawn from the target; none if they came from a file.
+    pub drawn: Option<usize>,
+    /// Triples of the file that name rows with empty cells, which are left out.
+    pub lost: usize,
+    /// What the rows are called in the triples.
+    names: Vec<String>,
+}
+
+impl Stated {
+    /// What a row is called in the triples: its id, or its number in the table.
+    pub fn name(&self, row: usize) -> &str {
+        &self.names[row]
+    }
+}
+
+/// Reads the table and its triples, or draws them.
+pub fn state(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
+    match &args.triplets {
+        Some(file) => from_file(args, file, console),
+        None => drawn(args, ctx, console),
+    }
+}
+
+fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
+    let belongs = |option: &str| {
+        Failure::Input(format!("{option} says how a file of triples names rows; add --triplets FILE"))
+    };
+    if args.ids.is_some() {
+        return Err(belongs("--ids"));
+    }
+    if args.origin.is_some() {
+        return Err(belongs("--origin"));
+    }
+    let table = read(&args.table.data, args.table.no_header, console)?;
+    let loaded = load_table(&args.table, TargetChoice::Guess, &table, console)?;
+    let data = &loaded.prepared.data;
+    if *data.target() == Target::None {
+        return Err(Failure::Input(
+            "there is no target to draw triples from; name one with --target, or give triples with --triplets FILE"
+                .into(),
+        ));
+    }
+    let n = args.n_triplets.unwrap_or(DRAWN);
+    let rows: Vec<usize> = (0..data.n()).collect();
+    let triplets = from_target(data.target(), &rows, n, ctx.seed).map_err(typed)?;
+    let report = check(&triplets, data.n())?;
+    let names = loaded.prepared.rows.iter().map(|row| (row + 1).to_string()).collect();
+    Ok(Stated { loaded, triplets, report, drawn: Some(n), lost: 0, names })
+}
+
+fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated, Failure> {
+    if args.n_triplets.is_some() {
+        return Err(Failure::Input(
+            "--n-triplets has no effect with --triplets, which has its number; leave one of them out".into(),
+        ));
+    }
+    if args.ids.is_some() && args.origin.is_some() {
+        return Err(Failure::Input("--origin has no effect with --ids; leave one of them out".into()));
+    }
+    let in_data = |error: Error| error.in_file(Path::new(&args.table.data));
+    let mut table = read(&args.table.data, args.table.no_header, console)?;
+    let n_rows = table.n_rows();
+    let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
+    // A row with several names or none is a mistake of the table, not of the triples.
+    let by_id = ids.as_ref().map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
+    let origin = usize::from(args.origin.unwrap_or(1));
+    let naming = match &by_id {
+        Some(ids) => Naming::Ids(ids),
+        None => Naming::Numbers { n: n_rows, origin },
+    };
+    let all = read_triplets(file, &naming)?;
+    let loaded =
+        load_table(&args.table, TargetChoice::Usual, &table, console).map_err(|e| hinted(e, args))?;
+    let rows = &loaded.prepared.rows;
+    let triplets = renumber(&all, rows);
+    let lost = all.len() - triplets.len();
+    if triplets.is_empty() {
+        return Err(Failure::Input(format!(
+            "{}: all {lost} triples name rows that were left out for their empty cells; fill these with --missing mean \
+             or median",
+            file.display()
+        )));
+    }
+    if lost > 0 {
+        console.warn(&format!("{lost} triples name rows that were left out, and are left out with them"));
+    }
+    let report = check(&triplets, rows.len()).map_err(|e| e.in_file(file))?;
+    let names = match &ids {
+        Some(column) => rows.iter().map(|&row| cell(column, row)).collect(),
+        None => rows.iter().map(|row| (row + origin).to_string()).collect(),
+    };
+    Ok(Stated { loaded, triplets, report, drawn: None, lost, names })
+}
+
+/// Takes the column of ids out of a table: it is not a feature.
+fn take_ids(table: &mut Table, name: &str, args: &DesignArgs) -> Result<Column, Failure> {
+    if args.table.target.as_deref() == Some(name) {
+        return Err(Failure::Input(format!("the column '{name}' cannot be both --ids and --target")));
+    }
+    let Table::Columns(columns) = table else {
+        return Err(Failure::Input(
+            "--ids needs a table with a column of ids; sparse files have none, so give row numbers".into(),
+        ));
+    };
+    match columns.iter().position(|column| column.name == name) {
+        Some(at) => Ok(columns.remove(at)),
+        None => {
+            let names = columns.iter().map(|column| column.name.as_str());
+            Err(Error::unknown_column(name, names).in_file(Path::new(&args.table.data)).into())
+        }
+    }
+}
+
+/// A text column beside a file of triples is likely to hold ids.
+fn hinted(error: Error, args: &DesignArgs) -> Failure {
+    let message = error.to_string();
+    if let (Error::InFile { source, .. }, None) = (&error, &args.ids)
+        && let Error::NotNumeric { column, .. } = source.as_ref()
+    {
+        return Failure::Input(format!("{message}; if it names the rows, use --ids '{column}'"));
+    }
+    error.into()
+}
+
+fn cell(column: &Column, row: usize) -> String {
+    match &column.values {
+        Values::Numeric(values) => (values[row] + 0.0).to_string(),
+        Values::Text { codes, .. } if codes[row] == MISSING => String::new(),
+        Values::Text { codes, levels } => levels[codes[row] as usize].clone(),
+    }
+}

@@ -1,0 +1,89 @@
+//! A learned kernel from a file, used where a kernel is asked for.
+
+use crate::args::TableArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::input::{Loaded, load_table, read};
+use kernsift::data::{Dataset, Recipe, Standardizer, Table, TargetChoice};
+use kernsift::kernel::KernelChoice;
+use kernsift::{Error, Model, Observer};
+use std::path::{Path, PathBuf};
+
+/// A kernel, with the columns that it was learned on.
+pub struct LearnedKernel {
+    file: PathBuf,
+    model: Model,
+}
+
+impl LearnedKernel {
+    /// Reads a file that `kernsift design --save` wrote.
+    pub fn read(file: &Path) -> Result<Self, Failure> {
+        let model = Model::load(file)?;
+        let learned = model.kernel().map_err(|_| {
+            Failure::Input(format!(
+                "{}: a model made by {} holds no learned kernel; save one by `kernsift design --save`",
+                file.display(),
+                model.method()
+            ))
+        })?;
+        if model.recipe.is_none() {
+            let why = "it was made from plain numbers and knows no column names".into();
+            return Err(Error::Model { why }.in_file(file).into());
+        }
+        if learned.kernel.columns(model.names.len()).is_empty() {
+            return Err(Failure::Input(format!(
+                "{}: its kernel is zero everywhere, as nothing was learned; see what `kernsift design` said",
+                file.display()
+            )));
+        }
+        Ok(Self { file: file.to_owned(), model })
+    }
+
+    /// The kernel with its noise part, which bases need to be positive semidefinite.
+    pub fn choice(&self) -> KernelChoice {
+        let learned = self.model.kernel().expect("checked when it was read");
+        learned.with_noise().into()
+    }
+
+    /// The columns that the kernel was learned on, and the target if there is one; other columns are left alone.
+    pub fn load(&self, args: &TableArgs, console: &Console) -> Result<Loaded, Failure> {
+        let mut table = read(&args.data, args.no_header, console)?;
+        let recipe = self.recipe();
+        let wanted = args.target.as_deref().or(recipe.target());
+        let target = wanted.filter(|name| table.names().contains(name)).map(str::to_owned);
+        if let Table::Columns(columns) = &mut table {
+            let find = |name: &str| {
+                let found = columns.iter().find(|column| column.name == name).cloned();
+                let names = || columns.iter().map(|column| column.name.as_str());
+                found.ok_or_else(|| Error::unknown_column(name, names()).in_file(Path::new(&args.data)))
+            };
+            let needed: Vec<&str> = recipe.columns().chain(target.as_deref()).collect();
+            *columns = needed.into_iter().map(find).collect::<kernsift::Result<_>>()?;
+        }
+        let usual = target.map_or(TargetChoice::None, TargetChoice::Named);
+        let loaded = load_table(args, usual, &table, console)?;
+        if loaded.prepared.data.names() != self.model.names {
+            return Err(Failure::Input(format!(
+                "{}: the columns differ from those that the kernel of {} was learned on, in number, order or categories; \
+                 prepare them alike (--target, --categorical)",
+                args.data,
+                self.file.display()
+            )));
+        }
+        let (kernel, from) = (self.model.method(), self.file.display());
+        console.note(&format!("the kernel is that of {from}, made by {kernel}"));
+        Ok(loaded)
+    }
+
+    /// The data on the scale that the kernel was learned on.
+    pub fn scaled(&self, data: &Dataset) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+        match &self.model.scaler {
+            None => Ok((data.clone(), None)),
+            Some(scaler) => Ok((data.with_x(scaler.apply(data.x())?)?, Some(scaler.clone()))),
+        }
+    }
+
+    fn recipe(&self) -> &Recipe {
+        self.model.recipe.as_ref().expect("checked when it was read")
+    }
+}

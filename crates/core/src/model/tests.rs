@@ -1,0 +1,218 @@
+//! Files that come back, and files that are refused.
+
+use super::*;
+use crate::basis::{Basis, Kobl};
+use crate::data::{Column, Missing, Prepare};
+use crate::kernel::Kernel;
+use crate::learn::Status;
+use crate::select::{FisherScore, Selector, Wanted};
+
+fn table() -> Table {
+    let column =
+        |name: &str, f: fn(f64) -> f64| Column::numeric(name, (0..12).map(|i| f(f64::from(i))).collect());
+    Table::new(vec![
+        column("a", |i| i),
+        column("b", |i| (i * 1.7).sin()),
+        column("class", |i| f64::from(u8::from(i > 5.0))),
+    ])
+    .unwrap()
+}
+
+fn models() -> [Model; 3] {
+    let ctx = Context::default();
+    let prepared = Prepare::default().fit(&table()).unwrap();
+    let scaler = Standardizer::fit(prepared.data.x());
+    let scaled = prepared.data.with_x(scaler.apply(prepared.data.x()).unwrap()).unwrap();
+    let names = prepared.data.names().to_vec();
+    let map = Content::Map(Kobl::default().fit(&scaled, &ctx).unwrap().map);
+    let selection = FisherScore::default().select(&prepared.data, Wanted::Count(1), &ctx).unwrap();
+    let recipe = Some(prepared.recipe);
+    // Looks at the first column alone.
+    let weak = Kernel::OnFeature { feature: 0, kernel: Box::new(Kernel::Rbf { gamma: 0.5 }) };
+    let kernel = Content::Kernel(Learned {
+        method: "design".into(),
+        kernel: Kernel::Sum(vec![(2.0, weak)]),
+        noise: 0.25,
+        scores: vec![1.0, 0.0],
+        status: Status::Optimal,
+        iterations: 3,
+    });
+    let with = |scaler, content| Model { names: names.clone(), recipe: recipe.clone(), scaler, content };
+    [with(Some(scaler.clone()), map), with(None, Content::Selection(selection)), with(Some(scaler), kernel)]
+}
+
+#[test]
+fn what_is_saved_comes_back() {
+    for model in models() {
+        let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(back, model);
+        let ctx = Context::default();
+        assert_eq!(back.apply_table(&table(), &ctx).unwrap(), model.apply_table(&table(), &ctx).unwrap());
+    }
+}
+
+#[test]
+fn a_selection_gives_back_its_columns_unscaled() {
+    let [_, selection, _] = models();
+    assert_eq!(selection.output_names(), ["a"]);
+    let (x, rows) = selection.apply_table(&table(), &Context::default()).unwrap();
+    assert_eq!(x.column(0).to_vec(), (0..12).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(rows.len(), 12);
+    // The other column need not be there.
+    let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
+    assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
+}
+
+#[test]
+fn gaps_that_were_kept_are_kept_again_or_refused() {
+    let [mut map, mut selection, mut kernel] = models();
+    let recipe = Prepare { missing: Missing::Keep, ..Prepare::default() }.fit(&table()).unwrap().recipe;
+    let new =
+        Table::new(vec![Column::numeric("a", vec![f64::NAN, 2.0]), Column::numeric("b", vec![1.0, 2.0])])
+            .unwrap();
+    let ctx = Context::default();
+    selection.recipe = Some(recipe.clone());
+    let selection = Model::from_bytes(&selection.to_bytes().unwrap()).unwrap();
+    let (x, rows) = selection.apply_table(&new, &ctx).unwrap();
+    assert!(x[[0, 0]].is_nan() && x[[1, 0]] == 2.0 && rows == [0, 1]);
+    kernel.recipe = Some(recipe.clone());
+    let error = kernel.apply_table(&new, &ctx).unwrap_err().to_string();
+    assert!(error.contains("missing value, and design needs every cell"), "{error}");
+    map.recipe = Some(recipe);
+    let map = Model::from_bytes(&map.to_bytes().unwrap()).unwrap();
+    let error = map.apply_table(&new, &ctx).unwrap_err().to_string();
+    assert!(error.starts_with("row 1, column 'a': missing value, and kobl needs every cell"), "{error}");
+}
+
+#[test]
+fn every_flipped_byte_and_every_cut_is_refused() {
+    for model in [&models()[0], &models()[2]] {
+        let bytes = model.to_bytes().unwrap();
+        for i in 0..bytes.len() {
+            let mut altered = bytes.clone();
+            altered[i] ^= 0x20;
+            assert!(Model::from_bytes(&altered).is_err(), "byte {i}");
+            assert!(Model::from_bytes(&bytes[..i]).is_err(), "cut at {i}");
+        }
+    }
+}
+
+#[test]
+fn messages_say_what_is_wrong() {
+    let bytes = models()[0].to_bytes().unwrap();
+    let message = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
+    assert!(message(b"a,b\n1,2\n").ends_with("it does not begin like one"));
+    assert!(message(&bytes[..bytes.len() - 1]).contains("it is cut off"));
+    let mut newer = bytes.clone();
+    newer[8] = 9;
+    assert!(message(&newer).contains("version 9, this program reads up to version 3"));
+    let mut damaged = bytes.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    assert!(message(&damaged).contains("checksum"));
+}
+
+#[test]
+fn a_model_with_a_right_checksum_and_wrong_parts_is_refused() {
+    let [_, mut model, _] = models();
+    if let Content::Selection(selection) = &mut model.content {
+        selection.order = vec![7];
+    }
+    let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("do not fit together"), "{message}");
+}
+
+#[test]
+fn files_of_older_versions_are_read() {
+    let [map, selection, _] = models();
+    for model in [map, selection] {
+        for version in [1, 2] {
+            let mut bytes = model.to_bytes().unwrap();
+            bytes[8] = version;
+            assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
+        }
+    }
+}
+
+#[test]
+fn a_kernel_with_a_right_checksum_and_wrong_parts_is_refused() {
+    let far = Kernel::OnFeature { feature: 2, kernel: Box::new(Kernel::Linear) };
+    let wrong: [fn(&mut Learned); 6] = [
+        |learned| learned.scores.push(1.0),
+        |learned| learned.scores[0] = f64::NAN,
+        |learned| learned.noise = -1.0,
+        |learned| learned.noise = f64::INFINITY,
+        |learned| learned.kernel = Kernel::Sum(vec![]),
+        |learned| learned.kernel = Kernel::Mahalanobis { metric: ndarray::array![[1.0]] },
+    ];
+    let refused = |alter: &dyn Fn(&mut Learned)| {
+        let [_, _, mut model] = models();
+        if let Content::Kernel(learned) = &mut model.content {
+            alter(learned);
+        }
+        let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
+        assert!(message.contains("do not fit together"), "{message}");
+    };
+    wrong.iter().for_each(|alter| refused(alter));
+    refused(&|learned| learned.kernel = far.clone());
+    // A recipe that makes other columns than the model has.
+    let [_, _, mut model] = models();
+    model.recipe = Some(model.recipe.unwrap().restricted(&[0]).0);
+    let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
+    assert!(message.contains("do not fit together"), "{message}");
+}
+
+/// The values 0 to 11 have the variance 143/12, and the model scales by it.
+#[test]
+fn a_kernel_gives_gram_matrices() {
+    let [map, _, model] = models();
+    let ctx = Context::default();
+    let value = |difference: f64| 2.0 * (-0.5 * difference * difference * 12.0 / 143.0).exp();
+    let x: Rows = ndarray::array![[3.0, 0.0], [5.0, 1.0], [3.0, 0.0]].into();
+    let z: Rows = ndarray::array![[4.0, 9.0], [3.0, 0.0]].into();
+    let near = |got: Array2<f64>, expected: Array2<f64>| {
+        // A rounding each of scaling, the square, the exponential and the weight.
+        assert!((&got - &expected).iter().all(|e| e.abs() < 1e-14), "{got:?}");
+    };
+    let (one, two) = (value(1.0), value(2.0));
+    let alone = ndarray::array![[2.0, two, 2.0], [two, 2.0, two], [2.0, two, 2.0]];
+    near(model.apply(&x, &ctx).unwrap(), alone.clone());
+    // Noise is 0.25 where rows are equal.
+    let mut noisy = alone;
+    [[0, 0], [1, 1], [2, 2], [0, 2], [2, 0]].into_iter().for_each(|at| noisy[at] += 0.25);
+    near(model.gram(&x, None, true, &ctx).unwrap(), noisy);
+    near(model.gram(&x, Some(&z), false, &ctx).unwrap(), ndarray::array![[one, 2.0], [one, two], [one, 2.0]]);
+    near(
+        model.gram(&x, Some(&z), true, &ctx).unwrap(),
+        ndarray::array![[one, 2.25], [one, two], [one, 2.25]],
+    );
+    assert_eq!(model.kernel().unwrap().features(), [0]);
+    assert!(map.kernel().unwrap_err().to_string().contains("made by kobl holds no learned kernel"));
+    let small = Context { memory_limit: 50, ..Context::default() };
+    assert!(model.apply(&x, &small).unwrap_err().to_string().contains("the Gram matrix of 3 x 3 rows"));
+    let narrow = model.gram(&x, Some(&ndarray::array![[1.0]].into()), false, &ctx).unwrap_err();
+    assert!(narrow.to_string().contains("expected 2, got 1"));
+}
+
+#[test]
+fn columns_that_a_kernel_does_not_look_at_need_not_be_there() {
+    let [_, _, model] = models();
+    let ctx = Context::default();
+    let table = |with_b: bool| {
+        let b = with_b.then(|| Column::numeric("b", vec![7.0, 8.0]));
+        let a = [Column::numeric("a", vec![3.0, 5.0])];
+        Table::new(a.into_iter().chain(b).collect()).unwrap()
+    };
+    let (whole, rows) = model.apply_table(&table(true), &ctx).unwrap();
+    assert_eq!(whole, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
+    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), (whole, rows));
+    // Noise looks at all of them.
+    let error = model.kernel_rows(&table(false), true).unwrap_err().to_string();
+    assert!(error.starts_with("no column 'b'"), "{error}");
+}
+
+#[test]
+fn the_number_of_columns_is_checked() {
+    let [map, ..] = models();
+    let error = map.apply(&ndarray::array![[1.0]].into(), &Context::default()).unwrap_err();
+    assert!(error.to_string().contains("expected 2, got 1"));
+}

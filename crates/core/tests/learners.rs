@@ -1,0 +1,225 @@
+//! What holds for every kernel learner in the catalogue, and that what they learn serves wherever a kernel does.
+
+use kernsift::basis::{Basis, Kobl};
+use kernsift::classify::{Knnc, Svm};
+use kernsift::data::triplets::{from_target, points};
+use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, Standardizer, Target, Triplet};
+use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
+use kernsift::evaluate::scores::triplet_accuracy_of;
+use kernsift::evaluate::{Judge, KernelNeighbours};
+use kernsift::kernel::{KernelChoice, gram_symmetric};
+use kernsift::learn::design::{Choice, KernelDesign, Penalties, Psd};
+use kernsift::learn::{LEARNERS, Learned, LearnerMethod, Status};
+use kernsift::linalg::symmetric_eigen;
+use kernsift::model::Content;
+use kernsift::{Context, KernelLearner, Model, Observer};
+
+fn built_in(name: &str) -> Dataset {
+    let data = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
+}
+
+fn learners() -> impl Iterator<Item = (&'static str, LearnerMethod)> {
+    LEARNERS.iter().map(|info| (info.name, LearnerMethod::by_name(info.name).unwrap()))
+}
+
+fn draw(data: &Dataset, n: usize, seed: u64) -> Vec<Triplet> {
+    let rows: Vec<usize> = (0..data.n()).collect();
+    from_target(data.target(), &rows, n, seed).unwrap()
+}
+
+/// Two of three rows to learn from, the others to judge by.
+fn split(data: &Dataset) -> (Dataset, Dataset) {
+    let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
+    (data.take_rows(&train), data.take_rows(&test))
+}
+
+/// The least eigenvalue of the kernel with its noise on some rows, as a share of the largest.
+fn least_share(learned: &Learned, x: &Rows) -> f64 {
+    let values = symmetric_eigen(gram_symmetric(&learned.with_noise(), x).unwrap().view()).unwrap().values;
+    values[values.len() - 1] / values[0].max(f64::MIN_POSITIVE)
+}
+
+#[test]
+fn every_learner_gives_a_kernel() {
+    let ctx = Context::default();
+    for set in ["iris", "wine"] {
+        let data = built_in(set);
+        let triplets = draw(&data, 300, 1);
+        for (name, method) in learners() {
+            let learned = method.learn(&data, &triplets, &ctx).unwrap();
+            assert_eq!((learned.method.as_str(), method.name()), (name, name));
+            assert_eq!(learned.status, Status::Optimal, "{set} {name}");
+            learned.kernel.validate(data.d()).unwrap();
+            assert_eq!(learned.scores.len(), data.d(), "{set} {name}");
+            assert!(learned.scores.iter().all(|s| (0.0..=1.0).contains(s)), "{set} {name}");
+            assert!(learned.scores.contains(&1.0), "{set} {name}: one counts most");
+            assert_eq!(learned.features(), learned.kernel.columns(data.d()), "{set} {name}");
+            // Rounding of a matrix of up to 178 rows leaves some hundred ulps of the largest eigenvalue.
+            let least = least_share(&learned, &data.x().take_rows(&points(&triplets)));
+            assert!(least > -1e-13, "{set} {name}: {least}");
+            // Both sets are told apart by plain distances, so no sound kernel is near chance.
+            let accuracy = triplet_accuracy_of(&learned.kernel, data.x(), &triplets).unwrap();
+            assert!(accuracy > 0.7, "{set} {name}: {accuracy}");
+        }
+    }
+}
+
+#[test]
+fn triples_drawn_from_the_target_are_those_of_the_seed() {
+    let data = built_in("iris");
+    let ctx = Context { seed: 4, ..Context::default() };
+    for (name, method) in learners() {
+        let learned = method.learn_from_target(&data, 200, &ctx).unwrap();
+        if let LearnerMethod::Design(_) = method {
+            // It draws anew where it chooses penalties; once these are given there is nothing more to draw.
+            let penalties = Choice::Given(Penalties { kernels: 1e-3, diagonal: 0.0 });
+            let method = LearnerMethod::Design(KernelDesign { penalties, ..KernelDesign::default() });
+            let (a, b) = (
+                method.learn_from_target(&data, 200, &ctx).unwrap(),
+                method.learn(&data, &draw(&data, 200, 4), &ctx).unwrap(),
+            );
+            assert_eq!(a, b, "{name}");
+        } else {
+            assert_eq!(learned, method.learn(&data, &draw(&data, 200, 4), &ctx).unwrap(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn results_are_the_same_bits_at_any_number_of_threads() {
+    let data = built_in("wine");
+    let triplets = draw(&data, 400, 2);
+    for (name, method) in learners() {
+        let results = [1, 2, 4].map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| method.learn(&data, &triplets, &Context::default()).unwrap())
+        });
+        assert!(results.windows(2).all(|pair| pair[0] == pair[1]), "{name}");
+    }
+}
+
+#[test]
+fn bad_triples_gaps_and_interrupts_stop_every_learner() {
+    struct Stop;
+    impl Observer for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let data = built_in("iris");
+    let mut cells = data.x().to_dense();
+    cells[[3, 1]] = f64::NAN;
+    let gaps = Dataset::with_gaps(data.names().to_vec(), cells, data.target().clone()).unwrap();
+    let good = draw(&data, 50, 0);
+    for (name, method) in learners() {
+        let message = |triplets: &[Triplet]| {
+            method.learn(&data, triplets, &Context::default()).unwrap_err().to_string()
+        };
+        assert_eq!(message(&[]), "triples: expected at least 1, got 0", "{name}");
+        assert_eq!(message(&[[0, 1, 150]]), "triple 1: expected rows below 150, got 150", "{name}");
+        assert_eq!(
+            message(&[[7, 1, 7]]),
+            "triple 1: expected three different rows, got 7, 1 and 7",
+            "{name}"
+        );
+        assert!(message(&[[0, 1, 60], [0, 60, 1]]).contains("has its opposite"), "{name}");
+        let error = method.learn(&gaps, &good, &Context::default()).unwrap_err().to_string();
+        assert!(error.starts_with("row 4, column 'sepal_width': missing value"), "{name}: {error}");
+        let ctx = Context { observer: &Stop, ..Context::default() };
+        if !matches!(method, LearnerMethod::Single(_)) {
+            assert!(method.learn(&data, &good, &ctx).unwrap_err().is_interrupted(), "{name}");
+        }
+        let unlabelled = Dataset::unlabelled(data.x().to_dense()).unwrap();
+        let error = method.learn_from_target(&unlabelled, 10, &Context::default()).unwrap_err().to_string();
+        assert!(error.contains("needs a target"), "{name}: {error}");
+    }
+    let error = LearnerMethod::by_name("desing").unwrap_err().to_string();
+    assert_eq!(error, "no kernel learner 'desing'; did you mean 'design'?");
+}
+
+#[test]
+fn every_learned_kernel_is_saved_and_gives_the_same_matrix() {
+    let data = built_in("wine");
+    let ctx = Context::default();
+    let triplets = draw(&data, 200, 3);
+    for (name, method) in learners() {
+        let learned = method.learn(&data, &triplets, &ctx).unwrap();
+        let model = Model {
+            names: data.names().to_vec(),
+            recipe: None,
+            scaler: None,
+            content: Content::Kernel(learned.clone()),
+        };
+        let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(back, model, "{name}");
+        assert_eq!(back.method(), name);
+        let gram = back.apply(data.x(), &ctx).unwrap();
+        assert_eq!(gram, gram_symmetric(&learned.kernel, data.x()).unwrap(), "{name}");
+    }
+}
+
+/// A mixture of non-negative weights, and one that is semidefinite by noise.
+fn designed(train: &Dataset) -> [(Psd, Learned); 2] {
+    [Psd::NonNegative, Psd::DominanceWithNoise].map(|psd| {
+        let design = KernelDesign { psd, ..KernelDesign::default() };
+        let designed = design.design_from_target(train, 600, &Context::default()).unwrap();
+        assert_eq!(designed.mixture.psd, psd);
+        (psd, designed.learned)
+    })
+}
+
+#[test]
+fn a_designed_kernel_serves_wherever_a_kernel_does() {
+    let (train, test) = split(&built_in("wine"));
+    let ctx = Context::default();
+    let Target::Classes(truth) = test.target() else { panic!("wine has classes") };
+    let right = |predicted: Vec<usize>| {
+        let hits = predicted.iter().zip(&truth.codes).filter(|(a, b)| a == b).count();
+        hits as f64 / truth.codes.len() as f64
+    };
+    for (psd, learned) in designed(&train) {
+        let bare: KernelChoice = learned.kernel.clone().into();
+        let noisy: KernelChoice = learned.with_noise().into();
+        assert_eq!(learned.noise > 0.0, psd == Psd::DominanceWithNoise, "{psd:?}");
+
+        // A basis: with noise the matrix is semidefinite on these rows, and a basis of all rows keeps every product.
+        let kobl = Kobl { kernel: noisy.clone(), ..Kobl::default() };
+        let whole = Kobl {
+            n_components: Some(train.n()),
+            threshold: kernsift::basis::Threshold::None,
+            ..kobl.clone()
+        };
+        let fitted = whole.fit(&train, &ctx).unwrap();
+        let k = gram_symmetric(&learned.with_noise(), train.x()).unwrap();
+        let products = fitted.features.dot(&fitted.features.t());
+        let size = k.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        // What is left of rows that the basis explains is rounding, of which square roots are taken.
+        assert!((&products - &k).iter().all(|e| e.abs() < 1e-7 * size), "{psd:?}");
+        let few = kobl.fit(&train, &ctx).unwrap().map;
+        assert!(few.n_components() > 1, "{psd:?}");
+        assert_eq!(few.transform(test.x(), &ctx).unwrap().nrows(), test.n());
+
+        // Neighbours, as a classifier and as a judge: the wines are told apart.
+        let near = right(Knnc::fit(&bare, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
+        assert!(near > 0.9, "{psd:?}: {near}");
+        let judge = Judge::KernelKnn(KernelNeighbours { kernel: bare.clone(), n_neighbors: 5 });
+        let error = judge.verdict(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
+        // The same shares, one counted from the other side.
+        assert!((error - (1.0 - near)).abs() < 1e-12, "{psd:?}");
+
+        // A support vector machine.
+        let svm = Svm { kernel: noisy.clone(), c: 10.0, ..Svm::default() };
+        let machine = svm.fit(&train, &ctx).unwrap();
+        let share = right(machine.predict(test.x(), &ctx).unwrap());
+        assert!(share > 0.9, "{psd:?}: {share}");
+
+        // Dependence: a kernel made for the classes sees more of them than a Gaussian of all columns.
+        let dependence = |kernel: &KernelChoice| {
+            let settings = Hsic { estimator: Estimator::Normalised, permutations: 0 };
+            let rows = Variable::Rows(test.x(), kernel);
+            hsic(rows, Variable::Target(test.target(), TargetKernel::Auto), &settings, &ctx).unwrap().value
+        };
+        assert!(dependence(&bare) > dependence(&KernelChoice::default()), "{psd:?}");
+    }
+}
