@@ -1,0 +1,21 @@
+#!/bin/sh
+# What a solver costs to build: packages, seconds of the clock and of the processors, from cold, for a program that does nothing else.
+# HiGHS needs cmake, a C++ compiler and libclang.
+set -eu
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+echo "| crate | packages | clock | processors |"
+echo "|---|---|---|---|"
+for crate in microlp clarabel highs; do
+    cargo new --quiet --vcs none "with_$crate"
+    cd "with_$crate"
+    cargo add --quiet "$crate"
+    cargo fetch --quiet
+    packages=$(cargo tree --edges normal,build --prefix none | sed 's/ (\*)//' | grep -v '^\[' | sort -u | grep -c .)
+    bash -c 'TIMEFORMAT="%R %U %S"; time cargo build --release --quiet --target-dir target' 2> ../seconds
+    # The program itself is no package that it costs.
+    awk -v crate="$crate" -v packages="$((packages - 1))" \
+        '{ printf "| %s | %d | %.0f s | %.0f s |\n", crate, packages, $1, $2 + $3 }' ../seconds
+    cd ..
+done

@@ -1,0 +1,193 @@
+//! Programmes that kernel design meets, made of the built-in data.
+
+use kernsift::data::triplets::from_labels;
+use kernsift::data::{BuiltIn, Prepare, Rows, Standardizer};
+use kernsift::kernel::{gram, pair_values};
+use kernsift::optim::{Held, HingeProgram, HingeSolution};
+use kernsift::{Context, Kernel, Result};
+use ndarray::{Array2, ShapeBuilder};
+
+/// Widths of the Gaussians of each column.
+const GAMMAS: [f64; 3] = [1.0, 0.1, 0.01];
+/// The price of a group's largest weight.
+pub const PENALTY: f64 = 1e-4;
+/// The price of the mean diagonal.
+const DIAGONAL: f64 = 1e-4;
+/// A row of the mixture is cut off where it misses dominance by more than this share of the mixture's size.
+const BROKEN: f64 = 1e-7;
+const ITERATIONS: usize = 200;
+
+/// What is asked of the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// None is negative.
+    NonNegative,
+    /// Any sign, white noise, and the cuts of all-positive similarities.
+    FirstRound,
+    /// And the cuts that the first round's mixture breaks.
+    SecondRound,
+}
+
+/// Where an instance comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub triples: usize,
+}
+
+/// The smaller ones of a kind and a set come first.
+pub const SOURCES: [Source; 11] = {
+    use Kind::{FirstRound, NonNegative, SecondRound};
+    [
+        Source { name: "wine", kind: NonNegative, triples: 1500 },
+        Source { name: "ionosphere", kind: NonNegative, triples: 1500 },
+        Source { name: "wdbc", kind: NonNegative, triples: 1500 },
+        Source { name: "wine", kind: FirstRound, triples: 1500 },
+        Source { name: "ionosphere", kind: FirstRound, triples: 1500 },
+        Source { name: "wdbc", kind: FirstRound, triples: 1500 },
+        Source { name: "wine", kind: SecondRound, triples: 1500 },
+        Source { name: "ionosphere", kind: SecondRound, triples: 1500 },
+        Source { name: "wdbc", kind: SecondRound, triples: 1500 },
+        Source { name: "wdbc", kind: NonNegative, triples: 20_000 },
+        Source { name: "wdbc", kind: NonNegative, triples: 100_000 },
+    ]
+};
+
+impl Source {
+    pub fn label(&self) -> String {
+        let kind = match self.kind {
+            Kind::NonNegative => "not negative",
+            Kind::FirstRound => "first cuts",
+            Kind::SecondRound => "second cuts",
+        };
+        format!("{}, {kind}, {} triples", self.name, self.triples)
+    }
+}
+
+/// A programme.
+pub struct Instance {
+    /// A row per triple, a column per kernel, by columns.
+    pub margins: Array2<f64>,
+    pub costs: Vec<f64>,
+    pub held: Vec<Held>,
+    /// A row per cut; the first is the mean of the diagonal, the last column is white noise.
+    pub cuts: Array2<f64>,
+}
+
+impl Instance {
+    pub fn new(source: Source) -> Result<Self> {
+        let data = Prepare::default().fit(&BuiltIn::by_name(source.name)?.table()?)?.data;
+        let x = Standardizer::fit(data.x()).apply(data.x())?;
+        let triples = from_labels(data.classes("triples")?, source.triples, 0)?;
+        let (mut kernels, mut groups, mut group) = (vec![], vec![], 0);
+        for feature in 0..x.d() {
+            let column = x.column(feature);
+            if column.iter().all(|v| *v == column[0]) {
+                continue;
+            }
+            for gamma in GAMMAS {
+                kernels.push(Kernel::OnFeature { feature, kernel: Box::new(Kernel::Rbf { gamma }) });
+                groups.push(group);
+            }
+            group += 1;
+        }
+        let noisy = source.kind != Kind::NonNegative;
+        let (near, far): (Vec<_>, Vec<_>) = triples.iter().map(|&[i, j, k]| ([i, j], [i, k])).unzip();
+        let mut all = vec![];
+        for kernel in &kernels {
+            let far = pair_values(kernel, &x, &far)?;
+            all.extend(pair_values(kernel, &x, &near)?.iter().zip(far).map(|(near, far)| near - far));
+        }
+        let width = kernels.len() + usize::from(noisy);
+        // White noise is no part of any margin.
+        all.resize(triples.len() * width, 0.0);
+        let margins = Array2::from_shape_vec((triples.len(), width).f(), all).expect("a column a kernel");
+        // Gaussians and noise have a diagonal of ones.
+        let costs = vec![DIAGONAL; width];
+        let mut held: Vec<Held> =
+            groups.iter().map(|&g| if noisy { Held::Within(g) } else { Held::Above(g) }).collect();
+        if noisy {
+            held.push(Held::Alone);
+        }
+        let mut instance = Self { margins, costs, held, cuts: Array2::zeros((0, width).f()) };
+        if noisy {
+            instance.cut(&kernels, &x, source.kind == Kind::SecondRound)?;
+        }
+        Ok(instance)
+    }
+
+    /// Adds the anchor, the first cuts and, if asked for, the second.
+    fn cut(&mut self, kernels: &[Kernel], x: &Rows, twice: bool) -> Result<()> {
+        let grams: Vec<Array2<f64>> =
+            kernels.iter().map(|kernel| gram(kernel, x, x)).collect::<Result<_>>()?;
+        let n = x.n();
+        let row = |i: usize, signs: &[f64]| -> Vec<f64> {
+            let of = |k: &Array2<f64>| {
+                let others: f64 = k.row(i).iter().zip(signs).map(|(v, sign)| v * sign).sum();
+                k[[i, i]] - (others - k[[i, i]] * signs[i])
+            };
+            grams.iter().map(of).chain([1.0]).collect()
+        };
+        let mut rows = vec![vec![1.0; kernels.len() + 1]];
+        rows.extend((0..n).map(|i| row(i, &vec![1.0; n])));
+        self.set_cuts(&rows);
+        if twice {
+            let solution = self.solve(1e-8)?;
+            let (weights, noise) = solution.weights.split_at(kernels.len());
+            let mut mixture = Array2::<f64>::zeros((n, n));
+            grams.iter().zip(weights).for_each(|(k, weight)| mixture.scaled_add(*weight, k));
+            let size = (0..n).map(|i| mixture[[i, i]] + noise[0]).fold(1.0, f64::max);
+            for (i, k) in mixture.rows().into_iter().enumerate() {
+                let others: f64 = k.iter().map(|v| v.abs()).sum::<f64>() - k[i].abs();
+                if others - k[i] - noise[0] > BROKEN * size {
+                    let signs: Vec<f64> =
+                        k.iter().map(|v| if *v == 0.0 { 0.0 } else { v.signum() }).collect();
+                    rows.push(row(i, &signs));
+                }
+            }
+            self.set_cuts(&rows);
+        }
+        Ok(())
+    }
+
+    fn set_cuts(&mut self, rows: &[Vec<f64>]) {
+        self.cuts = Array2::from_shape_fn((rows.len(), self.costs.len()).f(), |(r, p)| rows[r][p]);
+    }
+
+    /// By our own interior point.
+    pub fn solve(&self, tolerance: f64) -> Result<HingeSolution> {
+        let program = HingeProgram::new(&self.margins, &self.costs, &self.held, PENALTY);
+        let program = if self.cuts.nrows() > 0 { program.with_cuts(&self.cuts, Some(0)) } else { program };
+        program.solve(tolerance, ITERATIONS, &Context::default())
+    }
+
+    pub fn groups(&self) -> usize {
+        self.held.iter().filter_map(|h| h.group()).max().map_or(0, |g| g + 1)
+    }
+
+    /// The objective of weights that a solver gave, once they are mended: negative ones raised to 0 where they may not be
+    /// negative, white noise raised until every cut holds. No solver can come out below the optimum.
+    pub fn mended_objective(&self, weights: &[f64]) -> f64 {
+        let mut weights = weights.to_vec();
+        for (weight, held) in weights.iter_mut().zip(&self.held) {
+            if !matches!(held, Held::Within(_)) {
+                *weight = weight.max(0.0);
+            }
+        }
+        let times = |a: &Array2<f64>, weights: &[f64]| a.dot(&ndarray::aview1(weights));
+        if self.cuts.nrows() > 0 {
+            let worst = times(&self.cuts, &weights).fold(0.0_f64, |a, v| a.min(*v));
+            *weights.last_mut().expect("white noise") -= worst;
+        }
+        let missing: f64 = times(&self.margins, &weights).iter().map(|m| (1.0 - m).max(0.0)).sum();
+        let mut largest = vec![0.0_f64; self.groups()];
+        for (held, weight) in self.held.iter().zip(&weights) {
+            if let Some(g) = held.group() {
+                largest[g] = largest[g].max(weight.abs());
+            }
+        }
+        let costs: f64 = self.costs.iter().zip(&weights).map(|(c, w)| c * w).sum();
+        missing / self.margins.nrows() as f64 + costs + PENALTY * largest.iter().sum::<f64>()
+    }
+}
