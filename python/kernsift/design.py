@@ -74,9 +74,11 @@ class KernelDesign(SelectorMixin, KernelLearner):
     group : {"column", "kernel"}, default="column"
         Whether `gamma1` counts the largest weight of each column, or the weight of every kernel.
     gamma1 : float or sequence of float, default=None
-        The price of columns. Of several the best is chosen; None stands for 1e-5, 1e-4, 1e-3 and 1e-2.
+        The price of columns. Of several the best is chosen; None stands for 1e-5, 1e-4, 1e-3 and 1e-2,
+        and for more than 512 kernels for shares of the smallest one that leaves no column.
     gamma2 : float or sequence of float, default=None
-        The price of the diagonal. Of several the best is chosen; None stands for 0, 1e-5, 1e-4 and 1e-3.
+        The price of the diagonal. Of several the best is chosen; None stands for 0, 1e-5, 1e-4 and 1e-3,
+        and for more than 512 kernels for 1e-4.
         Penalties are chosen by how a half of the rows, whose triples were not learned from, comes out.
     repeats : int, default=1
         How many times halves are drawn for that.
@@ -341,8 +343,8 @@ class KernelDesign(SelectorMixin, KernelLearner):
             penalties = {"given": {"kernels": float(self.gamma1), "diagonal": float(self.gamma2)}}
         else:
             grid = {
-                "kernels": _numbers("gamma1", self.gamma1, (1e-5, 1e-4, 1e-3, 1e-2)),
-                "diagonal": _numbers("gamma2", self.gamma2, (0.0, 1e-5, 1e-4, 1e-3)),
+                "kernels": _numbers("gamma1", self.gamma1),
+                "diagonal": _numbers("gamma2", self.gamma2),
             }
             penalties = {"halves": {**grid, "repeats": int(self.repeats)}}
         form = {
@@ -419,9 +421,11 @@ _FORMS = {
 }
 
 
-def _numbers(name: str, values: Any, default: tuple[float, ...]) -> list[float]:
-    """One number or several, as a list."""
-    numbers = np.atleast_1d(np.asarray(default if values is None else values))
+def _numbers(name: str, values: Any) -> list[float] | None:
+    """One number or several, as a list; nothing stands for nothing."""
+    if values is None:
+        return None
+    numbers = np.atleast_1d(np.asarray(values))
     if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must be finite numbers, got {values!r}.")
     return [float(number) for number in numbers]

@@ -197,15 +197,17 @@ fn design_options(design: &mut KernelDesign, args: &DesignArgs) -> Result<(), Fa
             GroupArg::Kernel => Grouping::Kernel,
         };
     }
-    if let Choice::Halves { kernels, diagonal, repeats } = &mut design.penalties {
-        *kernels = args.gamma1.clone().unwrap_or_else(|| kernels.clone());
-        *diagonal = args.gamma2.clone().unwrap_or_else(|| diagonal.clone());
-        *repeats = args.repeats.unwrap_or(*repeats);
-        if let (&[kernels], &[diagonal]) = (kernels.as_slice(), diagonal.as_slice()) {
+    design.penalties = match (args.gamma1.as_deref(), args.gamma2.as_deref()) {
+        (Some(&[kernels]), Some(&[diagonal])) => {
             refuse("one --gamma1 and one --gamma2", &[("--repeats", args.repeats.is_some())])?;
-            design.penalties = Choice::Given(Penalties { kernels, diagonal });
+            Choice::Given(Penalties { kernels, diagonal })
         }
-    }
+        _ => Choice::Halves {
+            kernels: args.gamma1.clone(),
+            diagonal: args.gamma2.clone(),
+            repeats: args.repeats.unwrap_or(1),
+        },
+    };
     refuse("--full", &[("--threshold", args.full && args.threshold.is_some())])?;
     design.threshold = args.threshold.unwrap_or(design.threshold);
     design.tolerance = args.tolerance.unwrap_or(design.tolerance);

@@ -107,18 +107,16 @@ pub struct Penalties {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// Halves, with values that suit the number of kernels. Up to 512 kernels: $\gamma_1$ from 1e-5 to 1e-2 and $\gamma_2$
-    /// of 0 and from 1e-5 to 1e-3, by powers of ten. More: $\gamma_1$ from a half to a twentieth of the smallest one at which
-    /// all weights are zero, with $\gamma_2$ 1e-4; far smaller ones would let hundreds of columns learn the triples by heart.
-    Auto,
     /// These.
     Given(Penalties),
     /// The best of all combinations by the triples of one half of the rows, learned from the other half.
     Halves {
-        /// Values of $\gamma_1$.
-        kernels: Vec<f64>,
-        /// Values of $\gamma_2$.
-        diagonal: Vec<f64>,
+        /// Values of $\gamma_1$. None stands for values that suit the number of kernels: up to 512 of them 1e-5, 1e-4, 1e-3
+        /// and 1e-2; with more, from a half to a twentieth of the smallest one at which all weights are zero, for far
+        /// smaller ones would let hundreds of columns learn the triples by heart.
+        kernels: Option<Vec<f64>>,
+        /// Values of $\gamma_2$. None: up to 512 kernels 0, 1e-5, 1e-4 and 1e-3; with more 1e-4.
+        diagonal: Option<Vec<f64>>,
         /// Halves that are drawn; accuracies are summed over them.
         repeats: usize,
     },
@@ -126,16 +124,64 @@ pub enum Choice {
 
 impl Choice {
     /// Values of $\gamma_1$ that are tried for up to 512 kernels.
-    pub const KERNELS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
+    const KERNELS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
     /// Values of $\gamma_2$ that are tried for up to 512 kernels.
-    pub const DIAGONAL: [f64; 4] = [0.0, 1e-5, 1e-4, 1e-3];
+    const DIAGONAL: [f64; 4] = [0.0, 1e-5, 1e-4, 1e-3];
     /// Shares of the smallest $\gamma_1$ that leaves nothing, tried for more kernels.
     const SHARES: [f64; 4] = [0.5, 0.2, 0.1, 0.05];
+
+    /// The penalties to try on a problem.
+    fn grid(&self, problem: &Problem, ctx: &Context) -> Result<Vec<Penalties>> {
+        let (kernels, diagonal) = match self {
+            Self::Given(penalties) => return Ok(vec![*penalties]),
+            Self::Halves { kernels, diagonal, .. } => (kernels, diagonal),
+        };
+        let many = problem.likeness.len() > rounds::WIDE;
+        let diagonal = match diagonal {
+            Some(values) => values.clone(),
+            None if many => vec![1e-4],
+            None => Self::DIAGONAL.to_vec(),
+        };
+        let kernels = match kernels {
+            Some(values) => values.clone(),
+            None if many => {
+                let least = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = problem.most_useful(least, ctx)?;
+                // Of triples that no kernel gets right more often than wrong any penalty makes nothing.
+                let most = if most > 0.0 { most } else { Self::KERNELS[0] };
+                Self::SHARES.map(|share| share * most).to_vec()
+            }
+            None => Self::KERNELS.to_vec(),
+        };
+        let pair = |&kernels: &f64| diagonal.iter().map(move |&diagonal| Penalties { kernels, diagonal });
+        Ok(kernels.iter().flat_map(pair).collect())
+    }
+
+    fn check(&self) -> Result<()> {
+        let (kernels, diagonal): (&[f64], &[f64]) = match self {
+            Self::Given(penalties) => (&[penalties.kernels], &[penalties.diagonal]),
+            Self::Halves { repeats: 0, .. } => return Err(Error::param(NAME, "repeats", "1 or more", 0)),
+            Self::Halves { kernels, diagonal, .. } => {
+                if [kernels, diagonal].into_iter().flatten().any(|values| values.is_empty()) {
+                    return Err(Error::param(NAME, "penalties", "one value or more of each", "none"));
+                }
+                (kernels.as_deref().unwrap_or_default(), diagonal.as_deref().unwrap_or_default())
+            }
+        };
+        if let Some(wrong) = kernels.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
+            return Err(Error::param(NAME, "gamma1", "a positive finite number", wrong));
+        }
+        if let Some(wrong) = diagonal.iter().find(|v| !(**v >= 0.0 && v.is_finite())) {
+            return Err(Error::param(NAME, "gamma2", "a finite number of 0 or more", wrong));
+        }
+        Ok(())
+    }
 }
 
 impl Default for Choice {
+    /// Halves, once, with values that suit.
     fn default() -> Self {
-        Self::Auto
+        Self::Halves { kernels: None, diagonal: None, repeats: 1 }
     }
 }
 
@@ -245,7 +291,7 @@ impl KernelDesign {
         if self.max_rounds == 0 {
             return Err(Error::param(NAME, "max_rounds", "1 or more", 0));
         }
-        self.grid().map(|_| ())
+        self.penalties.check()
     }
 
     /// Designs from triples of row numbers of `data`.
@@ -385,30 +431,29 @@ impl KernelDesign {
                 cuts: None,
             })
         };
-        let mut grid = self.grid()?;
-        let (penalties, trials) = if let Some([only]) = grid.as_deref() {
-            (*only, vec![])
-        } else {
-            let mut trials: Vec<Trial> = vec![];
-            for repeat in 0..self.repeats() {
-                let halves = halves(repeat as u64)?;
-                let mut problem = problem(&halves.train)?;
-                let (mut judge, test) = make(&halves.test)?;
-                judge.scales.clone_from(&problem.likeness.scales);
-                let of = |p: usize| judge.margins(p, &test);
-                let grid = match &mut grid {
-                    Some(grid) => grid,
-                    none => none.insert(suited(&problem, ctx)?),
-                };
-                let tried = tune::try_all(&mut problem, grid, &of, test.len(), ctx)?;
-                if trials.is_empty() {
-                    trials = tried;
-                } else {
-                    trials.iter_mut().zip(tried).for_each(|(sum, own)| sum.accuracy += own.accuracy);
+        let (penalties, trials) = match self.penalties {
+            Choice::Given(penalties) => (penalties, vec![]),
+            Choice::Halves { repeats, .. } => {
+                let (mut grid, mut trials): (Vec<Penalties>, Vec<Trial>) = (vec![], vec![]);
+                for repeat in 0..repeats {
+                    let halves = halves(repeat as u64)?;
+                    let mut problem = problem(&halves.train)?;
+                    let (mut judge, test) = make(&halves.test)?;
+                    judge.scales.clone_from(&problem.likeness.scales);
+                    let of = |p: usize| judge.margins(p, &test);
+                    if grid.is_empty() {
+                        grid = self.penalties.grid(&problem, ctx)?;
+                    }
+                    let tried = tune::try_all(&mut problem, &grid, &of, test.len(), ctx)?;
+                    if trials.is_empty() {
+                        trials = tried;
+                    } else {
+                        trials.iter_mut().zip(tried).for_each(|(sum, own)| sum.accuracy += own.accuracy);
+                    }
                 }
+                trials.iter_mut().for_each(|trial| trial.accuracy /= repeats as f64);
+                (tune::best(&trials), trials)
             }
-            trials.iter_mut().for_each(|trial| trial.accuracy /= self.repeats() as f64);
-            (tune::best(&trials), trials)
         };
         let mut problem = problem(triplets)?;
         let all: Vec<usize> = (0..groups.len()).collect();
@@ -453,39 +498,6 @@ impl KernelDesign {
             .collect()
     }
 
-    fn repeats(&self) -> usize {
-        match &self.penalties {
-            Choice::Auto | Choice::Given(_) => 1,
-            Choice::Halves { repeats, .. } => *repeats,
-        }
-    }
-
-    /// The penalties to try; none before there is a problem that says what suits it.
-    fn grid(&self) -> Result<Option<Vec<Penalties>>> {
-        let grid: Vec<Penalties> = match &self.penalties {
-            Choice::Auto => return Ok(None),
-            Choice::Given(penalties) => vec![*penalties],
-            Choice::Halves { kernels, diagonal, repeats } => {
-                if *repeats == 0 {
-                    return Err(Error::param(NAME, "repeats", "1 or more", 0));
-                }
-                combinations(kernels, diagonal)
-            }
-        };
-        for penalties in &grid {
-            if !(penalties.kernels > 0.0 && penalties.kernels.is_finite()) {
-                return Err(Error::param(NAME, "gamma1", "a positive finite number", penalties.kernels));
-            }
-            if !(penalties.diagonal >= 0.0 && penalties.diagonal.is_finite()) {
-                return Err(Error::param(NAME, "gamma2", "a finite number of 0 or more", penalties.diagonal));
-            }
-        }
-        if grid.is_empty() {
-            return Err(Error::param(NAME, "penalties", "one value or more of each", "none"));
-        }
-        Ok(Some(grid))
-    }
-
     fn resolved_psd(&self, bases: &[Base]) -> Result<Psd> {
         let first = bases.iter().position(|base| !base.kernel.is_semidefinite());
         match (self.psd, first) {
@@ -495,23 +507,6 @@ impl KernelDesign {
             (other, _) => Ok(other),
         }
     }
-}
-
-/// Values that suit a problem.
-fn suited(problem: &Problem, ctx: &Context) -> Result<Vec<Penalties>> {
-    if problem.likeness.len() <= rounds::WIDE {
-        return Ok(combinations(&Choice::KERNELS, &Choice::DIAGONAL));
-    }
-    let diagonal = 1e-4;
-    let most = problem.most_useful(diagonal, ctx)?;
-    // Of triples that no kernel gets right more often than wrong any penalty makes nothing.
-    let most = if most > 0.0 { most } else { Choice::KERNELS[0] };
-    Ok(combinations(&Choice::SHARES.map(|share| share * most), &[diagonal]))
-}
-
-fn combinations(kernels: &[f64], diagonal: &[f64]) -> Vec<Penalties> {
-    let pair = |&kernels: &f64| diagonal.iter().map(move |&diagonal| Penalties { kernels, diagonal });
-    kernels.iter().flat_map(pair).collect()
 }
 
 fn not_semidefinite(p: usize, what: &str) -> Error {

@@ -290,7 +290,7 @@ fn bad_parameters_and_triples_are_named() {
     assert!(message(KernelDesign { threshold: 1.0, ..base() }).contains("'threshold'"));
     assert!(message(KernelDesign { tolerance: 0.0, ..base() }).contains("'tolerance'"));
     assert!(message(KernelDesign { max_rounds: 0, ..base() }).contains("'max_rounds'"));
-    let halves = Choice::Halves { kernels: vec![], diagonal: vec![0.0], repeats: 1 };
+    let halves = Choice::Halves { kernels: Some(vec![]), diagonal: None, repeats: 1 };
     assert!(message(KernelDesign { penalties: halves, ..base() }).contains("one value or more"));
     assert!(base().design(&data, &[[0, 1, 9]], &ctx).is_err());
     assert!(base().design(&data, &[], &ctx).is_err());
