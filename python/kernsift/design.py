@@ -377,9 +377,9 @@ class KernelDesign(SelectorMixin, KernelLearner):
         if not forms:
             return [], others
         if self.gammas is None:
-            widths = {"quantiles": _numbers("quantiles", self.quantiles, ())}
+            widths = {"quantiles": _numbers("quantiles", self.quantiles)}
         else:
-            widths = {"gammas": _numbers("gammas", self.gammas, ())}
+            widths = {"gammas": _numbers("gammas", self.gammas)}
         spelled = {
             "gaussian": {"gaussian": widths},
             "laplacian": {"laplacian": widths},
