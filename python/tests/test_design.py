@@ -157,7 +157,7 @@ def test_bounds_never_fall_and_the_kernel_is_semidefinite(psd):
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("psd", MODES[:3])
 def test_the_objective_again_in_numpy(psd, standardize):
-    X, triplets = rows_and_triplets("wine", 50)
+    X, triplets = rows_and_triplets("wine", 30)
     X = X if standardize else X / X.max(axis=0)
     design = KernelDesign(
         ["gaussian", "linear", "laplacian", "polynomial"], psd=psd, standardize=standardize, **GIVEN
@@ -299,7 +299,7 @@ def test_functions_that_are_no_kernels():
         KernelDesign([lambda x, z: -distance(x, z)], psd="nonnegative", **GIVEN).fit(X, triplets)
 
 
-@pytest.mark.parametrize("psd", MODES[:3])
+@pytest.mark.parametrize("psd", MODES[:2])
 def test_works_with_scikit_learn(psd):
     wine = load_dataset("wine")
     rows, left = np.arange(0, 178, 2), np.arange(1, 178, 2)
@@ -360,7 +360,7 @@ def test_it_selects_columns_in_pipelines():
 def test_threads_and_sparse_rows_change_nothing():
     data = load_dataset("sonar")
     # With cells to leave out.
-    X = np.where(data.data < 0.1, 0, data.data)
+    X = np.where(data.data < 0.1, 0, data.data)[:, ::4]
     options = {"standardize": False, "random_state": 0, "n_triplets": 300, **GIVEN}
     for psd in MODES[:2]:
         one, two, thin = (
