@@ -22,8 +22,10 @@ demo:
 
 test: test-rust test-python
 
+# Examples are built by lint; three of them are run as tests as well.
 test-rust:
-	cargo test
+	cargo test --lib --bins --tests
+	cargo test --doc
 
 test-python: $(TOOLS)
 	$(MATURIN)
@@ -59,6 +61,7 @@ docs: $(TOOLS)
 	cargo run --release --quiet --package kernsift --example takes_accuracy > docs/takes_accuracy.md
 	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
+	cargo run --release --quiet --package kernsift --example triples_accuracy > docs/triples_accuracy.md
 	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
 	@echo "docs/README.md and target/doc/kernsift/index.html"
 
