@@ -22,7 +22,7 @@ demo:
 
 test: test-rust test-python
 
-# Examples are built by lint; three of them are run as tests as well.
+# Examples are built by lint; six of them are run as tests as well.
 test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
