@@ -159,7 +159,7 @@ impl XingMetric {
         let r = d.min(m);
         // Copies of the rows; the squares of pairs, or square matrices and the steps that L-BFGS remembers.
         let (bytes, advice) = match self.form {
-            MetricForm::Full => (8.0 * (5.0 * m * d + 2.0 * d * d + 8.0 * r * r + 24.0 * 32.0 * r), FEWER),
+            MetricForm::Full => (8.0 * (5.0 * m * d + 4.0 * d * d + 8.0 * r * r + 24.0 * 32.0 * r), FEWER),
             MetricForm::Diagonal => (8.0 * (3.0 * m * d + p * d + d * d), "use fewer triples or columns"),
         };
         ctx.need_memory(format!("{NAME} of {m} rows x {d} columns"), bytes, advice)
