@@ -8,6 +8,7 @@
 | :mod:`kernsift.transforms` | selectors of columns from criteria of a projection: HSFS, LDFS, PFS |
 | :mod:`kernsift.dependence` | HSIC, and the selectors of columns that rest on it |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
+| :mod:`kernsift.learners` | kernels and metrics learned from "i is more like j than k" |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.evaluate` | methods side by side |
@@ -39,6 +40,7 @@ from kernsift.kernels import (
     Sum,
     WhiteNoise,
 )
+from kernsift.learners import XingMetric
 from kernsift.models import SavedModel, load_model
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
@@ -83,6 +85,7 @@ __all__ = [
     "SavedModel",
     "Sum",
     "WhiteNoise",
+    "XingMetric",
     "__version__",
     "compare",
     "gram",

@@ -86,6 +86,17 @@ def native_target(y: Any, target_type: str, name: str) -> Target:
     return native_classes(checked)[1]
 
 
+def native_triplets(triplets: Any) -> IntArray:
+    """Triples of row numbers as the native half takes them."""
+    rows = np.asarray(triplets)
+    if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
+        )
+    whole: IntArray = rows.astype(np.int64)
+    return whole
+
+
 def method_json(method: str, parameters: Mapping[str, Any]) -> str:
     """A method in the form of the core's catalog."""
     return json.dumps({"method": method, **parameters}, allow_nan=False)

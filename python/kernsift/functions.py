@@ -21,6 +21,7 @@ from kernsift._crossing import (
     method_json,
     native_rows,
     native_target,
+    native_triplets,
     settings,
 )
 from kernsift.bases import KOBL, kobl_form
@@ -196,12 +197,7 @@ def triplet_accuracy(K: Any, triplets: Any) -> float:
     k = check_array(K, dtype=np.float64, input_name="K")
     if k.shape[0] != k.shape[1]:
         raise ValueError(f"K must be square, got shape {k.shape}.")
-    rows = check_array(triplets, dtype=None, input_name="triplets")
-    if rows.shape[1] != 3 or rows.dtype.kind not in "iu":
-        raise ValueError(
-            f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
-        )
-    return _native.triplet_accuracy(k, rows.astype(np.int64))
+    return _native.triplet_accuracy(k, native_triplets(triplets))
 
 
 @validate_params(

@@ -9,7 +9,7 @@
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
 //! | `error` | the one place where errors become exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `data`, `model` | one function per thing the package needs |
 
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
@@ -22,6 +22,7 @@ mod dependence;
 mod error;
 mod evaluate;
 mod kernel;
+mod learn;
 mod model;
 mod run;
 mod select;
@@ -50,6 +51,8 @@ mod _native {
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
+    #[pymodule_export]
+    use super::learn::{fit_xing, kernel_triplet_accuracy};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -62,6 +62,8 @@ import kernsift
         kernsift.SVCCV(C=[1.0, 10.0], cv=2),
         kernsift.LinearSVC(),
         kernsift.LinearSVC(penalty="l1"),
+        kernsift.XingMetric(n_triplets=100),
+        kernsift.XingMetric(diagonal=True, standardize=False, n_triplets=100, ridge=0.1),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -197,15 +197,18 @@ fn design_options(design: &mut KernelDesign, args: &DesignArgs) -> Result<(), Fa
             GroupArg::Kernel => Grouping::Kernel,
         };
     }
-    if let Choice::Halves { kernels, diagonal, repeats } = &mut design.penalties {
-        *kernels = args.gamma1.clone().unwrap_or_else(|| kernels.clone());
-        *diagonal = args.gamma2.clone().unwrap_or_else(|| diagonal.clone());
-        *repeats = args.repeats.unwrap_or(*repeats);
-        if let (&[kernels], &[diagonal]) = (kernels.as_slice(), diagonal.as_slice()) {
-            refuse("one --gamma1 and one --gamma2", &[("--repeats", args.repeats.is_some())])?;
-            design.penalties = Choice::Given(Penalties { kernels, diagonal });
+    design.penalties = match (args.gamma1.as_deref(), args.gamma2.as_deref(), args.repeats) {
+        (None, None, None) => Choice::Auto,
+        (Some(&[kernels]), Some(&[diagonal]), repeats) => {
+            refuse("one --gamma1 and one --gamma2", &[("--repeats", repeats.is_some())])?;
+            Choice::Given(Penalties { kernels, diagonal })
         }
-    }
+        (kernels, diagonal, repeats) => Choice::Halves {
+            kernels: kernels.unwrap_or(&Choice::KERNELS).to_vec(),
+            diagonal: diagonal.unwrap_or(&Choice::DIAGONAL).to_vec(),
+            repeats: repeats.unwrap_or(1),
+        },
+    };
     refuse("--full", &[("--threshold", args.full && args.threshold.is_some())])?;
     design.threshold = args.threshold.unwrap_or(design.threshold);
     design.tolerance = args.tolerance.unwrap_or(design.tolerance);

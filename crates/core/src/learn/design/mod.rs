@@ -107,6 +107,10 @@ pub struct Penalties {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
+    /// Halves, with values that suit the number of kernels. Up to 512 kernels: $\gamma_1$ from 1e-5 to 1e-2 and $\gamma_2$
+    /// of 0 and from 1e-5 to 1e-3, by powers of ten. More: $\gamma_1$ from a half to a twentieth of the smallest one at which
+    /// all weights are zero, with $\gamma_2$ 1e-4; far smaller ones would let hundreds of columns learn the triples by heart.
+    Auto,
     /// These.
     Given(Penalties),
     /// The best of all combinations by the triples of one half of the rows, learned from the other half.
@@ -120,13 +124,18 @@ pub enum Choice {
     },
 }
 
+impl Choice {
+    /// Values of $\gamma_1$ that are tried for up to 512 kernels.
+    pub const KERNELS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
+    /// Values of $\gamma_2$ that are tried for up to 512 kernels.
+    pub const DIAGONAL: [f64; 4] = [0.0, 1e-5, 1e-4, 1e-3];
+    /// Shares of the smallest $\gamma_1$ that leaves nothing, tried for more kernels.
+    const SHARES: [f64; 4] = [0.5, 0.2, 0.1, 0.05];
+}
+
 impl Default for Choice {
     fn default() -> Self {
-        Self::Halves {
-            kernels: vec![1e-5, 1e-4, 1e-3, 1e-2],
-            diagonal: vec![0.0, 1e-5, 1e-4, 1e-3],
-            repeats: 1,
-        }
+        Self::Auto
     }
 }
 
@@ -294,12 +303,39 @@ impl KernelDesign {
         triplets: &[Triplet],
         ctx: &Context,
     ) -> Result<Mixture> {
+        let places: Vec<usize> = (0..check_grams(grams, features)?).collect();
+        self.weigh_placed(grams, features, &places, triplets, ctx)
+    }
+
+    /// As [`KernelDesign::weigh`], where row `r` of the triples is row `places[r]` of the Gram matrices: rows that are equal
+    /// then count once.
+    pub fn weigh_placed(
+        &self,
+        grams: &[Array2<f64>],
+        features: &[Option<usize>],
+        places: &[usize],
+        triplets: &[Triplet],
+        ctx: &Context,
+    ) -> Result<Mixture> {
         self.validate()?;
         let n = check_grams(grams, features)?;
-        let report = check(triplets, n)?;
+        if let Some(&wrong) = places.iter().find(|&&at| at >= n) {
+            return Err(Error::Shape {
+                what: "places of rows in Gram matrices".into(),
+                expected: format!("below {n}"),
+                got: wrong.to_string(),
+            });
+        }
+        let report = check(triplets, places.len())?;
+        let named = |triplets: &[Triplet]| -> Vec<usize> {
+            let mut rows: Vec<usize> = points(triplets).into_iter().map(|row| places[row]).collect();
+            rows.sort_unstable();
+            rows.dedup();
+            rows
+        };
         let psd = match self.psd {
             Psd::Auto | Psd::NonNegative => {
-                let rows = points(triplets);
+                let rows = named(triplets);
                 let all =
                     grams.iter().map(|gram| is_semidefinite(gram, &rows)).collect::<Result<Vec<_>>>()?;
                 match (self.psd, all.iter().position(|is| !is)) {
@@ -312,9 +348,10 @@ impl KernelDesign {
         };
         let groups = groups(features.iter().copied(), self.grouping);
         let make = |triplets: &[Triplet]| -> Result<(Likeness, Vec<Triplet>)> {
-            let rows = points(triplets);
-            let place = rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
-            Ok((Likeness::of_grams(grams, rows)?, placed(triplets, &place)))
+            let rows = named(triplets);
+            let at: HashMap<usize, usize> = rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
+            let placed = triplets.iter().map(|triplet| triplet.map(|row| at[&places[row]])).collect();
+            Ok((Likeness::of_grams(grams, rows)?, placed))
         };
         let halves = |repeat: u64| tune::halves(triplets, ctx.seed.wrapping_add(repeat), ctx);
         self.mix(psd, &groups, features, triplets, report, &make, &halves, ctx)
@@ -348,9 +385,9 @@ impl KernelDesign {
                 cuts: None,
             })
         };
-        let grid = self.grid()?;
-        let (penalties, trials) = if let [only] = grid[..] {
-            (only, vec![])
+        let mut grid = self.grid()?;
+        let (penalties, trials) = if let Some([only]) = grid.as_deref() {
+            (*only, vec![])
         } else {
             let mut trials: Vec<Trial> = vec![];
             for repeat in 0..self.repeats() {
@@ -359,7 +396,11 @@ impl KernelDesign {
                 let (mut judge, test) = make(&halves.test)?;
                 judge.scales.clone_from(&problem.likeness.scales);
                 let of = |p: usize| judge.margins(p, &test);
-                let tried = tune::try_all(&mut problem, &grid, &of, test.len(), ctx)?;
+                let grid = match &mut grid {
+                    Some(grid) => grid,
+                    none => none.insert(suited(&problem, ctx)?),
+                };
+                let tried = tune::try_all(&mut problem, grid, &of, test.len(), ctx)?;
                 if trials.is_empty() {
                     trials = tried;
                 } else {
@@ -378,9 +419,6 @@ impl KernelDesign {
         kept.iter().for_each(|&p| stays[p] = true);
         if solved.weights.iter().zip(&stays).any(|(weight, stays)| *weight != 0.0 && !stays) {
             solved = Solved { bounds, ..problem.solve(penalties, &kept, ctx)? };
-        }
-        if !solved.status.converged() {
-            ctx.warn(format!("kernel design: {}", solved.status.explain()));
         }
         Ok(Mixture {
             alpha: solved.weights,
@@ -415,21 +453,21 @@ impl KernelDesign {
 
     fn repeats(&self) -> usize {
         match &self.penalties {
-            Choice::Given(_) => 1,
+            Choice::Auto | Choice::Given(_) => 1,
             Choice::Halves { repeats, .. } => *repeats,
         }
     }
 
-    fn grid(&self) -> Result<Vec<Penalties>> {
+    /// The penalties to try; none before there is a problem that says what suits it.
+    fn grid(&self) -> Result<Option<Vec<Penalties>>> {
         let grid: Vec<Penalties> = match &self.penalties {
+            Choice::Auto => return Ok(None),
             Choice::Given(penalties) => vec![*penalties],
             Choice::Halves { kernels, diagonal, repeats } => {
                 if *repeats == 0 {
                     return Err(Error::param(NAME, "repeats", "1 or more", 0));
                 }
-                let pair =
-                    |&kernels: &f64| diagonal.iter().map(move |&diagonal| Penalties { kernels, diagonal });
-                kernels.iter().flat_map(pair).collect()
+                combinations(kernels, diagonal)
             }
         };
         for penalties in &grid {
@@ -443,7 +481,7 @@ impl KernelDesign {
         if grid.is_empty() {
             return Err(Error::param(NAME, "penalties", "one value or more of each", "none"));
         }
-        Ok(grid)
+        Ok(Some(grid))
     }
 
     fn resolved_psd(&self, bases: &[Base]) -> Result<Psd> {
@@ -455,6 +493,23 @@ impl KernelDesign {
             (other, _) => Ok(other),
         }
     }
+}
+
+/// Values that suit a problem.
+fn suited(problem: &Problem, ctx: &Context) -> Result<Vec<Penalties>> {
+    if problem.likeness.len() <= rounds::WIDE {
+        return Ok(combinations(&Choice::KERNELS, &Choice::DIAGONAL));
+    }
+    let diagonal = 1e-4;
+    let most = problem.most_useful(diagonal, ctx)?;
+    // Of triples that no kernel gets right more often than wrong any penalty makes nothing.
+    let most = if most > 0.0 { most } else { Choice::KERNELS[0] };
+    Ok(combinations(&Choice::SHARES.map(|share| share * most), &[diagonal]))
+}
+
+fn combinations(kernels: &[f64], diagonal: &[f64]) -> Vec<Penalties> {
+    let pair = |&kernels: &f64| diagonal.iter().map(move |&diagonal| Penalties { kernels, diagonal });
+    kernels.iter().flat_map(pair).collect()
 }
 
 fn not_semidefinite(p: usize, what: &str) -> Error {

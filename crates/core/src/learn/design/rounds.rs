@@ -18,9 +18,9 @@ const NOTHING: f64 = 1e-7;
 /// A relative gap that the solver may stop at without shame.
 const GOOD: f64 = 1e-6;
 /// Beyond so many kernels weights that are not negative are found over a growing part of them.
-const WIDE: usize = 512;
+pub(super) const WIDE: usize = 512;
 /// Groups that join in a round of that.
-const JOINING: usize = 48;
+const JOINING: usize = 32;
 
 /// Base kernels, triples and what the mixture must satisfy.
 pub(super) struct Problem<'a> {
@@ -48,6 +48,15 @@ pub(super) struct Solved {
     pub status: Status,
 }
 
+/// The programme over a part of the kernels.
+struct Part {
+    members: Vec<usize>,
+    solution: HingeSolution,
+    tolerance: f64,
+    /// Whether its objective is below the one of the part before.
+    lowered: bool,
+}
+
 impl Problem<'_> {
     /// How far from semidefinite a mixture may be, as a share of its size, before it is lifted by noise.
     fn allowed(&self) -> f64 {
@@ -55,7 +64,7 @@ impl Problem<'_> {
     }
 
     /// Margins of some kernels, by columns; with a column of zeros for noise.
-    fn margins(&self, kernels: &[usize], noise: bool, ctx: &Context) -> Result<Array2<f64>> {
+    pub(super) fn margins(&self, kernels: &[usize], noise: bool, ctx: &Context) -> Result<Array2<f64>> {
         let t = self.triplets.len();
         let width = kernels.len() + usize::from(noise);
         ctx.need_memory(
@@ -113,13 +122,13 @@ impl Problem<'_> {
         Ok(())
     }
 
-    fn costs(&self, penalties: Penalties, kernels: &[usize]) -> Vec<f64> {
+    pub(super) fn costs(&self, penalties: Penalties, kernels: &[usize]) -> Vec<f64> {
         kernels.iter().map(|&p| penalties.diagonal * self.likeness.diagonals[p]).collect()
     }
 
     /// How kernels are held, their groups numbered from 0.
-    fn held(&self, kernels: &[usize], make: fn(usize) -> Held) -> Vec<Held> {
-        let mut place = vec![None; self.groups.iter().max().map_or(0, |g| g + 1)];
+    pub(super) fn held(&self, kernels: &[usize], make: fn(usize) -> Held) -> Vec<Held> {
+        let mut place = vec![None; self.n_groups()];
         let mut next = 0;
         kernels
             .iter()
@@ -139,7 +148,7 @@ impl Problem<'_> {
     }
 
     /// Without cuts.
-    fn solve_once(
+    pub(super) fn solve_once(
         &self,
         penalties: Penalties,
         kernels: &[usize],
@@ -211,13 +220,17 @@ impl Problem<'_> {
 
     /// Weights that are not negative of very many kernels: over a part of them, joined by groups whose price says
     /// that they would lower the objective, until there are none.
-    fn solve_wide(&self, penalties: Penalties, kernels: &[usize], ctx: &Context) -> Result<Solved> {
+    pub(super) fn solve_wide(
+        &self,
+        penalties: Penalties,
+        kernels: &[usize],
+        ctx: &Context,
+    ) -> Result<Solved> {
         let t = self.triplets.len();
         // Zero weights leave all triples unmet, at the full price.
         let mut statements = vec![1.0 / t as f64; t];
-        let (mut members, mut joined): (Vec<usize>, Vec<bool>) =
-            (vec![], vec![false; self.groups.iter().max().map_or(0, |g| g + 1)]);
-        let (mut bounds, mut last) = (vec![], None::<HingeSolution>);
+        let mut joined = vec![false; self.n_groups()];
+        let (mut bounds, mut last) = (vec![], None::<Part>);
         let mut status = Status::MaxIterations;
         for round in 0..self.max_rounds {
             ctx.step("rounds of kernels", round, self.max_rounds)?;
@@ -230,30 +243,63 @@ impl Problem<'_> {
             let mut missing: Vec<usize> = (0..prices.len())
                 .filter(|&g| !joined[g] && prices[g] > penalties.kernels * (1.0 + self.tolerance))
                 .collect();
-            let met = last.as_ref().is_some_and(|s| s.objective - bound <= self.tolerance * s.objective);
-            if missing.is_empty() || met {
-                status = last.as_ref().map_or(Status::Optimal, |s| ending(s, bound));
+            let mut tolerance = 1e-3;
+            if let Some(part) = &last {
+                let gap = (part.solution.objective - bound) / part.solution.objective;
+                if gap <= self.tolerance || (missing.is_empty() && part.tolerance <= self.tolerance) {
+                    status = ending(&part.solution, bound);
+                    break;
+                }
+                // No more digits than the kernels that are not there yet leave room for.
+                tolerance =
+                    if missing.is_empty() { self.tolerance } else { (0.01 * gap).max(self.tolerance) };
+                // Groups without a weight that are not worth their price leave.
+                let largest = part.solution.weights.iter().fold(0.0_f64, |a, w| a.max(*w));
+                let mut counts = vec![false; joined.len()];
+                for (&p, weight) in part.members.iter().zip(&part.solution.weights) {
+                    counts[self.groups[p]] |= *weight > NOTHING * largest;
+                }
+                if part.lowered {
+                    (0..joined.len())
+                        .filter(|&g| !counts[g] && prices[g] < 0.9 * penalties.kernels)
+                        .for_each(|g| joined[g] = false);
+                }
+            } else if missing.is_empty() {
+                status = Status::Optimal;
                 break;
             }
             missing.sort_by(|&a, &b| prices[b].total_cmp(&prices[a]).then(a.cmp(&b)));
             missing.truncate(JOINING);
             missing.iter().for_each(|&g| joined[g] = true);
-            members.extend(kernels.iter().filter(|&&p| missing.contains(&self.groups[p])));
+            let members: Vec<usize> = kernels.iter().copied().filter(|&p| joined[self.groups[p]]).collect();
             let margins = self.margins(&members, false, ctx)?;
             let (costs, held) = (self.costs(penalties, &members), self.held(&members, Held::Above));
-            let solution = HingeProgram::new(&margins, &costs, &held, penalties.kernels).solve(
-                self.tolerance,
-                ITERATIONS,
-                ctx,
-            )?;
+            let program = HingeProgram::new(&margins, &costs, &held, penalties.kernels);
+            let solution = program.solve(tolerance, ITERATIONS, ctx)?;
             statements.clone_from(&solution.statements);
-            last = Some(solution);
+            // Only where the objective falls can no group come and go for ever.
+            let before = last.as_ref().map_or(1.0, |part| part.solution.objective);
+            let lowered = solution.objective < before * (1.0 - tolerance);
+            last = Some(Part { members, solution, tolerance, lowered });
         }
         let (weights, objective) = match &last {
-            Some(solution) => (self.spread(&members, &solution.weights), solution.objective),
+            Some(part) => (self.spread(&part.members, &part.solution.weights), part.solution.objective),
             None => (vec![0.0; self.likeness.len()], 1.0),
         };
         Ok(Solved { weights, noise: 0.0, objective, bounds, cuts: 0, status })
+    }
+
+    /// The smallest penalty at which all weights are zero.
+    pub fn most_useful(&self, diagonal: f64, ctx: &Context) -> Result<f64> {
+        let t = self.triplets.len();
+        let all: Vec<usize> = (0..self.likeness.len()).collect();
+        let prices =
+            self.prices(&vec![1.0 / t as f64; t], Penalties { kernels: 1.0, diagonal }, &all, ctx)?;
+        Ok(prices.into_iter().fold(0.0, f64::max))
+    }
+
+    fn n_groups(&self) -> usize {
+        self.groups.iter().max().map_or(0, |g| g + 1)
     }
 
     /// What each group's kernels would gain per unit, all at once.
@@ -276,7 +322,7 @@ impl Problem<'_> {
                 Ok(crate::simd::dot(&margins, &prices) - penalties.diagonal * self.likeness.diagonals[p])
             })
             .collect();
-        let mut sums = vec![0.0; self.groups.iter().max().map_or(0, |g| g + 1)];
+        let mut sums = vec![0.0; self.n_groups()];
         for (&p, gain) in kernels.iter().zip(gains?) {
             sums[self.groups[p]] += gain.max(0.0);
         }

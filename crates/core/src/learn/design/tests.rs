@@ -1,1 +1,338 @@
+use super::rounds::Problem;
+use super::*;
+use crate::context::Observer;
+use crate::data::triplets::from_labels;
+use crate::data::{BuiltIn, Prepare, Standardizer, Target};
+use crate::kernel::gram_symmetric;
+use crate::optim::{Held, HingeProgram};
+use crate::random::Rng;
+use ndarray::{ShapeBuilder, array};
 
+fn built_in(name: &str) -> Dataset {
+    let all = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    all.with_x(Standardizer::fit(all.x()).apply(all.x()).unwrap()).unwrap()
+}
+
+fn given(kernels: f64, diagonal: f64) -> Choice {
+    Choice::Given(Penalties { kernels, diagonal })
+}
+
+/// Three fixed widths for every column, as in the paper.
+fn paper(psd: Psd) -> KernelDesign {
+    KernelDesign {
+        bases: Bases::Weak(vec![Form::Gaussian(Widths::Gammas(vec![1.0, 0.1, 0.01]))]),
+        psd,
+        penalties: given(1e-3, 1e-4),
+        threshold: 0.0,
+        ..KernelDesign::default()
+    }
+}
+
+/// Two pairs of points; within a pair the similarity is exp(-1/4), across it is nothing.
+fn two_pairs() -> (Dataset, Vec<Triplet>) {
+    let x = array![[0.0], [0.5], [10.0], [10.5]];
+    (Dataset::unlabelled(x).unwrap(), vec![[0, 1, 2], [2, 3, 0], [1, 0, 3], [3, 2, 1]])
+}
+
+/// alpha exp(-1/4) = 1, at the cost of (gamma1 + gamma2) alpha.
+#[test]
+fn one_kernel_by_hand() {
+    let (data, triplets) = two_pairs();
+    let expected = 0.25_f64.exp();
+    for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::EigenCuts, Psd::StrictDominance] {
+        let design = KernelDesign {
+            bases: Bases::Weak(vec![Form::Gaussian(Widths::Gammas(vec![1.0]))]),
+            penalties: given(0.01, 0.02),
+            psd,
+            ..KernelDesign::default()
+        };
+        let designed = design.design(&data, &triplets, &Context::default()).unwrap();
+        let mixture = &designed.mixture;
+        assert_eq!(mixture.status, Status::Optimal, "{psd:?}");
+        // The tolerance of the objective, over the penalty.
+        assert!((mixture.alpha[0] - expected).abs() < 1e-6, "{psd:?}: {:?}", mixture.alpha);
+        assert!((mixture.objective - 0.03 * expected).abs() < 1e-7, "{psd:?}: {}", mixture.objective);
+        assert!(mixture.noise < 1e-9, "{psd:?}: {}", mixture.noise);
+        assert_eq!(designed.learned.scores, [1.0]);
+        assert_eq!((mixture.points, mixture.triplets.triplets), (4, 4));
+    }
+}
+
+/// Classes differ in the first column only, so it is the one that is kept.
+#[test]
+fn the_column_that_matters_is_kept() {
+    let mut rng = Rng::new(4);
+    let codes: Vec<usize> = (0..80).map(|i| i % 2).collect();
+    let x = Array2::from_shape_fn((80, 6), |(i, j)| {
+        rng.normal() + if j == 2 { 6.0 * codes[i] as f64 } else { 0.0 }
+    });
+    let data = Dataset::labelled(x, codes).unwrap();
+    let design = KernelDesign { penalties: given(0.1, 1e-3), ..KernelDesign::default() };
+    let designed = design.design_from_target(&data, 500, &Context::default()).unwrap();
+    assert_eq!(designed.learned.features(), [2]);
+    assert!(designed.bases.len() > designed.mixture.alpha.iter().filter(|a| **a != 0.0).count());
+}
+
+/// Every pattern of signs at once is the programme that the rounds of cuts solve bit by bit.
+#[test]
+fn rounds_reach_the_optimum_over_all_patterns() {
+    let ctx = Context::default();
+    let mut mixed = false;
+    for seed in 0..10 {
+        let mut rng = Rng::new(seed);
+        let n = 5;
+        let x = Array2::from_shape_simple_fn((n, 2), || 1.5 * rng.normal());
+        let triplets: Vec<Triplet> = (0..12)
+            .map(|_| {
+                let three = rng.sample(n, 3);
+                [three[0], three[1], three[2]]
+            })
+            .collect();
+        for (psd, noisy) in [(Psd::DominanceWithNoise, true), (Psd::StrictDominance, false)] {
+            let design = paper(psd);
+            let data = Dataset::unlabelled(x.clone()).unwrap();
+            let Ok(designed) = design.design(&data, &triplets, &ctx) else { continue };
+            let bases = &designed.bases;
+            let likeness = Likeness::of_kernels(bases, data.x().clone()).unwrap();
+            let k = bases.len();
+            let all: Vec<usize> = (0..n).collect();
+            let blocks: Vec<_> = (0..k).map(|p| likeness.block(p, &all).unwrap()).collect();
+            let mut rows = vec![[vec![1.0; k], vec![1.0]].concat()];
+            for i in 0..n {
+                for pattern in 0..1 << n {
+                    let sign = |j: usize| if pattern >> j & 1 == 1 { 1.0 } else { -1.0 };
+                    let side = |block: &Array2<f64>| {
+                        (0..n).map(|j| if i == j { block[[i, i]] } else { -sign(j) * block[[i, j]] }).sum()
+                    };
+                    rows.push(blocks.iter().map(side).chain([1.0]).collect());
+                }
+            }
+            let width = k + usize::from(noisy);
+            let cuts = Array2::from_shape_fn((rows.len(), width), |(row, p)| rows[row][p]);
+            let mut held: Vec<Held> = bases.iter().map(|b| Held::Within(b.feature.unwrap())).collect();
+            let mut margins = Array2::zeros((triplets.len(), width).f());
+            for p in 0..k {
+                margins.column_mut(p).assign(&ndarray::Array1::from(likeness.margins(p, &triplets).unwrap()));
+            }
+            if noisy {
+                held.push(Held::Alone);
+            }
+            let costs = vec![1e-4; width];
+            let naive = HingeProgram::new(&margins, &costs, &held, 1e-3)
+                .with_cuts(&cuts, Some(0))
+                .solve(1e-9, 200, &ctx)
+                .unwrap();
+            let ours = designed.mixture.objective;
+            // Both are within 1e-8 of their optimum; deficits up to 1e-7 of the diagonal are mended at a price of 1e-4.
+            assert!(
+                (ours - naive.objective).abs() < 1e-6 * naive.objective,
+                "seed {seed} {psd:?}: {ours} {}",
+                naive.objective
+            );
+            mixed |= designed.mixture.alpha.iter().any(|a| *a < 0.0);
+        }
+    }
+    assert!(mixed, "no case had a negative weight, so the signs were not put to the test");
+}
+
+#[test]
+fn bounds_never_fall_and_the_kernel_is_semidefinite() {
+    let iris = built_in("iris");
+    let ctx = Context::default();
+    let mut rounds = 0;
+    for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::EigenCuts] {
+        let designed = paper(psd).design_from_target(&iris, 400, &ctx).unwrap();
+        let mixture = &designed.mixture;
+        assert_eq!(mixture.status, Status::Optimal, "{psd:?}");
+        assert!(mixture.bounds.windows(2).all(|pair| pair[1] >= pair[0]), "{psd:?}");
+        let bound = *mixture.bounds.last().unwrap();
+        assert!(bound <= mixture.objective && mixture.objective - bound < 1e-5 * bound, "{psd:?}");
+        rounds = rounds.max(mixture.bounds.len());
+        let gram = gram_symmetric(&designed.learned.with_noise(), iris.x()).unwrap();
+        let values = symmetric_eigen(gram.view()).unwrap().values;
+        // What is asked of the method, as a share of the largest eigenvalue.
+        assert!(values[values.len() - 1] >= -1e-8 * values[0], "{psd:?}: {}", values[values.len() - 1]);
+    }
+    assert!(rounds > 2, "cuts were never needed");
+}
+
+#[test]
+fn strict_dominance_says_that_its_cone_is_trivial() {
+    let iris = built_in("iris");
+    let designed = paper(Psd::StrictDominance).design_from_target(&iris, 400, &Context::default()).unwrap();
+    assert_eq!(designed.mixture.status, Status::TrivialCone);
+    assert_eq!(designed.mixture.objective, 1.0);
+    assert!(designed.learned.features().is_empty());
+    assert!(designed.learned.status.explain().contains("noise"));
+    // A kernel of zeros is a kernel.
+    let gram = gram_symmetric(&designed.learned.kernel, iris.x()).unwrap();
+    assert!(gram.iter().all(|v| *v == 0.0));
+}
+
+#[test]
+fn penalties_that_outweigh_everything_are_told_from_a_trivial_cone() {
+    let (data, triplets) = two_pairs();
+    for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::StrictDominance] {
+        let design = KernelDesign { penalties: given(10.0, 1.0), psd, ..KernelDesign::default() };
+        let designed = design.design(&data, &triplets, &Context::default()).unwrap();
+        assert_eq!(designed.mixture.status, Status::OverRegularised, "{psd:?}");
+        assert!(designed.mixture.alpha.iter().all(|a| *a == 0.0));
+    }
+}
+
+/// A growing part of the kernels ends where all of them at once do.
+#[test]
+fn many_kernels_by_parts() {
+    let ctx = Context::default();
+    let mut rng = Rng::new(8);
+    let codes: Vec<usize> = (0..60).map(|i| i % 2).collect();
+    let x = Array2::from_shape_fn((60, 150), |(i, j)| {
+        rng.normal() + if j < 5 { 1.5 * codes[i] as f64 } else { 0.0 }
+    });
+    let data = Dataset::labelled(x, codes).unwrap();
+    let Target::Classes(classes) = data.target() else { unreachable!("it was made of labels") };
+    let triplets = from_labels(classes, 300, 1).unwrap();
+    let bases = Bases::default().resolve(data.x(), 0).unwrap();
+    let groups = groups(bases.iter().map(|base| base.feature), Grouping::Column);
+    let likeness = Likeness::of_kernels(&bases, data.x().clone()).unwrap();
+    let problem = Problem {
+        likeness,
+        groups,
+        triplets,
+        psd: Psd::NonNegative,
+        tolerance: 1e-9,
+        max_rounds: 100,
+        cuts: None,
+    };
+    let all: Vec<usize> = (0..bases.len()).collect();
+    let penalties = Penalties { kernels: 2e-3, diagonal: 1e-4 };
+    let once = problem.solve_once(penalties, &all, true, &ctx).unwrap();
+    let parts = problem.solve_wide(penalties, &all, &ctx).unwrap();
+    assert_eq!(parts.status, Status::Optimal);
+    assert!(parts.bounds.len() > 2, "one part was enough");
+    // Twice the tolerance of each.
+    assert!((once.objective - parts.objective).abs() < 4e-9 * once.objective);
+    assert!(parts.bounds.last().unwrap() <= &(once.objective * (1.0 + 1e-9)));
+}
+
+#[test]
+fn gram_matrices_are_weighed_like_the_kernels_they_come_from() {
+    let iris = built_in("iris");
+    let ctx = Context::default();
+    let Target::Classes(classes) = iris.target() else { unreachable!("iris has classes") };
+    // Rows 101 and 142 are equal; without one of them both ways see the same points.
+    let rows: Vec<usize> = (0..150).filter(|&row| row != 142).collect();
+    let triplets = crate::data::triplets::from_labels_within(classes, &rows, 300, 3).unwrap();
+    let design = paper(Psd::DominanceWithNoise);
+    let designed = design.design(&iris, &triplets, &ctx).unwrap();
+    let grams: Vec<_> =
+        designed.bases.iter().map(|base| gram_symmetric(&base.kernel, iris.x()).unwrap()).collect();
+    let features: Vec<_> = designed.bases.iter().map(|base| base.feature).collect();
+    let weighed = design.weigh(&grams, &features, &triplets, &ctx).unwrap();
+    // The same programme up to rounding of kernel values.
+    assert!((weighed.objective - designed.mixture.objective).abs() < 1e-7 * weighed.objective);
+    assert_eq!(weighed.points, designed.mixture.points);
+    // A kernel in other units is the same kernel.
+    let large: Vec<_> = grams.iter().map(|gram| gram * 7.0).collect();
+    let other = design.weigh(&large, &features, &triplets, &ctx).unwrap();
+    assert!((weighed.objective - other.objective).abs() < 1e-7 * weighed.objective);
+    // With the equal row, told to be the one that it equals.
+    let triplets: Vec<Triplet> = triplets.into_iter().chain([[142, 101, 3], [142, 120, 7]]).collect();
+    let places: Vec<usize> = (0..150).map(|row| if row == 142 { 101 } else { row }).collect();
+    let designed = design.design(&iris, &triplets, &ctx).unwrap();
+    let weighed = design.weigh_placed(&grams, &features, &places, &triplets, &ctx).unwrap();
+    assert!((weighed.objective - designed.mixture.objective).abs() < 1e-7 * weighed.objective);
+    assert_eq!(weighed.points, designed.mixture.points);
+    let error = design.weigh_placed(&grams, &features, &[150], &triplets, &ctx).unwrap_err().to_string();
+    assert!(error.contains("below 150, got 150"), "{error}");
+}
+
+#[test]
+fn kernels_that_are_not_semidefinite() {
+    let (data, triplets) = two_pairs();
+    let ctx = Context::default();
+    let odd = Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: -1.0 };
+    let bases = Bases::Own(vec![odd, Kernel::Rbf { gamma: 1.0 }]);
+    let design = KernelDesign { bases, penalties: given(0.01, 0.01), ..KernelDesign::default() };
+    assert_eq!(design.design(&data, &triplets, &ctx).unwrap().mixture.psd, Psd::DominanceWithNoise);
+    let strict = KernelDesign { psd: Psd::NonNegative, ..design.clone() };
+    let message = strict.design(&data, &triplets, &ctx).unwrap_err().to_string();
+    assert!(message.contains("dominance_with_noise") && message.contains("kernel 1"), "{message}");
+    let grams = [array![[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]];
+    let weighed = design.weigh(&grams, &[None], &[[0, 1, 2]], &ctx).unwrap();
+    assert_eq!(weighed.psd, Psd::DominanceWithNoise);
+    // The similarity of the two rows is 2 in units of 1, as its diagonal has no size: alpha 1/2, and noise of 1.
+    assert!((weighed.alpha[0] - 0.5).abs() < 1e-6 && (weighed.noise - 1.0).abs() < 1e-6, "{weighed:?}");
+    assert!(strict.weigh(&grams, &[None], &[[0, 1, 2]], &ctx).is_err());
+}
+
+#[test]
+fn penalties_are_chosen_by_halves_and_told() {
+    let iris = built_in("iris");
+    let designed = KernelDesign::default().design_from_target(&iris, 300, &Context::default()).unwrap();
+    let mixture = &designed.mixture;
+    assert_eq!(mixture.trials.len(), 16);
+    let best = mixture.trials.iter().map(|trial| trial.accuracy).fold(0.0, f64::max);
+    let chosen = mixture.trials.iter().find(|trial| trial.penalties == mixture.penalties).unwrap();
+    assert_eq!(chosen.accuracy, best);
+    assert!(best > 0.9, "{best}");
+    assert!(mixture.trials.iter().any(|trial| trial.accuracy < best), "all penalties are alike");
+}
+
+#[test]
+fn bad_parameters_and_triples_are_named() {
+    let (data, triplets) = two_pairs();
+    let ctx = Context::default();
+    let message = |design: KernelDesign| design.design(&data, &triplets, &ctx).unwrap_err().to_string();
+    let base = KernelDesign::default;
+    assert!(message(KernelDesign { penalties: given(0.0, 0.0), ..base() }).contains("'gamma1'"));
+    assert!(message(KernelDesign { penalties: given(0.1, -1.0), ..base() }).contains("'gamma2'"));
+    assert!(message(KernelDesign { threshold: 1.0, ..base() }).contains("'threshold'"));
+    assert!(message(KernelDesign { tolerance: 0.0, ..base() }).contains("'tolerance'"));
+    assert!(message(KernelDesign { max_rounds: 0, ..base() }).contains("'max_rounds'"));
+    let halves = Choice::Halves { kernels: vec![], diagonal: vec![0.0], repeats: 1 };
+    assert!(message(KernelDesign { penalties: halves, ..base() }).contains("one value or more"));
+    assert!(base().design(&data, &[[0, 1, 9]], &ctx).is_err());
+    assert!(base().design(&data, &[], &ctx).is_err());
+    let lopsided = [array![[1.0, 2.0], [0.0, 1.0]]];
+    let error = base().weigh(&lopsided, &[None], &[[0, 1, 0]], &ctx).unwrap_err().to_string();
+    assert!(error.contains("symmetric"), "{error}");
+}
+
+#[test]
+fn one_round_that_is_not_enough_says_so() {
+    let iris = built_in("iris");
+    let design = KernelDesign { max_rounds: 1, ..paper(Psd::DominanceWithNoise) };
+    let designed = design.design_from_target(&iris, 400, &Context::default()).unwrap();
+    assert_eq!(designed.mixture.status, Status::MaxIterations);
+    // Mended all the same.
+    let gram = gram_symmetric(&designed.learned.with_noise(), iris.x()).unwrap();
+    let values = symmetric_eigen(gram.view()).unwrap().values;
+    assert!(values[values.len() - 1] >= -1e-8 * values[0]);
+}
+
+#[test]
+fn the_same_bits_at_any_number_of_threads() {
+    let iris = built_in("iris");
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            paper(Psd::DominanceWithNoise).design_from_target(&iris, 200, &Context::default()).unwrap()
+        })
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn an_interrupt_stops_it() {
+    struct Stop;
+    impl Observer for Stop {
+        fn interrupted(&self) -> bool {
+            true
+        }
+    }
+    let ctx = Context { observer: &Stop, ..Context::default() };
+    for psd in [Psd::NonNegative, Psd::EigenCuts] {
+        assert!(paper(psd).design_from_target(&built_in("iris"), 100, &ctx).unwrap_err().is_interrupted());
+    }
+}

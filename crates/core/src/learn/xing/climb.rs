@@ -20,19 +20,23 @@ pub(super) trait Problem {
     /// $\tfrac12 \lVert L \rVert_F^2 - \ln \sum_D \lVert L^\top z \rVert$, whose least point has norm 1.
     fn criterion<'a>(&'a self, factor: &Array2<f64>) -> Box<dyn Criterion + 'a>;
 
-    /// How good the factor is.
+    /// How good a factor of norm 1 is.
     fn judge(&self, factor: &Array2<f64>) -> Result<Judged>;
+
+    /// The factor moved towards the direction that promises most, as far as the value rises, and the value there.
+    fn moved(&self, factor: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)>;
 }
 
-/// A factor of norm 1 with what is known of it.
+/// What is known of a factor of norm 1.
 pub(super) struct Judged {
     /// The sum of distances of dissimilar pairs.
     pub value: f64,
     /// No metric has a value above this one's times one plus the gap.
     pub gap: f64,
-    /// The factor moved towards the direction that promises most, and its value.
-    pub moved: Array2<f64>,
-    pub moved_value: f64,
+    /// The squared distances of dissimilar pairs.
+    pub squares: Vec<f64>,
+    /// The direction that promises most, as a factor of one column.
+    pub leading: Array2<f64>,
 }
 
 /// Where the search ended.
@@ -69,27 +73,23 @@ pub(super) fn climb(
         iterations += end.iterations;
         factor = unit(end.w);
         let judged = problem.judge(&factor)?;
-        let status = if judged.gap <= tolerance {
-            Some(Status::Optimal)
-        } else if end.stop == Stop::MaxIterations {
-            Some(Status::MaxIterations)
-        } else if rounds == ROUNDS || (stuck(&judged) && (fine <= FINEST || end.stop == Stop::Stationary)) {
-            Some(Status::Stalled)
-        } else {
-            None
-        };
-        if let Some(status) = status {
-            return Ok(Top { factor, value: judged.value, gap: judged.gap, iterations, status });
+        let ended =
+            |status| Top { factor: factor.clone(), value: judged.value, gap: judged.gap, iterations, status };
+        if judged.gap <= tolerance {
+            return Ok(ended(Status::Optimal));
         }
-        factor = judged.moved;
+        if end.stop == Stop::MaxIterations {
+            return Ok(ended(Status::MaxIterations));
+        }
+        let (moved, value) = problem.moved(&factor, &judged)?;
+        let stuck = value <= judged.value * (1.0 + 8.0 * f64::EPSILON);
+        if rounds == ROUNDS || stuck && (fine <= FINEST || end.stop == Stop::Stationary) {
+            return Ok(ended(Status::Stalled));
+        }
+        factor = moved;
         fine *= 0.1;
         rounds += 1;
     }
-}
-
-/// Whether the move towards the best direction gets no higher.
-fn stuck(judged: &Judged) -> bool {
-    judged.moved_value <= judged.value * (1.0 + 8.0 * f64::EPSILON)
 }
 
 /// The factor with norm 1.

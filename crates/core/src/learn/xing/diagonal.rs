@@ -45,8 +45,7 @@ impl Diagonal {
 
     /// The same without the weights whose slope says that they should be zero, if that is as good.
     fn sparse(&self, top: &Top, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Option<Top>> {
-        let squares = self.squares(&top.factor);
-        let slope = self.slope(&roots(&squares));
+        let slope = self.slope(&roots(&self.squares(&top.factor)));
         let weights = top.factor.column(0).mapv(|l| l * l);
         // What a weight of zero lacks to the slope of the others, against the weight left: one of them is 0 at the optimum.
         let idle = |j: usize| weights[j] < 1.0 - 2.0 * slope[j] / top.value;
@@ -91,14 +90,19 @@ impl Problem for Diagonal {
         let value = distances.iter().sum();
         let slope = self.slope(&distances);
         let best = (0..self.columns).max_by(|&a, &b| slope[a].total_cmp(&slope[b])).unwrap_or(0);
-        let mut alone = Array2::zeros((self.columns, 1));
-        alone[[best, 0]] = 1.0;
-        let (t, moved_value) = best_blend(&squares, &self.squares(&alone));
-        let mut moved = factor * (1.0 - t).sqrt();
-        moved[[best, 0]] = (moved[[best, 0]].powi(2) + t).sqrt();
-        let proven = distances.iter().all(|&d| d > 0.0);
+        let mut leading = Array2::zeros((self.columns, 1));
+        leading[[best, 0]] = 1.0;
+        // A pair at distance 0 has no slope to bound anything with.
+        let proven = squares.iter().all(|&square| square > 0.0);
         let gap = if proven { gap(value, slope[best]) } else { f64::INFINITY };
-        Ok(Judged { value, gap, moved, moved_value })
+        Ok(Judged { value, gap, squares, leading })
+    }
+
+    fn moved(&self, factor: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)> {
+        let (t, value) = best_blend(&judged.squares, &self.squares(&judged.leading));
+        let mut moved = factor.clone();
+        moved.zip_mut_with(&judged.leading, |l, e| *l = ((1.0 - t) * *l * *l + t * e * e).sqrt());
+        Ok((moved, value))
     }
 }
 

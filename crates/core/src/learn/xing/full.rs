@@ -1,7 +1,7 @@
 //! Metrics with all entries.
 //!
 //! $B = L L^\top$ with $L$ of few columns: the best metrics found on real data have rank 1 to 10. Columns are added
-//! where the bound shows a direction that promises more.
+//! where the bound shows a direction that promises more, and left out in the end where it shows that they are not needed.
 
 use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses, unit};
 use super::pairs::{Graph, times, transposed_times};
@@ -13,6 +13,8 @@ use ndarray::{Array2, Axis, Zip, concatenate, s};
 
 /// Columns of the first factor at most.
 const START: usize = 16;
+/// Shares of the largest weight of a direction below which directions are left out, if the bound still holds.
+const FAINT: [f64; 2] = [1e-5, 1e-9];
 
 /// The rows of a [`super::frame::Frame`] and the pairs that should be far.
 pub(super) struct Full<'a> {
@@ -22,7 +24,17 @@ pub(super) struct Full<'a> {
 
 impl Full<'_> {
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        climb(self, self.start()?, tolerance, max_iter, ctx)
+        let mut top = climb(self, self.start()?, tolerance, max_iter, ctx)?;
+        for share in FAINT {
+            if let Some(factor) = without_faint(&top.factor, share)? {
+                let judged = self.judge(&factor)?;
+                if judged.gap <= top.gap.max(tolerance) {
+                    (top.value, top.gap, top.factor) = (judged.value, judged.gap, factor);
+                    break;
+                }
+            }
+        }
+        Ok(top)
     }
 
     /// One step of the power method from the metric that treats all directions alike, cut to the leading directions.
@@ -54,16 +66,28 @@ impl Problem for Full<'_> {
         let distances: Vec<f64> = squares.iter().map(|q| q.sqrt()).collect();
         let value = distances.iter().sum();
         let eigen = self.slope(&distances)?;
-        let leading = eigen.vectors.slice(s![.., ..1]);
-        let towards = self.far.squares(&times(self.rows.view(), leading));
-        let (t, moved_value) = best_blend(&squares, &towards);
-        let moved = concatenate![Axis(1), factor * (1.0 - t).sqrt(), &leading * t.sqrt()];
-        let moved = fewer_columns(moved)?;
         // A pair at distance 0 has no slope to bound anything with.
-        let proven = distances.iter().all(|&d| d > 0.0);
+        let proven = squares.iter().all(|&square| square > 0.0);
         let gap = if proven { gap(value, eigen.values[0]) } else { f64::INFINITY };
-        Ok(Judged { value, gap, moved, moved_value })
+        Ok(Judged { value, gap, squares, leading: eigen.vectors.slice(s![.., ..1]).to_owned() })
     }
+
+    fn moved(&self, factor: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)> {
+        let towards = self.far.squares(&times(self.rows.view(), judged.leading.view()));
+        let (t, value) = best_blend(&judged.squares, &towards);
+        let moved = concatenate![Axis(1), factor * (1.0 - t).sqrt(), &judged.leading * t.sqrt()];
+        Ok((fewer_columns(moved)?, value))
+    }
+}
+
+/// The metric without the directions that have less than a share of the largest one's weight; nothing if there are none.
+fn without_faint(factor: &Array2<f64>, share: f64) -> Result<Option<Array2<f64>>> {
+    let Eigen { values, vectors } = symmetric_eigen(transposed_times(factor.view(), factor.view()).view())?;
+    let keep = values.iter().filter(|&&value| value > share * values[0]).count();
+    if keep == values.len() {
+        return Ok(None);
+    }
+    Ok(Some(unit(times(factor.view(), vectors.slice(s![.., ..keep])))))
 }
 
 /// The same metric by a factor with no more columns than rows.

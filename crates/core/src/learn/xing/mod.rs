@@ -24,7 +24,8 @@
 //! 4. The problem in $L$ is not convex, so the answer is checked in $B$, where it is: with $G = \nabla g(B)$, no metric has a
 //!    value above $\sqrt{2 g \lambda_{\max}(G)}$. If that is more than the tolerance above $g$, $B$ is moved towards the
 //!    leading eigenvector of $G$, which adds a column to $L$, and 3 goes on. So [`Status::Optimal`] is proven.
-//! 5. Diagonal: weights whose slope says zero become exactly zero, if the bound still holds.
+//! 5. What is not needed goes, if the bound still holds: directions with hardly any weight, and in the diagonal form weights whose
+//!    slope says zero, which become exactly zero.
 //! 6. $A$ is scaled so that squared distances have the mean 1 over all pairs of $S$ and $D$; the kernel is
 //!    $\exp(-d_A^2)$.
 //!
@@ -48,6 +49,7 @@ mod tests;
 
 use super::learner::{KernelLearner, Learned, Status};
 use crate::context::Context;
+use crate::data::triplets::check;
 use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
@@ -100,6 +102,9 @@ impl KernelLearner for XingMetric {
     }
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
+        if let Some(warning) = check(triplets, data.n())?.warning() {
+            ctx.warn(warning);
+        }
         let (similar, dissimilar) = from_triplets(triplets);
         self.learn_pairs(data, &similar, &dissimilar, ctx)
     }

@@ -30,9 +30,9 @@ impl Pairs {
         let mut similar = once("similar", n, similar)?;
         let mut dissimilar = once("dissimilar", n, dissimilar)?;
         let both = similar.iter().filter(|pair| dissimilar.binary_search(pair).is_ok()).count();
-        let mut rows: Vec<usize> = similar.iter().chain(&dissimilar).flatten().copied().collect();
-        rows.sort_unstable();
-        rows.dedup();
+        let mut named = vec![false; n];
+        similar.iter().chain(&dissimilar).flatten().for_each(|&row| named[row] = true);
+        let rows: Vec<usize> = (0..n).filter(|&row| named[row]).collect();
         let mut place = vec![0; n];
         rows.iter().enumerate().for_each(|(to, &from)| place[from] = to);
         similar.iter_mut().chain(&mut dissimilar).flatten().for_each(|row| *row = place[*row]);

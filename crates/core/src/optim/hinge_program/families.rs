@@ -109,7 +109,8 @@ impl<'a> Scaled<'a> {
         for p in (0..k).filter(|&p| program.held[p] == Held::Alone) {
             let own = longest(p);
             if own > 0.0 && grouped > 0.0 {
-                units[p] = grouped / own;
+                // Halfway: in full units the column would drown the others in every cut.
+                units[p] = (grouped / own).sqrt();
             }
         }
         for (mut column, unit) in cuts.columns_mut().into_iter().zip(&units) {

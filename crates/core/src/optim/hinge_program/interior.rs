@@ -11,7 +11,7 @@ const SHY: f64 = 0.995;
 /// Objectives below this count as this where a gap is set against them.
 const LEAST: f64 = 1e-7;
 /// Without a better point or less complementarity for so many iterations the search has stalled.
-const PATIENCE: usize = 8;
+const PATIENCE: usize = 25;
 /// Cuts may be broken by so much of the largest weight or 1, their rows taken as of length 1.
 const BROKEN: f64 = 1e-10;
 
@@ -88,7 +88,8 @@ impl<'a> Run<'a> {
         let (t, k, m) = (program.statements(), program.len(), scaled.cuts.nrows());
         let at = Point { weights: vec![0.0; k], sizes: vec![1.0; program.groups], slacks: vec![1.5; t] };
         let sides = scaled.sides(&at);
-        let z = Families::of([&sides], |[side]| side.max(1.0));
+        let mut z = Families::of([&sides], |[side]| side.max(1.0));
+        z.statements.fill(1.0);
         let statement = 0.5 / t.max(1) as f64;
         let bound = 0.5 * program.penalty + 1e-3;
         let mut y = Families {

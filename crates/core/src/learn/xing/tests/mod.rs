@@ -137,17 +137,17 @@ fn no_metric_is_above_the_bound_of_any_other() {
             Diagonal::new(&problem.table.x, &problem.far, &problem.near.column_squares(&problem.table.x));
         let mut rng = Rng::new(seed);
         let mut judge = |problem: &dyn climb::Problem, columns: usize| {
-            let judged: Vec<climb::Judged> = (0..20)
+            let factors: Vec<Array2<f64>> = (0..20)
                 .map(|_| climb::unit(Array2::from_shape_simple_fn((5, columns), || rng.normal())))
-                .map(|factor| problem.judge(&factor).unwrap())
                 .collect();
+            let judged: Vec<climb::Judged> = factors.iter().map(|f| problem.judge(f).unwrap()).collect();
             let bound = judged.iter().map(|j| j.value * (1.0 + j.gap)).fold(f64::INFINITY, f64::min);
-            for j in judged {
+            for (factor, j) in factors.iter().zip(judged) {
                 assert!(j.value <= bound && j.gap > 1e-4, "{} {bound} {}", j.value, j.gap);
-                assert!(j.moved_value >= j.value && j.moved_value <= bound);
-                // The move is the one whose value was promised. Both are sums of 40 roots.
-                let moved = problem.judge(&j.moved).unwrap().value;
-                assert!((moved / j.moved_value - 1.0).abs() < 1e-12);
+                let (moved, promised) = problem.moved(factor, &j).unwrap();
+                assert!(promised >= j.value && promised <= bound);
+                // Both are sums of 40 roots.
+                assert!((problem.judge(&moved).unwrap().value / promised - 1.0).abs() < 1e-12);
             }
             bound
         };
@@ -207,7 +207,7 @@ fn squares_have_the_mean_one_and_the_metric_is_one() {
 /// Two classes that lie far apart along `direction`, with noise of spread 1 everywhere.
 fn planted(direction: &Array1<f64>, n: usize) -> (Array2<f64>, Vec<Triplet>) {
     let mut rng = Rng::new(5);
-    let side = |i: usize| if i % 2 == 0 { 5.0 } else { -5.0 };
+    let side = |i: usize| if i.is_multiple_of(2) { 5.0 } else { -5.0 };
     let x = Array2::from_shape_fn((n, direction.len()), |(i, j)| rng.normal() + side(i) * direction[j]);
     let triplet = |_| {
         let i = rng.below(n);

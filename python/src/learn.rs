@@ -1,0 +1,62 @@
+//! Kernel learners.
+
+use crate::convert::{RowsArgument, from_json, scaled, to_dataset, to_json, to_triplets};
+use crate::run::{Settings, run};
+use kernsift::evaluate::scores::triplet_accuracy_of;
+use kernsift::learn::{KernelLearner, XingMetric};
+use kernsift::{Error, Kernel};
+use numpy::{IntoPyArray, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Learns a metric; `xing` is JSON. The metric sees rows with `shift` subtracted, divided by `scale`, where there are such.
+#[pyfunction]
+pub fn fit_xing<'py>(
+    py: Python<'py>,
+    xing: &str,
+    x: RowsArgument<'py>,
+    triplets: PyReadonlyArray2<'py, i64>,
+    standardize: bool,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyDict>> {
+    let xing: XingMetric = from_json("xing", xing)?;
+    let (data, triplets) = (to_dataset(&x, None)?, to_triplets(&triplets));
+    drop(x);
+    let (learned, metric, scaler) = run(py, settings, move |ctx| {
+        let (data, scaler) = scaled(data, standardize)?;
+        let learned = xing.learn(&data, &triplets, ctx)?;
+        match learned.kernel.clone() {
+            Kernel::Mahalanobis { metric } => Ok((learned, metric, scaler)),
+            other => Err(Error::Shape {
+                what: "a learned kernel".into(),
+                expected: "a metric".into(),
+                got: other.describe(),
+            }),
+        }
+    })?;
+    let dict = PyDict::new(py);
+    dict.set_item("metric", metric.into_pyarray(py))?;
+    dict.set_item("scores", learned.scores.into_pyarray(py))?;
+    // The word that records have, without its quotes.
+    dict.set_item("status", to_json(&learned.status)?.trim_matches('"'))?;
+    dict.set_item("stop", learned.status.explain())?;
+    dict.set_item("converged", learned.status.converged())?;
+    dict.set_item("iterations", learned.iterations)?;
+    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
+    dict.set_item("scale", scaler.map(|s| s.scale.into_pyarray(py)))?;
+    Ok(dict)
+}
+
+/// The share of triples of rows that a kernel has in order.
+#[pyfunction]
+pub fn kernel_triplet_accuracy<'py>(
+    py: Python<'py>,
+    kernel: &str,
+    x: RowsArgument<'py>,
+    triplets: PyReadonlyArray2<'py, i64>,
+    settings: Settings,
+) -> PyResult<f64> {
+    let kernel: Kernel = from_json("kernel", kernel)?;
+    let (x, triplets) = (x.to_rows()?, to_triplets(&triplets));
+    run(py, settings, move |_| triplet_accuracy_of(&kernel, &x, &triplets))
+}

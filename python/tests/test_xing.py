@@ -1,0 +1,239 @@
+"""Xing's metric: against metric-learn, against scipy, and as an estimator."""
+
+import json
+import pickle
+import re
+
+import numpy as np
+import pytest
+from make_mmc_metrics import FILE, pairs, problem, value
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from kernsift import BreakdownError, Mahalanobis, XingMetric, triplet_accuracy, triplets_from_labels
+from kernsift.datasets import load_dataset
+
+SETS = ["wine", "wdbc"]
+
+
+@pytest.fixture(scope="module")
+def problems():
+    return {name: problem(name) for name in SETS}
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("form", ["full", "diagonal"])
+@pytest.mark.parametrize("name", SETS)
+def test_no_worse_than_mmc(problems, name, form, standardize):
+    X, triplets = problems[name]
+    theirs = np.array(json.loads(FILE.read_text(encoding="utf-8"))[f"{name} {form}"])
+    theirs = theirs if form == "full" else np.diag(theirs)
+    ours = XingMetric(form == "diagonal", standardize=standardize).fit(X, triplets)
+    assert ours.status_ == "optimal"
+    # Full on wine 129.4 and 129.1; on wdbc 105 and 49, where MMC gives up: its projections do not end.
+    assert value(ours.metric_, X, triplets) >= value(theirs, X, triplets)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_numpy_proves_the_full_optimum(problems, name):
+    X, triplets = problems[name]
+    metric = XingMetric().fit(X, triplets).metric_
+    near, far = (X[rows[:, 0]] - X[rows[:, 1]] for rows in pairs(triplets))
+    # f(A) <= 1 is a trace of at most 1 in these coordinates. The sum is concave: its tangent at A is above it
+    # everywhere, and the largest value of the tangent is its slope's largest eigenvalue.
+    back = np.linalg.inv(np.linalg.cholesky(near.T @ near))
+    z = far @ back.T
+    distances = np.sqrt(((far @ metric) * far).sum(axis=1) / ((near @ metric) * near).sum())
+    slope = z.T @ (z / distances[:, None]) / 2
+    bound = distances.sum() / 2 + np.linalg.eigvalsh(slope)[-1]
+    assert distances.sum() == pytest.approx(value(metric, X, triplets), rel=1e-12)
+    # The default tolerance, and rounding of what was proven in other coordinates.
+    assert 1 - 1e-12 <= bound / distances.sum() <= 1 + 1.01e-6
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_diagonal_optimum_is_that_of_scipy(problems, name):
+    X, triplets = problems[name]
+    ours = XingMetric(diagonal=True, tol=1e-9).fit(X, triplets)
+    near, far = ((X[rows[:, 0]] - X[rows[:, 1]]) ** 2 for rows in pairs(triplets))
+
+    def printed(w):
+        """The paper's objective, sum_S d^2 - log sum_D d, and its gradient."""
+        d = np.sqrt(far @ w + 1e-300)
+        return near.sum(axis=0) @ w - np.log(d.sum()), near.sum(axis=0) - far.T @ (0.5 / d) / d.sum()
+
+    # In units in which entries are of order one.
+    unit = 1 / near.sum(axis=0)
+    found = minimize(
+        lambda w: (printed(w * unit)[0], printed(w * unit)[1] * unit),
+        np.full(X.shape[1], 1 / X.shape[1]),
+        jac=True,
+        bounds=[(0, None)] * X.shape[1],
+        method="L-BFGS-B",
+        options={"maxiter": 10_000, "ftol": 1e-15, "gtol": 1e-10},
+    )
+    theirs = found.x * unit
+    weights = np.diag(ours.metric_)
+    # At the best scale the sum of squares is one half.
+    weights = weights / (2 * near.sum(axis=0) @ weights)
+    assert printed(weights)[0] == pytest.approx(found.fun, abs=1e-8)
+    # A weight's error is about the root of the objective's.
+    assert weights == pytest.approx(theirs, abs=1e-3 * theirs.max())
+    assert np.array_equal(weights > 0, theirs > 1e-6 * theirs.max())
+    assert np.array_equal(ours.support_, weights > 0)
+
+
+def squared(metric, X, Z):
+    z = X[:, None, :] - Z[None, :, :]
+    return np.einsum("ijk,kl,ijl->ij", z, metric, z)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_kernel_metric_and_map_say_the_same(diagonal, standardize):
+    wine = load_dataset("wine")
+    X, Z = wine.data[::3], wine.data[1::40]
+    learner = XingMetric(diagonal, standardize=standardize, random_state=0).fit(wine.data, wine.target)
+    assert learner.kernel(X, Z) == pytest.approx(np.exp(-squared(learner.metric_, X, Z)), rel=1e-6)
+    assert learner.kernel(X) == pytest.approx(learner.kernel(X, X.copy()), abs=1e-12)
+    mapped = [learner.transform(rows) for rows in (X, Z)]
+    assert mapped[0].shape == (len(X), learner.n_components_)
+    apart = ((mapped[0][:, None, :] - mapped[1][None, :, :]) ** 2).sum(axis=2)
+    # The rows are of order 1000, and what rounding leaves of them is squared.
+    assert apart == pytest.approx(squared(learner.metric_, X, Z), rel=1e-6, abs=1e-9)
+    assert isinstance(learner.kernel_, Mahalanobis)
+    assert learner.scores_.max() == 1
+    if diagonal:
+        assert learner.n_components_ == learner.support_.sum() < 13
+    else:
+        assert learner.support_.all()
+
+
+def test_units_do_not_matter_to_the_metric():
+    wine = load_dataset("wine")
+    triplets = triplets_from_labels(wine.target, random_state=0)
+    metrics = [XingMetric(standardize=s, tol=1e-9).fit(wine.data, triplets).metric_ for s in (False, True)]
+    scale = wine.data.std(axis=0)
+    a, b = (metric * np.outer(scale, scale) for metric in metrics)
+    # Each is right to about the root of the tolerance.
+    assert a == pytest.approx(b, abs=1e-3 * abs(a).max())
+
+
+def test_labels_are_triples_drawn_from_them():
+    wine = load_dataset("wine")
+    triplets = triplets_from_labels(wine.target, 700, random_state=3)
+    learner = XingMetric(n_triplets=700, random_state=3)
+    metric = learner.fit(wine.data, wine.target).metric_
+    assert np.array_equal(metric, XingMetric().fit(wine.data, triplets).metric_)
+    assert np.array_equal(metric, XingMetric().fit(wine.data, triplets.tolist()).metric_)
+    assert learner.score(wine.data, wine.target) == learner.score(wine.data, triplets)
+    accuracy = triplet_accuracy(learner.kernel(wine.data), triplets)
+    assert learner.score(wine.data, triplets) == pytest.approx(accuracy, abs=1e-3)
+    assert accuracy > 0.95
+    numbers = XingMetric(random_state=0).fit(wine.data[:, 1:], wine.data[:, 0])
+    assert numbers.score(wine.data[:, 1:], wine.data[:, 0]) > 0.6
+
+
+def test_threads_and_sparse_rows_change_nothing():
+    sonar = load_dataset("sonar")
+    fits = [
+        XingMetric(diagonal, n_jobs=jobs, standardize=False, random_state=0).fit(rows, sonar.target)
+        for diagonal in (False, True)
+        for jobs, rows in ((1, sonar.data), (2, sonar.data), (1, sparse.csr_array(sonar.data)))
+    ]
+    for one, *others in (fits[:3], fits[3:]):
+        for other in others:
+            assert np.array_equal(one.metric_, other.metric_)
+    rows = sparse.csr_array(sonar.data)
+    learner = XingMetric(random_state=0).fit(rows, sonar.target)
+    assert not learner.mean_.any()
+    assert learner.kernel(rows[:5], sonar.data) == pytest.approx(learner.kernel(sonar.data[:5], rows))
+
+
+def test_works_with_scikit_learn():
+    wine = load_dataset("wine")
+    rows, left = np.arange(0, 178, 2), np.arange(1, 178, 2)
+    learner = XingMetric(random_state=0).fit(wine.data[rows], wine.target[rows])
+    machine = SVC(kernel=learner.kernel).fit(wine.data[rows], wine.target[rows])
+    # A metric of rank one tells three classes in a row; the largest class alone is 0.4.
+    assert machine.score(wine.data[left], wine.target[left]) > 0.85
+    again = pickle.loads(pickle.dumps(learner))
+    assert np.array_equal(again.kernel(wine.data), learner.kernel(wine.data))
+    line = make_pipeline(XingMetric(random_state=0), KNeighborsClassifier())
+    search = GridSearchCV(line, {"xingmetric__diagonal": [False, True]}, cv=3).fit(wine.data, wine.target)
+    assert search.best_score_ > 0.85
+    # Not a classifier: a number of folds would take the rows, which are sorted by class, in their order.
+    folds = StratifiedKFold(3)
+    judged = GridSearchCV(XingMetric(random_state=0), {"diagonal": [False, True]}, cv=folds)
+    assert judged.fit(wine.data, wine.target).best_score_ > 0.85
+    assert clone(learner).get_params() == learner.get_params()
+    names = learner.get_feature_names_out()
+    assert list(names) == [f"xingmetric{i}" for i in range(learner.n_components_)]
+
+
+X = np.random.default_rng(0).normal(size=(30, 3))
+y = np.arange(30) % 3
+
+
+@pytest.mark.parametrize(
+    "act, message",
+    [
+        (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triple 1: expected rows below 30, got 30"),
+        (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triple 2: expected three different rows"),
+        (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triple 1: expected rows below 30"),
+        (lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
+        (lambda: XingMetric().fit(X, np.zeros((0, 3), int)), "triples: expected at least 1, got 0"),
+        (lambda: XingMetric().fit(X, np.zeros((30, 2))), "y should be a 1d array"),
+        (lambda: XingMetric().fit(X, None), "requires y to be passed"),
+        (lambda: XingMetric().fit(X, y[:20]), "inconsistent numbers of samples"),
+        (lambda: XingMetric().fit(X, np.zeros(30, int)), "all rows have the class '0'"),
+        (lambda: XingMetric(tol=0).fit(X, y), "The 'tol' parameter of XingMetric"),
+        (lambda: XingMetric(max_iter=0).fit(X, y), "The 'max_iter' parameter of XingMetric"),
+        (lambda: XingMetric(ridge=-1).fit(X, y), "The 'ridge' parameter of XingMetric"),
+        (lambda: XingMetric(ridge="some").fit(X, y), "The 'ridge' parameter of XingMetric"),
+        (lambda: XingMetric(diagonal="yes").fit(X, y), "The 'diagonal' parameter of XingMetric"),
+        (lambda: XingMetric().fit(X, y).kernel(X[:, :2]), "X has 2 features, but XingMetric is expecting 3"),
+        (lambda: XingMetric().fit(X, y).score(X, [[0, 1, 40]]), "triple 1: expected rows below 30, got 40"),
+    ],
+)
+def test_bad_input_is_a_value_error(act, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        act()
+
+
+def test_what_has_no_answer_breaks_down():
+    equal = X[[0, 0, 1, 1, 2]]
+    with pytest.raises(BreakdownError, match="all similar pairs are of equal rows"):
+        XingMetric().fit(equal, [[0, 1, 2], [2, 3, 4]])
+    with pytest.raises(BreakdownError, match="all dissimilar pairs are of equal rows"):
+        XingMetric().fit(equal, [[0, 2, 1]])
+    with pytest.raises(BreakdownError, match="allow a ridge"):
+        XingMetric(ridge=0).fit(X, [[0, 1, 2], [3, 4, 5]])
+    with pytest.raises(BreakdownError, match="has its opposite"):
+        XingMetric().fit(X, [[0, 1, 2], [0, 2, 1]])
+
+
+def test_what_should_be_known_is_said():
+    with pytest.warns(UserWarning, match=r"a ridge of 0\.01 was added"):
+        learner = XingMetric().fit(X, [[0, 1, 2], [3, 4, 5]])
+    assert learner.status_ == "optimal"
+    with pytest.warns(ConvergenceWarning, match="XingMetric did not converge: the limit on rounds"):
+        learner = XingMetric(max_iter=1, random_state=0).fit(X, y)
+    assert (learner.status_, learner.converged_, learner.n_iter_) == ("max-iterations", False, 1)
+    with pytest.warns(UserWarning, match="no kernel can have all of them in order"):
+        XingMetric().fit(X, [[0, 1, 2], [0, 2, 1], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
+
+
+def test_a_column_that_is_constant_plays_no_part():
+    wide = np.c_[X, np.full(30, 3.5)]
+    for diagonal in (False, True):
+        learner = XingMetric(diagonal, random_state=0).fit(wide, y)
+        assert learner.scores_[3] == 0 and not learner.support_[3]
+        assert not learner.metric_[3].any() and not learner.metric_[:, 3].any()
+        assert learner.transform(wide).shape == (30, learner.n_components_)
