@@ -59,11 +59,6 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let stated = state(args, ctx, console)?;
     check_places(args, &stated)?;
     let (data, scaler) = scaled(&stated.loaded.prepared.data, args.scale, console)?;
-    if !matches!(method, LearnerMethod::Design(_))
-        && let Some(warning) = stated.report.warning()
-    {
-        console.warn(&warning);
-    }
     let start = Instant::now();
     let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
     let settled = settled(&method, held.as_ref());
