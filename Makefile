@@ -18,6 +18,7 @@ demo:
 	$(KERNSIFT) select builtin:wine -k 5
 	$(KERNSIFT) select builtin:wine -m hsfs -k 3
 	$(KERNSIFT) select builtin:ionosphere -m takes
+	$(KERNSIFT) design builtin:iris
 	$(KERNSIFT) compare builtin:wine -k 1..6
 
 test: test-rust test-python

@@ -11,18 +11,44 @@ fn commands(text: &str) -> Vec<String> {
     lines.map(|line| line.split(" # ").next().unwrap().trim().replace("DATA", "builtin:wine")).collect()
 }
 
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
+
+/// A folder with the tables that the documentation speaks of.
+fn with_tables() -> Scratch {
+    let s = Scratch::new();
+    for name in ["wine.csv", "new.csv", "NEW.csv"] {
+        s.ok(&format!("data export wine --out {name}"));
+    }
+    for entry in std::fs::read_dir(format!("{FOLDER}docs/examples")).unwrap() {
+        let path = entry.unwrap().path();
+        s.file(path.file_name().unwrap().to_str().unwrap(), std::fs::read(&path).unwrap());
+    }
+    s
+}
+
 #[test]
 fn every_command_of_readme_and_guides_runs() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
-    for (file, at_least) in [("README.md", 7), ("docs/commands.md", 20), ("docs/compare.md", 3)] {
-        let s = Scratch::new();
-        for name in ["wine.csv", "new.csv", "NEW.csv"] {
-            s.ok(&format!("data export wine --out {name}"));
-        }
-        let commands = commands(&std::fs::read_to_string(format!("{folder}{file}")).unwrap());
+    let guides = [("README.md", 7), ("docs/commands.md", 20), ("docs/compare.md", 3), ("docs/design.md", 7)];
+    for (file, at_least) in guides {
+        let s = with_tables();
+        let commands = commands(&std::fs::read_to_string(format!("{FOLDER}{file}")).unwrap());
         assert!(commands.len() >= at_least, "{file}: {commands:?}");
         for command in commands {
             s.ok(&command);
         }
+    }
+}
+
+/// A block that opens with `$ kernsift ...` shows what that prints, warnings and notes first, as on a terminal.
+#[test]
+fn shown_output_is_what_is_printed() {
+    let s = with_tables();
+    let text = std::fs::read_to_string(format!("{FOLDER}docs/design.md")).unwrap();
+    let blocks: Vec<&str> = text.split("```text\n$ kernsift ").skip(1).collect();
+    assert_eq!(blocks.len(), 4);
+    for block in blocks {
+        let (command, shown) = block.split("```").next().unwrap().split_once('\n').unwrap();
+        let run = s.ok(command);
+        assert_eq!(run.err + &run.out, shown, "kernsift {command}");
     }
 }

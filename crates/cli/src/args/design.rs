@@ -95,10 +95,12 @@ pub struct DesignArgs {
     /// design: what pays together [default: column]
     #[arg(long, value_enum, help_heading = "Programme")]
     pub group: Option<GroupArg>,
-    /// design: the price of weights; of several the best is chosen [default: 1e-5,1e-4,1e-3,1e-2; shares of the largest useful one for more than 512 kernels]
+    /// design: the price of weights; of several the best is chosen [default: 1e-5,1e-4,1e-3,1e-2; larger ones for
+    /// more than 512 kernels]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Programme")]
     pub gamma1: Option<Vec<f64>>,
-    /// design: the price of the mean diagonal; of several the best is chosen [default: 0,1e-5,1e-4,1e-3; 1e-4 for more than 512 kernels]
+    /// design: the price of the mean diagonal; of several the best is chosen [default: 0,1e-5,1e-4,1e-3; 1e-4 for
+    /// more than 512 kernels]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = zero_or_more, allow_hyphen_values = true, help_heading = "Programme")]
     pub gamma2: Option<Vec<f64>>,
     /// design: how often rows are halved anew to choose prices [default: 1]

@@ -5,7 +5,7 @@ use super::learner::{KernelLearner, Learned};
 use super::single::{SingleKernel, UniformAverage};
 use super::xing::{MetricForm, XingMetric};
 use crate::context::Context;
-use crate::data::triplets::{check, from_target};
+use crate::data::triplets::from_target;
 use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
 use crate::method::Info;
@@ -126,10 +126,7 @@ impl KernelLearner for LearnerMethod {
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
         let learned = match self {
             Self::Design(method) => method.learn(data, triplets, ctx)?,
-            Self::Xing(method) => {
-                check(triplets, data.n())?;
-                method.learn(data, triplets, ctx)?
-            }
+            Self::Xing(method) => method.learn(data, triplets, ctx)?,
             Self::Average(method) => method.learn(data, triplets, ctx)?,
             Self::Single(method) => method.learn(data, triplets, ctx)?,
         };

@@ -3,7 +3,7 @@
 //! | learner | what it learns |
 //! |---|---|
 //! | [`KernelDesign`] | a mixture of kernels, and which columns it needs, by linear programming |
-//! | [`XingMetric`] | a metric, full or diagonal, from pairs that are alike and pairs that are not |
+//! | [`XingMetric`] | a metric in which similar rows are near and dissimilar ones far |
 //! | [`SingleKernel`], [`UniformAverage`] | nothing: what learned kernels are held against |
 
 mod catalog;

@@ -73,7 +73,7 @@ impl KernelLearner for SingleKernel {
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
         self.kernel.validate()?;
-        let named = named_rows(self.name(), data, triplets)?;
+        let named = named_rows(self.name(), data, triplets, ctx)?;
         let kernel = self.kernel.resolve(&named, ctx)?;
         Ok(untaught(self.name(), kernel, data.d()))
     }
@@ -85,7 +85,7 @@ impl KernelLearner for UniformAverage {
     }
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
-        let named = named_rows(self.name(), data, triplets)?;
+        let named = named_rows(self.name(), data, triplets, ctx)?;
         let bases = self.bases.resolve(&named, ctx.seed)?;
         let count = bases.len() as f64;
         let mut parts = Vec::with_capacity(bases.len());
@@ -99,9 +99,11 @@ impl KernelLearner for UniformAverage {
 }
 
 /// The rows that sound triples name.
-fn named_rows(name: &str, data: &Dataset, triplets: &[Triplet]) -> Result<Rows> {
+fn named_rows(name: &str, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Rows> {
     data.need_complete(name)?;
-    check(triplets, data.n())?;
+    if let Some(warning) = check(triplets, data.n())?.warning() {
+        ctx.warn(warning);
+    }
     Ok(data.x().take_rows(&points(triplets)))
 }
 

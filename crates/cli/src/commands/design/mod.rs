@@ -59,11 +59,6 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let stated = state(args, ctx, console)?;
     check_places(args, &stated)?;
     let (data, scaler) = scaled(&stated.loaded.prepared.data, args.scale, console)?;
-    if !matches!(method, LearnerMethod::Design(_))
-        && let Some(warning) = stated.report.warning()
-    {
-        console.warn(&warning);
-    }
     let start = Instant::now();
     let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
     let settled = settled(&method, held.as_ref());
@@ -118,7 +113,7 @@ fn settled(method: &LearnerMethod, held: Option<&Held>) -> LearnerMethod {
     method
 }
 
-/// What the user should know of an ending, unless it was said already.
+/// What the user should know of an ending.
 fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
     match learned.status {
         Status::TrivialCone => Some(
@@ -128,10 +123,17 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
         Status::OverRegularised => Some(
             "nothing is learned: the penalties outweigh all triples; use a smaller --gamma1 or --gamma2, or other kernels",
         ),
-        Status::MaxIterations | Status::Stalled if !matches!(method, LearnerMethod::Design(_)) => {
+        Status::Optimal => None,
+        _ if matches!(method, LearnerMethod::Xing(_)) => {
             Some("the search ended before its tolerance was reached; allow more steps with --max-iter")
         }
-        _ => None,
+        Status::MaxIterations => {
+            Some("the limit on rounds was reached before the tolerance; allow more with --max-rounds")
+        }
+        _ => Some(
+            "the solver could make no further progress before the tolerance was reached; try a larger --gamma1, other \
+             kernels, or a larger --tolerance",
+        ),
     }
 }
 

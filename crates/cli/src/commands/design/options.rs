@@ -218,7 +218,7 @@ fn design_options(design: &mut KernelDesign, args: &DesignArgs) -> Result<(), Fa
 /// A failure of learning, with what to do about halves of few rows.
 pub fn advised(error: Error, method: &LearnerMethod) -> Failure {
     let chooses =
-        matches!(method, LearnerMethod::Design(KernelDesign { penalties: Choice::Halves { .. }, .. }));
+        matches!(method, LearnerMethod::Design(design) if !matches!(design.penalties, Choice::Given(_)));
     let from_few = matches!(
         error,
         Error::TooFewRows { method: "drawing triples", .. }

@@ -211,7 +211,8 @@ mod tests {
         let folds = triplet_folds(&triplets, 7, 3).unwrap();
         let mut judged: Vec<Triplet> = folds.iter().flat_map(|held| held.test.clone()).collect();
         let mut all = triplets.clone();
-        (judged.sort_unstable(), all.sort_unstable());
+        judged.sort_unstable();
+        all.sort_unstable();
         assert_eq!(judged, all);
         for held in &folds {
             assert_eq!(held.train.len() + held.test.len(), 52);
