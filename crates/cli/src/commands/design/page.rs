@@ -168,7 +168,10 @@ fn kernels(designed: &Designed, names: &[String], everything: bool) -> String {
     if kept.is_empty() {
         return String::new();
     }
-    kept.sort_by(|&a, &b| alpha[b].abs().total_cmp(&alpha[a].abs()).then(a.cmp(&b)));
+    // Kernels of a column often share the largest weight that it pays for, up to rounding.
+    let largest = alpha.iter().fold(0.0_f64, |most, weight| most.max(weight.abs()));
+    let size = |p: usize| (1e6 * alpha[p].abs() / largest).round();
+    kept.sort_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
     let shown = if everything { kept.len() } else { kept.len().min(SHOWN) };
     let rows = kept[..shown].iter().map(|&p| {
         let base = &designed.bases[p];
