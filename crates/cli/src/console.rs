@@ -144,7 +144,8 @@ impl Observer for Console {
     }
 }
 
-/// Passes on progress and the wish to stop, and keeps the rest to itself: for a first run of work that is done again.
+/// Passes on progress and the wish to stop, and keeps the rest to itself: for a first run of work that is
+/// done again.
 pub struct Rehearsal<'a> {
     /// Who listens.
     pub console: &'a Console,

@@ -366,13 +366,13 @@ fn models_that_cannot_be_trusted() {
     let mut altered = bytes.clone();
     altered[bytes.len() / 2] ^= 1;
     let mut newer = bytes.clone();
-    newer[8] = 3;
+    newer[8] = 9;
     s.file("cut.ks", &bytes[..bytes.len() - 9]).file("altered.ks", altered).file("newer.ks", newer);
     s.file("text.ks", "not a model").file("other.csv", "x,y\n1,2\n");
     for (line, expected) in [
         ("apply cut.ks builtin:wine", "cut.ks: not a usable kernsift model: it is cut off"),
         ("apply altered.ks builtin:wine", "altered.ks: not a usable kernsift model: its checksum is wrong"),
-        ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 3"),
+        ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 9"),
         ("apply text.ks builtin:wine", "text.ks: not a usable kernsift model: it does not begin like one"),
         ("apply absent.ks builtin:wine", "absent.ks: no such file"),
         ("apply wine.ks other.csv", "other.csv: no column 'flavanoids'; there are x, y"),

@@ -1,4 +1,5 @@
-//! What holds for every kernel learner in the catalogue, and that what they learn serves wherever a kernel does.
+//! What holds for every kernel learner in the catalogue, and that what they learn serves wherever a kernel
+//! does.
 
 use kernsift::basis::{Basis, Kobl};
 use kernsift::classify::{Knnc, Svm};
@@ -183,7 +184,8 @@ fn a_designed_kernel_serves_wherever_a_kernel_does() {
         let noisy: KernelChoice = learned.with_noise().into();
         assert_eq!(learned.noise > 0.0, psd == Psd::DominanceWithNoise, "{psd:?}");
 
-        // A basis: with noise the matrix is semidefinite on these rows, and a basis of all rows keeps every product.
+        // A basis: with noise the matrix is semidefinite on these rows, and a basis of all rows keeps every
+        // product.
         let kobl = Kobl { kernel: noisy.clone(), ..Kobl::default() };
         let whole = Kobl {
             n_components: Some(train.n()),

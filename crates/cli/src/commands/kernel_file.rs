@@ -45,7 +45,8 @@ impl LearnedKernel {
         learned.with_noise().into()
     }
 
-    /// The columns that the kernel was learned on, and the target if there is one; other columns are left alone.
+    /// The columns that the kernel was learned on, and the target if there is one; other columns are left
+    /// alone.
     pub fn load(&self, args: &TableArgs, console: &Console) -> Result<Loaded, Failure> {
         let mut table = read(&args.data, args.no_header, console)?;
         let recipe = self.recipe();

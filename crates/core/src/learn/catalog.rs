@@ -101,8 +101,8 @@ impl LearnerMethod {
         }
     }
 
-    /// Draws `n` triples from the target of `data` with the context's seed, and learns from them. Kernel design also
-    /// draws anew where it chooses penalties.
+    /// Draws `n` triples from the target of `data` with the context's seed, and learns from them. Kernel
+    /// design also draws anew where it chooses penalties.
     pub fn learn_from_target(&self, data: &Dataset, n: usize, ctx: &Context) -> Result<Learned> {
         if let Self::Design(design) = self {
             return Ok(design.design_from_target(data, n, ctx)?.learned);

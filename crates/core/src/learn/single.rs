@@ -1,9 +1,10 @@
-//! Kernels that learn nothing from triples, to hold learned ones against: a single kernel, and the average of many.
+//! Kernels that learn nothing from triples, to hold learned ones against: a single kernel, and the average of
+//! many.
 //!
-//! *Single*: a kernel of all columns as it is, with a width by the median rule where it has one. How many triples a Gaussian
-//! has in order does not depend on its width. *Average*: the kernels that [`KernelDesign`](super::KernelDesign) would mix, each
-//! scaled to a mean of 1 on the diagonal over the rows that triples name, all with the same weight. It is hard to
-//! beat where all columns matter about alike.
+//! *Single*: a kernel of all columns as it is, with a width by the median rule where it has one. How many
+//! triples a Gaussian has in order does not depend on its width. *Average*: the kernels that
+//! [`KernelDesign`](super::KernelDesign) would mix, each scaled to a mean of 1 on the diagonal over the rows
+//! that triples name, all with the same weight. It is hard to beat where all columns matter about alike.
 //!
 //! Triples are checked, and say which rows count; nothing else is taken from them.
 //!
@@ -40,8 +41,8 @@ impl SingleKernel {
         Self { kernel: Kernel::Linear.into() }
     }
 
-    /// $(\langle x, y \rangle + 1)^2$. Scaled down by the number of columns it would order triples as the linear kernel does, as
-    /// long as no product is below $-1$.
+    /// $(\langle x, y \rangle + 1)^2$. Scaled down by the number of columns it would order triples as the
+    /// linear kernel does, as long as no product is below $-1$.
     pub fn polynomial() -> Self {
         let gamma = Gamma::Value(1.0);
         Self { kernel: KernelChoice::Named { family: Family::Poly, gamma, degree: 2, coef0: 1.0 } }

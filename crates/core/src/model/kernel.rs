@@ -1,8 +1,8 @@
 //! Models that hold a learned kernel: Gram matrices of new rows.
 //!
-//! A kernel that was learned with noise is positive semidefinite with it, on the rows it was learned from. To compare rows
-//! the noise says nothing, as it is 0 for any two rows that differ, so it is left out unless asked for; a machine that
-//! needs a semidefinite matrix asks for it.
+//! A kernel that was learned with noise is positive semidefinite with it, on the rows it was learned from. To
+//! compare rows the noise says nothing, as it is 0 for any two rows that differ, so it is left out unless
+//! asked for; a machine that needs a semidefinite matrix asks for it.
 
 use super::{Content, Model};
 use crate::context::Context;
@@ -23,8 +23,8 @@ impl Model {
         }
     }
 
-    /// How alike rows of `x` and rows of `z` are, or rows of `x` among themselves, for models that hold a kernel. Columns
-    /// are those of `names`; the noise part of the kernel is added only if asked for.
+    /// How alike rows of `x` and rows of `z` are, or rows of `x` among themselves, for models that hold a
+    /// kernel. Columns are those of `names`; the noise part of the kernel is added only if asked for.
     pub fn gram(&self, x: &Rows, z: Option<&Rows>, with_noise: bool, ctx: &Context) -> Result<Array2<f64>> {
         let learned = self.kernel()?;
         self.check_width(x)?;
@@ -45,8 +45,8 @@ impl Model {
         }
     }
 
-    /// A table as rows for [`Model::gram`], prepared as the training table was, and which rows of the table they are. Columns
-    /// that the kernel does not look at need not be there, and are zero.
+    /// A table as rows for [`Model::gram`], prepared as the training table was, and which rows of the table
+    /// they are. Columns that the kernel does not look at need not be there, and are zero.
     pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
         let (learned, recipe) = (self.kernel()?, self.recipe()?);
         let d = self.names.len();

@@ -55,8 +55,8 @@ pub enum Content {
 }
 
 impl Model {
-    /// The names of the columns that [`Model::apply`] gives. A learned kernel gives as many columns as there are rows, which
-    /// have no names beforehand.
+    /// The names of the columns that [`Model::apply`] gives. A learned kernel gives as many columns as there
+    /// are rows, which have no names beforehand.
     pub fn output_names(&self) -> Vec<String> {
         match &self.content {
             Content::Map(map) => {
@@ -80,8 +80,8 @@ impl Model {
         }
     }
 
-    /// Maps rows whose columns are those of `names`, or keeps the columns that were selected. A learned kernel gives the
-    /// Gram matrix of the rows, without its noise part; see [`Model::gram`] for more.
+    /// Maps rows whose columns are those of `names`, or keeps the columns that were selected. A learned
+    /// kernel gives the Gram matrix of the rows, without its noise part; see [`Model::gram`] for more.
     pub fn apply(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
         self.check_width(x)?;
         match &self.content {

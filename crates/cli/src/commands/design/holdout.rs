@@ -76,8 +76,8 @@ struct Sides {
     straddling: usize,
 }
 
-/// Holds some rows or triples out, learns from the others, and judges. Nothing if there is too little to hold out and the
-/// user did not ask for it.
+/// Holds some rows or triples out, learns from the others, and judges. Nothing if there is too little to hold
+/// out and the user did not ask for it.
 pub fn hold_out(
     stated: &Stated,
     method: &LearnerMethod,
@@ -180,8 +180,8 @@ fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) 
     Ok((by, vec![Sides { train, learn, test, judge, learned_rows, straddling: 0 }]))
 }
 
-/// Rows are held out, and triples go where all their rows are. Where that leaves too few to judge by, triples are held out;
-/// and where these are few, each of them in one of several folds.
+/// Rows are held out, and triples go where all their rows are. Where that leaves too few to judge by, triples
+/// are held out; and where these are few, each of them in one of several folds.
 fn given(
     stated: &Stated,
     share: f64,

@@ -111,7 +111,8 @@ fn own_options(method: &LearnerMethod, name: &str) -> &'static [&'static str] {
 
 /// Puts in those options that a learner has.
 fn with_options(mut method: LearnerMethod, args: &DesignArgs) -> Result<LearnerMethod, Failure> {
-    // Another learner was asked for, and this one is judged beside it: what was typed is not meant for its kernel.
+    // Another learner was asked for, and this one is judged beside it: what was typed is not meant for its
+    // kernel.
     let is_asked_for = LearnerMethod::by_name(&args.method).is_ok_and(|asked| asked == method);
     match &mut method {
         LearnerMethod::Design(design) if is_asked_for => {

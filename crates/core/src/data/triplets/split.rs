@@ -81,7 +81,8 @@ pub fn hold_out_triplets(triplets: &[Triplet], test_share: f64, seed: u64) -> Re
     Ok(parted(triplets, |t| is_test[place(&statements, t)]))
 }
 
-/// Deals the triples themselves into folds, so that each is judged once. Repetitions and opposites of a triple stay with it.
+/// Deals the triples themselves into folds, so that each is judged once. Repetitions and opposites of a
+/// triple stay with it.
 pub fn triplet_folds(triplets: &[Triplet], folds: usize, seed: u64) -> Result<Vec<HeldOut>> {
     if folds < 2 {
         return Err(Error::param(NAME, "folds", "2 or more", folds));

@@ -1,0 +1,151 @@
+//! Kernels from triples: options that shape them, and what can be done with them afterwards.
+
+mod scratch;
+
+use scratch::Scratch;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Cells of a CSV text without its header.
+fn cells(text: &str) -> Vec<Vec<f64>> {
+    text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+#[test]
+fn what_leads_to_nothing_is_said() {
+    let s = Scratch::new();
+    let run =
+        s.run("design builtin:iris --psd strict-dominance --gamma1 0.001 --gamma2 0 --hold-out 0 --strict");
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains(
+        "warning: nothing is learned: no mixture of these kernels but zero is diagonally dominant"
+    ));
+    assert!(run.err.contains("use --psd dominance-with-noise"), "{}", run.err);
+    assert!(run.out.contains("design keeps nothing: only zero is diagonally dominant"), "{}", run.out);
+    assert!(run.out.contains("in order              50.0 %"), "all ties: {}", run.out);
+    let line = "design builtin:iris --gamma1 1000 --gamma2 0 --hold-out 0";
+    let run = s.ok(line);
+    assert!(
+        run.err.contains("warning: nothing is learned: the penalties outweigh all triples"),
+        "{}",
+        run.err
+    );
+    assert_eq!(json(&s.ok(&format!("{line} --json")).out)["status"], "over-regularised");
+    assert_eq!(
+        s.error(&format!("{line} --out kept.csv")),
+        "no column is kept, so there is nothing to write to kept.csv"
+    );
+    s.ok(&format!("{line} --save zero.ks"));
+    assert!(s.error("basis builtin:iris --kernel-file zero.ks").contains("its kernel is zero everywhere"));
+    let run =
+        s.ok("design builtin:iris --psd eigen-cuts --gamma1 1e-4 --gamma2 0 --hold-out 0 --max-rounds 1");
+    assert!(
+        run.err.contains(
+            "warning: the limit on rounds was reached before the tolerance; allow more with --max-rounds"
+        ),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn a_kernel_is_saved_applied_and_used_in_a_basis() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    for psd in ["nonnegative", "dominance-with-noise"] {
+        let line = format!("design wine.csv -n 400 --psd {psd} --gamma1 0.003 --gamma2 0.0001 --hold-out 0");
+        s.ok(&format!("{line} --save kernel.ks --gram gram.csv --out kept.csv"));
+        let gram = cells(&s.text("gram.csv"));
+        assert!(s.text("gram.csv").starts_with("row1,row2,row3,"));
+        assert_eq!((gram.len(), gram[0].len()), (178, 178));
+        assert!((0..178).all(|i| (0..178).all(|j| gram[i][j] == gram[j][i])), "symmetric to the last bit");
+        assert_eq!(s.ok("apply kernel.ks wine.csv").out, s.text("gram.csv"));
+        // Part of it, and columns that are not needed need not be there.
+        let text = s.text("wine.csv");
+        let some: Vec<&str> = text.lines().take(4).collect();
+        s.file("some.csv", some.join("\n"));
+        let run = s.ok("apply kernel.ks some.csv --against kept.csv --out part.csv");
+        assert_eq!(run.err, "3 rows against 178\n");
+        // Another tile of the matrix may be summed in another order.
+        let part = cells(&s.text("part.csv"));
+        let size = gram.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));
+        assert!((0..3).all(|i| (0..178).all(|j| (part[i][j] - gram[i][j]).abs() < 1e-13 * size)), "{psd}");
+        s.ok(&format!("{line} --gram noisy.csv --with-noise"));
+        let noise = json(&s.ok(&format!("{line} --json")).out)["noise"].as_f64().unwrap();
+        assert_eq!(noise > 0.0, psd == "dominance-with-noise");
+        let noisy = cells(&s.text("noisy.csv"));
+        assert!((0..178).all(|i| (noisy[i][i] - gram[i][i] - noise).abs() < 1e-13 * (size + noise)), "{psd}");
+        s.ok("apply kernel.ks wine.csv --with-noise --out again.npy");
+        // In a basis, whose file then maps new rows by itself.
+        let run = s.ok("basis wine.csv --kernel-file kernel.ks -k 5 --save map.ks --out mapped.csv");
+        assert!(
+            run.out.contains("178 rows, 13 columns standardised, target 'target' with 3 classes\nkobl with ")
+        );
+        let (mapped, again) = (cells(&s.text("mapped.csv")), cells(&s.ok("apply map.ks wine.csv").out));
+        // Coordinates of training rows are left over from a factorisation; those of new rows come from the map.
+        let largest = mapped.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let near = mapped.iter().flatten().zip(again.iter().flatten());
+        assert!(near.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * largest.max(1.0)), "{psd}");
+    }
+    assert!(s.ok("basis wine.csv -m kda --kernel-file kernel.ks").out.contains("kda with "));
+    let record = json(&s.ok("design wine.csv -n 400 --gamma1 0.003 --gamma2 0.0001 --hold-out 0 --json").out);
+    s.ok("design wine.csv -n 400 --gamma1 0.003 --gamma2 0.0001 --hold-out 0 --out kept.csv");
+    let header = s.text("kept.csv").lines().next().unwrap().to_owned();
+    let selected: Vec<&str> =
+        record["selected"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    assert_eq!(header, selected.join(",") + ",target");
+    assert!(selected.len() < 13);
+}
+
+#[test]
+fn options_change_the_kernel() {
+    let s = Scratch::new();
+    let record =
+        |options: &str| json(&s.ok(&format!("design builtin:iris -n 200 --hold-out 0 --json {options}")).out);
+    let given = "--gamma1 0.003 --gamma2 0.0001";
+    let plain = record(given)["mixture"].clone();
+    for options in [
+        "--kernels laplacian",
+        "--kernels polynomial",
+        "--kernels polynomial --degree 3",
+        "--kernels polynomial --coef0 0",
+        "--full",
+        "--quantiles 0.2,0.8",
+        "--gammas 1,0.1",
+        "--psd dominance-with-noise",
+        "--psd eigen-cuts",
+        "--group kernel",
+        "--threshold 0.9",
+        "--scale none",
+        "--seed 5",
+    ] {
+        assert_ne!(
+            record(&format!("{given} {options}"))["mixture"]["kernels"],
+            plain["kernels"],
+            "{options}"
+        );
+    }
+    assert_ne!(record("--gamma1 0.05 --gamma2 0.0001")["mixture"]["kernels"], plain["kernels"]);
+    assert_eq!(record("--gamma1 0.003 --gamma2 0,1e-4")["mixture"]["trials"].as_array().unwrap().len(), 2);
+    let (once, twice) = (record("--gamma2 0"), record("--gamma2 0 --repeats 2"));
+    assert_eq!(once["mixture"]["trials"].as_array().unwrap().len(), 4);
+    assert_ne!(once["mixture"]["trials"], twice["mixture"]["trials"]);
+    let gap = |tolerance: &str| {
+        let mixture = record(&format!("{given} --tolerance {tolerance}"))["mixture"].clone();
+        mixture["objective"].as_f64().unwrap()
+            - mixture["bounds"].as_array().unwrap().last().unwrap().as_f64().unwrap()
+    };
+    assert!(gap("1e-9") < gap("0.05"), "a wide gap is left where it may be");
+    assert_eq!(record("-m gaussian --gammas 0.7")["kernel"]["rbf"]["gamma"], 0.7);
+    assert_eq!(record("-m polynomial --degree 4 --coef0 2")["kernel"]["polynomial"]["degree"], 4);
+    assert_ne!(record("-m average --kernels linear")["kernel"], record("-m average")["kernel"]);
+    assert_ne!(record("-m xing --ridge 0.5")["kernel"], record("-m xing")["kernel"]);
+    let short = s.ok("design builtin:wine -n 200 --hold-out 0 -m xing --max-iter 1");
+    assert!(short.err.contains("allow more steps with --max-iter"), "{}", short.err);
+    let beside = json(&s.ok("design builtin:iris -n 200 --json -m linear --beside xing,linear").out);
+    let accuracy = beside["held_out"]["accuracy"].as_object().unwrap();
+    assert_eq!(accuracy.keys().collect::<Vec<_>>(), ["linear", "xing"]);
+}

@@ -1,0 +1,244 @@
+//! Kernels from triples: what cannot be used is refused with what to do about it.
+
+mod scratch;
+
+use scratch::Scratch;
+
+const FLATS: &str = include_str!("../../../docs/examples/flats.csv");
+
+/// Cells of a CSV text without its header.
+fn cells(text: &str) -> Vec<Vec<f64>> {
+    text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
+}
+
+/// Seven rows on a line, of two kinds, beside a column of noise.
+fn small() -> Scratch {
+    let s = Scratch::new();
+    s.file("t.csv", "a,b,class\n0,3,x\n1,9,x\n2,1,x\n10,8,y\n11,2,y\n12,7,y\n13,3,y\n");
+    s
+}
+
+#[test]
+fn bad_triples_are_explained() {
+    let s = small();
+    let message = |text: &str| {
+        s.file("w.csv", text);
+        s.error("design t.csv --triplets w.csv")
+    };
+    assert_eq!(
+        message("1,2,4\n1,2,8\n"),
+        "w.csv: line 2, column 3: there is no row 8: the data have 7 rows, counted from 1"
+    );
+    assert_eq!(
+        message("0,1,4\n"),
+        "w.csv: line 1, column 1: there is no row 0: the data have 7 rows, counted from 1; if the file counts from 0, \
+         use --origin 0"
+    );
+    assert_eq!(
+        message("1,2,4\n3,3,4\n"),
+        "w.csv: line 2: row '3' stands in column 1 and in column 2; a triple needs three different rows"
+    );
+    assert_eq!(
+        message("1,2,4\n1,two,4\n"),
+        "w.csv: line 2, column 2: 'two' is not a row number; if triples name rows by ids, say with --ids which column \
+         has them"
+    );
+    assert_eq!(message(""), "w.csv: the file is empty");
+    assert_eq!(message("i,j,k\n"), "w.csv: the file has a header but no triples");
+    assert!(
+        message("1,2\n").starts_with("w.csv: line 1: expected 3 columns (row, more like, than), found 2")
+    );
+    assert!(message("1,2,4\n1,2,4,5\n").starts_with("w.csv: line 2: expected 3 fields, found 4"));
+    assert!(message("1,2,4\n1,4,2\n").starts_with("w.csv: triples: each of the 2 triples has its opposite"));
+    assert!(message("k,j,i\n1,2,3\n").contains("put them in the order i, j, k"));
+    assert_eq!(s.error("design t.csv --triplets absent.csv"), "absent.csv: no such file");
+    s.file("t.arff", "1,2,3\n");
+    assert!(s.error("design t.csv --triplets t.arff").contains("triples are read from .csv and .tsv files"));
+    s.file("w.csv", "0,1,7\n");
+    assert_eq!(
+        s.error("design t.csv --triplets w.csv --origin 0"),
+        "w.csv: line 1, column 3: there is no row 7: the data have 7 rows, counted from 0; if the file counts from 1, \
+         use --origin 1"
+    );
+}
+
+#[test]
+fn bad_ids_are_explained() {
+    let s = Scratch::new();
+    s.file("flats.csv", FLATS).file("w.csv", "Old Gate,Canal Line,Tower 7\n");
+    assert_eq!(
+        s.error("design flats.csv --ids name --triplets w.csv"),
+        "w.csv: line 1, column 2: no row with the id 'Canal Line'; did you mean 'Canal Lane'?"
+    );
+    assert_eq!(
+        s.error("design flats.csv --ids nome --triplets w.csv"),
+        "flats.csv: no column 'nome'; did you mean 'name'?"
+    );
+    s.file("two.csv", "Old Gate,Canal Lane,Tower 7\nTower 7,Birch Way,Old Gate\n");
+    assert!(s.error("design flats.csv --triplets two.csv").contains("say with --ids which column has them"));
+    s.file("numbers.csv", "1,2,3\n");
+    let error = s.error("design flats.csv --triplets numbers.csv");
+    assert!(error.ends_with("or ordinal; if it names the rows, use --ids 'name'"), "{error}");
+    assert_eq!(
+        s.error("design flats.csv --ids name --target name --triplets w.csv"),
+        "the column 'name' cannot be both --ids and --target"
+    );
+    assert_eq!(
+        s.error("design flats.csv --ids name --origin 0 --triplets w.csv"),
+        "--origin has no effect with --ids; leave one of them out"
+    );
+    for option in ["--ids name", "--origin 0"] {
+        let error = s.error(&format!("design flats.csv {option}"));
+        assert!(error.ends_with("says how a file of triples names rows; add --triplets FILE"), "{error}");
+    }
+    s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("gap.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
+    assert_eq!(
+        s.error("design twice.csv --ids id --triplets w.csv"),
+        "twice.csv: the id 'x' stands for both row 1 and row 3; ids must differ"
+    );
+    assert_eq!(
+        s.error("design gap.csv --ids id --triplets w.csv"),
+        "gap.csv: row 2 has no id; every row needs one"
+    );
+    s.file("sparse.svm", "1 1:2 2:3\n2 1:1\n1 2:4\n");
+    assert!(s.error("design sparse.svm --ids id --triplets w.csv").starts_with("--ids needs a table"));
+}
+
+#[test]
+fn wrong_uses_of_saved_kernels_are_refused() {
+    let s = Scratch::new();
+    s.ok("data export iris --out iris.csv");
+    s.ok("design iris.csv -n 200 -m linear --hold-out 0 --save kernel.ks");
+    s.ok("basis iris.csv --save map.ks");
+    assert!(
+        s.error("apply kernel.ks iris.csv --predict").contains("a model made by linear knows no classes")
+    );
+    assert_eq!(
+        s.error("apply map.ks iris.csv --against iris.csv"),
+        "--against has no effect with a model made by kobl, which is no learned kernel; leave one of them out"
+    );
+    assert!(
+        s.error("apply map.ks iris.csv --with-noise").starts_with("--with-noise has no effect with a model")
+    );
+    assert!(
+        s.error("basis iris.csv --kernel-file map.ks")
+            .contains("a model made by kobl holds no learned kernel")
+    );
+    assert!(s.error("basis iris.csv --kernel-file iris.csv").contains("not a usable kernsift model"));
+    assert!(
+        s.error("basis builtin:wine --kernel-file kernel.ks")
+            .starts_with("builtin:wine: no column 'sepal_length'")
+    );
+    assert!(s.run("basis iris.csv --kernel-file kernel.ks --gamma 1").err.contains("cannot be used with"));
+    assert!(s.run("basis iris.csv --kernel-file kernel.ks --scale none").err.contains("cannot be used with"));
+    assert!(s.error("apply kernel.ks iris.csv --out kernel.ks").contains("--out would write over kernel.ks"));
+    // Rows in another order of columns, with others beside.
+    s.file("other.csv", "note,petal_width,petal_length,sepal_width,sepal_length\nx,1,2,3,4\ny,2,2,1,0\n");
+    let run = s.ok("basis other.csv --kernel-file kernel.ks");
+    assert!(run.out.contains("2 rows, 4 columns standardised, no target"), "{}", run.out);
+    assert_eq!(cells(&s.ok("apply kernel.ks other.csv").out).len(), 2);
+    s.file("narrow.csv", "sepal_length\n1\n");
+    assert!(s.error("apply kernel.ks narrow.csv").starts_with("narrow.csv: no column 'sepal_width'"));
+    assert!(s.error("apply kernel.ks iris.csv --against narrow.csv").starts_with("narrow.csv: no column"));
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let s = small();
+    s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n");
+    let error = |options: &str| s.error(&format!("design t.csv {options}"));
+    assert_eq!(
+        error("-m xing --kernels linear"),
+        "--kernels has no effect with -m xing; leave one of them out"
+    );
+    assert_eq!(
+        error("-m xing --max-rounds 3"),
+        "--max-rounds has no effect with -m xing; leave one of them out"
+    );
+    assert_eq!(error("--ridge 0.1"), "--ridge has no effect with -m design; leave one of them out");
+    assert_eq!(error("--max-iter 9"), "--max-iter has no effect with -m design; leave one of them out");
+    assert_eq!(error("-m linear --gammas 1"), "--gammas has no effect with -m linear; leave one of them out");
+    assert_eq!(
+        error("-m average --gamma1 1"),
+        "--gamma1 has no effect with -m average; leave one of them out"
+    );
+    assert_eq!(error("-m gaussian --gammas 1,2"), "-m gaussian takes one width with --gammas, not several");
+    assert_eq!(
+        error("--degree 3"),
+        "--degree is for polynomial kernels, of which there are none; add polynomial to --kernels, or leave it out"
+    );
+    assert!(
+        error("--kernels linear --quantiles 0.5")
+            .starts_with("--quantiles is for gaussian and laplacian kernels")
+    );
+    assert_eq!(error("--kernels linear,gaussian,linear"), "--kernels names linear twice");
+    assert!(error("--full --group column").starts_with("--group has no effect with --full"));
+    assert!(error("--full --threshold 0.5").starts_with("--threshold has no effect with --full"));
+    assert!(
+        error("--gamma1 1 --gamma2 0 --repeats 2").starts_with("--repeats has no effect with one --gamma1")
+    );
+    assert!(error("--triplets w.csv -n 10").starts_with("--n-triplets has no effect with --triplets"));
+    assert!(error("--hold-out 0 --beside linear").starts_with("--beside has no effect with --hold-out 0"));
+    assert_eq!(error("--with-noise"), "--with-noise is about --gram FILE; add that");
+    assert_eq!(error("--beside none,linear"), "--beside none stands alone");
+    assert!(s.run("design t.csv --weak --full").err.contains("cannot be used with"));
+    assert!(s.run("design t.csv --quantiles 0.5 --gammas 1").err.contains("cannot be used with"));
+}
+
+#[test]
+fn bad_values_are_named_by_their_options() {
+    let s = small();
+    let error = |options: &str| s.error(&format!("design t.csv {options}"));
+    assert_eq!(error("-m desing"), "no kernel learner 'desing'; did you mean 'design'?");
+    assert_eq!(error("--beside gausian"), "no kernel learner 'gausian'; did you mean 'gaussian'?");
+    assert!(s.error("select t.csv -m xing").contains("use `kernsift design -m xing`"));
+    assert_eq!(error("--threshold 1"), "--threshold must be 0 or more and below 1, got 1");
+    assert_eq!(error("--tolerance 0"), "--tolerance must be between 0 and 1, got 0");
+    assert_eq!(error("--max-rounds 0"), "--max-rounds must be 1 or more, got 0");
+    assert_eq!(error("--repeats 0"), "--repeats must be 1 or more, got 0");
+    assert_eq!(error("-n 0"), "--n-triplets must be at least 1, got 0");
+    assert_eq!(
+        error("--quantiles 1.5"),
+        "--quantiles must be one or more numbers above 0 and up to 1, got 1.5"
+    );
+    assert!(error("--kernels polynomial --degree 0").starts_with("--degree must be 1 or more"));
+    assert!(
+        error("--kernels polynomial --coef0 -1 --psd nonnegative --hold-out 0").starts_with("--psd must be")
+    );
+    for (options, expected) in [
+        ("--gamma1 -1", "a positive number is expected"),
+        ("--gamma2 x", "a number of 0 or more is expected"),
+        ("--hold-out 1", "a share of 0 or more and below 1 is expected"),
+        ("--origin 2", "2 is not in 0..=1"),
+        ("--psd convex", "possible values"),
+        ("--kernels cubic", "possible values"),
+    ] {
+        let run = s.run(&format!("design t.csv {options}"));
+        assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);
+    }
+    assert!(
+        error("--target none --categorical ordinal").starts_with("there is no target to draw triples from")
+    );
+    s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n").file("gap.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
+    assert!(s.error("design alone.csv").contains("all rows have the class 'x'"));
+    assert!(s.error("design gap.csv --missing keep").contains("needs every cell"));
+    assert!(s.error("design gap.csv").contains("choose what to do with it: --missing drop"));
+}
+
+#[test]
+fn results_are_written_whole_or_not_at_all() {
+    let s = small();
+    s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n4,6,1\n");
+    let error = |options: &str| s.error(&format!("design t.csv --triplets w.csv {options}"));
+    assert!(error("--gram k.txt").contains("there are .csv, .tsv"));
+    assert!(error("--out k.docx").contains("there are .csv, .tsv"));
+    assert!(error("--save no/k.ks").contains("there is no folder 'no'"));
+    assert!(error("--gram t.csv").contains("--gram would write over t.csv"));
+    assert!(error("--gram w.csv").contains("--gram would write over w.csv"));
+    assert!(error("--out w.csv").contains("--out would write over w.csv"));
+    assert!(error("--save w.csv").contains("--save would write over w.csv"));
+    assert_eq!(error("--out k.csv --gram k.csv"), "--out and --gram need different files");
+    s.ok("design t.csv --triplets w.csv --hold-out 0 --gram k.npy --save k.ks --out k.csv.gz --quiet");
+    assert_eq!(s.files(), ["k.csv.gz", "k.ks", "k.npy", "t.csv", "w.csv"]);
+    assert!(s.ok("basis k.npy --target none").out.contains("7 rows, 7 columns"));
+}
