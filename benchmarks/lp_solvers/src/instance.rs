@@ -166,8 +166,8 @@ impl Instance {
         self.held.iter().filter_map(|h| h.group()).max().map_or(0, |g| g + 1)
     }
 
-    /// The objective of weights that a solver gave, once they are mended: negative ones raised to 0 where they may not be
-    /// negative, white noise raised until every cut holds. No solver can come out below the optimum.
+    /// The objective of weights that a solver gave, once they are mended: negative ones raised to 0 where they
+    /// may not be negative, white noise raised until every cut holds. So none can come out below the optimum.
     pub fn mended_objective(&self, weights: &[f64]) -> f64 {
         let mut weights = weights.to_vec();
         for (weight, held) in weights.iter_mut().zip(&self.held) {

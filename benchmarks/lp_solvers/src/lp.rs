@@ -29,8 +29,8 @@ impl Lp {
         self.entries.push(entries.into_iter().filter(|(_, v)| *v != 0.0).collect());
     }
 
-    /// Of an instance, its objective times the number of triples T: costs and prices of triples are then at most 1 and about
-    /// 1, which suits the absolute tolerances of simplex methods.
+    /// Of an instance, its objective times the number of triples: their prices are then at most 1 instead of next
+    /// to nothing, which suits the absolute tolerances of simplex methods.
     ///
     /// Primal columns: weights, group sizes, slacks. Dual rows: weights, groups.
     pub fn new(instance: &Instance, form: Form) -> Self {

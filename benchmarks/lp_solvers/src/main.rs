@@ -1,8 +1,8 @@
 //! Linear programmes of kernel design, given to several solvers: seconds, and how good the answers are.
 //!
-//! Each solver runs on each instance in a process of its own, on one thread, until it ends or has used up its time.
+//! Each solver runs on each instance in a process of its own, on one thread, until it ends or its time is up.
 //!
-//! Run with `cargo run --release --features highs` in this folder; the first argument, if any, is the limit in seconds.
+//! Run with `cargo run --release --features highs` in this folder; an argument is the limit in seconds.
 //! Without the feature HiGHS is taken from the Python that `LP_SOLVERS_PYTHON` names, if it does.
 
 mod instance;
