@@ -2,8 +2,9 @@
 
     python highs_by_scipy.py FILE simplex|ipm
 
-The file holds numbers of 8 bytes: columns, rows, entries (integers), then costs, bounds of columns and of rows,
-and the matrix by columns. Prints seconds of processor time, the objective, the columns and the prices of rows.
+The file holds numbers of 8 bytes: columns, rows, entries (integers), then costs, bounds of columns and of
+rows, and the matrix by columns. Prints seconds of processor time, the objective, the columns and the prices
+of the rows.
 """
 
 import sys
