@@ -41,6 +41,16 @@ class Model:
     def apply_table(
         self, columns: list[tuple[str, FloatArray | list[str | None]]], settings: Settings
     ) -> tuple[FloatArray, int]: ...
+    def gram(
+        self, x: NativeRows, z: NativeRows | None, with_noise: bool, settings: Settings
+    ) -> FloatArray: ...
+    def gram_table(
+        self,
+        columns: list[tuple[str, FloatArray | list[str | None]]],
+        others: list[tuple[str, FloatArray | list[str | None]]] | None,
+        with_noise: bool,
+        settings: Settings,
+    ) -> tuple[FloatArray, int]: ...
     def class_names(self) -> list[str]: ...
     def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
     def predict_table(

@@ -46,7 +46,7 @@ class KernelDesign(SelectorMixin, KernelLearner):
           column or for all columns together, as `weak` says;
         - kernels of :mod:`kernsift.kernels`, taken as they are;
         - functions ``k(X, Z)`` that give the Gram matrix of two sets of rows. For these Gram matrices of
-          all kernels are kept, and penalties are chosen on halves of the triples also if there are labels.
+          all kernels are kept, and penalties are chosen by the triples at hand, also with labels.
 
         Kernels and functions see standardised rows if `standardize`.
     weak : bool, default=True
@@ -402,6 +402,7 @@ class KernelDesign(SelectorMixin, KernelLearner):
             self._refuse("weak", "no kernel is given by its name")
         if not (forms and self.weak) and not any(isinstance(kernel, OnFeature) for kernel in others):
             self._refuse("threshold", "no kernel sees a single column")
+            self._refuse("group", "no kernel sees a single column")
 
     def _refuse(self, name: str, why: str) -> None:
         value, default = getattr(self, name), inspect.signature(type(self)).parameters[name].default

@@ -27,8 +27,8 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     Parameters
     ----------
     path : str or path
-        A file that ``kernsift basis --save`` or ``kernsift select --save`` wrote, the latter also with
-        methods that select in kernel space, such as TAKES.
+        A file that ``kernsift basis --save``, ``kernsift design --save`` or ``kernsift select --save`` wrote,
+        the last also with methods that select in kernel space, such as TAKES.
 
     Returns
     -------
@@ -39,10 +39,10 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 class SavedModel:
-    """A basis, a selection or both from a file, with the preparation of its data; see :func:`load_model`.
+    """A basis, a selection, both or a kernel from a file, ready for new data; see :func:`load_model`.
 
-    Both together is what TAKES and its kin make: it gives the directions of kernel space that were kept,
-    and knows classes.
+    Basis and selection together is what TAKES and its kin make: it gives the directions of kernel space that
+    were kept, and knows classes. A kernel is what ``kernsift design`` learns: see :meth:`kernel`.
 
     Attributes
     ----------
@@ -87,10 +87,42 @@ class SavedModel:
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_features_out)
-            Coordinates, or the columns that were selected. A model made to leave out rows with gaps does
-            so here, and warns.
+            Coordinates, or the columns that were selected; of a kernel how alike the rows are among
+            themselves. A model made to leave out rows with gaps does so here, and warns.
         """
         made: FloatArray = self._answer(X, self._model.apply, self._model.apply_table)
+        return made
+
+    def kernel(self, X: Any, Z: Any = None, noise: bool = False) -> FloatArray:
+        """Compute the Gram matrix of a learned kernel.
+
+        Parameters
+        ----------
+        X : dataframe, array-like or sparse matrix
+            As for :meth:`transform`. A frame needs only the columns that the kernel looks at.
+        Z : dataframe, array-like or sparse matrix, default=None
+            Rows to compare with; None stands for `X`.
+        noise : bool, default=False
+            Whether the white noise that makes the kernel positive semidefinite on its training rows is part
+            of it.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Z)
+            The kernel of every row of `X` with every row of `Z`. Only a model that ``kernsift design`` made
+            has one; others raise ValueError.
+        """
+        others = None if Z is None or Z is X else Z
+
+        def plain(x: Any, run: Settings) -> FloatArray:
+            z = None if others is None else native_rows(self._checked(others))
+            return self._model.gram(x, z, noise, run)
+
+        def by_table(columns: list[tuple[str, Any]], run: Settings) -> tuple[FloatArray, int]:
+            z = None if others is None else self._columns(others)
+            return self._model.gram_table(columns, z, noise, run)
+
+        made: FloatArray = self._answer(X, plain, by_table)
         return made
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -115,16 +147,18 @@ class SavedModel:
 
     def _answer(self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int]]) -> Any:
         """What the model says of rows of numbers, or of a table that needs preparing."""
-        if sparse.issparse(X):
-            x = check_array(X, accept_sparse="csr", dtype=np.float64)
-            return plain(native_rows(x), Settings())
-        if not self._model.prepares():
-            x = check_array(self._in_order(X), dtype=np.float64)
-            return plain(native_rows(x), Settings())
+        if sparse.issparse(X) or not self._model.prepares():
+            return plain(native_rows(self._checked(X)), Settings())
         made, left_out = by_table(self._columns(X), Settings())
         if left_out:
             warnings.warn(f"{left_out} rows with missing values were left out.", UserWarning, stacklevel=3)
         return made
+
+    def _checked(self, X: Any) -> Any:
+        """Rows of numbers, in the order of training where they have names."""
+        if sparse.issparse(X):
+            return check_array(X, accept_sparse="csr", dtype=np.float64)
+        return check_array(self._in_order(X), dtype=np.float64)
 
     def _in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training; an array as it is."""

@@ -75,6 +75,48 @@ impl Model {
         Ok((out.into_pyarray(py), n_rows - rows.len()))
     }
 
+    /// How alike rows of the columns it works on are, for models that hold a kernel.
+    fn gram<'py>(
+        &self,
+        py: Python<'py>,
+        x: RowsArgument<'py>,
+        z: Option<RowsArgument<'py>>,
+        with_noise: bool,
+        settings: Settings,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let (model, x) = (self.0.clone(), x.to_rows()?);
+        let z = z.map(|z| z.to_rows()).transpose()?;
+        Ok(run(py, settings, move |ctx| model.gram(&x, z.as_ref(), with_noise, ctx))?.into_pyarray(py))
+    }
+
+    /// Prepares named columns as the training table was, and says how alike their rows are; also the number of
+    /// rows that were left out.
+    fn gram_table<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<(String, ColumnArgument<'py>)>,
+        others: Option<Vec<(String, ColumnArgument<'py>)>>,
+        with_noise: bool,
+        settings: Settings,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize)> {
+        let (table, others) = (to_table(columns)?, others.map(to_table).transpose()?);
+        let model = self.0.clone();
+        let (out, left_out) = run(py, settings, move |ctx| {
+            let (x, rows) = model.kernel_rows(&table, with_noise)?;
+            let mut left_out = table.n_rows() - rows.len();
+            let z = match &others {
+                None => None,
+                Some(others) => {
+                    let (z, rows) = model.kernel_rows(others, with_noise)?;
+                    left_out += others.n_rows() - rows.len();
+                    Some(z)
+                }
+            };
+            Ok((model.gram(&x, z.as_ref(), with_noise, ctx)?, left_out))
+        })?;
+        Ok((out.into_pyarray(py), left_out))
+    }
+
     /// What the classes are called, for models that know classes.
     fn class_names(&self) -> PyResult<Vec<String>> {
         self.0.class_names().map(<[String]>::to_vec).map_err(to_python)

@@ -2,7 +2,7 @@
 //!
 //! A pair costs as many steps as its rows have cells: for a thousand triples over a million rows that is
 //! nothing beside a Gram matrix. Kernels that see one column read that column alone. A pair's value depends
-//! on its two rows and on nothing else, neither its place in the list nor the number of threads, so that rows
+//! on its two rows and on nothing else, neither its place in the list nor the number of threads (in a metric up to rounding), so that rows
 //! which are equal give values which are equal, to the last bit.
 
 use super::formula::{Kernel, metric_factor};

@@ -122,6 +122,11 @@ pub fn hold_out(
                         made = Some(own);
                     }
                 }
+                // Unasked for, it must not stand in the way of learning from all triples.
+                Err(error) if place == 0 && args.hold_out.is_none() && !error.is_interrupted() => {
+                    console.inform(&format!("nothing is held out to judge by: {error}"));
+                    return Ok(None);
+                }
                 Err(error) if place == 0 || error.is_interrupted() => return Err(advised(error, learner)),
                 Err(error) => failure = Some(error),
             }

@@ -173,13 +173,11 @@ fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure>
     if let Some(path) = &args.out {
         let kept = by_score(&result.made.learned);
         if kept.is_empty() {
-            return Err(Failure::Input(format!(
-                "no column is kept, so there is nothing to write to {}",
-                path.display()
-            )));
+            ctx.warn(format!("no column is kept, so there is nothing to write to {}", path.display()));
+        } else {
+            let reduced = data.take_columns(&kept);
+            write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
         }
-        let reduced = data.take_columns(&kept);
-        write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
     }
     if let Some(path) = &args.gram {
         let gram = model.gram(data.x(), None, args.with_noise, ctx)?;

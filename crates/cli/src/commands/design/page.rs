@@ -202,7 +202,7 @@ fn out_of_order(result: &Findings, everything: bool) -> String {
     let shown = if everything { broken.len() } else { broken.len().min(BROKEN) };
     let rows = broken[..shown].iter().map(|&at| {
         let names = stated.triplets[at].map(|row| stated.name(row).to_owned());
-        std::iter::once((at + 1).to_string()).chain(names).collect()
+        std::iter::once(stated.lines[at].to_string()).chain(names).collect()
     });
     let header = ["triple", "row", "is not more like", "than"];
     table(&header, rows.collect(), &[0]) + &more(broken.len() - shown) + "\n"

@@ -13,7 +13,7 @@ pub fn record(result: &Findings, ctx: &Context) -> Value {
     let (stated, learned) = (result.stated, &result.made.learned);
     let data = &stated.loaded.prepared.data;
     let names = data.names();
-    let broken: Vec<usize> = result.broken.iter().map(|at| at + 1).collect();
+    let broken: Vec<usize> = result.broken.iter().map(|&at| stated.lines[at]).collect();
     json!({
         "command": "design",
         "version": env!("CARGO_PKG_VERSION"),

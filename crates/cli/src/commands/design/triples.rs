@@ -22,6 +22,8 @@ pub struct Stated {
     pub loaded: Loaded,
     /// The triples, rows counted from 0 as in the data.
     pub triplets: Vec<Triplet>,
+    /// The place of each in its file, from 1 and without a header.
+    pub lines: Vec<usize>,
     /// What there is to say of them.
     pub report: TripletReport,
     /// How many were drawn from the target; none if they came from a file.
@@ -71,7 +73,8 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
     let triplets = from_target(data.target(), &rows, n, ctx.seed).map_err(typed)?;
     let report = check(&triplets, data.n())?;
     let names = loaded.prepared.rows.iter().map(|row| (row + 1).to_string()).collect();
-    Ok(Stated { loaded, triplets, report, drawn: Some(n), lost: 0, names })
+    let lines = (1..=triplets.len()).collect();
+    Ok(Stated { loaded, triplets, lines, report, drawn: Some(n), lost: 0, names })
 }
 
 fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated, Failure> {
@@ -99,6 +102,10 @@ fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated
         load_table(&args.table, TargetChoice::Usual, &table, console).map_err(|e| hinted(e, args))?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
+    let mut stays = vec![false; n_rows];
+    rows.iter().for_each(|&row| stays[row] = true);
+    let whole = |at: &usize| all[*at].iter().all(|&row| stays[row]);
+    let lines: Vec<usize> = (0..all.len()).filter(whole).map(|at| at + 1).collect();
     let lost = all.len() - triplets.len();
     if triplets.is_empty() {
         return Err(Failure::Input(format!(
@@ -115,7 +122,7 @@ fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated
         Some(column) => rows.iter().map(|&row| cell(column, row)).collect(),
         None => rows.iter().map(|row| (row + origin).to_string()).collect(),
     };
-    Ok(Stated { loaded, triplets, report, drawn: None, lost, names })
+    Ok(Stated { loaded, triplets, lines, report, drawn: None, lost, names })
 }
 
 /// Takes the column of ids out of a table: it is not a feature.

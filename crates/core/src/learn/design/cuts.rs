@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::simd::dot;
-use ndarray::{Array2, ArrayView1, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use rayon::prelude::*;
 
 /// Rows of a block.
@@ -50,8 +50,9 @@ impl Cuts {
         let mut rows = vec![anchor];
         if aim == Aim::Dominance {
             let all: Vec<usize> = (0..likeness.n).collect();
-            let signs = Array2::ones((likeness.n, likeness.n));
-            rows.extend(dominance_rows(likeness, &all, &signs, ctx)?);
+            let one = Array2::ones((1, likeness.n));
+            let signs = one.broadcast((likeness.n, likeness.n)).expect("one row stands for all");
+            rows.extend(dominance_rows(likeness, &all, signs, ctx)?);
         }
         Ok(Self { aim, rows })
     }
@@ -101,14 +102,14 @@ fn dominance(
     signs.retain(|(i, _)| deficits[*i] > tolerance * size);
     let broken: Vec<usize> = signs.iter().map(|(i, _)| *i).collect();
     let signs = Array2::from_shape_fn((broken.len(), n), |(row, j)| f64::from(signs[row].1[j]));
-    Ok(Found { deficit, rows: dominance_rows(likeness, &broken, &signs, ctx)? })
+    Ok(Found { deficit, rows: dominance_rows(likeness, &broken, signs.view(), ctx)? })
 }
 
 /// $K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}$ of rows and their patterns of signs, and 1 for noise.
 fn dominance_rows(
     likeness: &Likeness,
     which: &[usize],
-    signs: &Array2<f64>,
+    signs: ArrayView2<f64>,
     ctx: &Context,
 ) -> Result<Vec<Vec<f64>>> {
     let columns: Result<Vec<Vec<f64>>> = (0..likeness.len())

@@ -49,8 +49,8 @@ impl<'a> Likeness<'a> {
                     why: format!("kernel {} has values too large for a number; scale the columns", p + 1),
                 });
             }
-            // A kernel that is 0 on the whole diagonal has no size of its own.
-            let scale = if size > 0.0 { 1.0 / size } else { 1.0 };
+            // A kernel that is 0 on the whole diagonal, or too small to divide by, has no size of its own.
+            let scale = Some(1.0 / size).filter(|scale| scale.is_finite()).unwrap_or(1.0);
             // Turned around where the diagonal is negative: then costs never are.
             likeness.scales[p] = if mean < 0.0 { -scale } else { scale };
             likeness.diagonals[p] = mean.abs() * scale;

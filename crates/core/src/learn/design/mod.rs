@@ -20,7 +20,7 @@
 //! solution on all but tiny sets of rows; it is there as [`Psd::StrictDominance`] and says so.
 //!
 //! Cost: $O((T + m) k^2)$ per iteration of the solver for $m$ cuts, some 20 iterations a round, 5 to 20 rounds; $n^2 k$ kernel values a round
-//! with dominance, none with [`Psd::NonNegative`]. Memory $O((T + m) k)$.
+//! with dominance, none with [`Psd::NonNegative`]. Memory $O((T + m) k)$, and $O(n^2)$ with cuts.
 //!
 //! Reference: Fung, Rosales, Rao, *Feature selection and kernel design via linear programming*, IJCAI 2007.
 
@@ -233,7 +233,11 @@ impl KernelDesign {
                 let seed = ctx.seed.wrapping_add(repeat);
                 let fold = split_points(data.n(), 0.5, seed)?;
                 let draw = |rows: &[usize]| from_target(data.target(), rows, n, seed);
-                Ok(tune::Halves { train: draw(&fold.train)?, test: draw(&fold.test)? })
+                match (draw(&fold.train), draw(&fold.test)) {
+                    (Ok(train), Ok(test)) => Ok(tune::Halves { train, test }),
+                    // A rare class may lie on one side alone.
+                    _ => tune::halves(triplets, seed, ctx),
+                }
             }
         };
         let features: Vec<Option<usize>> = bases.iter().map(|base| base.feature).collect();
@@ -365,7 +369,11 @@ impl KernelDesign {
         let mut stays = vec![false; all.len()];
         kept.iter().for_each(|&p| stays[p] = true);
         if solved.weights.iter().zip(&stays).any(|(weight, stays)| *weight != 0.0 && !stays) {
+            let first = solved.status;
             solved = Solved { bounds, ..problem.solve(penalties, &kept, ctx)? };
+            if !first.converged() {
+                solved.status = first;
+            }
         }
         // Weights that an interior point leaves of 0 are gone by now.
         let objective = problem.objective(penalties, &solved.weights, solved.noise)?;
@@ -452,7 +460,7 @@ fn learned(bases: &[Base], mixture: &Mixture, d: usize) -> Learned {
         let score = alpha.abs() / largest;
         match base.feature {
             Some(j) => scores[j] = scores[j].max(score),
-            None => scores.iter_mut().for_each(|s| *s = s.max(score)),
+            None => base.kernel.columns(d).into_iter().for_each(|j| scores[j] = scores[j].max(score)),
         }
     }
     if parts.is_empty() {

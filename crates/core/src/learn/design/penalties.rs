@@ -29,7 +29,7 @@ pub enum Choice {
         kernels: Option<Vec<f64>>,
         /// Values of $\gamma_2$. None: up to 512 kernels 0, 1e-5, 1e-4 and 1e-3; with more 1e-4.
         diagonal: Option<Vec<f64>>,
-        /// Halves that are drawn; accuracies are summed over them.
+        /// Halves that are drawn; accuracies are means over them.
         repeats: usize,
     },
 }

@@ -71,7 +71,8 @@ impl Problem<'_> {
         let width = kernels.len() + usize::from(noise);
         ctx.need_memory(
             format!("the margins of {t} triples by {width} kernels"),
-            (t * width * 8) as f64,
+            // Once by kernels, once together.
+            2.0 * 8.0 * t as f64 * width as f64,
             "give fewer triples or fewer kernels",
         )?;
         let columns: Result<Vec<Vec<f64>>> =
@@ -134,6 +135,15 @@ impl Problem<'_> {
     fn prepare_cuts(&mut self, ctx: &Context) -> Result<()> {
         if self.cuts.is_none() {
             let aim = if self.psd == Psd::EigenCuts { Aim::Eigenvalues } else { Aim::Dominance };
+            let n = self.likeness.n as f64;
+            // Eigenvectors: the matrix, a copy and the vectors. Dominance: signs as bytes and as numbers. And a cut for
+            // every row, in three places.
+            let cells = if aim == Aim::Eigenvalues { 24.0 } else { 9.0 };
+            ctx.need_memory(
+                format!("the condition on {n} rows"),
+                cells * n * n + 24.0 * n * self.likeness.len() as f64,
+                "use weights that are not negative, or triples of fewer rows",
+            )?;
             self.cuts = Some(Cuts::new(aim, &self.likeness, ctx)?);
         }
         Ok(())
@@ -274,6 +284,7 @@ impl Problem<'_> {
         }
         let mut solved = solved.expect("there is a round at least");
         solved.bounds = bounds;
+        solved.status = Status::MaxIterations;
         Ok(solved)
     }
 
@@ -346,7 +357,7 @@ impl Problem<'_> {
         Ok((Solved { weights, noise: 0.0, objective, bounds, cuts: 0, status }, statements))
     }
 
-    /// The smallest penalty at which all weights are zero.
+    /// The smallest penalty at which all weights are zero, if none may be negative.
     pub fn most_useful(&self, diagonal: f64, ctx: &Context) -> Result<f64> {
         let t = self.triplets.len();
         let all: Vec<usize> = (0..self.likeness.len()).collect();
