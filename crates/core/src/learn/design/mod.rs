@@ -159,6 +159,9 @@ pub struct Mixture {
     pub status: Status,
 }
 
+/// Base kernels on the rows that triples name, and the triples as places among these.
+type Points<'a> = (Likeness<'a>, Vec<Triplet>);
+
 /// A designed kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Designed {
@@ -223,7 +226,7 @@ impl KernelDesign {
         let bases = self.bases.resolve(&named, ctx.seed)?;
         let psd = self.resolved_psd(&bases)?;
         let groups = groups(bases.iter().map(|base| base.feature), self.grouping);
-        let make = |triplets: &[Triplet]| -> Result<(Likeness, Vec<Triplet>)> {
+        let make = |triplets: &[Triplet]| -> Result<Points> {
             let (kept, place) = distinct(data.x(), &points(triplets));
             Ok((Likeness::of_kernels(&bases, data.x().take_rows(&kept))?, placed(triplets, &place)))
         };
@@ -299,7 +302,7 @@ impl KernelDesign {
             other => other,
         };
         let groups = groups(features.iter().copied(), self.grouping);
-        let make = |triplets: &[Triplet]| -> Result<(Likeness, Vec<Triplet>)> {
+        let make = |triplets: &[Triplet]| -> Result<Points> {
             let rows = named(triplets);
             let at: HashMap<usize, usize> = rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
             let placed = triplets.iter().map(|triplet| triplet.map(|row| at[&places[row]])).collect();
@@ -317,7 +320,7 @@ impl KernelDesign {
         features: &[Option<usize>],
         triplets: &[Triplet],
         report: TripletReport,
-        make: &dyn Fn(&[Triplet]) -> Result<(Likeness<'a>, Vec<Triplet>)>,
+        make: &dyn Fn(&[Triplet]) -> Result<Points<'a>>,
         halves: &dyn Fn(u64) -> Result<tune::Halves>,
         ctx: &Context,
     ) -> Result<Mixture> {

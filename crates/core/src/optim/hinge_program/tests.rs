@@ -54,7 +54,7 @@ fn a_cut_is_kept() {
     assert!((solution.cuts[0] * 3.0 - 0.25).abs() < 1e-6);
 }
 
-fn random(seed: u64, free: bool) -> (Array2<f64>, Vec<f64>, Vec<Held>, Array2<f64>, Vec<f64>) {
+fn random(seed: u64, free: bool) -> (Array2<f64>, Vec<f64>, Vec<Held>, Array2<f64>) {
     let mut rng = Rng::new(seed);
     let (t, k, m) = (60, 12, 8);
     let truth: Vec<f64> = (0..k).map(|_| rng.normal()).collect();
@@ -69,7 +69,7 @@ fn random(seed: u64, free: bool) -> (Array2<f64>, Vec<f64>, Vec<Held>, Array2<f6
     for (p, cost) in costs.iter().enumerate() {
         cuts[[0, p]] = 5.0 * cost;
     }
-    (d, costs, held, cuts, truth)
+    (d, costs, held, cuts)
 }
 
 /// Weak duality at every tolerance, and a bound that no feasible weights beat.
@@ -78,7 +78,7 @@ fn bounds_hold_and_meet() {
     let mut rng = Rng::new(9);
     for seed in 0..20 {
         let free = seed % 2 == 0;
-        let (d, costs, held, cuts, _) = random(seed, free);
+        let (d, costs, held, cuts) = random(seed, free);
         let program = HingeProgram::new(&d, &costs, &held, 0.01).with_cuts(&cuts, Some(0));
         let tight = solve(&program);
         assert_eq!(tight.ending, Ending::Optimal, "seed {seed}");
@@ -106,7 +106,7 @@ fn bounds_hold_and_meet() {
 /// Scaling a cut changes nothing.
 #[test]
 fn units_do_not_matter() {
-    let (d, costs, held, cuts, _) = random(3, true);
+    let (d, costs, held, cuts) = random(3, true);
     let scaled = &cuts * 1e4;
     let one = solve(&HingeProgram::new(&d, &costs, &held, 0.01).with_cuts(&cuts, Some(0)));
     let other = solve(&HingeProgram::new(&d, &costs, &held, 0.01).with_cuts(&scaled, Some(0)));
@@ -116,7 +116,7 @@ fn units_do_not_matter() {
 
 #[test]
 fn the_same_bits_at_any_number_of_threads() {
-    let (d, costs, held, cuts, _) = random(5, true);
+    let (d, costs, held, cuts) = random(5, true);
     let program = HingeProgram::new(&d, &costs, &held, 0.01).with_cuts(&cuts, Some(0));
     let with = |threads| {
         rayon::ThreadPoolBuilder::new()
