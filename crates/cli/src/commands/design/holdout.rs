@@ -1,6 +1,6 @@
 //! How good kernels are on triples that they were not learned from.
 
-use super::options::advised;
+use super::options::typed;
 use super::triples::Stated;
 use super::{Made, learn};
 use crate::args::{DesignArgs, ScaleArg};
@@ -127,7 +127,7 @@ pub fn hold_out(
                     console.inform(&format!("nothing is held out to judge by: {error}"));
                     return Ok(None);
                 }
-                Err(error) if place == 0 || error.is_interrupted() => return Err(advised(error, learner)),
+                Err(error) if place == 0 || error.is_interrupted() => return Err(typed(error)),
                 Err(error) => failure = Some(error),
             }
         }

@@ -21,7 +21,7 @@ use kernsift::learn::design::{Choice, Designed};
 use kernsift::learn::{KernelLearner, Learned, LearnerMethod, Status};
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
-use options::{advised, beside, method};
+use options::{beside, method, typed};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use triples::{Stated, state};
@@ -63,7 +63,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
     let settled = settled(&method, held.as_ref());
     let made = learn(&settled, &data, &stated.triplets, stated.drawn, ctx);
-    let made = made.map_err(|error| advised(error, &settled))?;
+    let made = made.map_err(typed)?;
     let seconds = start.elapsed().as_secs_f64();
     console.clear();
     if let Some(warning) = warning(&made.learned, &method) {

@@ -216,26 +216,6 @@ fn design_options(design: &mut KernelDesign, args: &DesignArgs) -> Result<(), Fa
     Ok(())
 }
 
-/// A failure of learning, with what to do about halves of few rows.
-pub fn advised(error: Error, method: &LearnerMethod) -> Failure {
-    let chooses =
-        matches!(method, LearnerMethod::Design(design) if !matches!(design.penalties, Choice::Given(_)));
-    let from_few = matches!(
-        error,
-        Error::TooFewRows { method: "drawing triples", .. }
-            | Error::OneClass { method: "drawing triples", .. }
-            | Error::AllAlone { method: "drawing triples", .. }
-            | Error::ConstantTarget { method: "drawing triples", .. }
-    );
-    if chooses && from_few {
-        return Failure::Input(format!(
-            "{error}; half of the rows are too few to choose penalties on, so give one --gamma1 and one --gamma2, such as \
-             0.001 and 0"
-        ));
-    }
-    typed(error)
-}
-
 /// A failure with parameters named as the user typed them.
 pub fn typed(error: Error) -> Failure {
     let options = [

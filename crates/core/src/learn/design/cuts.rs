@@ -112,22 +112,17 @@ fn dominance_rows(
     signs: ArrayView2<f64>,
     ctx: &Context,
 ) -> Result<Vec<Vec<f64>>> {
-    let columns: Result<Vec<Vec<f64>>> = (0..likeness.len())
-        .into_par_iter()
-        .map(|p| {
-            ctx.check()?;
-            let mut column = Vec::with_capacity(which.len());
-            for (at, block) in which.chunks(ROWS).enumerate() {
-                let k = likeness.block(p, block)?;
-                for (offset, (k, &i)) in k.rows().into_iter().zip(block).enumerate() {
-                    let sign = signs.row(at * ROWS + offset);
-                    column.push((1.0 + sign[i]) * k[i] - product(k, sign));
-                }
+    by_kernels(likeness, which.len(), ctx, |p| {
+        let mut column = Vec::with_capacity(which.len());
+        for (at, block) in which.chunks(ROWS).enumerate() {
+            let k = likeness.block(p, block)?;
+            for (offset, (k, &i)) in k.rows().into_iter().zip(block).enumerate() {
+                let sign = signs.row(at * ROWS + offset);
+                column.push((1.0 + sign[i]) * k[i] - product(k, sign));
             }
-            Ok(column)
-        })
-        .collect();
-    Ok(turned(&columns?, which.len()))
+        }
+        Ok(column)
+    })
 }
 
 fn eigenvalues(
@@ -147,25 +142,18 @@ fn eigenvalues(
     let size = most.abs().max(least.abs()).max(f64::MIN_POSITIVE);
     let broken = eigen.values.iter().filter(|v| **v < -tolerance * size).count().min(VECTORS);
     let vectors = eigen.vectors.slice(s![.., n - broken..]).to_owned();
-    let columns: Result<Vec<Vec<f64>>> = (0..likeness.len())
-        .into_par_iter()
-        .map(|p| {
-            ctx.check()?;
-            let mut column = vec![0.0; broken];
-            for block in all.chunks(ROWS) {
-                let image = multiply(likeness.block(p, block)?.view(), vectors.view());
-                for (j, sum) in column.iter_mut().enumerate() {
-                    *sum += block
-                        .iter()
-                        .enumerate()
-                        .map(|(at, &i)| image[[at, j]] * vectors[[i, j]])
-                        .sum::<f64>();
-                }
+    let rows = by_kernels(likeness, broken, ctx, |p| {
+        let mut column = vec![0.0; broken];
+        for block in all.chunks(ROWS) {
+            let image = multiply(likeness.block(p, block)?.view(), vectors.view());
+            for (j, sum) in column.iter_mut().enumerate() {
+                *sum +=
+                    block.iter().enumerate().map(|(at, &i)| image[[at, j]] * vectors[[i, j]]).sum::<f64>();
             }
-            Ok(column)
-        })
-        .collect();
-    Ok(Found { deficit: (-least).max(0.0), rows: turned(&columns?, broken) })
+        }
+        Ok(column)
+    })?;
+    Ok(Found { deficit: (-least).max(0.0), rows })
 }
 
 fn product(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
@@ -175,7 +163,20 @@ fn product(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
     }
 }
 
-/// Rows from a column for each kernel, with 1 for noise at the end.
-fn turned(columns: &[Vec<f64>], rows: usize) -> Vec<Vec<f64>> {
-    (0..rows).map(|row| columns.iter().map(|column| column[row]).chain([1.0]).collect()).collect()
+/// Cuts from what each kernel has in them, with 1 for noise at the end.
+fn by_kernels(
+    likeness: &Likeness,
+    cuts: usize,
+    ctx: &Context,
+    of: impl Fn(usize) -> Result<Vec<f64>> + Sync,
+) -> Result<Vec<Vec<f64>>> {
+    let columns: Result<Vec<Vec<f64>>> = (0..likeness.len())
+        .into_par_iter()
+        .map(|p| {
+            ctx.check()?;
+            of(p)
+        })
+        .collect();
+    let columns = columns?;
+    Ok((0..cuts).map(|cut| columns.iter().map(|column| column[cut]).chain([1.0]).collect()).collect())
 }

@@ -258,7 +258,7 @@ impl KernelDesign {
         triplets: &[Triplet],
         ctx: &Context,
     ) -> Result<Mixture> {
-        let places: Vec<usize> = (0..check_grams(grams, features)?).collect();
+        let places: Vec<usize> = (0..grams.first().map_or(0, |gram| gram.nrows())).collect();
         self.weigh_placed(grams, features, &places, triplets, ctx)
     }
 

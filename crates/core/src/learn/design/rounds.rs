@@ -120,7 +120,7 @@ impl Problem<'_> {
     /// The objective of weights and noise, as it is defined.
     pub fn objective(&self, penalties: Penalties, weights: &[f64], noise: f64) -> Result<f64> {
         let mut margins = vec![0.0; self.triplets.len()];
-        let mut largest = vec![0.0_f64; self.groups.iter().max().map_or(0, |g| g + 1)];
+        let mut largest = vec![0.0_f64; self.n_groups()];
         let mut diagonal = noise;
         for (p, &weight) in weights.iter().enumerate().filter(|(_, weight)| **weight != 0.0) {
             let own = self.likeness.margins(p, &self.triplets)?;
