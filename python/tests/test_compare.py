@@ -268,7 +268,7 @@ class TestRecords:
                 compare(methods="fisher", n_features=1, record=path, **asked)
         other = tmp_path / "notes.txt"
         other.write_text("mine")
-        with pytest.raises(ValueError, match="no line of a comparison's record"):
+        with pytest.raises(ValueError, match="no line of such a record"):
             compare(x, y, "fisher", 1, record=other)
         assert other.read_text() == "mine"
         with pytest.raises(OSError, match="there is no folder"):

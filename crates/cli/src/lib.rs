@@ -44,6 +44,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
         Command::Basis(args) => commands::basis::run(args, &ctx, console),
         Command::Design(args) => commands::design::run(args, &ctx, console),
         Command::Apply(args) => commands::apply::run(args, &ctx, console),
+        Command::Reproduce(args) => commands::reproduce::run(args, &ctx, console),
         Command::Data(args) => commands::data::run(args, &ctx, console),
         Command::Methods(args) => commands::methods::run(args, console),
         Command::Completions(args) => commands::completions::run(args),

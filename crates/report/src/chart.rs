@@ -19,9 +19,9 @@ const LABEL: usize = 24;
 /// Width of a character of a label, on average and rounded up.
 const CHARACTER: f64 = 7.1;
 /// Colours in the style sheet.
-const COLOURS: usize = 7;
+pub const COLOURS: usize = 7;
 /// Dashes of lines; each serves all colours before the next is taken.
-const DASHES: [&str; 4] = ["", "7 4", "2 4", "9 3 2 3"];
+pub const DASHES: [&str; 4] = ["", "7 4", "2 4", "9 3 2 3"];
 /// Most methods whose spread is always shown.
 const FEW: usize = 5;
 /// Most markers on a line.
@@ -238,13 +238,13 @@ impl Chart<'_> {
 }
 
 /// Signs made of strokes and signs that are filled.
-fn marker_class(place: usize) -> &'static str {
+pub fn marker_class(place: usize) -> &'static str {
     if matches!(place % 8, 4 | 5) { "mark thin" } else { "mark" }
 }
 
 /// One of eight signs around a point: circle, square, triangle, diamond, cross, plus, triangle upside down, bar.
 /// As colours come in sevens, the same colour meets another sign the next time round.
-fn marker(place: usize, x: f64, y: f64) -> String {
+pub fn marker(place: usize, x: f64, y: f64) -> String {
     match place % 8 {
         0 => format!("M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", x - 4.0),
         1 => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),

@@ -2,6 +2,7 @@
 
 mod compare;
 mod design;
+mod reproduce;
 mod scores;
 mod select;
 mod shared;
@@ -10,6 +11,7 @@ mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
 pub use design::{BaseArg, DesignArgs, GroupArg, PsdArg};
+pub use reproduce::ReproduceArgs;
 pub use scores::{
     ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
     ScoreOptions, StatisticArg, UnitsArg,
@@ -74,6 +76,8 @@ pub enum Command {
     Design(Box<DesignArgs>),
     /// Apply a saved selection, basis or kernel to new data
     Apply(ApplyArgs),
+    /// Run the tables and figures of the papers again: ours beside what is printed
+    Reproduce(ReproduceArgs),
     /// List, export or make data sets
     Data(DataArgs),
     /// List the methods

@@ -9,4 +9,5 @@ pub mod design;
 mod kernel_file;
 pub mod methods;
 mod options;
+pub mod reproduce;
 pub mod select;

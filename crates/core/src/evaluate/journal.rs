@@ -5,14 +5,10 @@
 //! all is done the file is replaced by one in a fixed order. A lock keeps a second run out.
 
 use super::contestant::{Contestant, Method};
+use super::lines::{LineFile, json, parse_lines};
 use super::record::{Cost, FORMAT, Key, Line, Record, Run};
-use crate::data::write::{check_place, write_atomic};
 use crate::error::{Error, Result};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Everything a comparison has found, kept in a file or only in memory.
@@ -28,10 +24,8 @@ pub struct Journal {
 type CostKey = (String, usize, usize, Vec<usize>);
 
 struct Files {
-    path: PathBuf,
-    results: File,
-    cost_path: PathBuf,
-    costs: File,
+    results: LineFile,
+    costs: LineFile,
 }
 
 impl Journal {
@@ -48,27 +42,24 @@ impl Journal {
 
     /// Opens a file, or starts it. What an earlier run wrote is read.
     pub fn open(path: &Path) -> Result<Self> {
-        check_place(path)?;
-        let cost_path = costs_beside(path);
-        let mut results = open_locked(path)?;
-        let mut costs = open(&cost_path)?;
+        let mut results = LineFile::open_alone(path)?;
+        let mut costs = LineFile::open(&costs_beside(path))?;
         let mut journal = Self::in_memory();
-        let (lines, whole) = read_lines::<Line>(&mut results, path, "{\"kind\":\"run\"")?;
-        for (number, line) in lines {
+        for (number, line) in results.read::<Line>("{\"kind\":\"run\"")? {
             journal.take(line, path, number)?;
         }
-        let (lines, whole_costs) = read_lines::<Cost>(&mut costs, &cost_path, "{\"method\":")?;
+        let lines = costs.read::<Cost>("{\"method\":")?;
         lines.into_iter().for_each(|(_, cost)| journal.add_cost(cost));
         // Not before all was read as a record: a file of another kind must stay as it is.
-        results.set_len(whole).map_err(|e| Error::io(path, e))?;
-        costs.set_len(whole_costs).map_err(|e| Error::io(&cost_path, e))?;
+        results.heal()?;
+        costs.heal()?;
         // A run that was killed between the two writes has left a cost whose work will be done again, and one
         // whose record was removed has left many.
         let known = &journal.results;
         journal.costs.retain(|(method, repeat, fold, counts), _| {
             counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, k)))
         });
-        journal.files = Some(Files { path: path.to_owned(), results, cost_path, costs });
+        journal.files = Some(Files { results, costs });
         Ok(journal)
     }
 
@@ -134,8 +125,8 @@ impl Journal {
     }
 
     fn refuse(&self, what: &str) -> Error {
-        let path = self.files.as_ref().map_or_else(PathBuf::new, |files| files.path.clone());
-        Error::parse(format!("the record is of {what}; use another file, or remove this one")).in_file(&path)
+        let path = self.files.as_ref().map_or(Path::new(""), |files| files.results.path());
+        Error::parse(format!("the record is of {what}; use another file, or remove this one")).in_file(path)
     }
 
     /// Whether a result is there already.
@@ -147,10 +138,8 @@ impl Journal {
     pub(super) fn add(&mut self, records: Vec<Record>, cost: Cost) -> Result<()> {
         if let Some(files) = &mut self.files {
             // The cost goes first: a result without its cost could not be given one later.
-            let text = json(&cost) + "\n";
-            files.costs.write_all(text.as_bytes()).map_err(|e| Error::io(&files.cost_path, e))?;
-            let text: String = records.iter().map(|r| json(&Line::Result(r.clone())) + "\n").collect();
-            files.results.write_all(text.as_bytes()).map_err(|e| Error::io(&files.path, e))?;
+            files.costs.add([&cost])?;
+            files.results.add(records.iter().map(|record| Line::Result(record.clone())))?;
         }
         self.add_cost(cost);
         self.results.extend(records.into_iter().map(|record| (record.key(), record)));
@@ -170,10 +159,7 @@ impl Journal {
 
     fn append(&mut self, line: &Line) -> Result<()> {
         match &mut self.files {
-            Some(files) => {
-                let text = json(line) + "\n";
-                files.results.write_all(text.as_bytes()).map_err(|e| Error::io(&files.path, e))
-            }
+            Some(files) => files.results.add([line]),
             None => Ok(()),
         }
     }
@@ -181,10 +167,8 @@ impl Journal {
     /// Puts the files in order; the lock ends with the journal.
     pub(super) fn finish(&mut self) -> Result<()> {
         let Some(files) = &self.files else { return Ok(()) };
-        let text = self.text();
-        write_atomic(&files.path, |out| out.write_all(text.as_bytes()))?;
-        let costs = self.cost_text();
-        write_atomic(&files.cost_path, |out| out.write_all(costs.as_bytes()))
+        files.results.replace(&self.text())?;
+        files.costs.replace(&self.cost_text())
     }
 
     /// The record as text, in its fixed order.
@@ -244,83 +228,6 @@ fn difference(old: &Run, new: &Run) -> Option<String> {
         (old.splits != new.splits || old.folds != new.folds, "other splits".to_owned()),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
-}
-
-fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("records have text keys and finite numbers")
-}
-
-fn open(path: &Path) -> Result<File> {
-    let options = OpenOptions::new().read(true).append(true).create(true).clone();
-    options.open(path).map_err(|e| Error::io(path, e))
-}
-
-fn open_locked(path: &Path) -> Result<File> {
-    loop {
-        let file = open(path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(Error::parse("another run is writing to it; wait for it, or use another file")
-                    .in_file(path));
-            }
-            // Some file systems know no locks; then the user has to see to it.
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
-        }
-        // A run that finished in between has put another file in this one's place.
-        if is_at(&file, path) {
-            return Ok(file);
-        }
-    }
-}
-
-/// Whether this open file is still the one at that path.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(a), Ok(b)) => (a.dev(), a.ino()) == (b.dev(), b.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
-}
-
-/// All whole lines with their numbers, and how many bytes they take: what a killed run left of a last line
-/// comes after them.
-fn read_lines<T: DeserializeOwned>(
-    file: &mut File,
-    path: &Path,
-    start: &str,
-) -> Result<(Vec<(usize, T)>, u64)> {
-    let mut bytes = vec![];
-    file.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
-    let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-    // A file without a single line end is no record that was torn, unless it begins like one.
-    if whole == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
-        return Err(not_a_record(1).in_file(path));
-    }
-    Ok((parse_lines(&bytes[..whole], path)?, whole as u64))
-}
-
-/// Lines with their numbers.
-fn parse_lines<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<Vec<(usize, T)>> {
-    let lines = bytes.split(|&b| b == b'\n').enumerate();
-    lines
-        .filter(|(_, line)| !line.is_empty())
-        .map(|(at, line)| match serde_json::from_slice(line) {
-            Ok(value) => Ok((at + 1, value)),
-            Err(_) => Err(not_a_record(at + 1).in_file(path)),
-        })
-        .collect()
-}
-
-fn not_a_record(line: usize) -> Error {
-    Error::parse(format!("line {line}: this is no line of a comparison's record; use another file"))
 }
 
 #[cfg(test)]

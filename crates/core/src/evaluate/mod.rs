@@ -7,6 +7,7 @@
 //! | [`Judge`] | who judges: support vector machines, neighbours, ridge regression |
 //! | [`scores`] | error, balanced accuracy, area under the curve, explained variance, triple accuracy |
 //! | [`Journal`], [`record`] | what is written down, and how a run goes on where it was stopped |
+//! | [`lines`] | files that are added to while work goes on |
 //! | [`Summary`] | the table, with a paired test |
 
 mod compare;
@@ -14,6 +15,7 @@ mod contestant;
 mod fold;
 mod journal;
 mod judge;
+pub mod lines;
 pub mod record;
 pub mod scores;
 mod summary;

@@ -1,0 +1,98 @@
+//! `kernsift reproduce`
+
+use crate::args::ReproduceArgs;
+use crate::console::Console;
+use crate::failure::Failure;
+use crate::output::{print, table};
+use kernsift::data::write::check_place;
+use kernsift::{Context, Error};
+use kernsift_experiments::page::write_page;
+use kernsift_experiments::{Section, Settings, Study, reproduce};
+use serde_json::json;
+
+/// Runs papers again, prints, and writes the page that was asked for.
+pub fn run(args: &ReproduceArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
+    let mut papers = vec![];
+    for paper in args.papers.iter().map(|paper| paper.paper()) {
+        // 'lp lp' names one twice.
+        if !papers.contains(&paper) {
+            papers.push(paper);
+        }
+    }
+    check(args)?;
+    let settings =
+        Settings { quick: args.quick, data_dir: args.data_dir.clone(), records: args.records.clone() };
+    let mut studies = vec![];
+    for paper in papers {
+        let study = reproduce(paper, &settings, ctx).map_err(|error| {
+            if let (true, Some(folder)) = (error.is_interrupted(), &args.records) {
+                let folder = folder.display();
+                console.inform(&format!("what was done is kept in {folder}; the same command goes on"));
+            }
+            Failure::from(error)
+        })?;
+        console.clear();
+        // Each as soon as it is done: the next may take long.
+        if !args.json {
+            print(&text(&study, !studies.is_empty()))?;
+        }
+        studies.push(study);
+    }
+    if args.json {
+        let record =
+            json!({"command": "reproduce", "version": env!("CARGO_PKG_VERSION"), "studies": studies});
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    }
+    if let Some(path) = &args.page {
+        write_page(path, &studies)?;
+        console.inform(&format!("the page is {}", path.display()));
+    }
+    Ok(())
+}
+
+/// Refuses folders and places that cannot be used, before any work.
+fn check(args: &ReproduceArgs) -> Result<(), Failure> {
+    if let Some(folder) = args.data_dir.as_ref().filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Input(format!("--data-dir: {} is no folder", folder.display())));
+    }
+    if let Some(folder) = &args.records {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::from(Error::io(folder, error)))?;
+    }
+    if let Some(page) = &args.page {
+        if page.extension().is_none() {
+            return Err(Failure::Input("--page needs a name with an ending, such as page.md".into()));
+        }
+        check_place(page)?;
+    }
+    Ok(())
+}
+
+fn text(study: &Study, follows: bool) -> String {
+    let gap = if follows { "\n\n" } else { "" };
+    // Titles are set in stars on a page.
+    let mut text = format!("{gap}{}\n", study.paper.reference().replace('*', ""));
+    let rows = study
+        .sections
+        .iter()
+        .map(|s| vec![s.id.to_owned(), s.verdict.word().to_owned(), s.finding.clone()])
+        .collect();
+    study.sections.iter().for_each(|section| text += &section_text(section));
+    text + "\n" + &table(&["", "verdict", "found"], rows, &[])
+}
+
+fn section_text(section: &Section) -> String {
+    let mut text = format!("\n{}: {}\n", section.id, section.title);
+    for (name, words) in
+        [("claim", &section.claim), ("run", &section.protocol), ("criterion", &section.criterion)]
+    {
+        text += &format!("  {name:<10} {words}\n");
+    }
+    text += &format!("  {:<10} {}. {}\n", "verdict", section.verdict.word(), section.finding);
+    for shown in &section.tables {
+        let header: Vec<&str> = shown.header.iter().map(String::as_str).collect();
+        let right: Vec<usize> = (1..header.len()).collect();
+        text += &format!("\n{}\n{}", shown.caption, table(&header, shown.rows.clone(), &right));
+    }
+    section.remarks.iter().for_each(|remark| text += &format!("\n  {remark}\n"));
+    text
+}

@@ -1,0 +1,43 @@
+//! `kernsift reproduce`, as a user runs it.
+
+mod scratch;
+
+use scratch::Scratch;
+
+#[test]
+fn two_runs_leave_the_same_records_at_any_number_of_threads() {
+    let s = Scratch::new();
+    let first = s.ok("reproduce lp --quick --records one --page page.md --threads 2").out;
+    for part in ["P2-F1", "P2-F2", "P2-F3", "P2-speed", "weak mixture"] {
+        assert!(first.contains(part), "{part} in\n{first}");
+    }
+    let again = s.ok("reproduce lp --quick --records one --threads 1").out;
+    assert_eq!(first, again, "all was known");
+    s.ok("reproduce lp --quick --records two --threads 1");
+    assert_eq!(s.read("one/lp-quick.jsonl"), s.read("two/lp-quick.jsonl"));
+    let page = s.read("page.md");
+    assert!(page.contains("![Held-out triples in order](page/P2-F1.svg)"), "{page}");
+    assert!(s.read("page/P2-F1.svg").starts_with("<svg"));
+}
+
+#[test]
+fn what_cannot_be_run_is_said_before_any_work() {
+    let s = Scratch::new();
+    s.write("file.txt", "x");
+    for (line, part) in [
+        ("reproduce", "PAPER"),
+        ("reproduce svm", "possible values: takes, transform, lp"),
+        ("reproduce lp --data-dir nowhere", "--data-dir: nowhere is no folder"),
+        ("reproduce lp --records file.txt", "file.txt"),
+        ("reproduce lp --page page", "--page needs a name with an ending"),
+        ("reproduce lp --page nowhere/page.md", "nowhere"),
+    ] {
+        let run = s.run(line);
+        assert_eq!(run.code, 2, "{line}");
+        assert!(run.err.contains(part), "{line}: {}", run.err);
+    }
+    s.write("runs/lp-quick.jsonl", "{\"kind\":\"run\",\"format\":1,\"version\":\"0.0.1\",\"paper\":\"lp\",\"quick\":true,\"seed\":0}\n");
+    let run = s.run("reproduce lp --quick --records runs");
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("the record is of lp, seed 0, version 0.0.1, quick"), "{}", run.err);
+}

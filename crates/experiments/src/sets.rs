@@ -1,0 +1,190 @@
+//! The papers' data sets: built in, or read from a folder.
+
+use crate::paper::Settings;
+use kernsift::data::read::{ReadOptions, read_table};
+use kernsift::data::{BuiltIn, Classes, Fold, Prepare, Rows, SparseRows, Standardizer, Target};
+use kernsift::random::Rng;
+use kernsift::{Context, Dataset, Error, Result};
+use ndarray::{Axis, concatenate};
+use std::path::Path;
+
+/// Where a set comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source {
+    /// It is built in, under its name.
+    BuiltIn,
+    /// Files of a folder, one part below the other.
+    Files(&'static [&'static str]),
+    /// Some classes of a file.
+    SomeClasses(&'static str, &'static [&'static str]),
+}
+
+/// A data set of a paper.
+#[derive(Debug, Clone, Copy)]
+pub struct Set {
+    /// Our name of it.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+impl Set {
+    /// A set that is built in.
+    pub const fn built_in(name: &'static str) -> Self {
+        Self { name, source: Source::BuiltIn }
+    }
+
+    /// The set; none, with a warning if a folder was named, where its files are not there.
+    pub fn load(&self, settings: &Settings, ctx: &Context) -> Result<Option<Dataset>> {
+        let files = match self.source {
+            Source::BuiltIn => return Ok(Some(built_in(self.name)?)),
+            Source::Files(files) => files,
+            Source::SomeClasses(file, _) => &[file],
+        };
+        let Some(folder) = &settings.data_dir else { return Ok(None) };
+        if !folder.is_dir() {
+            return Err(Error::parse("this is no folder; name one with --data-dir").in_file(folder));
+        }
+        if let Some(missing) = files.iter().map(|file| folder.join(file)).find(|path| !path.is_file()) {
+            ctx.warn(format!("{} is not run: there is no {}", self.name, missing.display()));
+            return Ok(None);
+        }
+        let mut parts = files.iter().map(|file| read(&folder.join(file)));
+        let first = parts.next().expect("a set has a file")?;
+        let whole = parts.try_fold(first, |above, below| stacked(&above, &below?))?;
+        match self.source {
+            Source::SomeClasses(_, names) => with_classes(&whole, names).map(Some),
+            _ => Ok(Some(whole)),
+        }
+    }
+}
+
+/// A set that is built in.
+pub fn built_in(name: &str) -> Result<Dataset> {
+    Ok(Prepare::default().fit(&BuiltIn::by_name(name)?.table()?)?.data)
+}
+
+fn read(path: &Path) -> Result<Dataset> {
+    let (table, _) = read_table(path, &ReadOptions::default())?;
+    Ok(Prepare::default().fit(&table).map_err(|error| error.in_file(path))?.data)
+}
+
+/// One set below the other; the last columns of one may be missing where it is sparse.
+fn stacked(above: &Dataset, below: &Dataset) -> Result<Dataset> {
+    let names = if above.d() >= below.d() { above.names() } else { below.names() };
+    let x = match (above.x(), below.x()) {
+        (Rows::Dense(a), Rows::Dense(b)) if above.d() == below.d() => {
+            Rows::from(concatenate(Axis(0), &[a.view(), b.view()]).expect("as many columns"))
+        }
+        (Rows::Sparse(a), Rows::Sparse(b)) => {
+            let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+            for part in [a, b] {
+                for i in 0..part.n_rows() {
+                    let (columns, values) = part.row(i);
+                    column.extend_from_slice(columns);
+                    value.extend_from_slice(values);
+                    start.push(column.len());
+                }
+            }
+            Rows::from(SparseRows::new(names.len(), start, column, value)?)
+        }
+        _ => {
+            return Err(Error::Shape {
+                what: "columns of the second part of a set".into(),
+                expected: above.d().to_string(),
+                got: below.d().to_string(),
+            });
+        }
+    };
+    let (a, b) = (above.classes("stacking")?, below.classes("stacking")?);
+    let mut names_of_classes = a.names.clone();
+    let mut codes = a.codes.clone();
+    for &code in &b.codes {
+        let name = &b.names[code];
+        let known = names_of_classes.iter().position(|known| known == name);
+        codes.push(known.unwrap_or_else(|| {
+            names_of_classes.push(name.clone());
+            names_of_classes.len() - 1
+        }));
+    }
+    Dataset::new(names.to_vec(), x, Target::Classes(Classes::new(codes, names_of_classes)?))
+}
+
+/// The rows of some classes.
+fn with_classes(data: &Dataset, names: &[&str]) -> Result<Dataset> {
+    let classes = data.classes("taking classes")?;
+    let rows: Vec<usize> =
+        (0..data.n()).filter(|&i| names.contains(&classes.names[classes.codes[i]].as_str())).collect();
+    let place = |i: &usize| names.iter().position(|name| *name == classes.names[classes.codes[*i]]);
+    let codes = rows.iter().filter_map(place).collect();
+    let target = Target::Classes(Classes::new(codes, names.iter().map(|&name| name.to_owned()).collect())?);
+    Dataset::new(data.names().to_vec(), data.x().take_rows(&rows), target)
+}
+
+/// Rows drawn without a look at their classes, in their order.
+pub fn some_rows(data: &Dataset, rows: usize, seed: u64) -> Dataset {
+    data.take_rows(&Rng::new(seed).sample(data.n(), rows))
+}
+
+/// So many rows to learn from, drawn by the seed; the others are to judge by.
+pub fn fold_of(n: usize, rows: usize, seed: u64) -> Fold {
+    let train = Rng::new(seed).sample(n, rows);
+    let test = (0..n).filter(|i| train.binary_search(i).is_err()).collect();
+    Fold { train, test }
+}
+
+/// The rows of a fold, on the scale of those to learn from.
+pub fn scaled(data: &Dataset, fold: &Fold) -> Result<(Dataset, Dataset)> {
+    let (train, test) = (data.take_rows(&fold.train), data.take_rows(&fold.test));
+    let scaler = Standardizer::fit(train.x());
+    Ok((train.with_x(scaler.apply(train.x())?)?, test.with_x(scaler.apply(test.x())?)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn parts_of_a_set_are_put_below_each_other() {
+        let classes = |codes: Vec<usize>, names: &[&str]| {
+            Target::Classes(Classes::new(codes, names.iter().map(|n| (*n).to_owned()).collect()).unwrap())
+        };
+        let names = || vec!["a".to_owned(), "b".to_owned()];
+        let a = Dataset::new(names(), array![[1.0, 2.0], [3.0, 4.0]], classes(vec![0, 1], &["no", "yes"]));
+        let b = Dataset::new(names(), array![[5.0, 6.0]], classes(vec![0], &["yes"]));
+        let whole = stacked(&a.unwrap(), &b.unwrap()).unwrap();
+        assert_eq!(whole.x().to_dense(), array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        assert_eq!(whole.classes("test").unwrap().codes, [0, 1, 1]);
+        let wide = SparseRows::new(3, vec![0, 1], vec![2], vec![7.0]).unwrap();
+        let narrow = SparseRows::new(1, vec![0, 1], vec![0], vec![8.0]).unwrap();
+        let sparse = |x, d: usize| {
+            Dataset::new((0..d).map(|j| format!("c{j}")).collect(), Rows::from(x), classes(vec![0], &["1"]))
+        };
+        let whole = stacked(&sparse(narrow, 1).unwrap(), &sparse(wide, 3).unwrap()).unwrap();
+        assert_eq!(whole.x().to_dense(), array![[8.0, 0.0, 0.0], [0.0, 0.0, 7.0]]);
+        assert_eq!(whole.names(), ["c0", "c1", "c2"]);
+    }
+
+    #[test]
+    fn some_classes_of_a_set() {
+        let iris = built_in("iris").unwrap();
+        let names = iris.classes("test").unwrap().names.clone();
+        let two = with_classes(&iris, &[&names[2], &names[0]]).unwrap();
+        assert_eq!(two.n(), 100);
+        assert_eq!(two.classes("test").unwrap().counts(), [50, 50]);
+        assert_eq!(two.classes("test").unwrap().names[0], names[2]);
+    }
+
+    #[test]
+    fn a_set_without_its_files_is_not_run() {
+        let set = Set { name: "arcene", source: Source::Files(&["arcene_train.csv.gz"]) };
+        let ctx = Context::default();
+        assert!(set.load(&Settings::default(), &ctx).unwrap().is_none());
+        let folder = tempfile::tempdir().unwrap();
+        let settings = |path: &Path| Settings { data_dir: Some(path.to_owned()), ..Settings::default() };
+        assert!(set.load(&settings(folder.path()), &ctx).unwrap().is_none());
+        let message = set.load(&settings(&folder.path().join("x")), &ctx).unwrap_err().to_string();
+        assert!(message.contains("no folder"), "{message}");
+    }
+}
