@@ -14,16 +14,16 @@ fn two_runs_leave_the_same_records_at_any_number_of_threads() {
     let again = s.ok("reproduce lp --quick --records one --threads 1").out;
     assert_eq!(first, again, "all was known");
     s.ok("reproduce lp --quick --records two --threads 1");
-    assert_eq!(s.read("one/lp-quick.jsonl"), s.read("two/lp-quick.jsonl"));
-    let page = s.read("page.md");
+    assert_eq!(s.text("one/lp-quick.jsonl"), s.text("two/lp-quick.jsonl"));
+    let page = s.text("page.md");
     assert!(page.contains("![Held-out triples in order](page/P2-F1.svg)"), "{page}");
-    assert!(s.read("page/P2-F1.svg").starts_with("<svg"));
+    assert!(s.text("page/P2-F1.svg").starts_with("<svg"));
 }
 
 #[test]
 fn what_cannot_be_run_is_said_before_any_work() {
     let s = Scratch::new();
-    s.write("file.txt", "x");
+    s.file("file.txt", "x");
     for (line, part) in [
         ("reproduce", "PAPER"),
         ("reproduce svm", "possible values: takes, transform, lp"),
@@ -36,7 +36,11 @@ fn what_cannot_be_run_is_said_before_any_work() {
         assert_eq!(run.code, 2, "{line}");
         assert!(run.err.contains(part), "{line}: {}", run.err);
     }
-    s.write("runs/lp-quick.jsonl", "{\"kind\":\"run\",\"format\":1,\"version\":\"0.0.1\",\"paper\":\"lp\",\"quick\":true,\"seed\":0}\n");
+    std::fs::create_dir(s.path("runs")).unwrap();
+    s.file(
+        "runs/lp-quick.jsonl",
+        "{\"kind\":\"run\",\"format\":1,\"version\":\"0.0.1\",\"paper\":\"lp\",\"quick\":true,\"seed\":0}\n",
+    );
     let run = s.run("reproduce lp --quick --records runs");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("the record is of lp, seed 0, version 0.0.1, quick"), "{}", run.err);
