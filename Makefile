@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: lint, bench, docs, wheel, clean.
+# The rest: lint, bench, reproduce, docs, wheel, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -10,7 +10,7 @@ TOOLS := $(VENV)/.installed
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-rust test-python lint bench bench-rust docs wheel clean
+.PHONY: demo test test-rust test-python lint bench bench-rust reproduce docs wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -23,7 +23,7 @@ demo:
 
 test: test-rust test-python
 
-# Examples are built by lint; six of them are run as tests as well.
+# Examples are built by lint; two of them are run as tests as well.
 test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
@@ -51,6 +51,13 @@ bench: $(TOOLS)
 	$(MATURIN) --release
 	$(BIN)/python benchmarks/run.py
 
+# The papers' tables and figures. DATA_DIR is a folder of the sets that are not built in; RECORDS may name an earlier run,
+# which then goes on, or only has its page written again.
+RECORDS ?= reproduction/$(shell date +%F)
+reproduce:
+	cargo build --release --package kernsift-cli
+	$(KERNSIFT) reproduce takes transform lp $(if $(DATA_DIR),--data-dir $(DATA_DIR)) --records $(RECORDS) --page docs/reproduction.md
+
 # Times of single layers, for work on the code.
 bench-rust:
 	cargo bench --package kernsift
@@ -58,11 +65,8 @@ bench-rust:
 docs: $(TOOLS)
 	cargo build --release --package kernsift-cli
 	$(BIN)/python docs/make_pictures.py
-	cargo run --release --quiet --package kernsift --example takes_table2 > docs/takes_table2.md
-	cargo run --release --quiet --package kernsift --example takes_accuracy > docs/takes_accuracy.md
 	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
-	cargo run --release --quiet --package kernsift --example triples_accuracy > docs/triples_accuracy.md
 	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
 	@echo "docs/README.md and target/doc/kernsift/index.html"
 

@@ -61,8 +61,9 @@ class HSFS(BaseTargetSelector):
         Whether the sum of the largest weights is bounded, or has a price.
     directions : int or None, default=None
         Columns of W; None is 8, or the number of columns if that is less.
-    diagonal : bool, default=False
-        One weight per column instead of directions. Faster for few columns; no `directions` then.
+    diagonal : bool or "auto", default="auto"
+        One weight per column instead of directions; no `directions` then. "auto" does so in the constrained form where
+        directions would have more weights than there are rows, unless `directions` are asked for.
     target_kernel : {"auto", "class-balanced", "delta", "linear", "gaussian"}, default="auto"
         How alike two rows are by the target. "class-balanced": rows of one class, all classes counting alike;
         "delta": rows of one class, large classes counting more; "linear": the product of two numbers, or of
@@ -156,7 +157,7 @@ class HSFS(BaseTargetSelector):
         **BaseTargetSelector._parameter_constraints,
         "form": [StrOptions({"constrained", "penalised"})],
         "directions": [Interval(Integral, 1, None, closed="left"), None],
-        "diagonal": ["boolean"],
+        "diagonal": ["boolean", StrOptions({"auto"})],
         "target_kernel": [StrOptions(TARGET_KERNELS)],
         "width": [Interval(Real, 0, None, closed="neither"), None],
         "radius": [Interval(Real, 0, None, closed="neither"), None],
@@ -174,7 +175,7 @@ class HSFS(BaseTargetSelector):
         *,
         form: str = "constrained",
         directions: int | None = None,
-        diagonal: bool = False,
+        diagonal: bool | str = "auto",
         target_kernel: str = "auto",
         width: float | None = None,
         radius: float | None = None,
@@ -213,7 +214,7 @@ class HSFS(BaseTargetSelector):
         return {
             "form": self.form,
             "directions": None if self.directions is None else int(self.directions),
-            "diagonal": bool(self.diagonal),
+            "diagonal": None if isinstance(self.diagonal, str) else bool(self.diagonal),
             "target_kernel": self.target_kernel,
             "width": _number(self.width),
             "radius": _number(self.radius),

@@ -28,7 +28,7 @@ fn methods() -> Vec<SelectorMethod> {
     }
     for form in [HsfsForm::Constrained, HsfsForm::Penalised] {
         all.push(SelectorMethod::Hsfs(Hsfs { form, ..hsfs() }));
-        all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: true, ..hsfs() }));
+        all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: Some(true), ..hsfs() }));
         all.push(SelectorMethod::Hsfs(Hsfs { form, directions: Some(1), ..hsfs() }));
     }
     for approximation in [Approximation::Fourier, Approximation::Nystrom] {

@@ -30,8 +30,19 @@ impl Contest {
         let part = Part { name: part.to_owned(), observer: ctx.observer };
         compare.run(data, name, &mut journal, &Context { observer: &part, ..*ctx })?;
         let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
-        let summary = Summary::of(&journal, &labels, &compare.counts, Measure::Error);
-        Ok(Self { journal, summary })
+        Ok(Self::of(journal, &labels, &compare.counts))
+    }
+
+    /// What an earlier run has written down of a set that is not at hand now.
+    pub fn known(name: &str, labels: &[&str], counts: &[usize], settings: &Settings) -> Result<Option<Self>> {
+        let Some(path) = settings.record(name).filter(|path| path.is_file()) else { return Ok(None) };
+        let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
+        Ok(Some(Self::of(Journal::open(&path)?, &labels, counts)))
+    }
+
+    fn of(journal: Journal, labels: &[String], counts: &[usize]) -> Self {
+        let summary = Summary::of(&journal, labels, counts, Measure::Error);
+        Self { journal, summary }
     }
 
     /// The results of a method with a number of features, a split after the other.

@@ -77,8 +77,7 @@ impl Ledger {
         ctx: &Context,
         work: impl Fn(usize, &Context) -> Result<Numbers> + Sync,
     ) -> Result<Vec<Numbers>> {
-        let missing: Vec<usize> =
-            (0..names.len()).filter(|&i| !self.numbers.known.contains_key(&names[i])).collect();
+        let missing = self.numbers.missing(names);
         let (done, quiet) = (AtomicUsize::new(0), Quiet(ctx.observer));
         let inner = Context { observer: &quiet, ..*ctx };
         ctx.step(stage, 0, missing.len())?;
@@ -103,13 +102,12 @@ impl Ledger {
     ) -> Result<Vec<Numbers>> {
         let quiet = Quiet(ctx.observer);
         let inner = Context { observer: &quiet, ..*ctx };
-        for (i, name) in names.iter().enumerate() {
-            ctx.step(stage, i, names.len())?;
-            if !self.times.known.contains_key(name) {
-                self.times.add(name, work(i, &inner)?)?;
-            }
+        let missing = self.times.missing(names);
+        for (done, &i) in missing.iter().enumerate() {
+            ctx.step(stage, done, missing.len())?;
+            self.times.add(&names[i], work(i, &inner)?)?;
         }
-        ctx.step(stage, names.len(), names.len())?;
+        ctx.step(stage, missing.len(), missing.len())?;
         Ok(names.iter().map(|name| self.times.known[name].clone()).collect())
     }
 
@@ -150,6 +148,11 @@ impl Kept {
             file.add([Line::Run(run.clone())])?;
         }
         Ok(Self { known, file: Some(file) })
+    }
+
+    /// Places of the names that nothing is known of.
+    fn missing(&self, names: &[String]) -> Vec<usize> {
+        (0..names.len()).filter(|&i| !self.known.contains_key(&names[i])).collect()
     }
 
     fn add(&mut self, name: &str, numbers: Numbers) -> Result<()> {

@@ -12,10 +12,10 @@ pub struct TransformOptions {
     /// hsfs, fohsic, bahsic, hsic-lasso: how alike two rows are by the target [default: auto]
     #[arg(long, value_name = "KERNEL", value_enum, help_heading = "Selector")]
     pub target_kernel: Option<TargetKernelArg>,
-    /// hsfs: directions that rows are projected onto [default: 8, or as many as there are columns]
+    /// hsfs: directions that rows are projected onto [default: 8, or as many as there are columns; see --diagonal]
     #[arg(long, value_name = "N", help_heading = "Selector")]
     pub directions: Option<usize>,
-    /// hsfs: one weight per column instead of directions
+    /// hsfs: one weight per column instead of directions [default: where directions would have more weights than there are rows]
     #[arg(long, help_heading = "Selector")]
     pub diagonal: bool,
     /// hsfs: a typical difference within a column, which sets the scale of weights [default: the median one]

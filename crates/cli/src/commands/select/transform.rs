@@ -166,7 +166,7 @@ fn hsfs_options(method: &mut Hsfs, options: &TransformOptions, name: &str) -> Re
     }
     method.target_kernel = target_kernel(options.target_kernel, method.target_kernel);
     method.directions = options.directions.or(method.directions);
-    method.diagonal = options.diagonal;
+    method.diagonal = options.diagonal.then_some(true);
     method.width = options.width.or(method.width);
     method.radius = options.radius.or(method.radius);
     method.penalty = options.penalty.or(method.penalty);

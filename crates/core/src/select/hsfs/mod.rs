@@ -19,6 +19,8 @@
 //! constrained form it is found by rows that were kept apart: sets of growing size are chosen on
 //! two thirds of the rows, and the smallest size is taken whose HSIC on the other third is within a twentieth of the largest.
 //!
+//! Where weights of directions would outnumber the rows there is one weight per column instead, see [`Hsfs::diagonal`].
+//!
 //! HSIC of a set can miss a column that matters beside stronger ones (Liu and Ruan 2024): it measures dependence, not
 //! prediction.
 //!
@@ -51,6 +53,10 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "HSFS";
 
+/// Directions, unless the user wants otherwise or there are fewer columns.
+const DIRECTIONS: usize = 8;
+/// The most products of a gradient with a weight per column that nobody asked for.
+const MOST_WORK: f64 = 1e10;
 /// The largest number of columns that is tried without a wanted one.
 const OWN_MOST: usize = 12;
 /// Numbers that are tried beyond the best so far.
@@ -92,8 +98,10 @@ pub struct Hsfs {
     pub form: Form,
     /// Columns of $W$; none is 8, or the number of columns of the data if that is less. Not used by the diagonal mode.
     pub directions: Option<usize>,
-    /// One weight per column instead of directions. What is bounded or penalised then are the squares of the weights.
-    pub diagonal: bool,
+    /// One weight per column instead of directions. What is bounded or penalised then are the squares of the weights. None decides by
+    /// the data: weights that outnumber the rows fit whatever the rows happen to favour, so in the constrained form there is one per
+    /// column where directions would have more of them than there are rows, if that is not too much work.
+    pub diagonal: Option<bool>,
     /// The target's kernel.
     pub target_kernel: TargetKernel,
     /// The kernel's width in the units of a column; none is the median difference of a typical column.
@@ -119,7 +127,7 @@ impl Default for Hsfs {
         Self {
             form: Form::Constrained,
             directions: None,
-            diagonal: false,
+            diagonal: None,
             target_kernel: TargetKernel::Auto,
             width: None,
             radius: None,
@@ -163,13 +171,22 @@ impl Hsfs {
                 excluded("radius", "left out in the penalised form", self.radius.is_some())?;
             }
         }
-        if self.diagonal {
+        if self.diagonal == Some(true) {
             excluded("directions", "left out in the diagonal mode", self.directions.is_some())?;
             if !matches!(self.approximation, Approximation::Auto | Approximation::Exact) {
                 return Err(Error::param(NAME, "approximation", "exact in the diagonal mode", "another"));
             }
         }
         Ok(())
+    }
+
+    /// Whether there is a weight per column for so many rows and columns.
+    fn is_diagonal(&self, n: usize, d: usize) -> bool {
+        let free = self.form == Form::Constrained
+            && self.directions.is_none()
+            && matches!(self.approximation, Approximation::Auto | Approximation::Exact);
+        let work = n as f64 * n as f64 * d as f64;
+        self.diagonal.unwrap_or(free && d * DIRECTIONS > n && work <= MOST_WORK)
     }
 
     fn effort(&self) -> Effort {
@@ -281,7 +298,10 @@ impl Hsfs {
         let (apart, own) = rows.split_at(n / 3);
         let (apart, own) = (prepared.data.take_rows(apart), prepared.data.take_rows(own));
         // A class may have no row on one side.
-        let (Ok(judge), Ok(problem)) = (Problem::new(self, &apart, &quiet), Problem::new(self, &own, &quiet))
+        // All rows decide what kind of weights there are.
+        let method = Self { diagonal: Some(self.is_diagonal(n, prepared.data.d())), ..self.clone() };
+        let (Ok(judge), Ok(problem)) =
+            (Problem::new(&method, &apart, &quiet), Problem::new(&method, &own, &quiet))
         else {
             ctx.note("HSFS: the rows are too few to keep some apart; one column is taken");
             return Ok(1);

@@ -1,6 +1,6 @@
 //! What is minimised, over all columns or some.
 
-use super::{Approximation, Hsfs, NAME};
+use super::{Approximation, DIRECTIONS, Hsfs, NAME};
 use crate::basis::{Basis, Kobl, Threshold};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Rows};
@@ -18,10 +18,12 @@ use std::sync::Arc;
 
 /// Rows up to which all pairs are taken, unless the user wants otherwise.
 const EXACT_ROWS: usize = 5000;
-/// Columns beyond which a solution is sought among a few at a time.
+/// Columns beyond which a solution is sought among a few at a time, and how many are let in at a time.
 const WIDE: usize = 2048;
-/// Columns that are let in at a time.
 const LET_IN: usize = 256;
+/// The same with a weight per column, where every column in takes part in every pair of rows.
+const WIDE_DIAGONAL: usize = 256;
+const LET_IN_DIAGONAL: usize = 64;
 /// Sparse columns up to which a part of them is filled.
 const FILLED: usize = 4 * LET_IN;
 /// Times that columns are let in.
@@ -71,11 +73,11 @@ impl<'a> Problem<'a> {
                 ),
             });
         }
-        let directions = if method.diagonal { 1 } else { method.directions.unwrap_or(d.min(8)) };
-        let inner = if method.diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
+        let diagonal = method.is_diagonal(n, d);
+        let directions = if diagonal { 1 } else { method.directions.unwrap_or(d.min(DIRECTIONS)) };
+        let inner = if diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
         // A row of q equal numbers is as long as the root of q of them.
-        let unit =
-            if method.diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
+        let unit = if diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
         let thin = (directions + factor.ncols() + 2) as f64 * n as f64;
         ctx.need_memory(
             format!("{NAME} over {d} columns"),
@@ -268,7 +270,8 @@ impl<'a> Problem<'a> {
             ..Spectral::default()
         };
         let start = start / scale;
-        let end = if self.d() <= WIDE {
+        let wide = if self.is_diagonal() { WIDE_DIAGONAL } else { WIDE };
+        let end = if self.d() <= wide {
             self.in_units(|criterion| spectral.minimise(criterion, hold, start, ctx))?
         } else {
             self.solve_wide(start, hold, spectral, ctx)?
@@ -283,6 +286,7 @@ impl<'a> Problem<'a> {
         spectral: Spectral,
         ctx: &Context,
     ) -> Result<Minimum> {
+        let let_in = if self.is_diagonal() { LET_IN_DIAGONAL } else { LET_IN };
         self.in_units(|criterion| {
             let at =
                 |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimise(criterion, hold, w, ctx);
@@ -298,7 +302,7 @@ impl<'a> Problem<'a> {
                     inside(b).cmp(&inside(a)).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
                 });
                 let with_weight = columns.iter().take_while(|&&j| inside(j)).count();
-                columns.truncate(with_weight + LET_IN);
+                columns.truncate(with_weight + let_in);
                 columns.sort_unstable();
                 let part = self.among(&columns);
                 let found = part.in_units(|criterion| {

@@ -99,7 +99,7 @@ fn the_penalised_form_says_that_it_collapses() {
 fn one_weight_per_column_finds_the_same() {
     for form in [Form::Constrained, Form::Penalised] {
         let planted = planted(Pattern::Xor, 300, 12, 6, false);
-        let method = Hsfs { diagonal: true, form, ..Hsfs::default() };
+        let method = Hsfs { diagonal: Some(true), form, ..Hsfs::default() };
         let selection = select(&method, &planted.data, Wanted::Count(2));
         assert_eq!(found(&selection, &planted), 2, "{form:?}");
         let coef = selection.coef.unwrap();
@@ -185,11 +185,29 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         refused(Hsfs { penalty: Some(1.0), ..d() }, Wanted::OwnRule).contains("left out in the constrained")
     );
     assert!(refused(Hsfs { radius: Some(1.0), ..d() }, Wanted::Count(1)).contains("left out where a number"));
-    let diagonal = Hsfs { diagonal: true, directions: Some(2), ..d() };
+    let diagonal = Hsfs { diagonal: Some(true), directions: Some(2), ..d() };
     assert!(refused(diagonal, Wanted::OwnRule).contains("left out in the diagonal mode"));
     let constant = Dataset::labelled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();
     let error = d().select(&constant, Wanted::Count(1), &Context::default()).unwrap_err().to_string();
     assert!(error.contains("every column is constant"), "{error}");
+}
+
+#[test]
+fn weights_that_outnumber_the_rows_are_one_per_column() {
+    let hsfs = Hsfs::default();
+    // 8 d > n, while n² d is at most 1e10.
+    assert!(!hsfs.is_diagonal(200, 25) && hsfs.is_diagonal(200, 26));
+    assert!(hsfs.is_diagonal(1000, 10_000) && !hsfs.is_diagonal(1000, 10_001));
+    assert!(!Hsfs { directions: Some(8), ..Hsfs::default() }.is_diagonal(200, 26));
+    assert!(!Hsfs { form: Form::Penalised, ..Hsfs::default() }.is_diagonal(200, 26));
+    assert!(!Hsfs { approximation: Approximation::Fourier, ..Hsfs::default() }.is_diagonal(200, 26));
+    assert!(!Hsfs { diagonal: Some(false), ..Hsfs::default() }.is_diagonal(200, 26));
+    let planted = planted(Pattern::Xor, 100, 60, 3, false);
+    let coef = select(&hsfs, &planted.data, Wanted::Count(2)).coef.unwrap();
+    assert_eq!(coef.dim(), (60, 1));
+    // All 100 rows have directions; a third of them would not.
+    let few = planted.data.take_columns(&(0..12).collect::<Vec<_>>());
+    assert_eq!(select(&hsfs, &few, Wanted::OwnRule).coef.unwrap().ncols(), 8);
 }
 
 #[test]
@@ -198,7 +216,7 @@ fn the_unit_of_columns_plays_no_part() {
     let x = planted.data.x().to_dense();
     for form in [Form::Constrained, Form::Penalised] {
         for diagonal in [false, true] {
-            let method = Hsfs { form, diagonal, ..Hsfs::default() };
+            let method = Hsfs { form, diagonal: Some(diagonal), ..Hsfs::default() };
             let expected = select(&method, &planted.data, Wanted::Count(2));
             assert_eq!(found(&expected, &planted), 2, "{form:?} {diagonal}");
             for power in [-30, 30] {
@@ -223,7 +241,8 @@ fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
     let codes = x.column(3).iter().map(|v| usize::from(v.abs() > 0.7)).collect();
     let data = Dataset::labelled(x, codes).unwrap();
     for diagonal in [false, true] {
-        let method = Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal, ..Hsfs::default() };
+        let method =
+            Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
         let selection = select(&method, &data, Wanted::OwnRule);
         assert_eq!((selection.selected(), selection.outcome.stop), (&[3][..], Stop::Collapsed));
         assert!(selection.scores.iter().all(|s| *s == 0.0));
@@ -255,7 +274,8 @@ fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
     let ctx = Context::default();
     let mut solved = 0;
     for diagonal in [false, true] {
-        let problem = Problem::new(&Hsfs { diagonal, ..Hsfs::default() }, &data, &ctx).unwrap();
+        let problem =
+            Problem::new(&Hsfs { diagonal: Some(diagonal), ..Hsfs::default() }, &data, &ctx).unwrap();
         let some: Vec<usize> = (0..2500).collect();
         assert!(problem.among(&some).x().is_sparse() && !problem.among(&[0, 7]).x().is_sparse());
         for (tolerance, max_iterations) in [(1e-5, 300), (1e-5, 1), (1e-14, 2)] {
