@@ -1,8 +1,6 @@
 //! Bad input gets a message that names file, row, column and what to do; exit 2; nothing half-written.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 const GOOD: &str = "a,b,class\n1,2,x\n3,5,y\n2,2,x\n4,7,y\n5,8,y\n0,1,x\n";
 

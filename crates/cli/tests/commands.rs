@@ -1,8 +1,6 @@
 //! The commands as a user runs them.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {

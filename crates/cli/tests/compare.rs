@@ -1,8 +1,6 @@
 //! `kernsift compare` as a user runs it.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;

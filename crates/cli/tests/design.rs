@@ -1,8 +1,6 @@
 //! Kernels from triples as a user learns them.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 
 const FLATS: &str = include_str!("../../../docs/examples/flats.csv");

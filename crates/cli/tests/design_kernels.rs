@@ -1,8 +1,6 @@
 //! Kernels from triples: options that shape them, and what can be done with them afterwards.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 
 fn json(text: &str) -> Value {

@@ -1,8 +1,6 @@
 //! Kernels from triples: what cannot be used is refused with what to do about it.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 const FLATS: &str = include_str!("../../../docs/examples/flats.csv");
 

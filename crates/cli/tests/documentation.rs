@@ -1,8 +1,6 @@
 //! The commands that the documentation shows, run as they stand there.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 /// Lines of shell blocks that call the program, without comments.
 fn commands(text: &str) -> Vec<String> {

@@ -1,8 +1,6 @@
 //! Selection in kernel space as a user runs it.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 
 const METHODS: [(&str, &str); 4] =

@@ -1,8 +1,6 @@
 //! `compare --report`
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 #[test]
 fn a_page_is_written_whole_and_says_what_the_table_says() {

@@ -1,8 +1,6 @@
 //! `kernsift reproduce`, as a user runs it.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 
 #[test]
 fn two_runs_leave_the_same_records_at_any_number_of_threads() {

@@ -1,8 +1,6 @@
 //! Selectors that weigh columns by a criterion, as a user runs them: hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso.
 
-mod scratch;
-
-use scratch::Scratch;
+use crate::scratch::Scratch;
 use serde_json::Value;
 
 const METHODS: [&str; 6] = ["hsfs", "ldfs", "pfs", "fohsic", "bahsic", "hsic-lasso"];

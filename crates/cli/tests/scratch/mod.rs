@@ -1,7 +1,5 @@
 //! A folder to run the real binary in.
 
-#![allow(dead_code, reason = "not every test file needs all of it")]
-
 use std::path::PathBuf;
 use std::process::{Command, Output};
 

@@ -1,0 +1,28 @@
+//! Laws, papers and conformance, in one program: each of its own would be linked with everything again.
+
+mod compare;
+mod conformance;
+mod edges;
+mod engine_laws;
+mod hsic_reference;
+mod kernel_space;
+mod kffs_laws;
+mod kobl_laws;
+mod learners;
+mod own_criterion;
+mod planted_truth;
+mod svm_laws;
+mod svm_reference;
+
+#[test]
+fn every_file_of_the_folder_is_listed() {
+    let listed = include_str!("all.rs");
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "all") else { continue };
+        assert!(
+            listed.contains(&format!("\nmod {module};\n")),
+            "{name} is not among the modules, so it is not run"
+        );
+    }
+}
