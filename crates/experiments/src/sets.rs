@@ -96,7 +96,10 @@ fn stacked(above: &Dataset, below: &Dataset) -> Result<Dataset> {
             });
         }
     };
-    let (a, b) = (above.classes("stacking")?, below.classes("stacking")?);
+    // A part may have rows of one class only.
+    let (Target::Classes(a), Target::Classes(b)) = (above.target(), below.target()) else {
+        return Err(Error::param("set", "target", "classes", "something else"));
+    };
     let mut names_of_classes = a.names.clone();
     let mut codes = a.codes.clone();
     for &code in &b.codes {
