@@ -49,7 +49,7 @@ const WIDTH: f64 = 900.0;
 const LEFT: f64 = 64.0;
 const TOP: f64 = 44.0;
 const HEIGHT: f64 = 340.0;
-const BELOW: f64 = 58.0;
+const BELOW: f64 = 66.0;
 /// Height of a label's line.
 const LINE: f64 = 18.0;
 /// Characters of a label, and the width of one on average, rounded up.
@@ -116,9 +116,10 @@ impl Scale {
         let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= 0.999 * rough);
         let step = step.unwrap_or(power);
         // A little rounding, so that 0.3 / 0.1 is 3.
-        let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step - 1e-9).ceil() as i64);
+        let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step + 1e-9).floor() as i64);
         let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|i| i as f64 * step).collect();
-        Self { low: ticks[0], high: ticks[ticks.len() - 1], ticks, logarithmic }
+        // Down to a tick, up no further than needed.
+        Self { low: ticks[0], high: high.max(ticks[ticks.len() - 1]), ticks, logarithmic }
     }
 
     /// 0 at the bottom, 1 at the top.
@@ -167,16 +168,16 @@ impl Frame<'_> {
                 plain(tick)
             );
         }
-        let mut free = f64::NEG_INFINITY;
+        // Names that would touch stand in two lines; numbers that would are left out.
+        let rows = if matches!(self.picture.places, Places::Names(_)) { 2 } else { 1 };
+        let mut free = vec![f64::NEG_INFINITY; rows];
         for (nth, name) in self.names().iter().enumerate() {
             let (x, half) = (self.x(nth), CHARACTER * name.chars().count() as f64 / 2.0);
-            if x - half < free {
-                continue;
-            }
-            free = x + half + 6.0;
+            let Some(row) = free.iter().position(|free| x - half >= *free) else { continue };
+            free[row] = x + half + 6.0;
             svg += &format!(
                 "<path class=\"axis\" d=\"M{x:.1} {bottom:.1}v5\"/><text class=\"muted\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n",
-                bottom + 20.0,
+                bottom + 20.0 + 15.0 * row as f64,
                 escape(name)
             );
         }
@@ -185,7 +186,7 @@ impl Frame<'_> {
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\n\
              <text transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
             (LEFT + right) / 2.0,
-            bottom + 44.0,
+            bottom + 52.0,
             escape(&self.picture.across),
             (TOP + bottom) / 2.0,
             escape(&self.picture.up)
@@ -333,7 +334,7 @@ mod tests {
     #[test]
     fn ticks_hold_all_values() {
         let scale = Scale::of(&picture(Places::Numbers(vec![1.0]), vec![Some((0.37, 0.12))]));
-        assert!(scale.low <= 0.25 && scale.high >= 0.49, "{:?}", scale.ticks);
+        assert!(scale.low <= 0.25 && scale.high == 0.49, "{:?}", scale.ticks);
         let powers = Scale::of(&picture(Places::Logarithms(vec![1.0]), vec![Some((0.02, 0.0))]));
         assert_eq!(powers.ticks, [0.01, 0.1]);
         assert_eq!([0.0, 12.5, 0.001, -3.0].map(plain), ["0", "12.5", "1e−3", "−3"]);

@@ -45,8 +45,8 @@ const WIDTHS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// An error counts all rows alike, so the target's kernel does too.
 const ROWS_ALIKE: &str = ":target_kernel=delta";
 
-/// Beyond so many columns ten of them leave in every round of SVM-RFE.
-const MANY: usize = 1000;
+/// Beyond so many columns twenty of them leave in every round of SVM-RFE.
+const MANY: usize = 100;
 
 const TASKS: [Task; 6] = [
     Task {
@@ -128,7 +128,7 @@ impl Task {
         for (_, name) in METHODS {
             let settings = match name {
                 "hsfs" | "fohsic" => ROWS_ALIKE,
-                "svm-rfe" if data.d() > MANY => ":step=10",
+                "svm-rfe" if data.d() > MANY => ":step=20",
                 _ => "",
             };
             let contestant = Contestant::parse(&format!("{name}{settings}"))?;

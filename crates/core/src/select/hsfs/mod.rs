@@ -13,7 +13,7 @@
 //! from sets of columns that are good alone, in pairs, by their interaction or all together (see `starts`), and from random weights;
 //! the best value counts. For a wanted number of columns every solution on the way nominates the columns of its longest rows;
 //! each set is solved alone, within a ball of one unit per column, the best of them from several starts, and the set with the most HSIC is the
-//! answer. A column's score is the length of its row, which does not change when the directions are turned.
+//! answer; with a weight per column, the set with the most HSIC under equal weights. A column's score is the length of its row, which does not change when the directions are turned.
 //!
 //! Without a wanted number and a radius the number is, in the penalised form, the last before all weights vanish. In the
 //! constrained form it is found by rows that were kept apart: sets of growing size are chosen on

@@ -1,6 +1,9 @@
 //! Which set of columns is best: nominated by every solution seen, each solved alone.
 //!
 //! All sets have one short look, the better ones longer looks from more starts.
+//!
+//! With a weight per column there are many columns and few rows, and a set could win by small weights on columns of noise that the rows at
+//! hand happen to favour. Under equal weights such columns only blur the kernel, so there sets are compared by these.
 
 use super::problem::{Effort, Problem};
 use crate::context::Context;
@@ -70,6 +73,45 @@ impl Sets {
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
+        if problem.is_diagonal() {
+            self.best_under_equal_weights(problem, sample, radius, effort, ctx)
+        } else {
+            self.best_under_own_weights(problem, sample, radius, effort, ctx)
+        }
+    }
+
+    fn best_under_equal_weights(
+        self,
+        problem: &Problem,
+        sample: Option<&Problem>,
+        radius: f64,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<(Vec<usize>, Minimum)> {
+        let rough = sample.unwrap_or(problem);
+        let mut best: Option<(Vec<usize>, f64)> = None;
+        for set in self.0.into_keys() {
+            ctx.check()?;
+            let value = under_equal_weights(&rough.among(&set), radius);
+            if best.as_ref().is_none_or(|(_, least)| value < *least) {
+                best = Some((set, value));
+            }
+        }
+        let (set, _) = best.expect("a set was nominated");
+        let part = problem.among(&set);
+        let all: Vec<usize> = (0..set.len()).collect();
+        let polished = part.solve(part.spread_over(&all, radius), radius, effort, ctx)?;
+        Ok((set, polished))
+    }
+
+    fn best_under_own_weights(
+        self,
+        problem: &Problem,
+        sample: Option<&Problem>,
+        radius: f64,
+        effort: Effort,
+        ctx: &Context,
+    ) -> Result<(Vec<usize>, Minimum)> {
         let rough = sample.unwrap_or(problem);
         // Columns are copied for each set anew: all sets at once may be many times the data.
         let mut left: Vec<(Vec<usize>, Minimum)> = vec![];
@@ -96,6 +138,16 @@ impl Sets {
         last.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
         Ok(last.swap_remove(0))
     }
+}
+
+/// The least value of a set under equal weights: a unit for each column, or one for all together, or between.
+fn under_equal_weights(part: &Problem, radius: f64) -> f64 {
+    let all: Vec<usize> = (0..part.d()).collect();
+    let k = all.len().max(1) as f64;
+    let value = |scale: f64| {
+        part.with_criterion(|criterion| criterion.value(&part.spread_over(&all, scale * radius)))
+    };
+    [1.0, k.sqrt().recip(), k.recip()].into_iter().map(value).fold(f64::INFINITY, f64::min)
 }
 
 /// The best solution: from the one there is, from rows at right angles, and from random weights.

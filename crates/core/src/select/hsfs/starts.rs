@@ -28,8 +28,9 @@ const PAIR_COLUMNS: usize = 1000;
 const ROWS: (usize, usize) = (1000, 128);
 /// Pairs of rows that are worked on at once.
 const CHUNK: usize = 4096;
-/// Columns up to which all are tried together, and rows of the sample for it.
+/// Columns up to which all are tried together, and rows of the sample for it; beyond, products of a round.
 const TOGETHER: (usize, usize) = (4000, 1000);
+const TOGETHER_WORK: f64 = 5e9;
 
 /// Sets of columns to start from, best first in each.
 pub(super) struct Starts {
@@ -63,7 +64,8 @@ impl Starts {
             );
             sets.extend([beyond[..2].to_vec(), joint, beyond, mixed]);
         }
-        if problem.d() <= TOGETHER.0 {
+        let rows = problem.n().min(TOGETHER.1) as f64;
+        if problem.d() <= TOGETHER.0 || rows * rows * problem.d() as f64 <= TOGETHER_WORK {
             sets.push(together(problem, wanted, ctx)?);
         }
         // The same columns need not be tried twice.
