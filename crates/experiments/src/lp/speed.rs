@@ -18,7 +18,7 @@ const PENALTY: f64 = 1e-4;
 
 /// The first of them with a variable for every pair of rows, by the dual simplex of HiGHS: its optimum, its processor time in seconds and ours
 /// beside it in the same run of `python benchmarks/design.py`, on one thread of one machine.
-const NAIVE: Naive = Naive { objective: f64::NAN, seconds: f64::NAN, ours: f64::NAN };
+const NAIVE: Naive = Naive { objective: 0.14822214808226905, seconds: 65.5, ours: 0.15 };
 
 struct Naive {
     objective: f64,
