@@ -62,8 +62,8 @@ class HSFS(BaseTargetSelector):
     directions : int or None, default=None
         Columns of W; None is 8, or the number of columns if that is less.
     diagonal : bool or "auto", default="auto"
-        One weight per column instead of directions; no `directions` then. "auto" does so in the constrained form where
-        directions would have more weights than there are rows, unless `directions` are asked for.
+        One weight per column instead of directions; no `directions` then. "auto" does so in the constrained
+        form where directions would have more weights than there are rows, unless `directions` are asked for.
     target_kernel : {"auto", "class-balanced", "delta", "linear", "gaussian"}, default="auto"
         How alike two rows are by the target. "class-balanced": rows of one class, all classes counting alike;
         "delta": rows of one class, large classes counting more; "linear": the product of two numbers, or of
