@@ -58,18 +58,6 @@ impl Contest {
         Some((100.0 * cell.mean, 100.0 * cell.sd))
     }
 
-    /// The mean error of each repeat of a method, in per cent: with folds, a repeat has judged each row once.
-    pub fn by_repeat(&self, label: &str, k: usize) -> Vec<f64> {
-        let mut sums: std::collections::BTreeMap<usize, (f64, f64)> = Default::default();
-        for record in self.results(label, k) {
-            if let Some(error) = record.scores.error {
-                let sum = sums.entry(record.repeat).or_default();
-                *sum = (sum.0 + 100.0 * error, sum.1 + 1.0);
-            }
-        }
-        sums.values().map(|(sum, n)| sum / n).collect()
-    }
-
     /// A method's mean error with all columns, in per cent.
     pub fn with_all_columns(&self) -> Option<f64> {
         self.summary.all_columns.map(|cell| 100.0 * cell.mean)

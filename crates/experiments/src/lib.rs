@@ -7,7 +7,7 @@
 //! |---|---|
 //! | [`takes`] | TAKES (Xu et al., CIKM 2010) |
 //! | [`transform`] | From transformation-based reduction to selection (Masaeli, Fung, Dy, ICML 2010) |
-//! | [`lp`] | Learning sparse metrics via linear programming (Fung, Rosales, Rao, IJCAI 2007) |
+//! | [`lp`] | Feature selection and kernel design via linear programming (Fung, Rosales, Rao, IJCAI 2007) |
 //! | [`paper`] | which papers there are, and how one is run |
 //! | [`study`] | what comes out: claims, tables, figures, verdicts |
 //! | [`page`] | that as a page with pictures |

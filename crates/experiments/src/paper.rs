@@ -14,7 +14,7 @@ pub enum Paper {
     Takes,
     /// From transformation-based dimensionality reduction to feature selection.
     Transform,
-    /// Learning sparse metrics via linear programming, with kernels.
+    /// Feature selection and kernel design via linear programming.
     Lp,
 }
 
