@@ -59,6 +59,9 @@ enum Weak {
     Stumps,
 }
 
+/// Tuned TAKES without a limit on directions.
+const FREE: &str = "TAKES, tuned, any number of directions";
+
 const METHODS: [(&str, Method); 11] = [
     ("TAKES", Method::Takes(Weak::Klms)),
     ("TAKES, tuned", Method::Tuned),
@@ -69,13 +72,12 @@ const METHODS: [(&str, Method); 11] = [
     ("KNNC", Method::Knnc),
     ("TAKES, quantised KLMS", Method::Takes(Weak::Quantised)),
     ("TAKES, stumps", Method::Takes(Weak::Stumps)),
-    ("TAKES, tuned, any number of directions", Method::TunedFreely),
+    (FREE, Method::TunedFreely),
     ("KNNC, number of neighbours chosen", Method::KnncChosen),
 ];
 
 /// Those of them that keep some of many directions.
-const KEEPING: [&str; 6] =
-    ["TAKES", "TAKES, tuned", "TAKES, tuned, any number of directions", "KGS+KFFS", "FSKGS", "FSKPCA"];
+const KEEPING: [&str; 6] = ["TAKES", "TAKES, tuned", FREE, "KGS+KFFS", "FSKGS", "FSKPCA"];
 
 /// KOBL, with directions for at most a share of `n` rows.
 fn kobl(n: usize) -> BasisMethod {
@@ -327,7 +329,6 @@ fn figure_3(own: &OwnNumbers, curves: &[(&str, Contest)]) -> Section {
     let above_knnc = knnc.iter().filter(|gain| **gain > 0.0).count();
     let need = (2 * knnc.len()).div_ceil(3);
     let plain = own.differences("TAKES", "KNNC");
-    const FREE: &str = "TAKES, tuned, any number of directions";
     let free = own.differences(FREE, "KNNC");
     let chosen = own.differences("TAKES, tuned", "KNNC, number of neighbours chosen");
     let above_others = |other: &str| {

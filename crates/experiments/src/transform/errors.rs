@@ -3,10 +3,10 @@
 use crate::contest::Contest;
 use crate::ledger::Ledger;
 use crate::paper::Settings;
-use crate::sets::{Set, Source, some_rows};
+use crate::sets::{Set, Source, scaled, some_rows};
 use crate::study::{Section, Table, Verdict};
 use kernsift::classify::{Svm, SvmSearch};
-use kernsift::data::{Fill, Fold, Splits, Standardizer, Target};
+use kernsift::data::{Fill, Fold, Splits};
 use kernsift::evaluate::{Compare, Contestant, Judge, SplitChoice};
 use kernsift::kernel::{Family, Gamma, KernelChoice};
 use kernsift::{Context, Dataset, Result};
@@ -403,12 +403,8 @@ fn best_pair(
 
 /// The judge's error on a fold with all columns of `data`.
 fn error_of(data: &Dataset, fold: &Fold, ctx: &Context) -> Result<f64> {
-    let train = data.take_rows(&fold.train);
-    let scaler = Standardizer::fit(train.x());
-    let train = train.with_x(scaler.apply(train.x())?)?;
-    let test = scaler.apply(&data.x().take_rows(&fold.test))?;
-    let truth: Target = data.target_of(&fold.test);
-    Ok(judge().verdict(&train, &test, &truth, ctx)?.scores.error.unwrap_or(f64::NAN))
+    let (train, test) = scaled(data, fold)?;
+    Ok(judge().verdict(&train, test.x(), test.target(), ctx)?.scores.error.unwrap_or(f64::NAN))
 }
 
 /// How many of HSFS's columns are among the 20 that matter, on average.
