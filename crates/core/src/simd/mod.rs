@@ -202,6 +202,27 @@ vectorised! {
 }
 
 vectorised! {
+    /// `v[i]` becomes one over its root, or 0 where it is 0; the sum of the roots is given back.
+    pub fn roots_and_inverses(v: &mut [f64]) -> f64 {
+        const LANES: usize = 16;
+        let mut sums = [0.0; LANES];
+        let one = |value: &mut f64, sum: &mut f64| {
+            let root = value.sqrt();
+            *sum += root;
+            *value = if root > 0.0 { 1.0 / root } else { 0.0 };
+        };
+        let (blocks, rest) = v.as_chunks_mut::<LANES>();
+        for block in blocks {
+            for i in 0..LANES {
+                one(&mut block[i], &mut sums[i]);
+            }
+        }
+        rest.iter_mut().zip(&mut sums).for_each(|(value, sum)| one(value, sum));
+        sums.iter().sum()
+    }
+}
+
+vectorised! {
     /// `sum_i (a[i] - b[i])^2`
     pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
         sum_of_terms(a, b, |a, b, sum| multiply_add::<FMA>(a - b, a - b, sum))

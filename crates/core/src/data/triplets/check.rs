@@ -1,6 +1,6 @@
 //! What triples say together: what cannot be used is refused, what is doubtful is counted.
 
-use super::{Triplet, points};
+use super::Triplet;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -56,23 +56,23 @@ impl TripletReport {
 /// which every triple has its opposite, equally often: nothing can be learned from these.
 pub fn check(triplets: &[Triplet], n: usize) -> Result<TripletReport> {
     need_sound(triplets, n)?;
-    let mut sorted = triplets.to_vec();
+    // Statements about the same three rows side by side, those that have the smaller row first before the others.
+    let mut sorted: Vec<(Triplet, bool)> =
+        triplets.iter().map(|&[i, j, k]| ([i, j.min(k), j.max(k)], j > k)).collect();
     sorted.sort_unstable();
-    let counted: Vec<(Triplet, usize)> =
-        sorted.chunk_by(|a, b| a == b).map(|equal| (equal[0], equal.len())).collect();
-    let times = |triplet: Triplet| {
-        counted.binary_search_by_key(&triplet, |(t, _)| *t).map_or(0, |place| counted[place].1)
-    };
-    // Of each contradiction the half with the smaller row first.
-    let (mut contradictions, mut balanced) = (0, 0);
+    let (mut different, mut contradictions, mut balanced) = (0, 0, 0);
     let mut uncontradicted = vec![];
-    for &([i, j, k], here) in &counted {
-        let opposite = times([i, k, j]);
-        contradictions += usize::from(opposite > 0 && j < k);
-        balanced += if opposite == here { here } else { 0 };
-        if opposite == 0 {
-            uncontradicted.push([i, j, k]);
+    for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let ([i, low, high], _) = equal[0];
+        let turned = equal.iter().filter(|statement| statement.1).count();
+        let straight = equal.len() - turned;
+        match (straight, turned) {
+            (_, 0) => uncontradicted.push([i, low, high]),
+            (0, _) => uncontradicted.push([i, high, low]),
+            _ => contradictions += 1,
         }
+        different += usize::from(straight > 0) + usize::from(turned > 0);
+        balanced += if straight == turned { equal.len() } else { 0 };
     }
     if balanced == triplets.len() {
         let why = format!(
@@ -84,11 +84,13 @@ pub fn check(triplets: &[Triplet], n: usize) -> Result<TripletReport> {
         );
         return Err(Error::Breakdown { step: "triples", why });
     }
-    let in_cycles = uncontradicted.chunk_by(|a, b| a[0] == b[0]).map(edges_in_cycles).sum();
+    let in_cycles = uncontradicted.chunk_by_mut(|a, b| a[0] == b[0]).map(edges_in_cycles).sum();
+    let mut named = vec![false; n];
+    triplets.iter().flatten().for_each(|&row| named[row] = true);
     Ok(TripletReport {
         triplets: triplets.len(),
-        points: points(triplets).len(),
-        duplicates: triplets.len() - counted.len(),
+        points: named.iter().filter(|&&named| named).count(),
+        duplicates: triplets.len() - different,
         contradictions,
         in_cycles,
     })
@@ -129,9 +131,16 @@ pub(crate) fn need_rows(triplets: &[Triplet], n: usize) -> Result<()> {
 /// How many of an anchor's statements "j before k" lie on a circle: those within a strongly connected
 /// component.
 ///
-/// The statements are sorted and different.
-fn edges_in_cycles(statements: &[Triplet]) -> usize {
-    let mut nodes: Vec<usize> = statements.iter().flat_map(|&[_, j, k]| [j, k]).collect();
+/// The statements are different.
+fn edges_in_cycles(statements: &mut [Triplet]) -> usize {
+    let mut nodes: Vec<usize> = statements.iter().map(|&[_, _, k]| k).collect();
+    nodes.sort_unstable();
+    // As among triples drawn from classes, where a circle has no place to go on.
+    if statements.iter().all(|[_, j, _]| nodes.binary_search(j).is_err()) {
+        return 0;
+    }
+    statements.sort_unstable();
+    nodes.extend(statements.iter().map(|&[_, j, _]| j));
     nodes.sort_unstable();
     nodes.dedup();
     let place = |row: usize| nodes.partition_point(|&node| node < row);

@@ -8,29 +8,57 @@ use super::pairs::Graph;
 use crate::context::Context;
 use crate::error::Result;
 use crate::optim::Criterion;
-use ndarray::{Array1, Array2};
+use crate::simd::{add_scaled, dot, roots_and_inverses};
+use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Pairs that one task works on.
-const PAIRS: usize = 2048;
+/// Pairs of a block: with some tens of columns it stays in a core's cache between the two times it is read.
+const PAIRS: usize = 512;
+/// Squared differences that are worth a task of their own.
+const TASK: usize = 1 << 17;
 
-/// Squared differences of the pairs that should be far, in blocks of pairs, a row for each column.
+/// Squared differences of the pairs that should be far, in blocks of pairs.
 pub(super) struct Diagonal {
-    blocks: Vec<Array2<f64>>,
+    blocks: Vec<Block>,
     columns: usize,
+}
+
+/// Squared differences of some pairs, one column after the other.
+struct Block {
+    pairs: usize,
+    squares: Vec<f64>,
+}
+
+impl Block {
+    /// Squared distances of the pairs.
+    fn distances(&self, factor: &Array2<f64>) -> Vec<f64> {
+        let mut out = vec![0.0; self.pairs];
+        for (column, l) in self.columns().zip(factor) {
+            if *l != 0.0 {
+                add_scaled(&mut out, l * l, column);
+            }
+        }
+        out
+    }
+
+    fn columns(&self) -> impl Iterator<Item = &[f64]> {
+        self.squares.chunks_exact(self.pairs)
+    }
 }
 
 impl Diagonal {
     /// `weight` is what a unit of each column adds to the sum over similar pairs.
     pub fn new(x: &Array2<f64>, far: &Graph, weight: &[f64]) -> Self {
         let block = |pairs: &[[usize; 2]]| {
-            let square = |(j, p): (usize, usize)| {
-                let [i, k] = pairs[p];
-                (x[[i, j]] - x[[k, j]]).powi(2) / weight[j]
-            };
-            Array2::from_shape_fn((x.ncols(), pairs.len()), square)
+            let mut squares = Vec::with_capacity(pairs.len() * x.ncols());
+            for (column, weight) in x.columns().into_iter().zip(weight) {
+                let share = weight.recip();
+                squares.extend(pairs.iter().map(|&[i, k]| (column[i] - column[k]).powi(2) * share));
+            }
+            Block { pairs: pairs.len(), squares }
         };
-        Self { blocks: far.pairs().par_chunks(PAIRS).map(block).collect(), columns: x.ncols() }
+        let blocks = far.pairs().par_chunks(PAIRS).with_min_len(blocks_of_a_task(x.ncols())).map(block);
+        Self { blocks: blocks.collect(), columns: x.ncols() }
     }
 
     /// The best weights. The factor of the result has one column.
@@ -65,17 +93,21 @@ impl Diagonal {
 
     /// Squared distances of all pairs.
     fn squares(&self, factor: &Array2<f64>) -> Vec<f64> {
-        self.blocks.par_iter().flat_map_iter(|block| block_squares(block, factor).to_vec()).collect()
+        self.tasks().flat_map_iter(|block| block.distances(factor)).collect()
     }
 
     /// $\tfrac12 \sum_D z_j^2 / d$ for every column.
     fn slope(&self, distances: &[f64]) -> Vec<f64> {
         let weight = inverses(distances);
-        let mut sum = Array1::zeros(self.columns);
+        let mut sum = vec![0.0; self.columns];
         for (block, weight) in self.blocks.iter().zip(weight.chunks(PAIRS)) {
-            sum += &block.dot(&Array1::from(weight.to_vec()));
+            sum.iter_mut().zip(block.columns()).for_each(|(sum, column)| *sum += 0.5 * dot(column, weight));
         }
-        sum.iter().map(|s| 0.5 * s).collect()
+        sum
+    }
+
+    fn tasks(&self) -> impl IndexedParallelIterator<Item = &Block> {
+        self.blocks.par_iter().with_min_len(blocks_of_a_task(self.columns))
     }
 }
 
@@ -114,14 +146,8 @@ fn count(factor: &Array2<f64>) -> usize {
     factor.iter().filter(|&&l| l != 0.0).count()
 }
 
-fn block_squares(block: &Array2<f64>, factor: &Array2<f64>) -> Array1<f64> {
-    let mut out = Array1::zeros(block.ncols());
-    for (row, l) in block.rows().into_iter().zip(factor) {
-        if *l != 0.0 {
-            out.scaled_add(l * l, &row);
-        }
-    }
-    out
+fn blocks_of_a_task(columns: usize) -> usize {
+    (TASK / (PAIRS * columns.max(1))).max(1)
 }
 
 struct Sum<'a>(&'a Diagonal);
@@ -132,22 +158,18 @@ impl Criterion for Sum<'_> {
     }
 
     fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
-        let parts: Vec<(f64, Array1<f64>)> = self
-            .0
-            .blocks
-            .par_iter()
-            .map(|block| {
-                let distances = block_squares(block, w).mapv_into(f64::sqrt);
-                let sum = distances.sum();
-                let weight = distances.mapv_into(|d| if d > 0.0 { 1.0 / d } else { 0.0 });
-                let slope = block.rows().into_iter().zip(w);
-                (sum, slope.map(|(row, &l)| if l == 0.0 { 0.0 } else { l * row.dot(&weight) }).collect())
-            })
-            .collect();
+        let part = |block: &Block| {
+            let mut distances = block.distances(w);
+            let sum = roots_and_inverses(&mut distances);
+            let pull =
+                |(column, &l): (&[f64], &f64)| if l == 0.0 { 0.0 } else { l * dot(column, &distances) };
+            (sum, block.columns().zip(w).map(pull).collect())
+        };
+        let parts: Vec<(f64, Vec<f64>)> = self.0.tasks().map(part).collect();
         let sum: f64 = parts.iter().map(|(sum, _)| sum).sum();
         gradient.assign(w);
         for (_, part) in &parts {
-            gradient.column_mut(0).scaled_add(-1.0 / sum, part);
+            gradient.iter_mut().zip(part).for_each(|(gradient, part)| *gradient -= part / sum);
         }
         0.5 * w.iter().map(|w| w * w).sum::<f64>() - sum.ln()
     }

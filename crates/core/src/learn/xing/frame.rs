@@ -21,15 +21,24 @@ pub(super) struct Table {
     pub columns: Vec<usize>,
     /// What they were divided by.
     pub unit: Vec<f64>,
+    /// The sum of squares over all pairs, the same for every column.
+    pub squares: f64,
+    /// The share that similar pairs have in it, column by column.
+    pub similar: Vec<f64>,
 }
 
 impl Table {
     pub fn new(x: Array2<f64>, similar: &Graph, dissimilar: &Graph) -> Result<Self> {
+        let mut low = vec![f64::INFINITY; x.ncols()];
+        let mut high = vec![f64::NEG_INFINITY; x.ncols()];
+        for row in x.rows() {
+            for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(row) {
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
         let mut columns = vec![];
         let mut ranges = vec![];
-        for (j, column) in x.columns().into_iter().enumerate() {
-            let low = column.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (j, (low, high)) in low.into_iter().zip(high).enumerate() {
             let range = high - low;
             if !range.is_finite() {
                 return Err(breakdown(format!(
@@ -43,18 +52,35 @@ impl Table {
             }
         }
         // To a range of 1 first: squares of what users give may be no numbers.
-        let cell = |(i, c): (usize, usize)| (x[[i, columns[c]]] - ranges[c].0) / ranges[c].1;
-        let x = Array2::from_shape_fn((x.nrows(), columns.len()), cell);
+        let mut x = columns_by_rows(x, &columns);
+        for mut row in x.rows_mut() {
+            row.iter_mut().zip(&ranges).for_each(|(cell, (middle, range))| *cell = (*cell - middle) / range);
+        }
         let near = similar.column_squares(&x);
         let sums: Vec<f64> = dissimilar.column_squares(&x).iter().zip(&near).map(|(a, b)| a + b).collect();
         let keep: Vec<usize> = (0..columns.len()).filter(|&j| sums[j] > 0.0).collect();
         let n = (similar.len() + dissimilar.len()) as f64;
         let spread: Vec<f64> = keep.iter().map(|&j| (sums[j] / n).sqrt()).collect();
-        let cell = |(i, c): (usize, usize)| x[[i, keep[c]]] / spread[c];
-        let x = Array2::from_shape_fn((x.nrows(), keep.len()), cell);
-        let unit = keep.iter().zip(&spread).map(|(&j, spread)| ranges[j].1 * spread).collect();
-        Ok(Self { x, columns: keep.iter().map(|&j| columns[j]).collect(), unit })
+        let mut x = columns_by_rows(x, &keep);
+        for mut row in x.rows_mut() {
+            row.iter_mut().zip(&spread).for_each(|(cell, spread)| *cell /= spread);
+        }
+        Ok(Self {
+            x,
+            squares: n,
+            similar: keep.iter().map(|&j| near[j] / sums[j]).collect(),
+            unit: keep.iter().zip(&spread).map(|(&j, spread)| ranges[j].1 * spread).collect(),
+            columns: keep.iter().map(|&j| columns[j]).collect(),
+        })
     }
+}
+
+/// Some columns, laid out by rows.
+fn columns_by_rows(x: Array2<f64>, columns: &[usize]) -> Array2<f64> {
+    if columns.len() == x.ncols() && x.is_standard_layout() {
+        return x;
+    }
+    x.select(Axis(1), columns).as_standard_layout().into_owned()
 }
 
 /// Rows $x P$ where a metric $P B P^\top$ of the columns is the metric $B$, and where the sum over similar pairs is the

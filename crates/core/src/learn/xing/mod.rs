@@ -179,16 +179,14 @@ impl XingMetric {
                 Ok(problem.solved(metric, squares, top))
             }
             MetricForm::Diagonal => {
-                let near = near.column_squares(&table.x);
-                let all: Vec<f64> =
-                    near.iter().zip(far.column_squares(&table.x)).map(|(near, far)| near + far).collect();
-                let share = near.iter().zip(&all).map(|(near, all)| near / all).fold(f64::INFINITY, f64::min);
-                let ridge = ridge_for(self.ridge, share, "column", ctx)?;
-                let price: Vec<f64> = near.iter().zip(&all).map(|(near, all)| near + ridge * all).collect();
+                let least = table.similar.iter().copied().fold(f64::INFINITY, f64::min);
+                let ridge = ridge_for(self.ridge, least, "column", ctx)?;
+                let price: Vec<f64> =
+                    table.similar.iter().map(|share| table.squares * (share + ridge)).collect();
                 let top = Diagonal::new(&table.x, far, &price).solve(self.tolerance, self.max_iter, ctx)?;
                 let weights: Vec<f64> =
                     top.factor.iter().zip(&price).map(|(l, price)| l * l / price).collect();
-                let squares = weights.iter().zip(&all).map(|(weight, all)| weight * all).sum();
+                let squares = table.squares * weights.iter().sum::<f64>();
                 Ok(problem.solved(Array2::from_diag(&ndarray::aview1(&weights)), squares, top))
             }
         }

@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
 /// Pairs that one task measures.
-const PAIRS: usize = 1024;
+const PAIRS: usize = 4096;
 /// Rows that one task pulls at.
 const ROWS: usize = 128;
 
@@ -29,7 +29,12 @@ impl Pairs {
     pub fn new(n: usize, similar: &[[usize; 2]], dissimilar: &[[usize; 2]]) -> Result<Self> {
         let mut similar = once("similar", n, similar)?;
         let mut dissimilar = once("dissimilar", n, dissimilar)?;
-        let both = similar.iter().filter(|pair| dissimilar.binary_search(pair).is_ok()).count();
+        let mut rest = dissimilar.as_slice();
+        let in_both = |pair: &&[usize; 2]| {
+            rest = &rest[rest.iter().take_while(|other| other < pair).count()..];
+            rest.first() == Some(pair)
+        };
+        let both = similar.iter().filter(in_both).count();
         let mut named = vec![false; n];
         similar.iter().chain(&dissimilar).flatten().for_each(|&row| named[row] = true);
         let rows: Vec<usize> = (0..n).filter(|&row| named[row]).collect();
@@ -67,11 +72,12 @@ fn once(name: &'static str, n: usize, pairs: &[[usize; 2]]) -> Result<Vec<[usize
         if i == j {
             return Err(wrong("two different rows".into()));
         }
-        sorted.push([i.min(j), i.max(j)]);
+        // As one number: these are sorted in half the time.
+        sorted.push((i.min(j) as u128) << 64 | i.max(j) as u128);
     }
     sorted.sort_unstable();
     sorted.dedup();
-    Ok(sorted)
+    Ok(sorted.iter().map(|&pair| [(pair >> 64) as usize, pair as u64 as usize]).collect())
 }
 
 /// Pairs of rows with what is near each row, so that sums over pairs are sums over rows.
