@@ -26,11 +26,12 @@
 use super::joint::{Change, Joint};
 use super::selector::{PathPoint, Selection, Selector, Wanted};
 use crate::context::{Context, Quiet};
-use crate::data::Dataset;
+use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice};
 use crate::outcome::{Outcome, Stop};
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "FOHSIC";
@@ -102,6 +103,30 @@ impl Selector for Fohsic {
     }
 }
 
+/// The first columns that join, in their order, for a centred factor of the target's kernel. Others start their own search there.
+pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
+    let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
+    let (mut left, mut chosen) = (joint.varying(), vec![]);
+    while chosen.len() < most && !left.is_empty() {
+        let (_, at) = next_to_join(&joint, &chosen, &left, gamma_of(None, chosen.len() + 1), ctx)?;
+        chosen.push(left.remove(at));
+    }
+    Ok(chosen)
+}
+
+/// HSIC with each of the columns left added to the ones chosen, and the first of the best.
+fn next_to_join(
+    joint: &Joint,
+    chosen: &[usize],
+    left: &[usize],
+    gamma: f64,
+    ctx: &Context,
+) -> Result<(Vec<f64>, usize)> {
+    let promise = joint.sums(chosen, left, Change::Add, gamma, gamma, ctx)?.changed;
+    let at = (0..left.len()).fold(0, |best, at| if promise[at] > promise[best] { at } else { best });
+    Ok((promise, at))
+}
+
 struct Search<'a> {
     method: &'a Fohsic,
     data: &'a Dataset,
@@ -129,10 +154,8 @@ impl<'a> Search<'a> {
                 return Ok(Stop::Exhausted);
             }
             let gamma = gamma_of(self.method.gamma, self.chosen.len() + 1);
-            let sums = self.joint.sums(&self.chosen, &self.left, Change::Add, gamma, gamma, ctx)?;
-            self.promise = sums.changed;
-            let at = (0..self.left.len())
-                .fold(0, |best, at| if self.promise[at] > self.promise[best] { at } else { best });
+            let (promise, at) = next_to_join(self.joint, &self.chosen, &self.left, gamma, ctx)?;
+            self.promise = promise;
             self.chosen.push(self.left[at]);
             let aligned = alignment(self.data, &self.chosen, gamma, self.method.target_kernel, ctx)?;
             if wanted.is_none() && self.aligned.last().is_some_and(|before| aligned <= *before) {

@@ -1,5 +1,6 @@
 //! Feature selection and kernel design via linear programming.
 
+mod itml;
 pub mod speed;
 pub mod triples;
 

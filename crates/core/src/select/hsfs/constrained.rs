@@ -53,7 +53,10 @@ impl<'a> Path<'a> {
         effort: Effort,
         ctx: &Context,
     ) -> Result<Self> {
-        let last = LAST * wanted.max(AT_LEAST).min(problem.d().max(1)) as f64 * problem.unit;
+        let columns = wanted.max(AT_LEAST).min(problem.d().max(1)) as f64;
+        // With a weight per column the kernel is to tell more than near rows apart, however many columns there are.
+        let units = if problem.is_diagonal() { columns.sqrt() } else { columns };
+        let last = LAST * units * problem.unit;
         let mut path = Self::begin(problem, wanted, effort, ctx)?;
         path.go_to(last, draws, ctx)?;
         Ok(path)

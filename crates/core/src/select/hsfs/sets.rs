@@ -92,7 +92,7 @@ impl Sets {
         let mut best: Option<(Vec<usize>, f64)> = None;
         for set in self.0.into_keys() {
             ctx.check()?;
-            let value = under_equal_weights(&rough.among(&set), radius);
+            let value = under_equal_weights(&rough.among(&set));
             if best.as_ref().is_none_or(|(_, least)| value < *least) {
                 best = Some((set, value));
             }
@@ -140,14 +140,11 @@ impl Sets {
     }
 }
 
-/// The least value of a set under equal weights: a unit for each column, or one for all together, or between.
-fn under_equal_weights(part: &Problem, radius: f64) -> f64 {
+/// The value of a set under equal weights that together are one column's: under larger ones the kernel tells near rows apart and
+/// nothing else, and whatever set does so for the rows at hand would win.
+fn under_equal_weights(part: &Problem) -> f64 {
     let all: Vec<usize> = (0..part.d()).collect();
-    let k = all.len().max(1) as f64;
-    let value = |scale: f64| {
-        part.with_criterion(|criterion| criterion.value(&part.spread_over(&all, scale * radius)))
-    };
-    [1.0, k.sqrt().recip(), k.recip()].into_iter().map(value).fold(f64::INFINITY, f64::min)
+    part.with_criterion(|criterion| criterion.value(&part.spread_over(&all, part.unit)))
 }
 
 /// The best solution: from the one there is, from rows at right angles, and from random weights.

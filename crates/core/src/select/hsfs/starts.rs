@@ -1,4 +1,5 @@
-//! Where to start from: sets of columns that tell of the target alone, in pairs, or all together.
+//! Where to start from: sets of columns that tell of the target alone, in pairs, or all together: those left when, from all under one
+//! kernel, the tenth that matters least leaves again and again, and with a weight per column those that join one after the other.
 //!
 //! No first-order method finds an XOR from far away: neither column tells anything alone, so the gradient by either is
 //! zero until the other has a weight. But there are only $d^2 / 2$ pairs, and on a sample of rows all of them are one matrix
@@ -9,6 +10,7 @@
 
 use super::super::bahsic::joint_elimination;
 use super::super::columns::each_column;
+use super::super::fohsic::joint_growth;
 use super::problem::Problem;
 use crate::context::Context;
 use crate::data::Rows;
@@ -66,7 +68,13 @@ impl Starts {
         }
         let rows = problem.n().min(TOGETHER.1) as f64;
         if problem.d() <= TOGETHER.0 || rows * rows * problem.d() as f64 <= TOGETHER_WORK {
-            sets.push(together(problem, wanted, ctx)?);
+            let (x, y) = rows_and_target(problem, ctx);
+            let mut left = joint_elimination(&x, &y, 0.1, ctx)?;
+            left.truncate(wanted);
+            sets.push(left);
+            if problem.is_diagonal() {
+                sets.push(joint_growth(&x, &y, wanted, ctx)?);
+            }
         }
         // The same columns need not be tried twice.
         let mut seen: Vec<Vec<usize>> = vec![];
@@ -199,12 +207,10 @@ fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<u
     out
 }
 
-/// Columns that are left when, from all together under one kernel, the tenth that matters least leaves again and again.
-fn together(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
+/// A sample of rows in units of the kernel's width, and their target.
+fn rows_and_target(problem: &Problem, ctx: &Context) -> (Rows, Array2<f64>) {
     let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
     let mut y = problem.factor().select(Axis(0), &rows);
     centre(&mut y);
-    let mut order = joint_elimination(&problem.rows_in_units(&rows), &y, 0.1, ctx)?;
-    order.truncate(wanted);
-    Ok(order)
+    (problem.rows_in_units(&rows), y)
 }
