@@ -72,7 +72,8 @@ class HSFS(BaseTargetSelector):
     width : float or None, default=None
         A typical difference within a column, which sets the scale of weights: a wanted number of columns k is
         solved within a radius of k columns of weight ``1 / width``. None is the median difference of a
-        typical column. The kernel of ``X @ W`` itself has a width of 1.
+        typical column, equal values left out, but no more than rows differ in the column that varies most.
+        The kernel of ``X @ W`` itself has a width of 1.
     radius : float or None, default=None
         What the largest weights of the columns may add up to in the constrained form; excludes
         `n_features_to_select`.

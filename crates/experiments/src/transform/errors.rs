@@ -370,10 +370,26 @@ fn judged(
                      neighbours, and with a graph of the classes, both find the informative columns.",
                 )
         }
-        _ => section.found(
-            Verdict::of(hsfs <= fohsic + 3.0 && hsfs <= ls - 5.0 && fohsic <= ls - 5.0),
-            format!("HSFS {hsfs:.1}, FOHSIC {fohsic:.1}, LS {ls:.1}."),
-        ),
+        (name, _) => {
+            let section = section.found(
+                Verdict::of(hsfs <= fohsic + 3.0 && hsfs <= ls - 5.0 && fohsic <= ls - 5.0),
+                format!("HSFS {hsfs:.1}, FOHSIC {fohsic:.1}, LS {ls:.1}."),
+            );
+            match name {
+                "arcene" => section
+                    .remark(
+                        "Forty rows judge each fold. With 10,000 columns for 160 rows, columns that are chosen on all rows before the folds are dealt seem far better than they \
+                         are, by some ten points for FOHSIC. Here they are chosen inside, and no method comes near the printed errors.",
+                    )
+                    .remark(
+                        "The Laplacian score has the graph of the classes, which makes it a score of single columns by class, and on this set as good as any.",
+                    ),
+                "mnist49" => section.remark(
+                    "Gisette is made of the same digits, with products of pixels and columns of noise added; its file is not to be had. Here the columns are the pixels.",
+                ),
+                _ => section,
+            }
+        }
     })
 }
 

@@ -6,18 +6,21 @@
 //! which is a projection by $W = \operatorname{diag}(\sqrt u)$. The squares $u$ are what is varied: the derivative by $\sqrt u$
 //! vanishes where it is zero, so that a column once dropped could never return.
 //!
-//! Cost: $O(n^2 d)$ for a value with its gradient, in blocks of rows; nothing of size $n \times n$ is kept.
+//! Cost: $O(n^2 a)$ for a value, $a$ the number of columns that have a weight, and $O(n^2 d)$ for a gradient; of sparse rows $n$ times
+//! the number of stored cells. In blocks of rows; nothing of size $n \times n$ is kept.
 
 use super::exact::by_columns;
-use crate::data::Rows;
+use crate::data::{Rows, SparseRows};
 use crate::linalg::product_into;
 use crate::optim::Criterion;
 use crate::simd::exp_scaled;
 use ndarray::{Array1, Array2, ArrayView2, Axis, Zip, s};
 use rayon::prelude::*;
+use std::borrow::Cow;
+use std::ops::Range;
 
-/// Rows of a block, and of what it is compared with; fewer where rows are long, so that a block, which has all cells, stays
-/// small beside sparse rows.
+/// Rows of a block, and of what it is compared with; fewer where many columns have a weight, so that a block, which has all cells of
+/// these, stays small beside sparse rows.
 const BLOCK: usize = 128;
 /// Cells of a block.
 const CELLS: usize = 1 << 18;
@@ -34,49 +37,32 @@ impl<'a> Diagonal<'a> {
         Self { x, y: by_columns(factor) }
     }
 
-    fn height(&self) -> usize {
-        (CELLS / self.x.d().max(1)).clamp(8, BLOCK)
-    }
-
-    /// Some rows with all their cells.
-    fn cells(&self, rows: std::ops::Range<usize>) -> Array2<f64> {
-        match self.x {
-            Rows::Dense(x) => x.slice(s![rows, ..]).to_owned(),
-            Rows::Sparse(_) => self.x.take_rows(&rows.collect::<Vec<_>>()).into_dense(),
-        }
-    }
-
     /// The sum of a block's weights with all rows from it on, and what it adds to each column's derivative.
-    fn block(&self, root: &Array1<f64>, from: usize, gradient: bool) -> (f64, Array1<f64>) {
-        let (n, d) = (self.x.n(), self.x.d());
-        let height = self.height();
+    fn block(&self, scaled: &Scaled, from: usize, gradient: bool) -> (f64, Array1<f64>) {
+        let n = self.x.n();
+        let height = scaled.height();
         let rows = from..n.min(from + height);
-        let own = self.cells(rows.clone());
-        let own_scaled = &own * root;
-        let mut derivative = Array1::zeros(if gradient { d } else { 0 });
+        let own = scaled.cells(rows.clone());
+        let mut derivative = Array1::zeros(if gradient { self.x.d() } else { 0 });
         let mut total = 0.0;
         for to in (from..n).step_by(height) {
             let columns = to..n.min(to + height);
-            let other = self.cells(columns.clone());
-            // Each factor has the root of the weights, so their product has the weights.
-            let mut a = squared_distances(own_scaled.view(), (&other * root).view());
+            let mut a = squared_distances(own.view(), scaled.cells(columns.clone()).view());
             exp_scaled(a.as_slice_mut().expect("just made"), -0.5);
             let mut m = Array2::zeros(a.raw_dim());
-            product_into(self.y.slice(s![rows.clone(), ..]), self.y.slice(s![columns, ..]).t(), m.view_mut());
+            let (y, y_other) = (self.y.slice(s![rows.clone(), ..]), self.y.slice(s![columns.clone(), ..]));
+            product_into(y, y_other.t(), m.view_mut());
             a *= &m;
             let twice = if to == from { 1.0 } else { 2.0 };
             total += twice * a.sum();
             if gradient {
-                // Half of the weighted sum of squared differences: squares under the sums of weights, less products.
-                let mut mixed = Array2::zeros(own.raw_dim());
-                product_into(a.view(), other.view(), mixed.view_mut());
-                for ((x, mixed), sum) in own.rows().into_iter().zip(mixed.rows()).zip(a.sum_axis(Axis(1))) {
-                    Zip::from(&mut derivative).and(x).and(mixed).for_each(|out, x, mixed| {
-                        *out += twice * x * (0.5 * sum * x - mixed);
-                    });
-                }
-                for (x, sum) in other.rows().into_iter().zip(a.sum_axis(Axis(0))) {
-                    Zip::from(&mut derivative).and(x).for_each(|out, x| *out += twice * 0.5 * sum * x * x);
+                a *= twice;
+                match self.x {
+                    Rows::Dense(x) => {
+                        let (own, other) = (x.slice(s![rows.clone(), ..]), x.slice(s![columns, ..]));
+                        add_dense(&mut derivative, a.view(), own, other);
+                    }
+                    Rows::Sparse(x) => add_sparse(&mut derivative, a.view(), x, rows.clone(), columns),
                 }
             }
         }
@@ -85,10 +71,10 @@ impl<'a> Diagonal<'a> {
 
     fn sums(&self, u: &Array2<f64>, gradient: Option<&mut Array2<f64>>) -> f64 {
         let n = self.x.n();
-        let root = u.column(0).mapv(|u| u.max(0.0).sqrt());
-        let starts: Vec<usize> = (0..n).step_by(self.height()).collect();
+        let scaled = Scaled::new(self.x, u);
+        let starts: Vec<usize> = (0..n).step_by(scaled.height()).collect();
         let wanted = gradient.is_some();
-        let parts: Vec<_> = starts.into_par_iter().map(|from| self.block(&root, from, wanted)).collect();
+        let parts: Vec<_> = starts.into_par_iter().map(|from| self.block(&scaled, from, wanted)).collect();
         let square = (n * n) as f64;
         if let Some(gradient) = gradient {
             gradient.fill(0.0);
@@ -97,6 +83,74 @@ impl<'a> Diagonal<'a> {
             }
         }
         -parts.iter().map(|(total, _)| total).sum::<f64>() / square
+    }
+}
+
+/// The columns that have a weight, to be multiplied by its root: a product of two such rows has the weights.
+struct Scaled<'a> {
+    x: Cow<'a, Rows>,
+    root: Array1<f64>,
+}
+
+impl<'a> Scaled<'a> {
+    fn new(x: &'a Rows, u: &Array2<f64>) -> Self {
+        let columns: Vec<usize> = (0..x.d()).filter(|&f| u[[f, 0]] > 0.0).collect();
+        let root = columns.iter().map(|&f| u[[f, 0]].sqrt()).collect();
+        let all = columns.len() == x.d();
+        Self { x: if all { Cow::Borrowed(x) } else { Cow::Owned(x.take_columns(&columns)) }, root }
+    }
+
+    fn height(&self) -> usize {
+        (CELLS / self.x.d().max(1)).clamp(8, BLOCK)
+    }
+
+    /// Some rows with all their cells.
+    fn cells(&self, rows: Range<usize>) -> Array2<f64> {
+        match &*self.x {
+            Rows::Dense(x) => &x.slice(s![rows, ..]) * &self.root,
+            sparse => sparse.take_rows(&rows.collect::<Vec<_>>()).into_dense() * &self.root,
+        }
+    }
+}
+
+/// Half of the sum over pairs of rows of their weight times their squared difference, for each column: squares under the sums of
+/// weights, less products.
+fn add_dense(out: &mut Array1<f64>, a: ArrayView2<f64>, own: ArrayView2<f64>, other: ArrayView2<f64>) {
+    let mut mixed = Array2::zeros(own.raw_dim());
+    product_into(a, other, mixed.view_mut());
+    for ((x, mixed), sum) in own.rows().into_iter().zip(mixed.rows()).zip(a.sum_axis(Axis(1))) {
+        Zip::from(&mut *out).and(x).and(mixed).for_each(|out, x, mixed| *out += x * (0.5 * sum * x - mixed));
+    }
+    for (x, sum) in other.rows().into_iter().zip(a.sum_axis(Axis(0))) {
+        Zip::from(&mut *out).and(x).for_each(|out, x| *out += 0.5 * sum * x * x);
+    }
+}
+
+/// The same from stored cells: those of the other row for each pair.
+fn add_sparse(
+    out: &mut Array1<f64>,
+    a: ArrayView2<f64>,
+    x: &SparseRows,
+    own: Range<usize>,
+    other: Range<usize>,
+) {
+    let mut add_squares = |rows: Range<usize>, sums: Array1<f64>| {
+        for (i, sum) in rows.zip(sums) {
+            let (columns, values) = x.row(i);
+            columns.iter().zip(values).for_each(|(&f, v)| out[f as usize] += 0.5 * sum * v * v);
+        }
+    };
+    add_squares(own.clone(), a.sum_axis(Axis(1)));
+    add_squares(other.clone(), a.sum_axis(Axis(0)));
+    let mut here = vec![0.0; out.len()];
+    for (i, a) in own.zip(a.rows()) {
+        let (columns, values) = x.row(i);
+        columns.iter().zip(values).for_each(|(&f, v)| here[f as usize] = *v);
+        for (j, a) in other.clone().zip(a) {
+            let (columns, values) = x.row(j);
+            columns.iter().zip(values).for_each(|(&f, v)| out[f as usize] -= a * here[f as usize] * v);
+        }
+        columns.iter().for_each(|&f| here[f as usize] = 0.0);
     }
 }
 
@@ -146,5 +200,30 @@ mod tests {
         assert!((diagonal.value(&u) - expected).abs() < 1e-13);
         // A weight of zero is the edge of what is allowed, so differences are taken inside.
         assert!(gradient_error(&diagonal, &(u + 0.3), 1e-5) < 1e-8);
+    }
+
+    #[test]
+    fn stored_cells_are_enough() {
+        let (x, y) = example(300, 5, 2);
+        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+        for row in x.rows() {
+            for (f, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                column.push(f as u32);
+                value.push(v);
+            }
+            start.push(value.len());
+        }
+        let sparse: Rows = SparseRows::new(5, start, column, value).unwrap().into();
+        let dense: Rows = x.into();
+        // With a weight of zero, whose column is not looked at for distances but has a derivative.
+        let u = ndarray::array![[0.5], [0.0], [1.2], [0.0], [0.1]];
+        let both = [&dense, &sparse].map(|rows| {
+            let mut gradient = Array2::zeros(u.raw_dim());
+            (Diagonal::new(rows, &y).value_and_gradient(&u, &mut gradient), gradient)
+        });
+        // Sums of 300^2 numbers of order one, divided by their number.
+        assert!((both[0].0 - both[1].0).abs() < 1e-13);
+        assert!(both[0].1.iter().zip(&both[1].1).all(|(a, b)| (a - b).abs() < 1e-13), "{both:?}");
+        assert!(both[0].1[[1, 0]] != 0.0);
     }
 }

@@ -104,7 +104,8 @@ pub struct Hsfs {
     pub diagonal: Option<bool>,
     /// The target's kernel.
     pub target_kernel: TargetKernel,
-    /// The kernel's width in the units of a column; none is the median difference of a typical column.
+    /// The kernel's width in the units of a column; none is the median difference of a typical column, equal
+    /// values left out, but no more than rows differ in the column that varies most.
     pub width: Option<f64>,
     /// The radius $\tau$ of the constrained form; with a wanted number of columns it must be left out.
     pub radius: Option<f64>,

@@ -452,8 +452,11 @@ fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
 }
 
 /// The width at which a typical pair of rows differs by one in a typical column: the median over columns of the median
-/// difference, equal values left out.
+/// difference, equal values left out; but no more than rows differ in the column that varies most. In columns that are zero for most
+/// rows the few differences are large beside the spread, and a kernel as wide as these would see little else than sums.
 fn median_width(x: &Rows, ctx: &Context) -> f64 {
+    let (_, spread) = x.moments();
+    let most = std::f64::consts::SQRT_2 * spread.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     let columns = Rng::stream(ctx.seed, "HSFS width").sample(x.d(), SAMPLE);
     let sample: Vec<usize> = Rng::stream(ctx.seed, "HSFS rows").sample(x.n(), SAMPLE);
     let x = x.take_rows(&sample).take_columns(&columns).into_dense();
@@ -469,7 +472,7 @@ fn median_width(x: &Rows, ctx: &Context) -> f64 {
         middle(&mut differences)
     };
     let mut medians: Vec<f64> = x.columns().into_iter().filter_map(of_column).collect();
-    middle(&mut medians).unwrap_or(1.0)
+    middle(&mut medians).unwrap_or(1.0).min(most)
 }
 
 /// Refuses columns whose distances are no numbers.
