@@ -41,7 +41,7 @@ THREADS = os.cpu_count() or 1
 
 
 def best_of(repeats: int, work: Callable[[], object]) -> float:
-    """The shortest wall time in seconds. Work of milliseconds is repeated for half a second: five would be luck."""
+    """The shortest wall time in seconds; work of milliseconds is repeated for half a second."""
     times: list[float] = []
     while len(times) < repeats or sum(times) < 0.5:
         start = time.perf_counter()
