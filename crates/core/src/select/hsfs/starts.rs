@@ -33,6 +33,8 @@ const CHUNK: usize = 4096;
 /// Columns up to which all are tried together, and rows of the sample for it; beyond, products of a round.
 const TOGETHER: (usize, usize) = (4000, 1000);
 const TOGETHER_WORK: f64 = 5e9;
+/// Exponentials that columns may take which join one after the other; more columns than that allows do not join.
+const GROWTH_WORK: f64 = 2e10;
 
 /// Sets of columns to start from, best first in each.
 pub(super) struct Starts {
@@ -72,8 +74,9 @@ impl Starts {
             let mut left = joint_elimination(&x, &y, 0.1, ctx)?;
             left.truncate(wanted);
             sets.push(left);
-            if problem.is_diagonal() {
-                sets.push(joint_growth(&x, &y, wanted, ctx)?);
+            let steps = (GROWTH_WORK / exponentials_of_a_step(&x)) as usize;
+            if problem.is_diagonal() && steps > 0 {
+                sets.push(joint_growth(&x, &y, wanted.min(steps), ctx)?);
             }
         }
         // The same columns need not be tried twice.
@@ -205,6 +208,15 @@ fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<u
         out.extend([candidates[a], candidates[b]]);
     }
     out
+}
+
+/// Exponentials of one step of forward search.
+fn exponentials_of_a_step(x: &Rows) -> f64 {
+    let cells = match x {
+        Rows::Dense(x) => 0.5 * x.len() as f64,
+        Rows::Sparse(x) => x.n_stored() as f64,
+    };
+    cells.max(1.0) * x.n() as f64
 }
 
 /// A sample of rows in units of the kernel's width, and their target.
