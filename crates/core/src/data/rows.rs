@@ -43,6 +43,22 @@ impl TryFrom<Unchecked> for SparseRows {
     }
 }
 
+#[cfg(test)]
+impl SparseRows {
+    /// The cells that are not zero.
+    pub(crate) fn of(x: &Array2<f64>) -> Self {
+        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+        for row in x.rows() {
+            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                column.push(j as u32);
+                value.push(v);
+            }
+            start.push(column.len());
+        }
+        Self::new(x.ncols(), start, column, value).expect("cells in order")
+    }
+}
+
 impl SparseRows {
     /// Checks and takes the three arrays. Columns must rise strictly within a row.
     pub fn new(n_columns: usize, start: Vec<usize>, column: Vec<u32>, value: Vec<f64>) -> Result<Self> {

@@ -561,15 +561,7 @@ pub(super) mod tests {
     }
 
     pub fn sparse(x: &Array2<f64>) -> Rows {
-        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
-        for row in x.rows() {
-            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                column.push(j as u32);
-                value.push(v);
-            }
-            start.push(column.len());
-        }
-        SparseRows::new(x.ncols(), start, column, value).unwrap().into()
+        SparseRows::of(x).into()
     }
 
     #[test]

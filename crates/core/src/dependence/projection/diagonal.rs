@@ -205,15 +205,7 @@ mod tests {
     #[test]
     fn stored_cells_are_enough() {
         let (x, y) = example(300, 5, 2);
-        let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
-        for row in x.rows() {
-            for (f, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                column.push(f as u32);
-                value.push(v);
-            }
-            start.push(value.len());
-        }
-        let sparse: Rows = SparseRows::new(5, start, column, value).unwrap().into();
+        let sparse: Rows = SparseRows::of(&x).into();
         let dense: Rows = x.into();
         // With a weight of zero, whose column is not looked at for distances but has a derivative.
         let u = ndarray::array![[0.5], [0.0], [1.2], [0.0], [0.1]];

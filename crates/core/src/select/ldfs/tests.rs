@@ -138,15 +138,7 @@ fn sparse_rows_give_what_dense_ones_give() {
         .map(|r| usize::from(r[3] + r[8] > r[5] + 0.4) + usize::from(r[20] > 1.0))
         .collect();
     let dense = Dataset::labelled(x.clone(), codes).unwrap();
-    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
-    for row in x.rows() {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            column.push(j as u32);
-            value.push(v);
-        }
-        start.push(column.len());
-    }
-    let sparse = dense.with_x(SparseRows::new(30, start, column, value).unwrap()).unwrap();
+    let sparse = dense.with_x(SparseRows::of(&x)).unwrap();
     for form in FORMS {
         for wanted in [Wanted::OwnRule, Wanted::Count(4)] {
             let (a, b) = (select(&with(form), &dense, wanted), select(&with(form), &sparse, wanted));
