@@ -21,8 +21,8 @@ const AT_LEAST: usize = 4;
 /// Rows up to which starts and sets are compared by all; of more, by a sample.
 const ROWS: usize = 1000;
 /// How well each start is solved before the better ones go on, and how many do.
-const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12 };
-const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40 };
+const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };
+const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40, rounds: 3 };
 const GO_ON: usize = 3;
 /// Where the answer is the solution at one radius: random starts besides, starts that go on, and those that go on to the end.
 const MORE_DRAWS: usize = 16;

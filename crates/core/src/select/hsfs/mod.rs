@@ -191,7 +191,7 @@ impl Hsfs {
     }
 
     fn effort(&self) -> Effort {
-        Effort { tolerance: self.tol, max_iterations: self.max_iter }
+        Effort::whole(self.tol, self.max_iter)
     }
 
     /// The data without constant columns.

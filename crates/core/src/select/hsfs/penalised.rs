@@ -20,7 +20,7 @@ const MOST: usize = 80;
 /// Columns of a set to start from.
 const SET: usize = 4;
 /// How well a start is solved before the best is chosen.
-const ROUGH: Effort = Effort { tolerance: 1e-4, max_iterations: 60 };
+const ROUGH: Effort = Effort::whole(1e-4, 60);
 
 /// The path, up to the collapse.
 pub(super) struct Path {

@@ -26,8 +26,6 @@ const WIDE_DIAGONAL: usize = 256;
 const LET_IN_DIAGONAL: usize = 64;
 /// Sparse columns up to which a part of them is filled.
 const FILLED: usize = 4 * LET_IN;
-/// Times that columns are let in.
-const ROUNDS: usize = 20;
 /// Columns whose typical difference sets the width, at most.
 const SAMPLE: usize = 200;
 
@@ -35,7 +33,16 @@ const SAMPLE: usize = 200;
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     pub tolerance: f64,
+    /// Steps, of wide data in every round.
     pub max_iterations: usize,
+    /// Times that columns of wide data are let in.
+    pub rounds: usize,
+}
+
+impl Effort {
+    pub const fn whole(tolerance: f64, max_iterations: usize) -> Self {
+        Self { tolerance, max_iterations, rounds: 20 }
+    }
 }
 
 /// The problem over some columns.
@@ -247,9 +254,12 @@ impl<'a> Problem<'a> {
     pub fn drawn(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
         let shape = (self.d(), self.directions);
         if self.is_diagonal() {
-            return Array2::from_shape_simple_fn(shape, || {
-                scale * self.unit * rng.uniform() / shape.0 as f64
-            });
+            // No more than are solved for at once: whatever has a weight takes part in every step.
+            let columns = rng.sample(self.d(), WIDE_DIAGONAL);
+            let each = scale * self.unit / columns.len() as f64;
+            let mut w = Array2::zeros(shape);
+            columns.iter().for_each(|&j| w[[j, 0]] = each * rng.uniform());
+            return w;
         }
         let each = scale * self.unit / (shape.0 as f64).sqrt();
         Array2::from_shape_simple_fn(shape, || each * rng.normal())
@@ -274,7 +284,7 @@ impl<'a> Problem<'a> {
         let end = if self.d() <= wide {
             self.in_units(|criterion| spectral.minimise(criterion, hold, start, ctx))?
         } else {
-            self.solve_wide(start, hold, spectral, ctx)?
+            self.solve_wide(start, hold, spectral, effort.rounds, ctx)?
         };
         Ok(Minimum { w: end.w * scale, ..end })
     }
@@ -284,6 +294,7 @@ impl<'a> Problem<'a> {
         start: Array2<f64>,
         hold: Hold,
         spectral: Spectral,
+        rounds: usize,
         ctx: &Context,
     ) -> Result<Minimum> {
         let let_in = if self.is_diagonal() { LET_IN_DIAGONAL } else { LET_IN };
@@ -293,7 +304,7 @@ impl<'a> Problem<'a> {
             let mut here = at(start)?;
             let mut gradient = Array2::zeros(here.w.dim());
             let (mut iterations, mut stop) = (0, Stop::MaxIterations);
-            for _ in 0..ROUNDS {
+            for _ in 0..rounds {
                 criterion.value_and_gradient(&here.w, &mut gradient);
                 let gains = self.sizes_of(&gradient);
                 let inside = |j: usize| here.w.row(j).iter().any(|w| *w != 0.0);

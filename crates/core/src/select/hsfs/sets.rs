@@ -15,9 +15,9 @@ use std::collections::BTreeMap;
 
 /// How well sets are solved, how many have that look, and from how many random starts besides.
 const LOOKS: [(Effort, usize, usize); 3] = [
-    (Effort { tolerance: 1e-4, max_iterations: 12 }, usize::MAX, 0),
-    (Effort { tolerance: 1e-4, max_iterations: 40 }, 16, 1),
-    (Effort { tolerance: 1e-5, max_iterations: 100 }, 6, 4),
+    (Effort::whole(1e-4, 12), usize::MAX, 0),
+    (Effort::whole(1e-4, 40), 16, 1),
+    (Effort::whole(1e-5, 100), 6, 4),
 ];
 /// Sets that are solved over all rows, where they were compared by a sample.
 const LAST: usize = 2;

@@ -280,7 +280,7 @@ fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
         assert!(problem.among(&some).x().is_sparse() && !problem.among(&[0, 7]).x().is_sparse());
         for (tolerance, max_iterations) in [(1e-5, 300), (1e-5, 1), (1e-14, 2)] {
             for radius in [0.5, 400.0] {
-                let effort = Effort { tolerance, max_iterations };
+                let effort = Effort::whole(tolerance, max_iterations);
                 let start = problem.drawn(&mut Rng::new(1), 1.0);
                 let end = problem.solve(start, radius * problem.unit, effort, &ctx).unwrap();
                 assert_eq!(end.stop == Stop::Tolerance, end.optimality <= tolerance, "{:?}", end.stop);
