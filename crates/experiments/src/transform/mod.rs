@@ -2,6 +2,7 @@
 
 pub mod cost;
 pub mod errors;
+pub mod fresh;
 
 use crate::ledger::Ledger;
 use crate::paper::{Paper, Settings};
@@ -15,6 +16,7 @@ pub const REFERENCE: &str = "Masaeli, Fung and Dy, *From transformation-based di
 pub fn run(settings: &Settings, ctx: &Context) -> Result<Vec<Section>> {
     let mut ledger = Ledger::open(Paper::Transform, settings, ctx)?;
     let mut sections = errors::run(&mut ledger, settings, ctx)?;
+    sections.push(fresh::run(settings, ctx)?);
     sections.push(cost::run(&mut ledger, settings, ctx)?);
     ledger.finish()?;
     Ok(sections)
