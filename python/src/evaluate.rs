@@ -121,7 +121,7 @@ pub fn compare_page(
     let journal = Journal::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;
     let summary = Summary::of(&journal, &labels, &counts, measure);
-    Ok(kernsift_report::compare_page(&journal, &summary, title))
+    Ok(kernsift_report::compare_page(&journal, &summary, title, again))
 }
 
 /// Writes text to a file that is never there in part.

@@ -20,6 +20,28 @@ pub struct Loaded {
     pub prepared: Prepared,
     /// The target's column as it stood in the table, for output.
     pub target: Option<Column>,
+    /// Empty cells of the table, and what became of them.
+    pub gaps: usize,
+    fate: Missing,
+}
+
+impl Loaded {
+    /// The rows as the table counts them, from 1, the header left out.
+    pub fn counted_rows(&self) -> Vec<usize> {
+        self.prepared.rows.iter().map(|row| row + 1).collect()
+    }
+
+    /// What was done about empty cells, if there were any.
+    pub fn empty_cells(&self) -> Option<String> {
+        let done = match self.fate {
+            Missing::Error => "",
+            Missing::Drop => ": their rows were left out",
+            Missing::Mean => ": filled with the column's mean",
+            Missing::Median => ": filled with the column's median",
+            Missing::Keep => ": left empty",
+        };
+        (self.gaps > 0).then(|| format!("{}{done}", self.gaps))
+    }
 }
 
 /// Reads a file or a built-in set, and passes on what the reader has to say.
@@ -102,7 +124,13 @@ fn prepare(
     prepared.notes.iter().for_each(|note| console.inform(note));
     let target =
         prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
-    Ok(Loaded { name: args.data.clone(), prepared, target })
+    let gaps = match table {
+        Table::Columns(columns) => {
+            columns.iter().map(|c| (0..c.len()).filter(|&row| c.is_missing(row)).count()).sum()
+        }
+        Table::Sparse { .. } => 0,
+    };
+    Ok(Loaded { name: args.data.clone(), prepared, target, gaps, fate: missing })
 }
 
 /// Refuses places for results that cannot be written to, or that something is read from, before

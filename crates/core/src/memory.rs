@@ -89,6 +89,18 @@ impl Drop for Meter {
     }
 }
 
+/// Does work, and counts the most bytes that this thread and those of its pool held at once meanwhile.
+pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
+    let meter = Meter::new();
+    let attach = |on: bool| if on { meter.attach() } else { meter.detach() };
+    attach(true);
+    rayon::broadcast(|_| attach(true));
+    let done = work();
+    rayon::broadcast(|_| attach(false));
+    attach(false);
+    (done, meter.peak())
+}
+
 fn count(bytes: i64) {
     // A thread that is being taken down has no thread-locals any more.
     if let Ok(Some(account)) = ACCOUNT.try_with(Cell::get) {

@@ -81,7 +81,8 @@ impl Up {
             // All alike: a little room on both sides.
             (low, high) = ((low - 0.01).max(bounds.0), (high + 0.01).min(bounds.1));
         }
-        let step = step_for((high - low) / 5.0);
+        // No finer than a tenth of a per cent.
+        let step = step_for(((high - low) / 5.0).max(0.001));
         // Down to a tick, rounded a little so that 0.3 / 0.1 is 3; up no further than needed.
         low = (low / step + 1e-9).floor() * step;
         Self { low, high, step, bottom, top, cut }
@@ -111,9 +112,9 @@ impl Up {
     }
 }
 
-/// The nearest of 1, 2, 5, 10, ... that is not less, at least a tenth of a per cent.
-fn step_for(rough: f64) -> f64 {
-    let power = 10f64.powf(rough.max(0.001).log10().floor());
+/// The nearest of 1, 2, 5, 10, ... times a power of ten that is not less.
+pub fn step_for(rough: f64) -> f64 {
+    let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&step| step >= 0.999 * rough).unwrap_or(power)
 }
 

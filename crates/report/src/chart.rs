@@ -54,10 +54,12 @@ struct Chart<'a> {
     bottom: f64,
     /// How far lines are moved aside so that their bars do not cover each other.
     aside: f64,
+    /// The number of features that was chosen, if one was.
+    chosen: Option<usize>,
 }
 
-/// Draws a summary of data with this many columns.
-pub fn chart(summary: &Summary, columns: usize) -> Drawn {
+/// Draws a summary of data with this many columns, and marks the number of features that was chosen.
+pub fn chart(summary: &Summary, columns: usize, chosen: Option<usize>) -> Drawn {
     let labels = drawn(summary).map(|(_, method)| method.label.chars().count());
     let longest = labels.chain([14]).max().unwrap_or(0).min(LABEL);
     let right = WIDTH - 44.0 - CHARACTER * longest as f64;
@@ -75,7 +77,7 @@ pub fn chart(summary: &Summary, columns: usize) -> Drawn {
     let most = if single { 60.0 } else { 7.0 };
     let aside = if spreads || single { (0.6 * across.least_gap() / lines).min(most) } else { 0.0 };
     let up = Up::new(&values, bounds, bottom - 8.0, TOP + 8.0);
-    let chart = Chart { summary, columns, across, up, right, bottom, aside };
+    let chart = Chart { summary, columns, across, up, right, bottom, aside, chosen };
     let cut = summary.measure == Measure::R2 && chart.up.cut;
     Drawn { svg: chart.draw(), cut }
 }
@@ -94,6 +96,14 @@ impl Chart<'_> {
             self.bottom - TOP,
         );
         svg += &self.grid();
+        if let Some(k) = self.chosen.filter(|k| self.summary.counts.contains(k)) {
+            let (x, bottom) = (self.across.at(k), self.bottom);
+            svg += &format!(
+                "<g class=\"stop\"><path d=\"M{x:.1} {bottom:.1}V{TOP}\"/><text x=\"{:.1}\" y=\"{:.1}\">chosen</text></g>\n",
+                x + 6.0,
+                bottom - 8.0
+            );
+        }
         let methods: Vec<(usize, &MethodSummary)> = drawn(self.summary).collect();
         let mut wanted: Vec<f64> = methods.iter().map(|(_, m)| self.end(m).1).collect();
         wanted.extend(self.summary.all_columns.map(|cell| self.up.within(cell.mean)));

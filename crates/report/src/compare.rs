@@ -2,46 +2,39 @@
 
 use crate::chart::{self, chart};
 use crate::html::escape;
+use crate::page::Page;
 use crate::{features, tables, words};
 use kernsift::evaluate::{Journal, Measure, Run, Summary};
 
-const STYLE: &str = include_str!("style.css");
-
 /// One self-contained page about a comparison: what was compared on what, the scores drawn and in a table with
-/// marks, what it cost, which columns were kept, what failed, and how to read it.
+/// marks, what it cost, which columns were kept, what failed, how to read it, and how to do it again.
 ///
-/// It shows the methods and numbers of features of the summary, whatever else the journal holds.
-pub fn compare_page(journal: &Journal, summary: &Summary, title: &str) -> String {
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <meta name=\"color-scheme\" content=\"light dark\"/>\n<title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<header>\n<h1>{}</h1>\n",
-        escape(title),
-        escape(title)
-    );
+/// It shows the methods and numbers of features of the summary, whatever else the journal holds. `again` is the command or the
+/// code that makes it.
+pub fn compare_page(journal: &Journal, summary: &Summary, title: &str, again: &str) -> String {
     let columns = journal.run().map_or(0, |run| run.fingerprint.columns);
-    page += &headline(summary, columns);
-    page += "</header>\n";
+    let mut page = Page::new(title, &headline(summary, columns));
     if let Some(run) = journal.run() {
-        page += &facts(run, summary.measure);
+        page.facts(&facts(run, summary.measure));
     }
-    page += &section("scores", "Score against number of features", &scores(summary, columns));
-    page += &section("costs", "Cost", &tables::costs(summary));
+    page.section("scores", "Score against number of features", &scores(summary, columns));
+    page.section("costs", "Cost", &tables::costs(summary));
     if let Some(kept) = kept(journal, summary) {
-        page += &section("kept", "Which columns were kept", &kept);
+        page.section("kept", "Which columns were kept", &kept);
     }
     if let Some(failures) = tables::failures(summary) {
-        page += &section("failures", "What failed", &failures);
+        page.section("failures", "What failed", &failures);
     }
-    page += &section("reading", "How to read this", &reading(summary));
-    page += &settings(journal, summary);
-    page += &footer(journal.run());
-    page + "</main>\n</body>\n</html>\n"
-}
-
-fn section(id: &str, title: &str, content: &str) -> String {
-    format!("<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{content}</section>\n")
+    page.section("reading", "How to read this", &reading(summary));
+    page.again(again);
+    let shown = |label: &str| summary.methods.iter().any(|method| method.label == label);
+    page.settings(
+        journal
+            .methods()
+            .filter(|(label, _)| shown(label))
+            .map(|(label, method)| (label, serde_json::to_string(method).unwrap_or_default())),
+    );
+    page.finish(&journal.run().map_or(String::new(), footer))
 }
 
 /// The answer in a sentence.
@@ -53,13 +46,13 @@ fn headline(summary: &Summary, columns: usize) -> String {
     });
     let best = bests.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some((_, k, method, cell)) = best else {
-        return "<p class=\"lede\">No method could be judged.</p>\n".into();
+        return "No method could be judged.".into();
     };
     let all = summary.all_columns.map_or(String::new(), |cell| {
         format!(" All {columns} columns together: <span>{} %</span>.", words::mean_and_sd(&cell))
     });
     format!(
-        "<p class=\"lede\">{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}</p>\n",
+        "{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}",
         words::best(summary.measure),
         words::mean_and_sd(&cell),
         escape(&method.label),
@@ -67,7 +60,7 @@ fn headline(summary: &Summary, columns: usize) -> String {
     )
 }
 
-fn facts(run: &Run, measure: Measure) -> String {
+fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         (
             "Data",
@@ -85,15 +78,11 @@ fn facts(run: &Run, measure: Measure) -> String {
     ];
     facts.extend(run.filled.map(|fill| ("Empty cells", words::filling(fill).to_owned())));
     facts.push(("Seed", run.seed.to_string()));
-    let rows: String = facts
-        .iter()
-        .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(value)))
-        .collect();
-    format!("<dl class=\"facts\">\n{rows}</dl>\n")
+    facts
 }
 
 fn scores(summary: &Summary, columns: usize) -> String {
-    let drawn = chart(summary, columns);
+    let drawn = chart(summary, columns, None);
     let mut caption =
         format!("{} is better. ", if summary.measure.larger_is_better() { "Higher" } else { "Lower" });
     caption += if chart::shows_spread(summary) {
@@ -161,32 +150,9 @@ fn reading(summary: &Summary) -> String {
     )
 }
 
-/// What each method was set to, for who wants to do it again.
-fn settings(journal: &Journal, summary: &Summary) -> String {
-    let shown = |label: &str| summary.methods.iter().any(|method| method.label == label);
-    let rows: String = journal
-        .methods()
-        .filter(|(label, _)| shown(label))
-        .map(|(label, method)| {
-            let json = serde_json::to_string(method).unwrap_or_default();
-            format!("<dt>{}</dt><dd><code>{}</code></dd>\n", escape(label), escape(&json))
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
+fn footer(run: &Run) -> String {
     format!(
-        "<details><summary>Settings of every method</summary>\n<dl class=\"settings\">\n{rows}</dl>\n</details>\n"
+        "kernsift {} · fingerprint of the data {} · record format {}",
+        run.version, run.fingerprint.checksum, run.format
     )
-}
-
-fn footer(run: Option<&Run>) -> String {
-    run.map_or(String::new(), |run| {
-        format!(
-            "<footer>kernsift {} · fingerprint of the data {} · record format {}</footer>\n",
-            escape(&run.version),
-            escape(&run.fingerprint.checksum),
-            run.format
-        )
-    })
 }

@@ -5,6 +5,8 @@ use crate::words;
 use kernsift::evaluate::{Journal, Record, Summary};
 use std::collections::BTreeMap;
 
+/// What all columns together are called in a record.
+const ALL_COLUMNS: &str = "all-columns";
 /// Columns shown per method.
 const ROWS: usize = 10;
 /// Numbers of features shown.
@@ -18,6 +20,14 @@ pub fn cards(journal: &Journal, summary: &Summary) -> Option<String> {
     let cards: String =
         summary.methods.iter().filter_map(|method| card(journal, &method.label, &shown)).collect();
     (!cards.is_empty()).then(|| format!("<div class=\"cards\">\n{cards}</div>\n"))
+}
+
+/// The share of splits in which each column was kept, with this many features; none where nothing is known. For records
+/// of one method.
+pub fn shares(journal: &Journal, k: usize) -> Option<BTreeMap<&str, f64>> {
+    let records: Vec<&Record> = journal.results().filter(|record| record.method != ALL_COLUMNS).collect();
+    let kept = Kept::of(&records, k);
+    (kept.splits > 0).then(|| kept.times.keys().map(|name| (*name, kept.share(name))).collect())
 }
 
 /// Methods that keep directions of kernel space.

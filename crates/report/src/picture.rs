@@ -2,7 +2,7 @@
 //!
 //! It is one SVG file that needs nothing else and follows the reader's choice of light or dark.
 
-use crate::axis::spread;
+use crate::axis::{spread, step_for};
 use crate::chart::{COLOURS, DASHES, marker, marker_class};
 use crate::html::{escape, shortened};
 use serde::Serialize;
@@ -112,9 +112,7 @@ impl Scale {
             return Self { low: ticks[0], high: ticks[ticks.len() - 1], ticks, logarithmic };
         }
         let rough = ((high - low) / 5.0).max(1e-9);
-        let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|s| *s >= 0.999 * rough);
-        let step = step.unwrap_or(power);
+        let step = step_for(rough);
         // A little rounding, so that 0.3 / 0.1 is 3.
         let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step + 1e-9).floor() as i64);
         let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|i| i as f64 * step).collect();

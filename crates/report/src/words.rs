@@ -1,6 +1,7 @@
 //! Numbers and settings as people write them.
 
-use kernsift::data::{Fill, Splits};
+use crate::html::shortened;
+use kernsift::data::{Fill, Splits, Target};
 use kernsift::evaluate::{Cell, JUDGES, Judge, Measure, Run};
 use serde_json::Value;
 
@@ -55,6 +56,20 @@ pub fn is_worse(cell: &Cell) -> bool {
     !cell.best && cell.p.is_some_and(|p| p < LEVEL)
 }
 
+/// A number with four digits that matter.
+pub fn number(value: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    let digits = value.abs().log10().floor();
+    let text = if (-4.0..6.0).contains(&digits) {
+        format!("{value:.*}", (3.0 - digits).max(0.0) as usize)
+    } else {
+        format!("{value:.3e}")
+    };
+    text.replace('-', "−")
+}
+
 /// Seconds with three digits that matter.
 pub fn seconds(value: f64) -> String {
     match value {
@@ -70,6 +85,36 @@ pub fn seconds(value: f64) -> String {
 /// "1 row", "2 rows".
 pub fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A target in words.
+pub fn target(target: &Target) -> String {
+    match target {
+        Target::Classes(classes) => counted_classes(classes.n_present()),
+        Target::Continuous(_) => "a number".into(),
+        Target::None => "none".into(),
+    }
+}
+
+fn counted_classes(n: usize) -> String {
+    format!("{n} class{}", if n == 1 { "" } else { "es" })
+}
+
+/// Names in a row, the last after an "and", at most so many.
+pub fn listed(names: &[&str], most: usize) -> String {
+    let shown: Vec<String> = names.iter().take(most).map(|name| shortened(name, 30)).collect();
+    let shown: Vec<String> = shown.into_iter().map(|name| format!("<b>{name}</b>")).collect();
+    match (names.len().saturating_sub(most), shown.as_slice()) {
+        (0, [one]) => one.clone(),
+        (0, [first @ .., last]) => format!("{} and {last}", first.join(", ")),
+        (more, all) => format!("{} and {more} more", all.join(", ")),
+    }
+}
+
+/// The same with a capital first.
+pub fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// How rows were split.
@@ -189,6 +234,14 @@ mod tests {
             ["< 0.001", "0.0023", "0.500", "3.25", "59.3", "12346"]
         );
         assert_eq!([0.0001, 0.04].map(p_value), ["p < 0.001", "p 0.040"]);
+        assert_eq!([0.0, -0.06123, 98765.0, 3.2e11].map(number), ["0", "−0.06123", "98765", "3.200e11"]);
+    }
+
+    #[test]
+    fn names_in_a_row() {
+        assert_eq!(listed(&["a"], 3), "<b>a</b>");
+        assert_eq!(listed(&["a", "<b>"], 3), "<b>a</b> and <b>&lt;b&gt;</b>");
+        assert_eq!(listed(&["a", "b", "c", "d"], 2), "<b>a</b>, <b>b</b> and 2 more");
     }
 
     #[test]

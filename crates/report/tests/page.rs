@@ -90,7 +90,7 @@ fn record(
 
 fn page(journal: &Journal, methods: &[&str], counts: &[usize], measure: Measure) -> String {
     let labels: Vec<String> = methods.iter().map(|&label| label.to_owned()).collect();
-    compare_page(journal, &Summary::of(journal, &labels, counts, measure), "A title")
+    compare_page(journal, &Summary::of(journal, &labels, counts, measure), "A title", "")
 }
 
 fn compare(methods: &[&str], counts: &[usize]) -> Compare {
@@ -113,7 +113,7 @@ fn a_page_says_what_was_compared_and_what_came_out() {
     compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut journal, &Context::default()).unwrap();
     let labels = methods.map(str::to_owned);
     let summary = Summary::of(&journal, &labels, &[1, 2, 4], Measure::Error);
-    let page = compare_page(&journal, &summary, "Wine");
+    let page = compare_page(&journal, &summary, "Wine", "kernsift compare");
     let document = parsed(&page);
     assert_eq!(text(one(&document, "h1", "")), "Wine");
     let facts = text(one(&document, "dl", "facts"));
@@ -219,7 +219,7 @@ fn hostile_names_stay_text() {
     compare.run(&data, hostile[0], &mut journal, &Context::default()).unwrap();
     let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
     let summary = Summary::of(&journal, &labels, &[1, 3, 6], Measure::Error);
-    let page = compare_page(&journal, &summary, hostile[4]);
+    let page = compare_page(&journal, &summary, hostile[4], hostile[4]);
     let document = parsed(&page);
     assert!(all(&document, "script", "").is_empty() && all(&document, "img", "").is_empty());
     assert_eq!(all(&document, "style", "").len(), 1);

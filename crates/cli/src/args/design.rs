@@ -34,6 +34,9 @@ pub struct DesignArgs {
     /// Save the kernel for `kernsift apply` and `kernsift basis --kernel-file`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Write a page to look at: columns, kernels, margins of the triples
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print a JSON record instead of tables
     #[arg(long)]
     pub json: bool,

@@ -130,6 +130,9 @@ pub struct BasisArgs {
     /// Save the map for `kernsift apply`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Write a page to look at: residual curve, a map of the rows
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Print a JSON record instead of a table
     #[arg(long)]
     pub json: bool,

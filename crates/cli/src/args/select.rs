@@ -41,6 +41,12 @@ pub struct SelectArgs {
     /// .tsv, also with .gz)
     #[arg(long, value_name = "FILE")]
     pub path: Option<PathBuf>,
+    /// Write a page to look at: columns, scores, error against number of columns, plots
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    /// --report: folds in which the choice is made anew and judged; 0 for none [default: 5]
+    #[arg(long, value_name = "N", requires = "report")]
+    pub folds: Option<usize>,
     /// Print a JSON record instead of a table
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,7 @@
 //! `kernsift basis`
 
 use super::kernel_file::LearnedKernel;
+use super::report::{self, asked, check_report, timed};
 use crate::args::BasisArgs;
 use crate::commands::options::{configure_basis, refuse, scaled};
 use crate::console::Console;
@@ -12,9 +13,9 @@ use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
+use kernsift_report::{Mapped, basis_page};
 use serde_json::json;
 use std::path::Path;
-use std::time::Instant;
 
 /// Learns a basis, prints what it is like, writes what was asked for.
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -29,6 +30,10 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     if let (Some(path), Some(file)) = (args.out.as_ref().or(args.save.as_ref()), &args.kernel_file) {
         keep_inputs(path, "the result", &[file])?;
     }
+    let others = [("--out", args.out.as_ref()), ("--save", args.save.as_ref())];
+    let inputs =
+        [Some(Path::new(&loaded.name)), args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
+    check_report(args.report.as_ref(), &inputs.into_iter().flatten().collect::<Vec<_>>(), &others)?;
     let (data, scaler) = match &kernel {
         Some(kernel) => {
             *method.kernel_mut() = kernel.choice();
@@ -36,12 +41,13 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         }
         None => scaled(&loaded.prepared.data, args.scale, console)?,
     };
-    let start = Instant::now();
-    if let Some(wanted) = args.options.width_for_dim {
-        set_width(&mut method, &data, wanted, ctx).map_err(typed)?;
-    }
-    let fit = method.fit(&data, ctx).map_err(typed)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (fit, took) = timed(|| {
+        if let Some(wanted) = args.options.width_for_dim {
+            set_width(&mut method, &data, wanted, ctx)?;
+        }
+        method.fit(&data, ctx)
+    });
+    let fit = fit.map_err(typed)?;
     let model = Model {
         names: data.names().to_vec(),
         recipe: Some(loaded.prepared.recipe.clone()),
@@ -57,15 +63,25 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     if let Some(path) = &args.save {
         model.save(path)?;
     }
-    if args.json {
-        let record = record(&loaded, &fit.map, model.scaler.is_some(), ctx, test_cost, seconds);
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
-    }
     let threshold = match &method {
         BasisMethod::Kobl(kobl) => threshold_curve(kobl, fit.map.summary()),
         _ => None,
     };
-    Ok(print(&page(&loaded, &fit.map, model.scaler.is_some(), test_cost, threshold.as_deref()))?)
+    let is_scaled = model.scaler.is_some();
+    if args.json {
+        let record = record(&loaded, &fit.map, is_scaled, ctx, test_cost, took.seconds);
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    } else {
+        print(&page(&loaded, &fit.map, is_scaled, test_cost, threshold.as_deref()))?;
+    }
+    if let Some(path) = &args.report {
+        let asked = asked(&loaded, (&args.method, &method), is_scaled, &took, ctx)?;
+        let mapped = Mapped { features: fit.features.view(), rows: &loaded.counted_rows() };
+        let data = &loaded.prepared.data;
+        let page = basis_page(&asked, data, &fit.map, &mapped, threshold.as_deref(), ctx)?;
+        report::write(path, &page, console)?;
+    }
+    Ok(())
 }
 
 /// Puts the options into the method, and refuses those that it does not have.

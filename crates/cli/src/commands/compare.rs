@@ -1,12 +1,12 @@
 //! `kernsift compare`
 
 use super::options::refuse;
+use super::report::{self, check_report};
 use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
 use crate::output::{number, percent, print, table};
-use kernsift::data::write::{check_place, write_atomic};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
@@ -33,7 +33,9 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
             keep_inputs(path, "--record", &[Path::new(&loaded.name)])?;
         }
     }
-    check_report(args, &loaded.name)?;
+    let costs = args.record.as_ref().map(|record| costs_beside(record));
+    let taken = [("--record", args.record.as_ref()), ("--record", costs.as_ref())];
+    check_report(args.report.as_ref(), &[Path::new(&loaded.name)], &taken)?;
     let measure = match args.score {
         None => Measure::for_target(data.target()),
         Some(ScoreArg::Error) => Measure::Error,
@@ -79,27 +81,10 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         print(&page(&loaded, &compare, &summary, console.is_verbose()))?;
     }
     if let Some(path) = &args.report {
-        let text = compare_page(&journal, &summary, &format!("Features of {}", loaded.name));
-        write_atomic(path, |out| out.write_all(text.as_bytes()))?;
-        console.inform(&format!("the page is {}", path.display()));
+        let title = format!("Features of {}", loaded.name);
+        report::write(path, &compare_page(&journal, &summary, &title, &report::command()), console)?;
     }
     Ok(())
-}
-
-/// Refuses a place for the page that cannot be written to, or that something else needs, before any work.
-fn check_report(args: &CompareArgs, data: &str) -> Result<(), Failure> {
-    let Some(path) = &args.report else { return Ok(()) };
-    keep_inputs(path, "--report", &[Path::new(data)])?;
-    // A new file has no real path yet, but its folder has.
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
-    };
-    let taken = args.record.iter().flat_map(|record| [record.clone(), costs_beside(record)]);
-    if taken.into_iter().any(|taken| place(&taken) == place(path)) {
-        return Err(Failure::Input("--report and --record need different files".into()));
-    }
-    Ok(check_place(path)?)
 }
 
 /// What is to be compared, from what was typed.

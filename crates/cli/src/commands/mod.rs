@@ -9,5 +9,6 @@ pub mod design;
 mod kernel_file;
 pub mod methods;
 mod options;
+mod report;
 pub mod reproduce;
 pub mod select;

@@ -6,6 +6,7 @@ mod feature_map;
 mod kgs;
 mod kobl;
 mod kpca;
+mod plane;
 mod width;
 
 pub use catalog::{BASES, BasisMethod};
@@ -14,6 +15,7 @@ pub use feature_map::{Basis, FeatureMap, Fitted, Summary};
 pub use kgs::Kgs;
 pub use kobl::{Kobl, Threshold, ThresholdFunction};
 pub use kpca::Kpca;
+pub use plane::{Plane, plane};
 pub use width::{Width, set_width_for_dim, width_for_dim};
 
 pub use crate::linalg::{FirstPivot, Pivoting};

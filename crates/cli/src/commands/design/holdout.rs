@@ -2,7 +2,7 @@
 
 use super::options::typed;
 use super::triples::Stated;
-use super::{Made, learn};
+use super::{Made, learn, margins_of};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::{Console, Rehearsal};
 use crate::failure::Failure;
@@ -36,6 +36,8 @@ pub struct Held {
     pub judged: Vec<Judged>,
     /// What was learned, where it was learned once; its penalties were chosen without what is held out.
     pub made: Option<Made>,
+    /// How much more like its near row than its far row the row of each triple to judge by is, by the learner that was asked for.
+    pub margins: Vec<f64>,
 }
 
 /// What is held out.
@@ -110,7 +112,7 @@ pub fn hold_out(
     let rehearsal = Rehearsal { console, aim: "held-out triples" };
     let ctx = Context { observer: &rehearsal, ..*ctx };
     let mut judged = vec![];
-    let mut made = None;
+    let (mut made, mut margins) = (None, vec![]);
     for (place, learner) in std::iter::once(method).chain(beside).enumerate() {
         let mut sum = Judged { method: learner.name().into(), accuracy: 0.0, columns: 0.0, converged: true };
         let mut failure = None;
@@ -119,6 +121,7 @@ pub fn hold_out(
                 Ok(own) => {
                     sum.add(&own, sides)?;
                     if place == 0 {
+                        margins.extend(margins_of(&own.learned, &sides.test, &sides.judge)?);
                         made = Some(own);
                     }
                 }
@@ -149,6 +152,7 @@ pub fn hold_out(
         straddling: all_sides.iter().map(|sides| sides.straddling).sum(),
         judged,
         made: made.filter(|_| all_sides.len() == 1),
+        margins,
     }))
 }
 

@@ -7,7 +7,8 @@ mod record;
 mod triples;
 
 use super::options::scaled;
-use crate::args::DesignArgs;
+use super::report::{self, asked, check_report, timed};
+use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{check_outputs, keep_inputs};
@@ -16,14 +17,14 @@ use holdout::{Held, hold_out};
 use kernsift::data::write::{check_table, write_table};
 use kernsift::data::{Dataset, Triplet};
 use kernsift::evaluate::scores::triplet_accuracy_of;
-use kernsift::kernel::pair_ranks;
+use kernsift::kernel::{pair_ranks, pair_values};
 use kernsift::learn::design::{Choice, Designed};
 use kernsift::learn::{KernelLearner, Learned, LearnerMethod, Status};
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
+use kernsift_report::{Design, design_page};
 use options::{beside, method, typed};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 use triples::{Stated, state};
 
 /// What was learned; kernel design has more to tell.
@@ -59,12 +60,13 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let stated = state(args, ctx, console)?;
     check_places(args, &stated)?;
     let (data, scaler) = scaled(&stated.loaded.prepared.data, args.scale, console)?;
-    let start = Instant::now();
-    let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
-    let settled = settled(&method, held.as_ref());
-    let made = learn(&settled, &data, &stated.triplets, stated.drawn, ctx);
-    let made = made.map_err(typed)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (both, took) = timed(|| -> Result<(Option<Held>, Made), Failure> {
+        let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
+        let settled = settled(&method, held.as_ref());
+        let made = learn(&settled, &data, &stated.triplets, stated.drawn, ctx).map_err(typed)?;
+        Ok((held, made))
+    });
+    let (held, made) = both?;
     console.clear();
     if let Some(warning) = warning(&made.learned, &method) {
         console.warn(warning);
@@ -76,13 +78,56 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         scaler,
         content: Content::Kernel(made.learned.clone()),
     };
+    let seconds = took.seconds;
     let result = Findings { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
     write(&result, &model, ctx)?;
     if args.json {
         let record = record::record(&result, ctx);
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    } else {
+        print(&page::page(&result, console.is_verbose()))?;
     }
-    Ok(print(&page::page(&result, console.is_verbose()))?)
+    if let Some(path) = &args.report {
+        let is_scaled = args.scale == ScaleArg::Standard;
+        let asked = asked(&stated.loaded, (&args.method, &method), is_scaled, &took, ctx)?;
+        let design = told(&result, &data)?;
+        report::write(path, &design_page(&asked, &stated.loaded.prepared.data, &design, ctx)?, console)?;
+    }
+    Ok(())
+}
+
+/// What was learned, as a page tells it.
+fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
+    let (learned, names) = (&result.made.learned, data.names());
+    let mut kernels = vec![];
+    if let Some(designed) = &result.made.designed {
+        let weighed = designed.bases.iter().zip(&designed.mixture.alpha).filter(|(_, alpha)| **alpha != 0.0);
+        kernels.extend(weighed.map(|(base, alpha)| {
+            let (column, kernel) = page::kernel_words(base, names);
+            (column, kernel, *alpha)
+        }));
+        kernels.sort_by(|a, b| b.2.total_cmp(&a.2));
+    }
+    let held = result.held.as_ref();
+    Ok(Design {
+        method: learned.method.clone(),
+        ending: learned.status.explain().to_owned(),
+        scores: learned.scores.clone(),
+        kernels,
+        candidates: result.made.designed.as_ref().map_or(0, |designed| designed.bases.len()),
+        margins: margins_of(learned, data, &result.stated.triplets)?,
+        held_out_margins: held.map_or(vec![], |held| held.margins.clone()),
+        judged: held.map_or(vec![], |held| {
+            held.judged.iter().map(|judged| (judged.method.clone(), judged.accuracy)).collect()
+        }),
+    })
+}
+
+/// How much more like its near row than its far row the row of each triple is.
+fn margins_of(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<Vec<f64>> {
+    let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
+    let values = pair_values(&learned.kernel, data.x(), &pairs)?;
+    Ok(values.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect())
 }
 
 /// Learns from triples; kernel design draws anew where it chooses penalties, if they were drawn.
@@ -151,12 +196,15 @@ fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Res
 fn check_places(args: &DesignArgs, stated: &Stated) -> Result<(), Failure> {
     let triplets = args.triplets.as_ref().map(|file| file.to_string_lossy().into_owned());
     check_outputs(&args.out, &args.save, &stated.loaded, &triplets)?;
+    let inputs: Vec<&Path> =
+        std::iter::once(Path::new(&stated.loaded.name)).chain(args.triplets.as_deref()).collect();
     if let Some(path) = &args.gram {
-        let inputs: Vec<&Path> =
-            std::iter::once(Path::new(&stated.loaded.name)).chain(args.triplets.as_deref()).collect();
         keep_inputs(path, "--gram", &inputs)?;
         check_table(path, &[])?;
     }
+    let others =
+        [("--out", args.out.as_ref()), ("--gram", args.gram.as_ref()), ("--save", args.save.as_ref())];
+    check_report(args.report.as_ref(), &inputs, &others)?;
     let places: [(&str, &Option<PathBuf>); 3] =
         [("--out", &args.out), ("--gram", &args.gram), ("--save", &args.save)];
     for (at, (option, path)) in places.iter().enumerate() {

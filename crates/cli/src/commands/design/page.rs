@@ -6,7 +6,7 @@ use crate::args::ScaleArg;
 use crate::input::describe_target;
 use crate::output::{bar, fact, number, table};
 use kernsift::Kernel;
-use kernsift::learn::design::{Designed, Mixture, Psd};
+use kernsift::learn::design::{Base, Designed, Mixture, Psd};
 use kernsift::learn::{Learned, LearnerMethod, Status};
 
 /// Lines of a table that are printed unless the user wants more.
@@ -175,10 +175,16 @@ fn kernels(designed: &Designed, names: &[String], everything: bool) -> String {
     let shown = if everything { kept.len() } else { kept.len().min(SHOWN) };
     let rows = kept[..shown].iter().map(|&p| {
         let base = &designed.bases[p];
-        let column = base.feature.map_or("all", |j| names[j].as_str());
-        vec![column.to_owned(), own_kernel(&base.kernel).describe(), number(alpha[p])]
+        let (column, kernel) = kernel_words(base, names);
+        vec![column, kernel, number(alpha[p])]
     });
     table(&["column", "kernel", "weight"], rows.collect(), &[2]) + &more(kept.len() - shown) + "\n"
+}
+
+/// The column that a kernel sees, and the kernel.
+pub fn kernel_words(base: &Base, names: &[String]) -> (String, String) {
+    let column = base.feature.map_or("all", |j| names[j].as_str());
+    (column.to_owned(), own_kernel(&base.kernel).describe())
 }
 
 /// The kernel of a column without the column.

@@ -1,20 +1,22 @@
 //! Selection among the columns of a table.
 
-use super::{SHOWN, configure, path, typed};
+use super::{SHOWN, check_places, configure, path, typed};
 use crate::args::{ScaleArg, SelectArgs, WeightsArg};
 use crate::commands::options::{kernel_options, kobl_options, refuse};
+use crate::commands::report::{self, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load};
+use crate::input::{Loaded, describe_target, keep_inputs, load};
 use crate::output::{bar, curve, number, print, table};
 use kernsift::data::write::write_table;
 use kernsift::data::{Dataset, Standardizer};
+use kernsift::evaluate::Method;
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Model, Selection, Selector};
+use kernsift_report::selection_page;
 use serde_json::json;
 use std::path::Path;
-use std::time::Instant;
 
 /// Ranks columns, prints them, writes what was asked for.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -22,20 +24,18 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     refuse_space(args)?;
     configure(&mut method, args)?;
     let loaded = load(&args.table, console)?;
-    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
+    check_places(args, &loaded)?;
     if let Some(file) = &args.path {
         keep_inputs(file, "--path", &[Path::new(&loaded.name)])?;
         path::check(file)?;
     }
-    let start = Instant::now();
     let data = &loaded.prepared.data;
     let wanted = args.k.unwrap_or_default();
-    let selection = match scaled(data, &method, args.scale)? {
+    let (selection, took) = timed(|| match scaled(data, &method, args.scale)? {
         Some(scaled) => method.select(&scaled, wanted, ctx),
         None => method.select(data, wanted, ctx),
-    };
+    });
     let selection = selection.map_err(typed)?;
-    let seconds = start.elapsed().as_secs_f64();
     console.clear();
     if let Some(path) = &args.out {
         let reduced = data.take_columns(selection.selected());
@@ -54,10 +54,29 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         model.save(path)?;
     }
     if args.json {
-        let record = record(&loaded, &selection, &method, args, ctx, seconds);
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+        let record = record(&loaded, &selection, &method, args, ctx, took.seconds);
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    } else {
+        print(&page(&loaded, &selection, &method, console.is_verbose()))?;
     }
-    Ok(print(&page(&loaded, &selection, &method, console.is_verbose()))?)
+    // Last: it takes longest, and nothing else is lost if it cannot be written.
+    if let Some(path) = &args.report {
+        let check = ToCheck {
+            table: &args.table,
+            loaded: &loaded,
+            method: Method::Columns(method.clone()),
+            label: &args.method,
+            kept: selection.n_selected,
+            most: data.d(),
+            scale: args.scale == ScaleArg::Standard,
+            folds: args.folds,
+        };
+        let checked = check.run(ctx, console)?;
+        let asked = asked(&loaded, (&args.method, &method), is_scaled(&method, args.scale), &took, ctx)?;
+        let page = selection_page(&asked, data, &selection, &checked.as_page_takes_it(), ctx)?;
+        report::write(path, &page, console)?;
+    }
+    Ok(())
 }
 
 /// Options that only make sense in kernel space.
@@ -85,9 +104,13 @@ fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
     )
 }
 
+fn is_scaled(method: &SelectorMethod, scale: ScaleArg) -> bool {
+    scale == ScaleArg::Standard && method.wants_scaling()
+}
+
 /// The data on one scale, for selectors that look at distances. Others do not depend on it.
 fn scaled(data: &Dataset, method: &SelectorMethod, scale: ScaleArg) -> kernsift::Result<Option<Dataset>> {
-    if scale == ScaleArg::None || !method.wants_scaling() {
+    if !is_scaled(method, scale) {
         return Ok(None);
     }
     data.with_x(Standardizer::fit(data.x()).apply(data.x())?).map(Some)
@@ -107,7 +130,7 @@ fn record(
         "version": env!("CARGO_PKG_VERSION"),
         "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
         "method": selection.method,
-        "scaled": args.scale == ScaleArg::Standard && method.wants_scaling(),
+        "scaled": is_scaled(method, args.scale),
         "seed": ctx.seed,
         "selected": selection.selected().iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),
         "order": selection.order.iter().map(|&j| &data.names()[j]).collect::<Vec<_>>(),

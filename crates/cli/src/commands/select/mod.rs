@@ -10,14 +10,17 @@ mod transform;
 mod votes;
 
 use super::options::refuse;
+use super::report::check_report;
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
+use crate::input::{Loaded, check_outputs};
 use kernsift::basis::BASES;
 use kernsift::learn::LEARNERS;
 use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
+use std::path::Path;
 
 /// Lines of a table that are printed unless the user wants more.
 const SHOWN: usize = 20;
@@ -42,6 +45,16 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     }
     let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
     Err(Error::unknown_name("method", name, names).into())
+}
+
+/// Refuses places that cannot be written to, that something is read from, or that are named twice.
+fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
+    check_outputs(&args.out, &args.save, loaded, &args.test)?;
+    let inputs: Vec<&Path> =
+        [Some(&loaded.name), args.test.as_ref()].into_iter().flatten().map(Path::new).collect();
+    let others =
+        [("--out", args.out.as_ref()), ("--save", args.save.as_ref()), ("--path", args.path.as_ref())];
+    check_report(args.report.as_ref(), &inputs, &others)
 }
 
 /// Puts the options of selectors into one, and refuses those that it does not have.

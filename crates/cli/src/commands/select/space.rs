@@ -1,31 +1,32 @@
 //! Selection among directions of kernel space.
 
 use super::accuracy::{Accuracy, TestRows};
-use super::{SHOWN, configure, typed};
+use super::{SHOWN, check_places, configure, typed};
 use crate::args::{KernelArg, ScaleArg, SelectArgs, TuneArg, WeightsArg};
 use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
+use crate::commands::report::{self, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, describe_target, load};
+use crate::input::{Loaded, describe_target, load};
 use crate::output::{bar, curve, fact, number, print, table};
 use kernsift::data::write::write_table;
+use kernsift::evaluate::Method;
 use kernsift::model::Content;
 use kernsift::space::{KernelSpace, KernelSpaceSelector, Tune};
 use kernsift::{Context, Model, Stop};
+use kernsift_report::{Mapped, space_page};
 use serde_json::{Map, json};
-use std::time::Instant;
 
 /// Learns a basis, selects among its directions, prints them, writes what was asked for.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let method = method(args)?;
     let loaded = load(&args.table, console)?;
-    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
+    check_places(args, &loaded)?;
     let test =
         args.test.as_ref().map(|test| TestRows::read(test, &args.table, &loaded, console)).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
-    let start = Instant::now();
-    let (space, used) = method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx).map_err(typed)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (fitted, took) = timed(|| method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx));
+    let (space, used) = fitted.map_err(typed)?;
     let model = Model {
         names: data.names().to_vec(),
         recipe: Some(loaded.prepared.recipe.clone()),
@@ -42,10 +43,34 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         model.save(path)?;
     }
     if args.json {
-        let record = record(&loaded, &space, &used, args, ctx, accuracy.as_ref(), seconds);
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+        let record = record(&loaded, &space, &used, args, ctx, accuracy.as_ref(), took.seconds);
+        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+    } else {
+        print(&page(&loaded, &space, &used, args, accuracy.as_ref(), console.is_verbose()))?;
     }
-    Ok(print(&page(&loaded, &space, &used, args, accuracy.as_ref(), console.is_verbose()))?)
+    // Last: it takes longest, and nothing else is lost if it cannot be written.
+    if let Some(path) = &args.report {
+        let directions = space.map().n_components();
+        let check = ToCheck {
+            table: &args.table,
+            loaded: &loaded,
+            method: Method::Space(Box::new(method)),
+            label: &args.method,
+            kept: space.selection().n_selected,
+            // The training rows of a fold have fewer.
+            most: directions * 3 / 4,
+            scale: args.scale == ScaleArg::Standard,
+            folds: args.folds,
+        };
+        let checked = check.run(ctx, console)?;
+        let asked = asked(&loaded, (&args.method, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
+        let features = space.transform(data.x(), ctx)?;
+        let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows() };
+        let page =
+            space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked.as_page_takes_it(), ctx)?;
+        report::write(path, &page, console)?;
+    }
+    Ok(())
 }
 
 /// The method with its options; those that it does not have are refused.

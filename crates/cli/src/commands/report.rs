@@ -1,0 +1,206 @@
+//! What the page of `--report` needs beside the answer itself.
+
+use crate::args::{MissingArg, TableArgs};
+use crate::console::{Console, Rehearsal};
+use crate::failure::Failure;
+use crate::input::{Loaded, keep_inputs, load_for_folds};
+use kernsift::data::write::{check_place, write_atomic};
+use kernsift::data::{Dataset, Fill, Splits, Target};
+use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary};
+use kernsift::memory::metered;
+use kernsift::random::Rng;
+use kernsift::Context;
+use kernsift_report::{Asked, Check};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Folds of the check unless the user says otherwise.
+const FOLDS: usize = 5;
+/// Rows that the check looks at, at most: a judge's time grows with their square.
+const ROWS: usize = 2000;
+/// Numbers of features that the check tries, of those that are near the chosen one.
+const LADDER: [usize; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+
+/// Work with the time and memory it took.
+pub struct Took {
+    pub seconds: f64,
+    pub peak_bytes: Option<u64>,
+}
+
+/// Does work and says what it took.
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
+    let start = Instant::now();
+    let (done, peak_bytes) = metered(work);
+    (done, Took { seconds: start.elapsed().as_secs_f64(), peak_bytes })
+}
+
+/// Refuses a place for the page that cannot be written to, that something is read from, or that another option names.
+pub fn check_report(
+    report: Option<&PathBuf>,
+    inputs: &[&Path],
+    others: &[(&str, Option<&PathBuf>)],
+) -> Result<(), Failure> {
+    let Some(path) = report else { return Ok(()) };
+    keep_inputs(path, "--report", inputs)?;
+    // A new file has no real path yet, but its folder has.
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
+    };
+    let same = |other: &Path| place(other).is_some_and(|other| Some(other) == place(path));
+    match others.iter().find(|(_, other)| other.is_some_and(|other| same(other))) {
+        Some((option, _)) => Err(Failure::Input(format!("--report and {option} need different files"))),
+        None => Ok(check_place(path)?),
+    }
+}
+
+/// What was asked, in the words of a page.
+pub fn asked(
+    loaded: &Loaded,
+    method: (&str, &impl Serialize),
+    is_scaled: bool,
+    took: &Took,
+    ctx: &Context,
+) -> Result<Asked, Failure> {
+    Ok(Asked {
+        data: loaded.name.clone(),
+        target: loaded.prepared.recipe.target().map(str::to_owned),
+        empty_cells: loaded.empty_cells(),
+        scaling: if is_scaled { "mean 0 and variance 1" } else { "columns as they are" }.into(),
+        method: method.0.to_owned(),
+        settings: serde_json::to_value(method.1)?,
+        seed: Some(ctx.seed),
+        seconds: Some(took.seconds),
+        peak_bytes: took.peak_bytes,
+        again: command(),
+    })
+}
+
+/// The command as it was typed, such that a shell reads it the same.
+pub fn command() -> String {
+    let quoted = |word: String| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    std::iter::once("kernsift".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// Writes a page and says where it is.
+pub fn write(path: &Path, page: &str, console: &Console) -> Result<(), Failure> {
+    write_atomic(path, |out| out.write_all(page.as_bytes()))?;
+    console.inform(&format!("the page is {}", path.display()));
+    Ok(())
+}
+
+/// A selection that is checked on rows it has not seen.
+pub struct ToCheck<'a> {
+    pub table: &'a TableArgs,
+    pub loaded: &'a Loaded,
+    pub method: Method,
+    pub label: &'a str,
+    /// How many features were kept, and how many there are to try.
+    pub kept: usize,
+    pub most: usize,
+    pub scale: bool,
+    /// What the user said of folds.
+    pub folds: Option<usize>,
+}
+
+/// The record of a check; none if there is nothing to judge by, and why.
+pub enum Checked {
+    Done(Box<(Journal, Summary)>),
+    Not(String),
+}
+
+impl Checked {
+    pub fn as_page_takes_it(&self) -> Check<'_> {
+        match self {
+            Self::Done(done) => Check::Done(&done.0, &done.1),
+            Self::Not(why) => Check::Not(why.clone()),
+        }
+    }
+}
+
+impl ToCheck<'_> {
+    /// Runs the method again in every fold, with several numbers of features.
+    pub fn run(self, ctx: &Context, console: &Console) -> Result<Checked, Failure> {
+        let folds = self.folds.unwrap_or(FOLDS);
+        if folds == 0 {
+            return Ok(Checked::Not("Not asked for (--folds 0).".into()));
+        }
+        let data = &self.loaded.prepared.data;
+        if matches!(data.target(), Target::None) {
+            return Ok(Checked::Not("There is no target to judge by.".into()));
+        }
+        if data.has_gaps() {
+            return Ok(Checked::Not("Rows have empty cells, which no judge takes.".into()));
+        }
+        // What was filled from all rows must be filled anew in every fold.
+        let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
+        let unfilled =
+            (filled && self.loaded.gaps > 0).then(|| load_for_folds(self.table, console)).transpose()?;
+        let data = unfilled.as_ref().map_or(data, |loaded| &loaded.prepared.data);
+        let sample = (data.n() > ROWS).then(|| some_rows(data, ctx));
+        let data = sample.as_ref().unwrap_or(data);
+        if sample.is_some() {
+            console.inform(&format!("the page checks the choice on {ROWS} random rows"));
+        }
+        let compare = Compare {
+            contestants: vec![Contestant { label: self.label.to_owned(), method: self.method }],
+            counts: ladder(self.kept, self.most),
+            splits: SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }),
+            judge: Judge::for_target(data.target()),
+            scale: self.scale,
+            fill: if matches!(self.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
+            baseline: true,
+        };
+        let rehearsal = Rehearsal { console, aim: "report" };
+        let mut journal = Journal::in_memory();
+        match compare.run(data, &self.loaded.name, &mut journal, &Context { observer: &rehearsal, ..*ctx }) {
+            Ok(()) => {}
+            Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
+            // Asked for, it must be possible; otherwise the page says why it was not.
+            Err(error) if self.folds.is_some() => {
+                return Err(Failure::typed(error, &[("splits", "folds", "--folds")]));
+            }
+            Err(error) => return Ok(Checked::Not(format!("It could not be checked: {error}."))),
+        }
+        console.clear();
+        let measure = Measure::for_target(data.target());
+        let summary = Summary::of(&journal, &[self.label.to_owned()], &compare.counts, measure);
+        Ok(Checked::Done(Box::new((journal, summary))))
+    }
+}
+
+fn some_rows(data: &Dataset, ctx: &Context) -> Dataset {
+    data.take_rows(&Rng::stream(ctx.seed, "report rows").sample(data.n(), ROWS))
+}
+
+/// Numbers of features around the one that was chosen.
+fn ladder(kept: usize, most: usize) -> Vec<usize> {
+    let top = most.min((2 * kept).max(10)).max(kept);
+    let mut counts: Vec<usize> = LADDER.into_iter().filter(|k| (kept / 8..=top).contains(k)).collect();
+    counts.push(kept);
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ladder;
+
+    #[test]
+    fn the_chosen_number_is_among_those_tried() {
+        assert_eq!(ladder(5, 13), [1, 2, 3, 4, 5, 6, 8]);
+        assert_eq!(ladder(1, 1), [1]);
+        assert_eq!(ladder(40, 20_000), [6, 8, 12, 16, 24, 32, 40, 48, 64]);
+        assert_eq!(ladder(1000, 20_000), [128, 192, 256, 1000]);
+    }
+}
