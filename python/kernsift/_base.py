@@ -20,8 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._crossing import (
@@ -30,6 +31,7 @@ from kernsift._crossing import (
     NativeRows,
     Settings,
     Target,
+    checked_rows,
     method_json,
     native_classes,
     native_rows,
@@ -179,7 +181,7 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return checked_rows(self, X, reset=False)
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
@@ -203,9 +205,7 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self._needs_classes:
             X, classes = labelled_rows(self, X, y)
         else:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=self._least_rows()
-            )
+            X = checked_rows(self, X, ensure_min_samples=self._least_rows())
         fitted, made = _native.fit_basis(
             method_json(self._method, self._parameters()),
             native_rows(X),
@@ -252,7 +252,36 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):
+class KeepsColumns(SelectorMixin):
+    """Gives back the columns that were kept, as they were given."""
+
+    def transform(self, X: Any) -> Any:
+        """Leave out the columns that were not kept.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_kept)
+            The columns that were kept, in the order in which they stand in `X` and with the type of numbers
+            that they have there: float32 stays float32. An array has one type for all columns; with
+            :meth:`set_output` each column of a pandas or polars frame keeps its own.
+        """
+        if type(X).__module__.split(".")[0] == "polars" and self._gives_polars():
+            checked_rows(
+                self, X, reset=False, ensure_all_finite=not self.__sklearn_tags__().input_tags.allow_nan
+            )
+            return X[:, self.get_support(indices=True).tolist()]
+        return super().transform(X)
+
+    def _gives_polars(self) -> bool:
+        return bool(_get_output_config("transform", estimator=self)["dense"] == "polars")
+
+
+class BaseSelector(KeepsColumns, BaseEstimator):
     """A selector of columns. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -359,12 +388,10 @@ class BaseTargetSelector(BaseSelector):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         finite = "allow-nan" if self._bears_gaps else True
-        X, y = validate_data(
+        X, y = checked_rows(
             self,
             X,
             y,
-            accept_sparse="csr",
-            dtype=np.float64,
             ensure_min_samples=2,
             ensure_all_finite=finite,
             y_numeric=self.target_type == "number",
@@ -475,8 +502,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _checked(self, X: Any) -> NativeRows:
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return native_rows(x)
+        return native_rows(checked_rows(self, X, reset=False))
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
@@ -573,9 +599,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
     """Rows that have been checked and their classes as the native half takes them; sets `classes_`."""
-    X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, **checks
-    )
+    X, y = checked_rows(estimator, X, y, ensure_min_samples=2, **checks)
     check_classification_targets(y)
     estimator.classes_, classes = native_classes(y)
     return X, classes

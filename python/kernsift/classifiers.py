@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, labelled_rows, store_kernel, warn_unless_converged
-from kernsift._crossing import FloatArray, Settings, native_rows, settings
+from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
@@ -90,7 +90,7 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=self._accepts(), dtype=np.float64, reset=False)
+        return checked_rows(self, X, accept_sparse=self._accepts(), reset=False)
 
     def _accepts(self) -> Any:
         return "csr"

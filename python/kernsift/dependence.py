@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_params
 
 from kernsift import _native
@@ -18,7 +17,7 @@ from kernsift._base import (
     TARGET_KERNELS,
     BaseTargetSelector,
 )
-from kernsift._crossing import NativeRows, Target, native_rows, native_target, settings
+from kernsift._crossing import NativeRows, Target, checked_array, native_rows, native_target, settings
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]
@@ -158,9 +157,7 @@ def _rows(X: Any, name: str) -> NativeRows:
     """Rows that have been checked; a single dimension is one column."""
     if not sparse.issparse(X) and np.ndim(X) == 1:
         X = np.asarray(X).reshape(-1, 1)
-    return native_rows(
-        check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name=name)
-    )
+    return native_rows(checked_array(X, name, ensure_min_samples=2))
 
 
 def _second(

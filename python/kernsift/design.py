@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
+from kernsift._base import KeepsColumns
 from kernsift._crossing import FloatArray, IntArray, Settings, native_rows, native_target
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, shifted
@@ -25,7 +25,7 @@ from kernsift.learners import KernelLearner, shifted
 __all__ = ["KernelDesign"]
 
 
-class KernelDesign(SelectorMixin, KernelLearner):
+class KernelDesign(KeepsColumns, KernelLearner):
     """A mixture of kernels that agrees with triples, and the columns it needs.
 
     The weights of ``K = sum_p alpha_p K_p`` solve a linear programme: of all mixtures the one with the least

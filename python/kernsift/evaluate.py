@@ -18,7 +18,15 @@ from sklearn.utils.validation import _get_feature_names
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, BaseSelector, BaseSpace
-from kernsift._crossing import Classes, FloatArray, IntArray, native_classes, native_rows, settings
+from kernsift._crossing import (
+    Classes,
+    FloatArray,
+    IntArray,
+    checked_array,
+    native_classes,
+    native_rows,
+    settings,
+)
 
 __all__ = ["CompareResult", "compare"]
 
@@ -431,14 +439,8 @@ def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int],
 def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
     """Rows that have been checked, and the names of their columns."""
     names = _get_feature_names(X)
-    x = check_array(
-        X,
-        accept_sparse="csr",
-        dtype=np.float64,
-        ensure_min_samples=2,
-        ensure_all_finite=True if missing == "error" else "allow-nan",
-        input_name="X",
-    )
+    finite = True if missing == "error" else "allow-nan"
+    x = checked_array(X, ensure_min_samples=2, ensure_all_finite=finite)
     if names is None:
         return x, [f"x{j}" for j in range(x.shape[1])]
     return x, [str(name) for name in names]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._crossing import Target
+from kernsift._crossing import Target, checked_rows
 
 __all__ = ["ChiSquared", "InformationGain", "LaplacianScore", "MutualInformation"]
 
@@ -451,7 +449,7 @@ class LaplacianScore(BaseSelector):
             return super()._checked(X, y)
         # Left by an earlier fit to classes.
         self.__dict__.pop("classes_", None)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = checked_rows(self, X, ensure_min_samples=2)
         return X, None
 
     def _own_parameters(self) -> dict[str, Any]:

@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
 
 __all__ = [
     "RBF",
@@ -60,8 +59,8 @@ class Kernel(ABC):
         K : ndarray of shape (n_samples_X, n_samples_Z)
             The kernel of every row of `X` with every row of `Z`.
         """
-        x = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-        z = x if Z is None else check_array(Z, accept_sparse="csr", dtype=np.float64, input_name="Z")
+        x = checked_array(X)
+        z = x if Z is None else checked_array(Z, "Z")
         if z.shape[1] != x.shape[1]:
             raise ValueError(f"X has {x.shape[1]} features, but Z has {z.shape[1]}.")
         # The same rows twice give a matrix that is symmetric to the last bit, at half the work.

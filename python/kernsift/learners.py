@@ -21,7 +21,7 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, warn_unless_converged
@@ -29,6 +29,7 @@ from kernsift._crossing import (
     FloatArray,
     IntArray,
     Settings,
+    checked_rows,
     native_rows,
     native_target,
     native_triplets,
@@ -147,12 +148,11 @@ class KernelLearner(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, IntArray | None]:
         """Rows that have been checked, and triples unless `y` has a label for each row."""
-        checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
         shape = np.asarray(y).shape
         if len(shape) == 2 and shape[1] == 3:
-            return validate_data(self, X, reset=reset, **checks), native_triplets(y)
+            return checked_rows(self, X, reset=reset, ensure_min_samples=2), native_triplets(y)
         numeric = self.target_type == "number"
-        X, _ = validate_data(self, X, y, reset=reset, y_numeric=numeric, **checks)
+        X, _ = checked_rows(self, X, y, reset=reset, y_numeric=numeric, ensure_min_samples=2)
         return X, None
 
     def _draw(self, y: Any, run: Settings) -> IntArray:
@@ -161,7 +161,7 @@ class KernelLearner(BaseEstimator):
 
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = checked_rows(self, X, reset=False)
         return shifted(x, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import check_array
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
 
 __all__ = ["SavedModel", "load_model"]
 
@@ -156,9 +155,7 @@ class SavedModel:
 
     def _checked(self, X: Any) -> Any:
         """Rows of numbers, in the order of training where they have names."""
-        if sparse.issparse(X):
-            return check_array(X, accept_sparse="csr", dtype=np.float64)
-        return check_array(self._in_order(X), dtype=np.float64)
+        return checked_array(X if sparse.issparse(X) else self._in_order(X))
 
     def _in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training; an array as it is."""

@@ -19,11 +19,10 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import (
@@ -34,7 +33,7 @@ from kernsift._base import (
     labelled_rows,
     store_kernel,
 )
-from kernsift._crossing import FloatArray, native_rows, settings
+from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -576,7 +575,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
             Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
         """
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = checked_rows(self, X, reset=False)
         codes = _native.predict_knnc(
             self.kernel_.to_json(),
             *self._remembered,
