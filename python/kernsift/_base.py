@@ -37,6 +37,7 @@ from kernsift._crossing import (
     native_rows,
     settings,
 )
+from kernsift._html import ShowsItself, Summary, kept_summary
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -80,7 +81,7 @@ WEAK_CONSTRAINTS: dict[str, list[Any]] = {
 TARGET_KERNELS = {"auto", "class-balanced", "delta", "linear", "gaussian"}
 
 
-class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseBasis(ShowsItself, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A basis of kernel space. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -240,6 +241,16 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.converged_: bool = summary["converged"]
         return summary
 
+    def _summary(self) -> Summary:
+        return Summary(
+            [
+                ("components", self.n_components_),
+                ("kernel", self.kernel_),
+                ("share of the trace explained", self.explained_),
+                ("mean distance of rows left", self.reconstruction_cost_),
+            ]
+        )
+
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -281,7 +292,7 @@ class KeepsColumns(SelectorMixin):
         return bool(_get_output_config("transform", estimator=self)["dense"] == "polars")
 
 
-class BaseSelector(KeepsColumns, BaseEstimator):
+class BaseSelector(ShowsItself, KeepsColumns, BaseEstimator):
     """A selector of columns. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -368,6 +379,9 @@ class BaseSelector(KeepsColumns, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def _summary(self) -> Summary:
+        return kept_summary(self)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -406,7 +420,9 @@ class BaseTargetSelector(BaseSelector):
         return X, classes
 
 
-class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseSpace(
+    ShowsItself, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """A basis of kernel space, then a selector among its directions, then nearest neighbours."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -585,6 +601,9 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.scale_: FloatArray | None = summary["scale"]
         self.n_iter_: int = summary["iterations"]
         self.converged_: bool = summary["converged"]
+
+    def _summary(self) -> Summary:
+        return kept_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))
 
     @property
     def _n_features_out(self) -> int:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, labelled_rows, store_kernel, warn_unless_converged
 from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
+from kernsift._html import ShowsItself, Summary
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
@@ -34,7 +35,7 @@ MACHINE_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class _BaseMachine(ClassifierMixin, BaseEstimator):
+class _BaseMachine(ShowsItself, ClassifierMixin, BaseEstimator):
     """What machines with a kernel share: predicting, and what they show."""
 
     kernel: Any
@@ -91,6 +92,11 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
         return checked_rows(self, X, accept_sparse=self._accepts(), reset=False)
+
+    def _summary(self) -> Summary:
+        kernel = getattr(self, "kernel_", "precomputed")
+        rows = int(self.n_support_.sum())
+        return Summary([("classes", len(self.classes_)), ("kernel", kernel), ("support vectors", rows)])
 
     def _accepts(self) -> Any:
         return "csr"
@@ -523,6 +529,10 @@ class SVCCV(_BaseMachine):
             )
         return True, widths
 
+    def _summary(self) -> Summary:
+        found = [("price", self.C_), ("error of cross-validation", self.cv_errors_.min())]
+        return Summary([*super()._summary().facts, *found])
+
     def _need_width(self, gamma: Any) -> None:
         if isinstance(self.kernel, Kernel) or self.kernel == "linear":
             raise ValueError(
@@ -536,7 +546,7 @@ class SVCCV(_BaseMachine):
         return tags
 
 
-class LinearSVC(LinearClassifierMixin, BaseEstimator):
+class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
     """Linear support vector machine, without a kernel.
 
     The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no
@@ -684,6 +694,11 @@ class LinearSVC(LinearClassifierMixin, BaseEstimator):
         self.converged_: bool = answer["converged"]
         warn_unless_converged(self, answer)
         return self
+
+    def _summary(self) -> Summary:
+        used = int(np.count_nonzero(self.coef_.any(axis=0)))
+        columns = f"{used} of {self.n_features_in_}"
+        return Summary([("classes", len(self.classes_)), ("columns with a weight", columns)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

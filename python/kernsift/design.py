@@ -19,6 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernsift import _native
 from kernsift._base import KeepsColumns
 from kernsift._crossing import FloatArray, IntArray, Settings, native_rows, native_target
+from kernsift._html import Bars, Summary, kept_summary
+from kernsift._kept import kernel_weights
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, shifted
 
@@ -334,6 +336,15 @@ class KernelDesign(KeepsColumns, KernelLearner):
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+    def _summary(self) -> Summary:
+        labels, weights = kernel_weights(self)
+        facts = [
+            ("search", self.status_),
+            ("positive semidefinite by", self.psd_),
+            ("kernels", f"{len(labels)} of {len(self.kernels_)}"),
+        ]
+        return Summary(kept_summary(self, *facts).facts, Bars("weight", labels, weights))
 
     def _form(self, parts: list[Any]) -> str:
         """The design, as the native half takes it."""

@@ -35,12 +35,13 @@ from kernsift._crossing import (
     native_triplets,
     settings,
 )
+from kernsift._html import ShowsItself, Summary, kept_summary
 from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]
 
 
-class KernelLearner(BaseEstimator):
+class KernelLearner(ShowsItself, BaseEstimator):
     """A learner of kernels. A subclass has its parameters, and says how to learn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -127,11 +128,15 @@ class KernelLearner(BaseEstimator):
             for a number are still compared.
         """
         check_is_fitted(self)
+        X, triplets, run = self._judged(X, y)
+        return self._accuracy(shifted(X, self.mean_, self.scale_), triplets, run)
+
+    def _judged(self, X: Any, y: Any) -> tuple[Any, IntArray, Settings]:
+        """Rows that have been checked and triples of them, drawn if need be, for a run that judges."""
         X, triplets = self._checked(X, y, reset=False)
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
-        drawn = triplets if triplets is not None else self._draw(y, run)
-        return self._accuracy(shifted(X, self.mean_, self.scale_), drawn, run)
+        return X, self._draw(y, run) if triplets is None else triplets, run
 
     @abstractmethod
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
@@ -339,6 +344,9 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         self._factor = _diagonal_factor(metric) if self.diagonal else _factor(metric)
         self.metric_ = metric if self.scale_ is None else metric / np.outer(self.scale_, self.scale_)
         self.n_components_: int = self._factor.shape[1]
+
+    def _summary(self) -> Summary:
+        return kept_summary(self, ("search", self.status_), ("rank", self.n_components_))
 
     @property
     def _n_features_out(self) -> int:

@@ -13,6 +13,8 @@ from scipy import sparse
 
 from kernsift import _native
 from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
+from kernsift._html import MOST_BARS, facts_table
+from kernsift._kept import shortened
 
 __all__ = ["SavedModel", "load_model"]
 
@@ -58,6 +60,16 @@ class SavedModel:
 
     def __repr__(self) -> str:
         return f"<kernsift model: {self.method} of {len(self.feature_names_in_)} columns>"
+
+    def _repr_html_(self) -> str:
+        shown = ", ".join(shortened(name) for name in self.get_feature_names_out()[:MOST_BARS])
+        more = len(self.get_feature_names_out()) - MOST_BARS
+        facts = [
+            ("method", self.method),
+            ("columns", len(self.feature_names_in_)),
+            ("gives", shown if more <= 0 else f"{shown} and {more} more"),
+        ]
+        return facts_table(facts, "kernsift model")
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Name the columns that :meth:`transform` gives.

@@ -34,6 +34,7 @@ from kernsift._base import (
     store_kernel,
 )
 from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
+from kernsift._html import ShowsItself, Summary
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -431,7 +432,7 @@ class KernelSpaceSelector(BaseSpace):
         return kffs_form(self)
 
 
-class KNNC(ClassifierMixin, BaseEstimator):
+class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
     """Nearest neighbours by kernel distance, without any selection.
 
     What selection in kernel space has to beat. The squared distance is k(x, x) - 2 k(x, z) + k(z, z);
@@ -584,6 +585,10 @@ class KNNC(ClassifierMixin, BaseEstimator):
         )
         predicted: npt.NDArray[Any] = self.classes_[codes]
         return predicted
+
+    def _summary(self) -> Summary:
+        rows = len(self._remembered[1][0])
+        return Summary([("classes", len(self.classes_)), ("kernel", self.kernel_), ("rows remembered", rows)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
