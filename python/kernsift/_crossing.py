@@ -70,9 +70,9 @@ def advice_on_columns(X: Any, name: str = "X") -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         what = next(_what_is_no_number(X, name), None)
-        # Else it may be the target that is no number.
-        plain = not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
-        if what is None and plain and "could not convert string to float" in str(error):
+        # A frame without such columns has a target that is no number; so may an array.
+        plain = not hasattr(X, "columns") and not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
+        if plain and "could not convert string to float" in str(error):
             what = f"{name} holds what is no number: {error}"
         if what is None:
             raise
