@@ -38,6 +38,7 @@ from kernsift._crossing import (
     settings,
 )
 from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -207,15 +208,16 @@ class BaseBasis(ShowsItself, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             X, classes = labelled_rows(self, X, y)
         else:
             X = checked_rows(self, X, ensure_min_samples=self._least_rows())
-        fitted, made = _native.fit_basis(
-            method_json(self._method, self._parameters()),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-            self._threshold_function(),
-            features,
-        )
-        warn_unless_converged(self, self._store(fitted))
+        with told(self, X):
+            fitted, made = _native.fit_basis(
+                method_json(self._method, self._parameters()),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+                self._threshold_function(),
+                features,
+            )
+        warn_unless_converged(self, self._store(fitted), stacklevel=5)
         return made
 
     def _parameters(self) -> dict[str, Any]:
@@ -333,14 +335,15 @@ class BaseSelector(ShowsItself, KeepsColumns, BaseEstimator):
             The fitted selector.
         """
         X, target = self._checked(X, y)
-        answer = _native.select(
-            method_json(self._method, self._own_parameters()),
-            native_rows(X),
-            target,
-            self._wanted(X.shape[1]),
-            bool(self.standardize),
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.select(
+                method_json(self._method, self._own_parameters()),
+                native_rows(X),
+                target,
+                self._wanted(X.shape[1]),
+                bool(self.standardize),
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self.scores_: FloatArray = answer["scores"]
         self.order_: npt.NDArray[np.int64] = answer["order"]
         self.support_ = np.zeros(X.shape[1], dtype=bool)
@@ -465,15 +468,16 @@ class BaseSpace(
         """
         X, classes = labelled_rows(self, X, y)
         basis = self._unfitted_basis()
-        self._space, used = _native.fit_space(
-            json.dumps(self._form(), allow_nan=False),
-            native_rows(X),
-            classes,
-            wanted_json(self.n_features_to_select),
-            bool(self.standardize),
-            settings(self.random_state, self.n_jobs, self.verbose),
-            basis._threshold_function(),
-        )
+        with told(self, X):
+            self._space, used = _native.fit_space(
+                json.dumps(self._form(), allow_nan=False),
+                native_rows(X),
+                classes,
+                wanted_json(self.n_features_to_select),
+                bool(self.standardize),
+                settings(self.random_state, self.n_jobs, self.verbose),
+                basis._threshold_function(),
+            )
         self._store(basis, json.loads(used))
         summary = self._space.summary()
         self._store_selection(summary)
@@ -643,8 +647,19 @@ def store_kernel(estimator: Any, kernel: Kernel) -> None:
         del estimator.gamma_
 
 
-def warn_unless_converged(estimator: Any, answer: dict[str, Any]) -> None:
-    """Not converging is no error, but should be known."""
+def warn_unless_converged(estimator: Any, answer: dict[str, Any], stacklevel: int = 4) -> None:
+    """Not converging is no error, but should be known, and what to do about it."""
     if not answer["converged"]:
-        text = f"{type(estimator).__name__} did not converge: {answer['stop']}."
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        name, stop = type(estimator).__name__, answer["stop"]
+        text = f"{name} did not converge: {stop}. {_advice(estimator)}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def _advice(estimator: Any) -> str:
+    """What may help a search to its end, by the parameters that there are."""
+    given = estimator.get_params(deep=False)
+    limits = [name for name in ("max_iter", "max_rounds", "tol") if name in given]
+    advice = f"Raise {' or '.join(f'{name} (now {given[name]})' for name in limits)}" if limits else ""
+    if not given.get("standardize", False):
+        advice += f"{', or bring' if advice else 'Bring'} columns to one scale first, as StandardScaler does"
+    return f"{advice}." if advice else "Another random_state or other parameters may do better."

@@ -19,6 +19,7 @@ from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, labelled_rows, store_kernel, warn_unless_converged
 from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
 from kernsift._html import ShowsItself, Summary
+from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
@@ -134,7 +135,7 @@ class _BaseMachine(ShowsItself, ClassifierMixin, BaseEstimator):
             store_kernel(self, Kernel.from_json(summary["kernel"]))
         self.n_iter_: npt.NDArray[np.int64] = summary["iterations"]
         self.converged_: bool = summary["converged"]
-        warn_unless_converged(self, summary)
+        warn_unless_converged(self, summary, stacklevel=5)
 
 
 class SVC(_BaseMachine):
@@ -177,7 +178,7 @@ class SVC(_BaseMachine):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -293,13 +294,14 @@ class SVC(_BaseMachine):
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
             )
         kernel = choice_form("linear" if precomputed else self.kernel, self.gamma, self.degree, self.coef0)
-        machine = _native.fit_svm(
-            json.dumps(self._form(float(self.C), kernel, self.classes_[classes[0]]), allow_nan=False),
-            native_rows(X),
-            classes,
-            precomputed,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            machine = _native.fit_svm(
+                json.dumps(self._form(float(self.C), kernel, self.classes_[classes[0]]), allow_nan=False),
+                native_rows(X),
+                classes,
+                precomputed,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._store(machine, X, classes[0])
         return self
 
@@ -354,7 +356,7 @@ class SVCCV(_BaseMachine):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -486,12 +488,13 @@ class SVCCV(_BaseMachine):
             "gamma": [w if isinstance(w, str) else {"value": float(w)} for w in widths],
             "folds": int(self.cv),
         }
-        machine, found = _native.search_svm(
-            json.dumps(search, allow_nan=False),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            machine, found = _native.search_svm(
+                json.dumps(search, allow_nan=False),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._store(machine, X, classes[0])
         points = found["errors"]
         prices = sorted({p[1] for p in points})
@@ -575,7 +578,7 @@ class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -681,12 +684,13 @@ class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
         }
-        answer = _native.fit_linear_svm(
-            json.dumps(form, allow_nan=False),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.fit_linear_svm(
+                json.dumps(form, allow_nan=False),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self.coef_: FloatArray = answer["weights"]
         self.intercept_: FloatArray = answer["bias"]
         self.objective_: FloatArray = answer["objectives"]

@@ -26,7 +26,17 @@ ROWS = ["array-like", "sparse matrix"]
 
 
 class HSICResult(NamedTuple):
-    """What :func:`hsic` answers when shuffles are asked for."""
+    """What :func:`hsic` answers when shuffles are asked for.
+
+    Examples
+    --------
+    >>> from kernsift import hsic, make_synthetic
+    >>> X, y, relevant = make_synthetic("xor", n_samples=200, n_features=5, random_state=0)
+    >>> result = hsic(X[:, relevant], y, n_permutations=99, random_state=0)
+    >>> result.p_value
+    0.01
+    >>> value, p_value = result
+    """
 
     #: The estimate.
     value: float
@@ -205,7 +215,7 @@ class FOHSIC(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -329,7 +339,7 @@ class BAHSIC(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -458,7 +468,7 @@ class HSICLasso(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------

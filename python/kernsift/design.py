@@ -102,7 +102,7 @@ class KernelDesign(KeepsColumns, KernelLearner):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress and notes are written to stderr.
+        Above 0, progress and notes are written to stderr, and how long it took.
 
     Attributes
     ----------

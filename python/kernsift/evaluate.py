@@ -215,6 +215,15 @@ class CompareResult:
         Seconds and memory per method and split.
     summary : dict
         Means, standard deviations and p-values as :meth:`table` shows them, with mean costs and failures.
+
+    Examples
+    --------
+    >>> from kernsift import compare, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], judge="knn", random_state=0)
+    >>> result.methods, result.n_features, len(result.records)
+    (['fisher', 'relief'], [1, 2], 25)
+    >>> page = result.to_html()
     """
 
     def __init__(

@@ -36,6 +36,7 @@ from kernsift._crossing import (
     settings,
 )
 from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._progress import told
 from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]
@@ -79,7 +80,8 @@ class KernelLearner(ShowsItself, BaseEstimator):
         """
         X, triplets = self._checked(X, y, reset=True)
         run = settings(self.random_state, self.n_jobs, self.verbose)
-        answer = self._learn(X, triplets, y, run)
+        with told(self, X):
+            answer = self._learn(X, triplets, y, run)
         self.mean_: FloatArray | None = answer["shift"]
         self.scale_: FloatArray | None = answer["scale"]
         self.scores_: FloatArray = answer["scores"]
@@ -226,7 +228,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
     n_jobs : int, default=None
         Threads: None or -1 is one per core. The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress and notes are written to stderr.
+        Above 0, progress and notes are written to stderr, and how long it took.
 
     Attributes
     ----------

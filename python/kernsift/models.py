@@ -35,6 +35,20 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     -------
     model : SavedModel
         The model.
+
+    Examples
+    --------
+    After ``kernsift select builtin:wine -m fisher -k 3 --save wine.ks``:
+
+    >>> from kernsift import load_model
+    >>> model = load_model("wine.ks")  # doctest: +SKIP
+    >>> model.get_feature_names_out()  # doctest: +SKIP
+
+    A file that is not there, or no model, is refused:
+
+    >>> load_model("nowhere.ks")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    FileNotFoundError: ...
     """
     return SavedModel(_native.Model.load(os.fspath(path)))
 
@@ -51,6 +65,14 @@ class SavedModel:
         The method that made it.
     feature_names_in_ : ndarray of str
         The columns that a frame must have.
+
+    Examples
+    --------
+    After ``kernsift basis builtin:wine --save wine.ks``:
+
+    >>> from kernsift import load_dataset, load_model
+    >>> model = load_model("wine.ks")  # doctest: +SKIP
+    >>> model.transform(load_dataset("wine").data)  # doctest: +SKIP
     """
 
     def __init__(self, model: _native.Model) -> None:

@@ -35,6 +35,7 @@ from kernsift._base import (
 )
 from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
 from kernsift._html import ShowsItself, Summary
+from kernsift._progress import told
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -109,7 +110,7 @@ class TAKES(BaseSpace):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -314,7 +315,7 @@ class KernelSpaceSelector(BaseSpace):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -464,7 +465,7 @@ class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -551,11 +552,12 @@ class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
         # A copy: what the caller does to the rows later must not matter.
         X, classes = labelled_rows(self, X, y, copy=True)
         remembered = (native_rows(X), classes, int(self.n_neighbors), bool(self.standardize))
-        answer = _native.fit_knnc(
-            json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),
-            *remembered,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.fit_knnc(
+                json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),
+                *remembered,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._remembered = remembered
         store_kernel(self, Kernel.from_json(answer["kernel"]))
         self.mean_: FloatArray | None = answer["shift"]
