@@ -71,7 +71,7 @@ def advice_on_columns(X: Any, name: str = "X") -> Iterator[None]:
     except (TypeError, ValueError) as error:
         what = next(_what_is_no_number(X, name), None)
         # A frame without such columns has a target that is no number; so may an array.
-        plain = not hasattr(X, "columns") and not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
+        plain = not frame_names(X) and not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
         if plain and "could not convert string to float" in str(error):
             what = f"{name} holds what is no number: {error}"
         if what is None:
@@ -82,10 +82,15 @@ def advice_on_columns(X: Any, name: str = "X") -> Iterator[None]:
         ) from error
 
 
+def frame_names(X: Any) -> list[Any]:
+    """The names of a frame's columns; none of an array."""
+    # A table of pyarrow calls its columns themselves so.
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))
+
+
 def _what_is_no_number(X: Any, name: str) -> Iterator[str]:
     """The cells of a frame that are neither numbers nor gaps."""
-    # A table of pyarrow has its names apart from its columns.
-    for column in getattr(X, "column_names", getattr(X, "columns", ())):
+    for column in frame_names(X):
         # Ravelled, for a name may stand over several columns.
         cells = np.asarray(X[column]).ravel()
         if cells.dtype.kind in "mM":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, frame_names, native_rows
 from kernsift._html import MOST_BARS, facts_table
 from kernsift._kept import shortened
 
@@ -84,12 +84,10 @@ class SavedModel:
         return f"<kernsift model: {self.method} of {len(self.feature_names_in_)} columns>"
 
     def _repr_html_(self) -> str:
-        shown = ", ".join(shortened(name) for name in self.get_feature_names_out()[:MOST_BARS])
-        more = len(self.get_feature_names_out()) - MOST_BARS
         facts = [
             ("method", self.method),
-            ("columns", len(self.feature_names_in_)),
-            ("gives", shown if more <= 0 else f"{shown} and {more} more"),
+            ("columns", _listed(self.feature_names_in_)),
+            ("gives", _listed(self.get_feature_names_out())),
         ]
         return facts_table(facts, "kernsift model")
 
@@ -114,8 +112,8 @@ class SavedModel:
         Parameters
         ----------
         X : dataframe, array-like or sparse matrix
-            A pandas or polars frame, of which the columns are found by name whatever their order; or an
-            array with the columns of `feature_names_in_`, in that order.
+            A frame of pandas or polars or a table of pyarrow, of which the columns are found by name whatever
+            their order; or an array with the columns of `feature_names_in_`, in that order.
 
         Returns
         -------
@@ -194,13 +192,14 @@ class SavedModel:
     def _in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training; an array as it is."""
         names = list(self.feature_names_in_)
-        if hasattr(X, "columns") and set(names) <= set(X.columns):
-            return X[names]
-        return X
+        if not set(names) <= set(frame_names(X)):
+            return X
+        # A table of pyarrow does not take several names in brackets.
+        return X.select(names) if hasattr(X, "column_names") else X[names]
 
     def _columns(self, X: Any) -> list[tuple[str, Any]]:
         if hasattr(X, "columns"):
-            return [(str(name), _cells(X[name])) for name in X.columns]
+            return [(str(name), _cells(X[name])) for name in frame_names(X)]
         x = np.asarray(X)
         if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
             raise ValueError(
@@ -209,12 +208,19 @@ class SavedModel:
         return [(name, _cells(x[:, j])) for j, name in enumerate(self.feature_names_in_)]
 
 
+def _listed(names: npt.NDArray[np.object_]) -> str:
+    """How many names, and the first of them."""
+    more = "" if len(names) <= MOST_BARS else " and more"
+    return f"{len(names)}: {', '.join(shortened(name, 16) for name in names[:MOST_BARS])}{more}"
+
+
 def _cells(column: Any) -> Any:
     """Numbers as an array with NaN for gaps, text as a list with None for gaps."""
     try:
         return np.ascontiguousarray(_numbers(column), dtype=np.float64)
     except (TypeError, ValueError):
-        cells = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        listed = next(name for name in ("to_list", "to_pylist", "tolist") if hasattr(column, name))
+        cells = getattr(column, listed)()
         # A gap is None or a NaN, which is not equal to itself.
         return [None if cell is None or cell != cell else str(cell) for cell in cells]
 

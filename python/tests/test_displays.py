@@ -95,4 +95,4 @@ def test_saved_models(tmp_path):
     path = tmp_path / "model.ks"
     path.write_bytes(KOBL(gamma=0.1, n_components=12).fit(np.arange(60.0).reshape(20, 3))._map.to_bytes())
     shown = kernsift.load_model(path)._repr_html_()
-    assert well_formed(shown) and "<td>kobl</td>" in shown and "<th>columns</th><td>3</td>" in shown
+    assert well_formed(shown) and "<td>kobl</td>" in shown and "<td>3: x1, x2, x3</td>" in shown
