@@ -13,6 +13,7 @@
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
 | :mod:`kernsift.evaluate` | methods side by side |
+| :mod:`kernsift.plots` | pictures of fitted estimators |
 | :mod:`kernsift.functions` | Gram matrices, widths, triples |
 | :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
 | :mod:`kernsift.models` | models that the command line saved |
@@ -44,6 +45,16 @@ from kernsift.kernels import (
 )
 from kernsift.learners import XingMetric
 from kernsift.models import SavedModel, load_model
+from kernsift.plots import (
+    plot_error_curve,
+    plot_kernels,
+    plot_map,
+    plot_margins,
+    plot_path,
+    plot_redundancy,
+    plot_residuals,
+    plot_scores,
+)
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
 from kernsift.transforms import HSFS, LDFS, PFS
@@ -97,6 +108,14 @@ __all__ = [
     "load_dataset",
     "load_model",
     "make_synthetic",
+    "plot_error_curve",
+    "plot_kernels",
+    "plot_map",
+    "plot_margins",
+    "plot_path",
+    "plot_redundancy",
+    "plot_residuals",
+    "plot_scores",
     "triplet_accuracy",
     "triplets_from_labels",
     "width_for_dim",

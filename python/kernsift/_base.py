@@ -20,8 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._crossing import (
@@ -30,11 +31,14 @@ from kernsift._crossing import (
     NativeRows,
     Settings,
     Target,
+    checked_rows,
     method_json,
     native_classes,
     native_rows,
     settings,
 )
+from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -78,7 +82,7 @@ WEAK_CONSTRAINTS: dict[str, list[Any]] = {
 TARGET_KERNELS = {"auto", "class-balanced", "delta", "linear", "gaussian"}
 
 
-class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseBasis(ShowsItself, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A basis of kernel space. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -179,7 +183,7 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return checked_rows(self, X, reset=False)
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
@@ -203,18 +207,17 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self._needs_classes:
             X, classes = labelled_rows(self, X, y)
         else:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=self._least_rows()
+            X = checked_rows(self, X, ensure_min_samples=self._least_rows())
+        with told(self, X):
+            fitted, made = _native.fit_basis(
+                method_json(self._method, self._parameters()),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+                self._threshold_function(),
+                features,
             )
-        fitted, made = _native.fit_basis(
-            method_json(self._method, self._parameters()),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-            self._threshold_function(),
-            features,
-        )
-        warn_unless_converged(self, self._store(fitted))
+        warn_unless_converged(self, self._store(fitted), stacklevel=5)
         return made
 
     def _parameters(self) -> dict[str, Any]:
@@ -240,6 +243,16 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.converged_: bool = summary["converged"]
         return summary
 
+    def _summary(self) -> Summary:
+        return Summary(
+            [
+                ("components", self.n_components_),
+                ("kernel", self.kernel_),
+                ("share of the trace explained", self.explained_),
+                ("mean distance of rows left", self.reconstruction_cost_),
+            ]
+        )
+
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
@@ -252,7 +265,36 @@ class BaseBasis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return tags
 
 
-class BaseSelector(SelectorMixin, BaseEstimator):
+class KeepsColumns(SelectorMixin):
+    """Gives back the columns that were kept, as they were given."""
+
+    def transform(self, X: Any) -> Any:
+        """Leave out the columns that were not kept.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_kept)
+            The columns that were kept, in the order in which they stand in `X` and with the type of numbers
+            that they have there: float32 stays float32. An array has one type for all columns; with
+            :meth:`set_output` each column of a pandas or polars frame keeps its own.
+        """
+        if type(X).__module__.split(".")[0] == "polars" and self._gives_polars():
+            checked_rows(
+                self, X, reset=False, ensure_all_finite=not self.__sklearn_tags__().input_tags.allow_nan
+            )
+            return X[:, self.get_support(indices=True).tolist()]
+        return super().transform(X)
+
+    def _gives_polars(self) -> bool:
+        return bool(_get_output_config("transform", estimator=self)["dense"] == "polars")
+
+
+class BaseSelector(ShowsItself, KeepsColumns, BaseEstimator):
     """A selector of columns. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -293,14 +335,15 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             The fitted selector.
         """
         X, target = self._checked(X, y)
-        answer = _native.select(
-            method_json(self._method, self._own_parameters()),
-            native_rows(X),
-            target,
-            self._wanted(X.shape[1]),
-            bool(self.standardize),
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.select(
+                method_json(self._method, self._own_parameters()),
+                native_rows(X),
+                target,
+                self._wanted(X.shape[1]),
+                bool(self.standardize),
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self.scores_: FloatArray = answer["scores"]
         self.order_: npt.NDArray[np.int64] = answer["order"]
         self.support_ = np.zeros(X.shape[1], dtype=bool)
@@ -339,6 +382,9 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def _summary(self) -> Summary:
+        return kept_summary(self)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -359,12 +405,10 @@ class BaseTargetSelector(BaseSelector):
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         finite = "allow-nan" if self._bears_gaps else True
-        X, y = validate_data(
+        X, y = checked_rows(
             self,
             X,
             y,
-            accept_sparse="csr",
-            dtype=np.float64,
             ensure_min_samples=2,
             ensure_all_finite=finite,
             y_numeric=self.target_type == "number",
@@ -379,7 +423,9 @@ class BaseTargetSelector(BaseSelector):
         return X, classes
 
 
-class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseSpace(
+    ShowsItself, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """A basis of kernel space, then a selector among its directions, then nearest neighbours."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -422,15 +468,16 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         X, classes = labelled_rows(self, X, y)
         basis = self._unfitted_basis()
-        self._space, used = _native.fit_space(
-            json.dumps(self._form(), allow_nan=False),
-            native_rows(X),
-            classes,
-            wanted_json(self.n_features_to_select),
-            bool(self.standardize),
-            settings(self.random_state, self.n_jobs, self.verbose),
-            basis._threshold_function(),
-        )
+        with told(self, X):
+            self._space, used = _native.fit_space(
+                json.dumps(self._form(), allow_nan=False),
+                native_rows(X),
+                classes,
+                wanted_json(self.n_features_to_select),
+                bool(self.standardize),
+                settings(self.random_state, self.n_jobs, self.verbose),
+                basis._threshold_function(),
+            )
         self._store(basis, json.loads(used))
         summary = self._space.summary()
         self._store_selection(summary)
@@ -475,8 +522,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _checked(self, X: Any) -> NativeRows:
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return native_rows(x)
+        return native_rows(checked_rows(self, X, reset=False))
 
     def _settings(self) -> Settings:
         """Settings of a run that draws nothing: a RandomState must not move on."""
@@ -560,6 +606,9 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_iter_: int = summary["iterations"]
         self.converged_: bool = summary["converged"]
 
+    def _summary(self) -> Summary:
+        return kept_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))
+
     @property
     def _n_features_out(self) -> int:
         return self.n_selected_
@@ -573,9 +622,7 @@ class BaseSpace(ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
 def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
     """Rows that have been checked and their classes as the native half takes them; sets `classes_`."""
-    X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, **checks
-    )
+    X, y = checked_rows(estimator, X, y, ensure_min_samples=2, **checks)
     check_classification_targets(y)
     estimator.classes_, classes = native_classes(y)
     return X, classes
@@ -600,8 +647,19 @@ def store_kernel(estimator: Any, kernel: Kernel) -> None:
         del estimator.gamma_
 
 
-def warn_unless_converged(estimator: Any, answer: dict[str, Any]) -> None:
-    """Not converging is no error, but should be known."""
+def warn_unless_converged(estimator: Any, answer: dict[str, Any], stacklevel: int = 4) -> None:
+    """Not converging is no error, but should be known, and what to do about it."""
     if not answer["converged"]:
-        text = f"{type(estimator).__name__} did not converge: {answer['stop']}."
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        name, stop = type(estimator).__name__, answer["stop"]
+        text = f"{name} did not converge: {stop}. {_advice(estimator)}"
+        warnings.warn(text, ConvergenceWarning, stacklevel=stacklevel)
+
+
+def _advice(estimator: Any) -> str:
+    """What may help a search to its end, by the parameters that there are."""
+    given = estimator.get_params(deep=False)
+    limits = [name for name in ("max_iter", "max_rounds", "tol") if name in given]
+    advice = f"Raise {' or '.join(f'{name} (now {given[name]})' for name in limits)}" if limits else ""
+    if not given.get("standardize", False):
+        advice += f"{', or bring' if advice else 'Bring'} columns to one scale first, as StandardScaler does"
+    return f"{advice}." if advice else "Another random_state or other parameters may do better."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -47,6 +49,64 @@ def n_threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 0
     return int(n_jobs) if n_jobs > 0 else int(n_jobs) + 1
+
+
+def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
+    """An estimator's rows as numbers, sparse ones as CSR, and the target if there is one."""
+    with advice_on_columns(X):
+        return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
+
+
+def checked_array(X: Any, name: str = "X", **checks: Any) -> Any:
+    """A function's rows as numbers, sparse ones as CSR; `name` is what messages call them."""
+    with advice_on_columns(X, name):
+        return check_array(X, input_name=name, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
+
+
+@contextmanager
+def advice_on_columns(X: Any, name: str = "X") -> Iterator[None]:
+    """Says of a table that cannot be made numbers which column it is, and what to do."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        what = next(_what_is_no_number(X, name), None)
+        # A frame without such columns has a target that is no number; so may an array.
+        plain = not frame_names(X) and not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
+        if plain and "could not convert string to float" in str(error):
+            what = f"{name} holds what is no number: {error}"
+        if what is None:
+            raise
+        raise ValueError(
+            f"{what}. Encode such columns first, for example by OneHotEncoder or OrdinalEncoder of "
+            "sklearn.preprocessing in a ColumnTransformer, or leave them out."
+        ) from error
+
+
+def frame_names(X: Any) -> list[Any]:
+    """The names of a frame's columns; none of an array."""
+    # A table of pyarrow calls its columns themselves so.
+    return list(getattr(X, "column_names", getattr(X, "columns", ())))
+
+
+def _what_is_no_number(X: Any, name: str) -> Iterator[str]:
+    """The cells of a frame that are neither numbers nor gaps."""
+    for column in frame_names(X):
+        # Ravelled, for a name may stand over several columns.
+        cells = np.asarray(X[column]).ravel()
+        if cells.dtype.kind in "mM":
+            yield f"column {column!r} of {name} holds dates or times"
+        for cell in cells if cells.dtype.kind in "OUST" else ():
+            if not _is_number_or_gap(cell):
+                yield f"column {column!r} of {name} holds {cell!r}, which is no number"
+
+
+def _is_number_or_gap(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        # The gaps of pandas do not say whether they equal themselves.
+        return cell is None or type(cell).__name__ == "NAType"
+    return True
 
 
 def native_rows(X: Any) -> NativeRows:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings, Target
 
@@ -12,6 +12,7 @@ class BreakdownError(RuntimeError): ...
 
 _Threshold = Callable[[float], float]
 
+@final
 class FeatureMap:
     def transform(self, x: NativeRows, settings: Settings) -> FloatArray: ...
     def residual_norms(self, x: NativeRows, settings: Settings) -> FloatArray: ...
@@ -21,6 +22,7 @@ class FeatureMap:
     @staticmethod
     def from_bytes(bytes: bytes) -> FeatureMap: ...
 
+@final
 class KernelSpace:
     def transform(self, x: NativeRows, settings: Settings) -> FloatArray: ...
     def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
@@ -30,6 +32,7 @@ class KernelSpace:
     @staticmethod
     def from_bytes(bytes: bytes) -> KernelSpace: ...
 
+@final
 class Model:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Model: ...
@@ -107,6 +110,7 @@ def predict_knnc(
     settings: Settings,
 ) -> IntArray: ...
 
+@final
 class SvmMachine:
     def pair_values(self, x: NativeRows, settings: Settings) -> FloatArray: ...
     def class_scores(self, x: NativeRows, settings: Settings) -> FloatArray: ...

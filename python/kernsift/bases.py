@@ -63,7 +63,7 @@ class KOBL(BaseBasis):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class KernelGramSchmidt(BaseBasis):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -293,7 +293,7 @@ class KernelPCA(BaseBasis):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ class KernelDiscriminant(BaseBasis):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------

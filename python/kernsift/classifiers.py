@@ -13,11 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, labelled_rows, store_kernel, warn_unless_converged
-from kernsift._crossing import FloatArray, Settings, native_rows, settings
+from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
+from kernsift._html import ShowsItself, Summary
+from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
@@ -34,7 +36,7 @@ MACHINE_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class _BaseMachine(ClassifierMixin, BaseEstimator):
+class _BaseMachine(ShowsItself, ClassifierMixin, BaseEstimator):
     """What machines with a kernel share: predicting, and what they show."""
 
     kernel: Any
@@ -90,7 +92,12 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse=self._accepts(), dtype=np.float64, reset=False)
+        return checked_rows(self, X, accept_sparse=self._accepts(), reset=False)
+
+    def _summary(self) -> Summary:
+        kernel = getattr(self, "kernel_", "precomputed")
+        rows = int(self.n_support_.sum())
+        return Summary([("classes", len(self.classes_)), ("kernel", kernel), ("support vectors", rows)])
 
     def _accepts(self) -> Any:
         return "csr"
@@ -128,7 +135,7 @@ class _BaseMachine(ClassifierMixin, BaseEstimator):
             store_kernel(self, Kernel.from_json(summary["kernel"]))
         self.n_iter_: npt.NDArray[np.int64] = summary["iterations"]
         self.converged_: bool = summary["converged"]
-        warn_unless_converged(self, summary)
+        warn_unless_converged(self, summary, stacklevel=5)
 
 
 class SVC(_BaseMachine):
@@ -171,7 +178,7 @@ class SVC(_BaseMachine):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -287,13 +294,14 @@ class SVC(_BaseMachine):
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
             )
         kernel = choice_form("linear" if precomputed else self.kernel, self.gamma, self.degree, self.coef0)
-        machine = _native.fit_svm(
-            json.dumps(self._form(float(self.C), kernel, self.classes_[classes[0]]), allow_nan=False),
-            native_rows(X),
-            classes,
-            precomputed,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            machine = _native.fit_svm(
+                json.dumps(self._form(float(self.C), kernel, self.classes_[classes[0]]), allow_nan=False),
+                native_rows(X),
+                classes,
+                precomputed,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._store(machine, X, classes[0])
         return self
 
@@ -348,7 +356,7 @@ class SVCCV(_BaseMachine):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -480,12 +488,13 @@ class SVCCV(_BaseMachine):
             "gamma": [w if isinstance(w, str) else {"value": float(w)} for w in widths],
             "folds": int(self.cv),
         }
-        machine, found = _native.search_svm(
-            json.dumps(search, allow_nan=False),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            machine, found = _native.search_svm(
+                json.dumps(search, allow_nan=False),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._store(machine, X, classes[0])
         points = found["errors"]
         prices = sorted({p[1] for p in points})
@@ -523,6 +532,10 @@ class SVCCV(_BaseMachine):
             )
         return True, widths
 
+    def _summary(self) -> Summary:
+        found = [("price", self.C_), ("error of cross-validation", self.cv_errors_.min())]
+        return Summary([*super()._summary().facts, *found])
+
     def _need_width(self, gamma: Any) -> None:
         if isinstance(self.kernel, Kernel) or self.kernel == "linear":
             raise ValueError(
@@ -536,7 +549,7 @@ class SVCCV(_BaseMachine):
         return tags
 
 
-class LinearSVC(LinearClassifierMixin, BaseEstimator):
+class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
     """Linear support vector machine, without a kernel.
 
     The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no
@@ -565,7 +578,7 @@ class LinearSVC(LinearClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -671,12 +684,13 @@ class LinearSVC(LinearClassifierMixin, BaseEstimator):
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
         }
-        answer = _native.fit_linear_svm(
-            json.dumps(form, allow_nan=False),
-            native_rows(X),
-            classes,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.fit_linear_svm(
+                json.dumps(form, allow_nan=False),
+                native_rows(X),
+                classes,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self.coef_: FloatArray = answer["weights"]
         self.intercept_: FloatArray = answer["bias"]
         self.objective_: FloatArray = answer["objectives"]
@@ -684,6 +698,11 @@ class LinearSVC(LinearClassifierMixin, BaseEstimator):
         self.converged_: bool = answer["converged"]
         warn_unless_converged(self, answer)
         return self
+
+    def _summary(self) -> Summary:
+        used = int(np.count_nonzero(self.coef_.any(axis=0)))
+        columns = f"{used} of {self.n_features_in_}"
+        return Summary([("classes", len(self.classes_)), ("columns with a weight", columns)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,8 +10,38 @@ from sklearn.utils import Bunch
 
 from kernsift import _native
 from kernsift._crossing import FloatArray, IntArray, settings
+from kernsift._html import facts_table
+from kernsift._kept import counted
 
-__all__ = ["list_datasets", "load_dataset", "make_synthetic"]
+__all__ = ["Dataset", "list_datasets", "load_dataset", "make_synthetic"]
+
+
+class Dataset(Bunch):
+    """A data set: what :func:`load_dataset` gives.
+
+    It is a :class:`~sklearn.utils.Bunch`, a dict whose keys are attributes too, that prints shortly.
+
+    Examples
+    --------
+    >>> from kernsift.datasets import load_dataset
+    >>> load_dataset("wine")
+    <kernsift data: wine, 178 rows, 13 columns, 3 classes>
+    """
+
+    def __repr__(self) -> str:
+        return f"<kernsift data: {', '.join([self.name, *self._sizes()])}>"
+
+    def _repr_html_(self) -> str:
+        rows, columns, target = self._sizes()
+        facts = [("size", f"{rows}, {columns}"), ("target", target)]
+        facts += [("source", self.source), ("licence", self.licence)]
+        return facts_table(facts, self.name)
+
+    def _sizes(self) -> tuple[str, str, str]:
+        n, d = self.data.shape
+        names = self.target_names
+        target = "numbers" if names is None else f"{len(names)} classes"
+        return counted(n, "row"), counted(d, "column"), target
 
 
 def list_datasets() -> list[str]:
@@ -31,7 +61,7 @@ def list_datasets() -> list[str]:
     return [about["name"] for about in _native.list_datasets()]
 
 
-def load_dataset(name: str) -> Bunch:
+def load_dataset(name: str) -> Dataset:
     """Load a data set that comes with kernsift.
 
     Parameters
@@ -41,8 +71,8 @@ def load_dataset(name: str) -> Bunch:
 
     Returns
     -------
-    data : Bunch
-        With `data` (array of shape (n_samples, n_features)), `target` (class numbers, or numbers),
+    data : Dataset
+        With `name`, `data` (array of shape (n_samples, n_features)), `target` (class numbers, or numbers),
         `feature_names`, `target_names` (None if the target is a number), `source`, `licence` and `DESCR`.
 
     Examples
@@ -60,7 +90,8 @@ def load_dataset(name: str) -> Bunch:
         f"{name}: {found['about']}\n\n{size}, target: {found['target_type']}.\n"
         f"Source: {found['source']}.\nLicence: {found['licence']}.\n"
     )
-    return Bunch(
+    return Dataset(
+        name=name,
         data=found["data"],
         target=found["target"],
         feature_names=found["feature_names"],

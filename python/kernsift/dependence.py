@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_params
 
 from kernsift import _native
@@ -18,7 +17,7 @@ from kernsift._base import (
     TARGET_KERNELS,
     BaseTargetSelector,
 )
-from kernsift._crossing import NativeRows, Target, native_rows, native_target, settings
+from kernsift._crossing import NativeRows, Target, checked_array, native_rows, native_target, settings
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]
@@ -27,7 +26,17 @@ ROWS = ["array-like", "sparse matrix"]
 
 
 class HSICResult(NamedTuple):
-    """What :func:`hsic` answers when shuffles are asked for."""
+    """What :func:`hsic` answers when shuffles are asked for.
+
+    Examples
+    --------
+    >>> from kernsift import hsic, make_synthetic
+    >>> X, y, relevant = make_synthetic("xor", n_samples=200, n_features=5, random_state=0)
+    >>> result = hsic(X[:, relevant], y, n_permutations=99, random_state=0)
+    >>> result.p_value
+    0.01
+    >>> value, p_value = result
+    """
 
     #: The estimate.
     value: float
@@ -158,9 +167,7 @@ def _rows(X: Any, name: str) -> NativeRows:
     """Rows that have been checked; a single dimension is one column."""
     if not sparse.issparse(X) and np.ndim(X) == 1:
         X = np.asarray(X).reshape(-1, 1)
-    return native_rows(
-        check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2, input_name=name)
-    )
+    return native_rows(checked_array(X, name, ensure_min_samples=2))
 
 
 def _second(
@@ -208,7 +215,7 @@ class FOHSIC(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -332,7 +339,7 @@ class BAHSIC(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -461,7 +468,7 @@ class HSICLasso(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------

@@ -12,20 +12,22 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
+from kernsift._base import KeepsColumns
 from kernsift._crossing import FloatArray, IntArray, Settings, native_rows, native_target
+from kernsift._html import Bars, Summary, kept_summary
+from kernsift._kept import kernel_weights
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, shifted
 
 __all__ = ["KernelDesign"]
 
 
-class KernelDesign(SelectorMixin, KernelLearner):
+class KernelDesign(KeepsColumns, KernelLearner):
     """A mixture of kernels that agrees with triples, and the columns it needs.
 
     The weights of ``K = sum_p alpha_p K_p`` solve a linear programme: of all mixtures the one with the least
@@ -100,7 +102,7 @@ class KernelDesign(SelectorMixin, KernelLearner):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress and notes are written to stderr.
+        Above 0, progress and notes are written to stderr, and how long it took.
 
     Attributes
     ----------
@@ -334,6 +336,15 @@ class KernelDesign(SelectorMixin, KernelLearner):
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
+
+    def _summary(self) -> Summary:
+        labels, weights = kernel_weights(self)
+        facts = [
+            ("search", self.status_),
+            ("positive semidefinite by", self.psd_),
+            ("kernels", f"{len(labels)} of {len(self.kernels_)}"),
+        ]
+        return Summary(kept_summary(self, *facts).facts, Bars("weight", labels, weights))
 
     def _form(self, parts: list[Any]) -> str:
         """The design, as the native half takes it."""

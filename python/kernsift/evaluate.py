@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +17,18 @@ from sklearn.utils.validation import _get_feature_names
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, BaseSelector, BaseSpace
-from kernsift._crossing import Classes, FloatArray, IntArray, native_classes, native_rows, settings
+from kernsift._crossing import (
+    Classes,
+    FloatArray,
+    IntArray,
+    checked_array,
+    native_classes,
+    native_rows,
+    settings,
+)
+from kernsift._html import escaped, table
+from kernsift._kept import LONGEST
+from kernsift.plots import MARKERS, axes, finished, legend_label, line_style
 
 __all__ = ["CompareResult", "compare"]
 
@@ -205,6 +215,15 @@ class CompareResult:
         Seconds and memory per method and split.
     summary : dict
         Means, standard deviations and p-values as :meth:`table` shows them, with mean costs and failures.
+
+    Examples
+    --------
+    >>> from kernsift import compare, load_dataset
+    >>> wine = load_dataset("wine")
+    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], judge="knn", random_state=0)
+    >>> result.methods, result.n_features, len(result.records)
+    (['fisher', 'relief'], [1, 2], 25)
+    >>> page = result.to_html()
     """
 
     def __init__(
@@ -287,26 +306,19 @@ class CompareResult:
         ax : matplotlib axes
             With one line per method, and a dashed one for all columns together. Needs matplotlib.
         """
-        try:
-            from matplotlib import pyplot
-        except ImportError as error:
-            raise ImportError("plot() needs matplotlib; to_html() draws without it.") from error
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=(8, 4.8), layout="constrained")
+        ax = axes(ax, who="plot()")
         summary = self._summary(scoring)
         spread = len(self.methods) <= 5 if spread is None else spread
         for place, method in enumerate(summary["methods"]):
             _draw(ax, place, method, self.n_features, spread)
         if summary["all_columns"] is not None:
             label = f"all {self.run['fingerprint']['columns']} columns"
-            ax.axhline(100 * summary["all_columns"]["mean"], color="0.45", linestyle="--", label=label)
+            ax.axhline(100 * summary["all_columns"]["mean"], color="0.5", linestyle="--", label=label)
         ax.set_xlabel("number of features")
         ax.set_ylabel(f"{SCORES[summary['measure']][0]}, %")
         if len(self.n_features) <= 15:
             ax.set_xticks(self.n_features)
-        ax.grid(axis="y", alpha=0.3)
-        ax.legend(frameon=False)
-        return ax
+        return finished(ax)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str | None:
         """Make one self-contained page: chart, table, costs, features kept, how to read it.
@@ -372,19 +384,15 @@ class CompareResult:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        heads = "".join(f"<th>{k}</th>" for k in self.n_features)
-        rows = "".join(
-            f"<tr><th>{html.escape(method['label'])}</th>"
-            + "".join(f"<td>{_html_cell(found)}</td>" for found in method["cells"])
-            + "</tr>"
+        rows = [
+            [escaped(method["label"]), *(_html_cell(found) for found in method["cells"])]
             for method in self.summary["methods"]
-        )
+        ]
         notes = "* best with as many features; - worse than that one (paired test, p &lt; 0.05)"
         if self.summary["all_columns"] is not None:
             notes += f"; all columns: {_plain(self.summary['all_columns'])}"
         return (
-            f"<table><caption>{html.escape(self._about())}</caption><thead><tr><th>features</th>{heads}</tr></thead>"
-            f"<tbody>{rows}</tbody></table><p>{notes}</p>"
+            table(rows, ["features", *map(str, self.n_features)], escaped(self._about())) + f"<p>{notes}</p>"
         )
 
 
@@ -409,7 +417,6 @@ def _html_cell(cell: Mapping[str, Any] | None) -> str:
 
 def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int], spread: bool) -> None:
     """One method's line, with a colour, a sign and dashes of its own."""
-    colours = ["#0072b2", "#d55e00", "#00865f", "#b3508a", "#a36a00", "#2b8fc9", "#3c4248"]
     cells = method["cells"]
 
     def values(name: str) -> FloatArray:
@@ -419,26 +426,19 @@ def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int],
         counts,
         values("mean"),
         yerr=values("sd") if spread else None,
-        color=colours[place % len(colours)],
-        marker="os^DXPv*"[place % 8],
-        linestyle=["-", "--", ":", "-."][(place // len(colours)) % 4],
+        marker=MARKERS[place % len(MARKERS)],
         capsize=2,
         elinewidth=0.8,
-        label=method["label"],
+        label=legend_label(method["label"], 2 * LONGEST),
+        **line_style(place),
     )
 
 
 def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
     """Rows that have been checked, and the names of their columns."""
     names = _get_feature_names(X)
-    x = check_array(
-        X,
-        accept_sparse="csr",
-        dtype=np.float64,
-        ensure_min_samples=2,
-        ensure_all_finite=True if missing == "error" else "allow-nan",
-        input_name="X",
-    )
+    finite = True if missing == "error" else "allow-nan"
+    x = checked_array(X, ensure_min_samples=2, ensure_all_finite=finite)
     if names is None:
         return x, [f"x{j}" for j in range(x.shape[1])]
     return x, [str(name) for name in names]

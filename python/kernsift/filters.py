@@ -5,12 +5,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._crossing import Target
+from kernsift._crossing import Target, checked_rows
 
 __all__ = ["ChiSquared", "InformationGain", "LaplacianScore", "MutualInformation"]
 
@@ -53,7 +51,7 @@ class InformationGain(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -161,7 +159,7 @@ class MutualInformation(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -267,7 +265,7 @@ class ChiSquared(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -373,7 +371,7 @@ class LaplacianScore(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -451,7 +449,7 @@ class LaplacianScore(BaseSelector):
             return super()._checked(X, y)
         # Left by an earlier fit to classes.
         self.__dict__.pop("classes_", None)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = checked_rows(self, X, ensure_min_samples=2)
         return X, None
 
     def _own_parameters(self) -> dict[str, Any]:

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from kernsift import _native
@@ -18,6 +16,7 @@ from kernsift._crossing import (
     FloatArray,
     IntArray,
     Settings,
+    checked_array,
     method_json,
     native_rows,
     native_target,
@@ -80,7 +79,7 @@ def gram(
            [0.6065, 1.    ]])
     """
     if not isinstance(kernel, Kernel):
-        rows = check_array(X if Z is None else Z, accept_sparse="csr", dtype=np.float64)
+        rows = checked_array(X) if Z is None else checked_array(Z, "Z")
         choice = json.dumps(choice_form(kernel, gamma, degree, coef0))
         kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), Settings()))
     k: FloatArray = kernel(X, Z)
@@ -154,7 +153,7 @@ def width_for_dim(
     >>> KOBL(gamma=width_for_dim(X, 10)).fit(X).n_components_
     10
     """
-    x = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+    x = checked_array(X, ensure_min_samples=2)
     gamma, dimension = _native.width_for_dim(
         method_json("kobl", kobl_form(threshold, pivoting, first_pivot, tol)),
         native_rows(x),
@@ -194,7 +193,7 @@ def triplet_accuracy(K: Any, triplets: Any) -> float:
     >>> triplet_accuracy(K, [[0, 1, 2], [1, 2, 0]])
     0.5
     """
-    k = check_array(K, dtype=np.float64, input_name="K")
+    k = checked_array(K, "K", accept_sparse=False)
     if k.shape[0] != k.shape[1]:
         raise ValueError(f"K must be square, got shape {k.shape}.")
     return _native.triplet_accuracy(k, native_triplets(triplets))

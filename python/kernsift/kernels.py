@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_array
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
 
 __all__ = [
     "RBF",
@@ -42,7 +41,14 @@ __all__ = [
 class Kernel(ABC):
     """A kernel function of two rows.
 
-    Kernels add up, and a number times a kernel is a kernel: ``0.5 * RBF(1.0) + Linear()``.
+    Kernels add up, and a number times a kernel is a kernel.
+
+    Examples
+    --------
+    >>> from kernsift import RBF, Kernel, Linear
+    >>> kernel = 0.5 * RBF(1.0) + Linear()
+    >>> isinstance(kernel, Kernel), kernel([[0.0], [1.0]]).shape
+    (True, (2, 2))
     """
 
     def __call__(self, X: Any, Z: Any = None) -> FloatArray:
@@ -60,8 +66,8 @@ class Kernel(ABC):
         K : ndarray of shape (n_samples_X, n_samples_Z)
             The kernel of every row of `X` with every row of `Z`.
         """
-        x = check_array(X, accept_sparse="csr", dtype=np.float64, input_name="X")
-        z = x if Z is None else check_array(Z, accept_sparse="csr", dtype=np.float64, input_name="Z")
+        x = checked_array(X)
+        z = x if Z is None else checked_array(Z, "Z")
         if z.shape[1] != x.shape[1]:
             raise ValueError(f"X has {x.shape[1]} features, but Z has {z.shape[1]}.")
         # The same rows twice give a matrix that is symmetric to the last bit, at half the work.
@@ -97,7 +103,15 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """The inner product, <x, y>."""
+    """The inner product, <x, y>.
+
+    Examples
+    --------
+    >>> from kernsift import Linear
+    >>> Linear()([[1.0, 2.0], [3.0, 0.0]])
+    array([[5., 3.],
+           [3., 9.]])
+    """
 
     def _form(self) -> Any:
         return "linear"
@@ -111,6 +125,13 @@ class RBF(Kernel):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from kernsift import RBF
+    >>> RBF(0.5)([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.1353],
+           [0.1353, 1.    ]])
     """
 
     gamma: float
@@ -134,6 +155,13 @@ class Polynomial(Kernel):
         Above 0.
     coef0 : float, default=1.0
         The kernel is positive semidefinite if this is 0 or more.
+
+    Examples
+    --------
+    >>> from kernsift import Polynomial
+    >>> Polynomial(degree=2)([[1.0], [2.0]])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
     """
 
     degree: int = 3
@@ -159,6 +187,13 @@ class Laplacian(Kernel):
     ----------
     gamma : float
         Above 0.
+
+    Examples
+    --------
+    >>> from kernsift import Laplacian
+    >>> Laplacian(0.5)([[0.0], [2.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
     """
 
     gamma: float
@@ -172,7 +207,15 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True)
 class WhiteNoise(Kernel):
-    """1 where two rows are equal in every column, else 0."""
+    """1 where two rows are equal in every column, else 0.
+
+    Examples
+    --------
+    >>> from kernsift import WhiteNoise
+    >>> WhiteNoise()([[1.0], [2.0]], [[2.0], [2.0]])
+    array([[0., 0.],
+           [1., 1.]])
+    """
 
     def _form(self) -> Any:
         return "white-noise"
@@ -188,6 +231,13 @@ class OnFeature(Kernel):
         The column, from 0.
     kernel : Kernel
         The kernel on it.
+
+    Examples
+    --------
+    >>> from kernsift import Linear, OnFeature
+    >>> OnFeature(1, Linear())([[7.0, 1.0], [8.0, 2.0]])
+    array([[1., 2.],
+           [2., 4.]])
     """
 
     feature: int
@@ -210,6 +260,13 @@ class Mahalanobis(Kernel):
     ----------
     metric : array-like of shape (n_features, n_features)
         M, symmetric and positive semidefinite.
+
+    Examples
+    --------
+    >>> from kernsift import Mahalanobis
+    >>> Mahalanobis([[1.0, 0.0], [0.0, 0.0]])([[0.0, 0.0], [1.0, 9.0]]).round(4)
+    array([[1.    , 0.3679],
+           [0.3679, 1.    ]])
     """
 
     metric: npt.NDArray[np.float64]
@@ -242,6 +299,13 @@ class Sum(Kernel):
     ----------
     parts : sequence of (float, Kernel)
         Weights and kernels. The sum is positive semidefinite if no weight is negative.
+
+    Examples
+    --------
+    >>> from kernsift import Linear, Sum, WhiteNoise
+    >>> Sum([(2.0, Linear()), (0.5, WhiteNoise())])([[1.0], [3.0]])
+    array([[ 2.5,  6. ],
+           [ 6. , 18.5]])
     """
 
     parts: tuple[tuple[float, Kernel], ...]

@@ -21,7 +21,7 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, warn_unless_converged
@@ -29,17 +29,20 @@ from kernsift._crossing import (
     FloatArray,
     IntArray,
     Settings,
+    checked_rows,
     native_rows,
     native_target,
     native_triplets,
     settings,
 )
+from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._progress import told
 from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]
 
 
-class KernelLearner(BaseEstimator):
+class KernelLearner(ShowsItself, BaseEstimator):
     """A learner of kernels. A subclass has its parameters, and says how to learn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,7 +80,8 @@ class KernelLearner(BaseEstimator):
         """
         X, triplets = self._checked(X, y, reset=True)
         run = settings(self.random_state, self.n_jobs, self.verbose)
-        answer = self._learn(X, triplets, y, run)
+        with told(self, X):
+            answer = self._learn(X, triplets, y, run)
         self.mean_: FloatArray | None = answer["shift"]
         self.scale_: FloatArray | None = answer["scale"]
         self.scores_: FloatArray = answer["scores"]
@@ -126,11 +130,15 @@ class KernelLearner(BaseEstimator):
             for a number are still compared.
         """
         check_is_fitted(self)
+        X, triplets, run = self._judged(X, y)
+        return self._accuracy(shifted(X, self.mean_, self.scale_), triplets, run)
+
+    def _judged(self, X: Any, y: Any) -> tuple[Any, IntArray, Settings]:
+        """Rows that have been checked and triples of them, drawn if need be, for a run that judges."""
         X, triplets = self._checked(X, y, reset=False)
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
-        drawn = triplets if triplets is not None else self._draw(y, run)
-        return self._accuracy(shifted(X, self.mean_, self.scale_), drawn, run)
+        return X, self._draw(y, run) if triplets is None else triplets, run
 
     @abstractmethod
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
@@ -147,12 +155,11 @@ class KernelLearner(BaseEstimator):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, IntArray | None]:
         """Rows that have been checked, and triples unless `y` has a label for each row."""
-        checks: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "ensure_min_samples": 2}
         shape = np.asarray(y).shape
         if len(shape) == 2 and shape[1] == 3:
-            return validate_data(self, X, reset=reset, **checks), native_triplets(y)
+            return checked_rows(self, X, reset=reset, ensure_min_samples=2), native_triplets(y)
         numeric = self.target_type == "number"
-        X, _ = validate_data(self, X, y, reset=reset, y_numeric=numeric, **checks)
+        X, _ = checked_rows(self, X, y, reset=reset, y_numeric=numeric, ensure_min_samples=2)
         return X, None
 
     def _draw(self, y: Any, run: Settings) -> IntArray:
@@ -161,7 +168,7 @@ class KernelLearner(BaseEstimator):
 
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = checked_rows(self, X, reset=False)
         return shifted(x, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:
@@ -221,7 +228,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
     n_jobs : int, default=None
         Threads: None or -1 is one per core. The result does not depend on it.
     verbose : int, default=0
-        Above 0, progress and notes are written to stderr.
+        Above 0, progress and notes are written to stderr, and how long it took.
 
     Attributes
     ----------
@@ -339,6 +346,9 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         self._factor = _diagonal_factor(metric) if self.diagonal else _factor(metric)
         self.metric_ = metric if self.scale_ is None else metric / np.outer(self.scale_, self.scale_)
         self.n_components_: int = self._factor.shape[1]
+
+    def _summary(self) -> Summary:
+        return kept_summary(self, ("search", self.status_), ("rank", self.n_components_))
 
     @property
     def _n_features_out(self) -> int:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils import check_array
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, frame_names, native_rows
+from kernsift._html import MOST_BARS, facts_table
+from kernsift._kept import shortened
 
 __all__ = ["SavedModel", "load_model"]
 
@@ -34,6 +35,20 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     -------
     model : SavedModel
         The model.
+
+    Examples
+    --------
+    After ``kernsift select builtin:wine -m fisher -k 3 --save wine.ks``:
+
+    >>> from kernsift import load_model
+    >>> model = load_model("wine.ks")  # doctest: +SKIP
+    >>> model.get_feature_names_out()  # doctest: +SKIP
+
+    A file that is not there, or no model, is refused:
+
+    >>> load_model("nowhere.ks")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    FileNotFoundError: ...
     """
     return SavedModel(_native.Model.load(os.fspath(path)))
 
@@ -50,6 +65,14 @@ class SavedModel:
         The method that made it.
     feature_names_in_ : ndarray of str
         The columns that a frame must have.
+
+    Examples
+    --------
+    After ``kernsift basis builtin:wine --save wine.ks``:
+
+    >>> from kernsift import load_dataset, load_model
+    >>> model = load_model("wine.ks")  # doctest: +SKIP
+    >>> model.transform(load_dataset("wine").data)  # doctest: +SKIP
     """
 
     def __init__(self, model: _native.Model) -> None:
@@ -59,6 +82,14 @@ class SavedModel:
 
     def __repr__(self) -> str:
         return f"<kernsift model: {self.method} of {len(self.feature_names_in_)} columns>"
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("method", self.method),
+            ("columns", _listed(self.feature_names_in_)),
+            ("gives", _listed(self.get_feature_names_out())),
+        ]
+        return facts_table(facts, "kernsift model")
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
         """Name the columns that :meth:`transform` gives.
@@ -81,8 +112,8 @@ class SavedModel:
         Parameters
         ----------
         X : dataframe, array-like or sparse matrix
-            A pandas or polars frame, of which the columns are found by name whatever their order; or an
-            array with the columns of `feature_names_in_`, in that order.
+            A frame of pandas or polars or a table of pyarrow, of which the columns are found by name whatever
+            their order; or an array with the columns of `feature_names_in_`, in that order.
 
         Returns
         -------
@@ -156,20 +187,19 @@ class SavedModel:
 
     def _checked(self, X: Any) -> Any:
         """Rows of numbers, in the order of training where they have names."""
-        if sparse.issparse(X):
-            return check_array(X, accept_sparse="csr", dtype=np.float64)
-        return check_array(self._in_order(X), dtype=np.float64)
+        return checked_array(X if sparse.issparse(X) else self._in_order(X))
 
     def _in_order(self, X: Any) -> Any:
         """A frame's columns in the order of training; an array as it is."""
         names = list(self.feature_names_in_)
-        if hasattr(X, "columns") and set(names) <= set(X.columns):
-            return X[names]
-        return X
+        if not set(names) <= set(frame_names(X)):
+            return X
+        # A table of pyarrow does not take several names in brackets.
+        return X.select(names) if hasattr(X, "column_names") else X[names]
 
     def _columns(self, X: Any) -> list[tuple[str, Any]]:
         if hasattr(X, "columns"):
-            return [(str(name), _cells(X[name])) for name in X.columns]
+            return [(str(name), _cells(X[name])) for name in frame_names(X)]
         x = np.asarray(X)
         if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
             raise ValueError(
@@ -178,12 +208,19 @@ class SavedModel:
         return [(name, _cells(x[:, j])) for j, name in enumerate(self.feature_names_in_)]
 
 
+def _listed(names: npt.NDArray[np.object_]) -> str:
+    """How many names, and the first of them."""
+    more = "" if len(names) <= MOST_BARS else " and more"
+    return f"{len(names)}: {', '.join(shortened(name, 16) for name in names[:MOST_BARS])}{more}"
+
+
 def _cells(column: Any) -> Any:
     """Numbers as an array with NaN for gaps, text as a list with None for gaps."""
     try:
         return np.ascontiguousarray(_numbers(column), dtype=np.float64)
     except (TypeError, ValueError):
-        cells = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        listed = next(name for name in ("to_list", "to_pylist", "tolist") if hasattr(column, name))
+        cells = getattr(column, listed)()
         # A gap is None or a NaN, which is not equal to itself.
         return [None if cell is None or cell != cell else str(cell) for cell in cells]
 

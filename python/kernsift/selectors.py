@@ -39,7 +39,7 @@ class FisherScore(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class FFS(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -269,7 +269,7 @@ class ReliefF(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -400,7 +400,7 @@ class SVMRFE(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -528,7 +528,7 @@ class L1SVM(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------

@@ -19,11 +19,10 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import (
@@ -34,7 +33,9 @@ from kernsift._base import (
     labelled_rows,
     store_kernel,
 )
-from kernsift._crossing import FloatArray, native_rows, settings
+from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
+from kernsift._html import ShowsItself, Summary
+from kernsift._progress import told
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form
@@ -109,7 +110,7 @@ class TAKES(BaseSpace):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -314,7 +315,7 @@ class KernelSpaceSelector(BaseSpace):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -432,7 +433,7 @@ class KernelSpaceSelector(BaseSpace):
         return kffs_form(self)
 
 
-class KNNC(ClassifierMixin, BaseEstimator):
+class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
     """Nearest neighbours by kernel distance, without any selection.
 
     What selection in kernel space has to beat. The squared distance is k(x, x) - 2 k(x, z) + k(z, z);
@@ -464,7 +465,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -551,11 +552,12 @@ class KNNC(ClassifierMixin, BaseEstimator):
         # A copy: what the caller does to the rows later must not matter.
         X, classes = labelled_rows(self, X, y, copy=True)
         remembered = (native_rows(X), classes, int(self.n_neighbors), bool(self.standardize))
-        answer = _native.fit_knnc(
-            json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),
-            *remembered,
-            settings(self.random_state, self.n_jobs, self.verbose),
-        )
+        with told(self, X):
+            answer = _native.fit_knnc(
+                json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),
+                *remembered,
+                settings(self.random_state, self.n_jobs, self.verbose),
+            )
         self._remembered = remembered
         store_kernel(self, Kernel.from_json(answer["kernel"]))
         self.mean_: FloatArray | None = answer["shift"]
@@ -576,7 +578,7 @@ class KNNC(ClassifierMixin, BaseEstimator):
             Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
         """
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = checked_rows(self, X, reset=False)
         codes = _native.predict_knnc(
             self.kernel_.to_json(),
             *self._remembered,
@@ -585,6 +587,10 @@ class KNNC(ClassifierMixin, BaseEstimator):
         )
         predicted: npt.NDArray[Any] = self.classes_[codes]
         return predicted
+
+    def _summary(self) -> Summary:
+        rows = len(self._remembered[1][0])
+        return Summary([("classes", len(self.classes_)), ("kernel", self.kernel_), ("rows remembered", rows)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

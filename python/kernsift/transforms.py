@@ -11,12 +11,10 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
 
 from kernsift._base import TARGET_KERNELS, BaseSelector, BaseTargetSelector
-from kernsift._crossing import Target
+from kernsift._crossing import Target, checked_rows
 
 __all__ = ["HSFS", "LDFS", "PFS"]
 
@@ -100,7 +98,7 @@ class HSFS(BaseTargetSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -274,7 +272,7 @@ class LDFS(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -419,7 +417,7 @@ class PFS(BaseSelector):
     n_jobs : int, default=None
         Threads: None or -1 is one per core. Results do not depend on it.
     verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Above 0, progress is written to stderr once a second, and how long it took.
 
     Attributes
     ----------
@@ -503,7 +501,7 @@ class PFS(BaseSelector):
         self.verbose = verbose
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = checked_rows(self, X, ensure_min_samples=2)
         return X, None
 
     def _own_parameters(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """compare: against scikit-learn fold by fold, resuming, splits, methods, targets, faces."""
 
-import html.parser
 import json
 import os
 import pickle
@@ -14,6 +13,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
+from html_reader import Reader
 from numpy.testing import assert_allclose
 from scipy import sparse, stats
 from sklearn.feature_selection import f_classif
@@ -621,25 +621,6 @@ class TestResult:
         reader = Reader()
         reader.feed(shown)
         assert reader.open == [] and reader.wrong == []
-
-
-class Reader(html.parser.HTMLParser):
-    """Looks whether every tag is closed where it should be."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.wrong, self.count = [], [], {}
-
-    def handle_starttag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-        self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.count[tag] = self.count.get(tag, 0) + 1
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.wrong.append(tag)
 
 
 class TestTriplets:

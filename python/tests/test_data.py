@@ -7,6 +7,7 @@ import msgpack
 import numpy as np
 import pandas
 import polars
+import pyarrow
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -101,11 +102,13 @@ def test_a_basis_from_a_file(tmp_path, wine):
     assert model.get_feature_names_out()[:2].tolist() == ["kobl1", "kobl2"]
     mixed = pandas.DataFrame(X, columns=model.feature_names_in_)[model.feature_names_in_[::-1]]
     assert_array_equal(model.transform(mixed), kobl.transform(X))
+    table = pyarrow.Table.from_pandas(mixed, preserve_index=False)
+    assert_array_equal(model.transform(table), kobl.transform(X))
     with pytest.raises(ValueError, match="columns for the model: expected 13, got 2"):
         model.transform(X[:, :2])
 
 
-@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
 def test_frames_are_prepared_by_column_names(prepared, frame):
     model = prepared([number("a"), one_hot("kind", "x", "y")], 3)
     table = frame({"other": [9, 9, 9], "kind": ["y", "x", "y"], "a": [1, 2, 3]})
@@ -119,7 +122,7 @@ def test_frames_are_prepared_by_column_names(prepared, frame):
         model.transform(frame({"kind": ["x"], "A1": [1.0]}))
 
 
-@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame])
+@pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
 def test_gaps(prepared, frame):
     table = frame({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
     columns = [number("a"), number("b")]
@@ -131,6 +134,11 @@ def test_gaps(prepared, frame):
     assert filled.transform(table).tolist() == [[1, 1], [2.5, 2], [3, 3]]
     nullable = pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64"), "b": [1, 2, 3]})
     assert filled.transform(nullable).tolist() == [[1, 1], [2.5, 2], [3, 3]]
+
+
+def test_a_notebook_shows_a_model(prepared):
+    shown = prepared([number("<b>"), number("ages")], 2)._repr_html_()
+    assert "<td>fisher</td>" in shown and "ages" in shown and "<b>" not in shown and "&lt;b&gt;" in shown
 
 
 def test_files_that_are_no_models(tmp_path):

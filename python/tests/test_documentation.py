@@ -3,8 +3,12 @@
 import ast
 import doctest
 import importlib
+import inspect
+import os
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,10 +42,41 @@ def test_the_type_stub_has_the_names_of_the_native_half():
             assert names(node.body) == public(getattr(kernsift._native, node.name))
 
 
+def test_the_type_stub_is_that_of_the_native_half(tmp_path):
+    """Every function takes what the stub says it takes."""
+    # The names are compared above.
+    allowed = tmp_path / "allowed"
+    allowed.write_text(r"kernsift\._native\.__all__", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy.stubtest", "kernsift._native", "--allowlist", str(allowed)]
+    here = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    found = subprocess.run(command, cwd=PACKAGE, env=here, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert (Path(kernsift.__file__).parent / "py.typed").exists()
+
+
 def test_every_public_name_is_documented():
     for name in kernsift.__all__:
         if name != "__version__":
-            assert getattr(kernsift, name).__doc__, name
+            thing = getattr(kernsift, name)
+            assert thing.__doc__, name
+            # The exception comes with its text from the native half.
+            assert ">>>" in thing.__doc__ or thing is kernsift.BreakdownError, name
+            for method, function in inspect.getmembers(thing, inspect.isfunction):
+                if not method.startswith("_"):
+                    assert function.__doc__, f"{name}.{method}"
+
+
+def test_the_notebook_runs():
+    """In a process of its own, as a user would run it; its cells may be run one by one."""
+    path = PACKAGE / "examples" / "notebook.py"
+    cells = re.split(r"^# %%.*\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert len(cells) > 8
+    for cell in cells:
+        ast.parse(cell)
+    here = {**os.environ, "PYTHONPATH": str(PACKAGE), "MPLBACKEND": "agg", "PYTHONWARNINGS": "error"}
+    found = subprocess.run([sys.executable, str(path)], env=here, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert "flavanoids" in found.stdout
 
 
 @pytest.mark.parametrize("folder", [PACKAGE, PACKAGE.parent])

@@ -1,5 +1,6 @@
 """Ctrl-C, forks and threads: what can hang a program."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -9,9 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from common import ESTIMATORS, answers_of, quick, small_rows
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
-from kernsift import KOBL
+from kernsift import KOBL, SVC, ReliefF
 
 #: Work that looks for a signal at every step, and work that cannot look: an eigen-decomposition.
 LONG_FITS = {
@@ -91,3 +97,42 @@ def test_other_threads_run_during_a_fit():
         while not fit.done():
             counted += 1
     assert counted > 1000
+
+
+def test_every_estimator_in_eight_threads_at_once():
+    expected = {name: answers_of(name) for name in ESTIMATORS}
+    with ThreadPoolExecutor(8) as pool:
+        # All of them and then all again, so that the same ones run beside each other too.
+        fits = [(name, pool.submit(answers_of, name)) for name in [*ESTIMATORS, *ESTIMATORS]]
+        for name, fit in fits:
+            assert_array_equal(fit.result(timeout=60), expected[name], err_msg=name)
+
+
+def test_every_estimator_in_a_spawned_process():
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.map_async(answers_of, ESTIMATORS).get(timeout=120)
+    for name, made in zip(ESTIMATORS, found, strict=True):
+        assert_array_equal(made, answers_of(name), err_msg=name)
+
+
+def test_estimators_cross_to_spawned_processes_fitted():
+    X, y = small_rows()
+    fitted = [quick(name).fit(X, y) for name in ("HSFS", "KOBL", "TAKES", "KernelDesign", "SVC")]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        again = pool.map_async(_shown, fitted).get(timeout=120)
+    assert again == [_shown(estimator) for estimator in fitted]
+
+
+def _shown(estimator):
+    return estimator._summary_html()
+
+
+@pytest.mark.parametrize("backend", ["multiprocessing", "threading"])
+def test_grid_searches_in_parallel(backend):
+    X, y = small_rows()
+    model = Pipeline([("scale", StandardScaler()), ("select", ReliefF()), ("classify", SVC())])
+    grid = {"select__n_features_to_select": [1, 2], "classify__C": [1.0, 10.0]}
+    alone = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    with parallel_config(backend):
+        beside = GridSearchCV(model, grid, cv=2, n_jobs=2, error_score="raise").fit(X, y)
+    assert_array_equal(beside.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])

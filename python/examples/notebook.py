@@ -1,0 +1,105 @@
+# %% [markdown]
+# # Which columns matter?
+#
+# A tour in cells: run this file as a script, or cell by cell in an editor or in Jupyter. It needs pandas and
+# matplotlib.
+
+# %%
+import tempfile
+from pathlib import Path
+
+import pandas as pd
+from matplotlib import pyplot
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+import kernsift
+
+# %% [markdown]
+# ## The data, as a frame
+# Names of columns are kept all the way through.
+
+# %%
+wine = kernsift.load_dataset("wine")
+print(wine)
+X = pd.DataFrame(wine.data, columns=wine.feature_names)
+y = pd.Series(wine.target, name="cultivar")
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+
+# %% [markdown]
+# ## One selector
+# In a notebook the last line of the cell shows what was kept, with the scores.
+
+# %%
+selector = kernsift.HSFS(n_features_to_select=4, random_state=0).set_output(transform="pandas")
+print(selector.fit_transform(X_train, y_train).head())
+selector  # noqa: B018
+
+# %%
+figure, (left, right) = pyplot.subplots(1, 2, figsize=(12, 4), layout="constrained")
+kernsift.plot_scores(selector, ax=left)
+kernsift.plot_path(selector, ax=right)
+
+# %% [markdown]
+# ## Do they tell the same?
+
+# %%
+kernsift.plot_redundancy(selector, X_train)
+
+# %% [markdown]
+# ## In a pipeline, with a search
+# The selection is learned inside each fold, as it must be. `set_output` keeps the frame between the steps.
+
+# %%
+model = Pipeline(
+    [
+        ("scale", StandardScaler()),
+        ("select", kernsift.ReliefF()),
+        ("classify", kernsift.SVC()),
+    ]
+).set_output(transform="pandas")
+grid = {"select__n_features_to_select": [2, 4, 8], "classify__C": [1.0, 10.0]}
+search = GridSearchCV(model, grid, cv=3).fit(X_train, y_train)
+print(search.best_params_)
+print(f"right on new rows: {search.score(X_test, y_test):.2f}")
+print(list(search.best_estimator_["select"].get_feature_names_out()))
+
+# %% [markdown]
+# ## Methods side by side
+
+# %%
+result = kernsift.compare(
+    X_train, y_train, ["fisher", kernsift.ReliefF()], [1, 2, 4], judge="knn", cv=3, random_state=0
+)
+print(result.table())
+result.plot()
+with tempfile.TemporaryDirectory() as folder:
+    page = Path(folder) / "comparison.html"
+    result.to_html(page)
+    print(f"a page of {page.stat().st_size // 1000} kB")
+result  # noqa: B018
+
+# %% [markdown]
+# ## Kernel space
+# How many dimensions do the rows really use, and which of them tell the classes apart?
+
+# %%
+scaled = StandardScaler().set_output(transform="pandas").fit(X_train)
+basis = kernsift.KOBL().fit(scaled.transform(X_train))
+kernsift.plot_residuals(basis)
+takes = kernsift.TAKES(random_state=0).fit(X_train, y_train)
+kernsift.plot_error_curve(takes)
+kernsift.plot_map(takes, X_test, y_test)
+print(f"{basis.n_components_} dimensions, of which {takes.n_selected_} are kept")
+print(f"right on new rows: {takes.score(X_test, y_test):.2f}")
+
+# %% [markdown]
+# ## A kernel from "this one is more like that one"
+
+# %%
+design = kernsift.KernelDesign(gamma1=1e-3, gamma2=1e-4, random_state=0).fit(X_train, y_train)
+kernsift.plot_kernels(design, max_kernels=10)
+kernsift.plot_margins(design, X_test, y_test)
+print(f"triples of new rows in order: {design.score(X_test, y_test):.2f}")
+design  # noqa: B018

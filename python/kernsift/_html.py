@@ -1,0 +1,116 @@
+"""What a notebook shows: small tables in HTML. All text that users chose is escaped."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from kernsift._crossing import FloatArray
+from kernsift._kept import LONGEST, counted, keeps_directions, kept_scores, shortened
+
+#: Bars of a summary, at most.
+MOST_BARS = 10
+BAR = "display:inline-block;height:0.8em;background:#0072b2;width:{width:.3f}em"
+
+
+class Bars(NamedTuple):
+    """Numbers with names, the first ones of so many."""
+
+    title: str
+    names: Sequence[str]
+    values: FloatArray
+
+
+class Summary(NamedTuple):
+    """What a fitted estimator tells of itself."""
+
+    facts: list[tuple[str, Any]]
+    bars: Bars | None = None
+
+
+class ShowsItself:
+    """Puts a summary of what was learned below scikit-learn's own picture of an estimator."""
+
+    def _summary(self) -> Summary:
+        """What was learned; asked for only after a fit."""
+        raise NotImplementedError
+
+    def _repr_html_inner(self) -> str:
+        picture: str = super()._repr_html_inner()  # type: ignore[misc]
+        return picture + self._summary_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += self._summary_html()
+        return bundle
+
+    def _summary_html(self) -> str:
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return ""
+        facts, bars = self._summary()
+        if not getattr(self, "converged_", True):
+            facts = [*facts, ("converged", "no")]
+        return facts_table(facts) + ("" if bars is None else _bars_table(bars))
+
+
+def kept_summary(estimator: Any, *facts: tuple[str, Any]) -> Summary:
+    """What was kept, with scores, after other facts."""
+    order, scores, names = kept_scores(estimator)
+    what = "direction" if keeps_directions(estimator) else "column"
+    kept = ("kept", f"{len(order)} of {counted(len(scores), what)}")
+    title = "weight" if what == "direction" else "score"
+    return Summary([*facts, kept], Bars(title, [names[j] for j in order], scores[order]))
+
+
+def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), caption: str = "") -> str:
+    """A table of cells that are HTML already; the first of each row heads it."""
+    above = f"<caption>{caption}</caption>" if caption else ""
+    if heads:
+        above += f"<thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
+    body = "".join(
+        f"<tr><th>{row[0]}</th>{''.join(f'<td>{cell}</td>' for cell in row[1:])}</tr>" for row in rows
+    )
+    return f"<table>{above}<tbody>{body}</tbody></table>"
+
+
+def facts_table(facts: Iterable[tuple[str, Any]], caption: str = "") -> str:
+    """A table of names and values; both are escaped, and so is the caption."""
+    rows = [(escaped(name), escaped(_number(value))) for name, value in facts]
+    return table(rows, caption=escaped(caption))
+
+
+def escaped(text: Any) -> str:
+    """Text of users: no markup, no signs that steer text, not too long."""
+    return html.escape(shortened(text, 8 * LONGEST))
+
+
+def _bars_table(bars: Bars) -> str:
+    # Those of a design may be negative.
+    largest = max((abs(float(value)) for value in bars.values), default=0.0) or 1.0
+    rows = [
+        (
+            html.escape(shortened(name, 2 * LONGEST)),
+            _number(value),
+            f'<span style="{BAR.format(width=8 * abs(float(value)) / largest)}"></span>',
+        )
+        for name, value in zip(bars.names[:MOST_BARS], bars.values[:MOST_BARS], strict=True)
+    ]
+    more = len(bars.names) - len(rows)
+    if more:
+        rows.append((f"and {more} more", "", ""))
+    return table(rows, ("", bars.title, "")) if rows else ""
+
+
+def _number(value: Any) -> str:
+    return (
+        f"{float(value):.4g}"
+        if hasattr(value, "__float__") and not hasattr(value, "__index__")
+        else str(value)
+    )

@@ -1,0 +1,46 @@
+"""What a fit with `verbose` says about itself, beside what the native half says of its steps."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kernsift._kept import counted
+
+#: Seconds until the first word, and between the next ones.
+FIRST, AGAIN = 1.0, 5.0
+
+
+@contextmanager
+def told(estimator: Any, X: Any) -> Iterator[None]:
+    """Says on stderr how long a fit takes, after it and, as not all work has steps to show, during it."""
+    if estimator.verbose <= 0:
+        yield
+        return
+    what = f"{type(estimator).__name__}: {counted(X.shape[0], 'row')}, {counted(X.shape[1], 'column')}"
+    start, over = time.monotonic(), threading.Event()
+
+    def say_so_far() -> None:
+        wait = FIRST
+        while not over.wait(wait):
+            _say(f"{what}, {time.monotonic() - start:.0f} s so far")
+            wait = AGAIN
+
+    watcher = threading.Thread(target=say_so_far, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+    _say(f"{what}, fitted in {time.monotonic() - start:.2g} s")
+
+
+def _say(text: str) -> None:
+    # A program without a console has None there.
+    if sys.stderr is not None:
+        sys.stderr.write(f"kernsift: {text}\n")

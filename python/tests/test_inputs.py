@@ -1,0 +1,225 @@
+"""What every estimator takes as rows, and what it gives back."""
+
+import warnings
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from common import ESTIMATORS, quick
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.base import TransformerMixin
+
+from kernsift import FisherScore, KernelDesign, compare, gram, hsic
+from kernsift._base import KeepsColumns
+
+NAMES = ["height", "weight", "age", "count", "flag"]
+
+
+def rows():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = np.abs(rng.normal(size=(40, 5))) + 1.5 * np.outer(y, [1, 0, 1, 0, 0])
+    X[:, 3] = np.round(3 * X[:, 3])
+    X[:, 4] = X[:, 4] > 0.7
+    return X, y
+
+
+def frame():
+    """Columns of several types."""
+    made = pandas.DataFrame(rows()[0], columns=NAMES)
+    return made.astype({"age": "float32", "count": "int32", "flag": bool})
+
+
+def nullable():
+    return frame().astype({"height": "Float64", "count": "Int64", "flag": "boolean"})
+
+
+FORMS = {
+    "list": lambda X: X.tolist(),
+    "fortran": np.asfortranarray,
+    "every second row": lambda X: np.repeat(X, 2, axis=0)[::2],
+    "columns backwards": lambda X: np.ascontiguousarray(X[:, ::-1])[:, ::-1],
+    "object": lambda X: X.astype(object),
+    "csr_matrix": sparse.csr_matrix,
+    "csr_array": sparse.csr_array,
+    "csc_matrix": sparse.csc_matrix,
+    "csc_array": sparse.csc_array,
+    "coo_matrix": sparse.coo_matrix,
+    "coo_array": sparse.coo_array,
+    "pandas": lambda X: pandas.DataFrame(X, columns=NAMES),
+    "pandas of pyarrow": lambda X: pandas.DataFrame(X, columns=NAMES).astype("float64[pyarrow]"),
+    "pandas nullable": lambda X: pandas.DataFrame(X, columns=NAMES).astype("Float64"),
+    "polars": lambda X: polars.DataFrame(X, schema=NAMES),
+    "pyarrow": lambda X: pyarrow.table(dict(zip(NAMES, X.T, strict=True))),
+}
+#: Types of numbers, for which the rows are made anew.
+KINDS = {
+    "int8": lambda X: np.round(9 * X).astype(np.int8),
+    "bool": lambda X: X > 0.9,
+    "float16": lambda X: X.astype(np.float16),
+    "float32": lambda X: X.astype(np.float32),
+    "mixed pandas": lambda X: frame(),
+    "nullable without gaps": lambda X: nullable(),
+    "mixed polars": lambda X: polars.from_pandas(frame()),
+    "mixed pyarrow": lambda X: pyarrow.Table.from_pandas(frame(), preserve_index=False),
+}
+
+
+def answer(estimator, X):
+    """What it makes of rows, as an array."""
+    made = estimator.transform(X) if isinstance(estimator, TransformerMixin) else estimator.predict(X)
+    return made.toarray() if sparse.issparse(made) else np.asarray(made)
+
+
+def quiet_fit(name, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return quick(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_form_of_the_same_rows_gives_the_same(name):
+    X, y = rows()
+    # Sparse columns are not shifted by some methods, so that they may come out otherwise.
+    expected = {False: quiet_fit(name, X, y), True: quiet_fit(name, sparse.csr_array(X), y)}
+    for form, make in FORMS.items():
+        given = make(X)
+        fitted = quiet_fit(name, given, y)
+        like = expected[sparse.issparse(given)]
+        assert_allclose(
+            answer(fitted, given).astype(float), answer(like, X).astype(float), atol=1e-12, err_msg=form
+        )
+        named = form.startswith("p")
+        assert hasattr(fitted, "feature_names_in_") == named, form
+        if named:
+            assert_array_equal(fitted.feature_names_in_, NAMES)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_type_of_numbers_gives_what_float64_gives(name):
+    X, y = rows()
+    for kind, make in KINDS.items():
+        given = make(X)
+        plain = np.asarray(given.to_pandas() if hasattr(given, "to_pandas") else given, dtype=np.float64)
+        expected = answer(quiet_fit(name, plain, y), plain)
+        assert_allclose(
+            answer(quiet_fit(name, given, y), given).astype(float), expected, atol=1e-12, err_msg=kind
+        )
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_types_that_come_back(name):
+    """Selectors keep the type; what is computed has 64 bits."""
+    X, y = rows()
+    for kind in (np.float32, np.float64, np.int16, bool):
+        given = X.astype(kind)
+        fitted = quiet_fit(name, given, y)
+        if isinstance(fitted, KeepsColumns):
+            assert fitted.transform(given).dtype == kind
+            assert fitted.transform(sparse.csr_array(given)).dtype == kind
+            assert_array_equal(fitted.transform(given), given[:, fitted.support_])
+        elif isinstance(fitted, TransformerMixin):
+            assert fitted.transform(given).dtype == np.float64
+            assert fitted.transform(sparse.csr_array(given)).dtype == np.float64
+
+
+@pytest.mark.parametrize("name", [n for n, c in ESTIMATORS.items() if issubclass(c, KeepsColumns)])
+def test_columns_of_frames_keep_their_types(name):
+    y = rows()[1]
+    for library, given in (
+        ("pandas", frame()),
+        ("pandas", nullable()),
+        ("polars", polars.from_pandas(frame())),
+    ):
+        fitted = quiet_fit(name, given, y).set_output(transform=library)
+        made = fitted.transform(given)
+        kept = [column for column, keep in zip(NAMES, fitted.support_, strict=True) if keep]
+        assert list(made.columns) == kept
+        assert [made[column].dtype for column in kept] == [given[column].dtype for column in kept]
+        assert made.equals(given[kept])
+
+
+def test_frames_are_checked_before_their_columns_are_kept():
+    y = rows()[1]
+    given = polars.from_pandas(frame())
+    fitted = FisherScore(2).fit(given, y).set_output(transform="polars")
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.transform(given.rename({"age": "years"}))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        fitted.transform(given.with_columns(polars.lit(None, dtype=polars.Float64).alias("height")))
+
+
+def with_a_column(kind):
+    """A frame with a column that is no number, and what the message must hold."""
+    given = pandas.DataFrame(rows()[0], columns=NAMES)
+    text = ["red", "blue"] * 20
+    match kind:
+        case "text":
+            return given.assign(age=text), "column 'age' of X holds 'red'"
+        case "categories":
+            return given.assign(age=pandas.Categorical(text)), "column 'age' of X holds 'red'"
+        case "dates":
+            dates = pandas.date_range("2020-01-01", periods=40)
+            return given.assign(age=dates), "column 'age' of X holds dates or times"
+        case "text after a gap":
+            return given.assign(age=[None, *text[1:]]), "column 'age' of X holds 'blue'"
+        case "polars":
+            made = polars.from_pandas(given.assign(age=pandas.Categorical(text)))
+            return made, "column 'age' of X holds 'red'"
+        case "pyarrow":
+            made = pyarrow.Table.from_pandas(given.assign(age=text), preserve_index=False)
+            return made, "column 'age' of X holds 'red'"
+        case "array":
+            return given.assign(age=text).to_numpy(), "could not convert string to float: 'red'"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_columns_that_are_no_numbers_are_named(name):
+    y = rows()[1]
+    for kind in ("text", "categories", "dates", "text after a gap", "polars", "pyarrow", "array"):
+        given, message = with_a_column(kind)
+        with pytest.raises(ValueError, match="OneHotEncoder or OrdinalEncoder") as caught:
+            quick(name).fit(given, y)
+        assert message in str(caught.value), kind
+
+
+def test_functions_name_such_columns_too():
+    given, message = with_a_column("text")
+    y = rows()[1]
+    for act in (lambda: gram(given), lambda: hsic(given, y), lambda: compare(given, y, "fisher", 1)):
+        with pytest.raises(ValueError, match=message):
+            act()
+
+
+def test_a_target_that_is_no_number_is_not_said_to_be_a_column():
+    X, _ = rows()
+    for given in (X, sparse.csr_array(X), frame()):
+        with pytest.raises(ValueError) as caught:
+            FisherScore(target_type="number").fit(given, np.array(["a", "b"] * 20, dtype=object))
+        assert "OneHotEncoder" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_gaps_are_refused_or_borne(name):
+    y = rows()[1]
+    given = nullable()
+    given.loc[3, "height"] = pandas.NA
+    estimator = quick(name)
+    if estimator.__sklearn_tags__().input_tags.allow_nan:
+        assert estimator.fit(given, y).support_.sum() == 2
+        return
+    for gaps in (given, polars.from_pandas(given), pyarrow.Table.from_pandas(given, preserve_index=False)):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            estimator.fit(gaps, y)
+
+
+def test_a_design_that_keeps_nothing_gives_nothing_back():
+    given = polars.from_pandas(frame())
+    y = rows()[1]
+    with pytest.warns(UserWarning, match="make them smaller"):
+        design = KernelDesign(gamma1=1e9, gamma2=1.0, n_triplets=60, random_state=0).fit(given, y)
+    made = design.set_output(transform="polars").transform(given)
+    assert made.shape == (40, 0) or made.shape == (0, 0)

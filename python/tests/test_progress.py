@@ -1,0 +1,110 @@
+"""What `verbose` says, and what warnings advise."""
+
+import io
+import sys
+import time
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from common import ESTIMATORS, quick, small_rows
+from sklearn.exceptions import ConvergenceWarning
+
+from kernsift import (
+    HSFS,
+    L1SVM,
+    LDFS,
+    PFS,
+    SVC,
+    SVCCV,
+    SVMRFE,
+    KernelDesign,
+    KernelPCA,
+    LinearSVC,
+    XingMetric,
+    _progress,
+)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_fit_says_that_it_is_over_and_only_if_asked(name, capsys):
+    X, y = small_rows()
+    estimator = quick(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for silent in (0, False):
+            estimator.set_params(verbose=silent).fit(X, y)
+        assert capsys.readouterr() == ("", "")
+        estimator.set_params(verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[-1].startswith(f"kernsift: {name}: 60 rows, 5 columns, fitted in ")
+    assert all(line.startswith("kernsift: ") for line in lines)
+
+
+def test_long_fits_speak_while_they_run(capsys):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1800, 5))
+    start = time.monotonic()
+    KernelPCA(n_components=3, verbose=1, n_jobs=1).fit(X)
+    if time.monotonic() - start < 1.2:
+        pytest.skip("too quick to say anything")
+    assert "kernsift: KernelPCA: 1800 rows, 5 columns, 1 s so far\n" in capsys.readouterr().err
+
+
+def test_words_come_at_once_and_again(capsys, monkeypatch):
+    monkeypatch.setattr(_progress, "FIRST", 0.01)
+    monkeypatch.setattr(_progress, "AGAIN", 0.01)
+    with _progress.told(SimpleNamespace(verbose=2), np.zeros((1, 2))):
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert lines[0] == "kernsift: SimpleNamespace: 1 row, 2 columns, 0 s so far"
+    with pytest.raises(RuntimeError), _progress.told(SimpleNamespace(verbose=1), np.zeros((1, 2))):
+        raise RuntimeError
+    # What failed is not said to be fitted.
+    assert "fitted" not in capsys.readouterr().err
+
+
+def test_a_notebook_and_a_program_without_a_console(monkeypatch):
+    X, y = small_rows()
+    # Notebooks put an object of their own there.
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    quick("KOBL").set_params(verbose=1).fit(X, y)
+    assert stream.getvalue().count("kernsift: ") == 2
+    monkeypatch.setattr(sys, "stderr", None)
+    quick("KOBL").set_params(verbose=1).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "estimator, advice",
+    [
+        (LinearSVC(max_iter=1, tol=1e-12), "Raise max_iter (now 1) or tol (now 1e-12), or bring columns to"),
+        (SVC(max_iter=1), "Raise max_iter (now 1) or tol (now 0.001), or bring columns to one scale first"),
+        (SVCCV(max_iter=1, cv=2), "Raise max_iter (now 1)"),
+        (SVMRFE(1, max_iter=1), "Raise max_iter (now 1)."),
+        (SVMRFE(1, max_iter=1, standardize=False), "Raise max_iter (now 1), or bring columns to one scale"),
+        (L1SVM(2, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
+        (LDFS(penalty=0.01, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
+        (PFS(penalty=0.01, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
+        (HSFS(radius=1.0, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
+        (XingMetric(max_iter=1), "Raise max_iter (now 1) or tol (now 1e-06)."),
+        (KernelDesign(psd="eigen_cuts", max_rounds=1, n_triplets=200), "Raise max_rounds (now 1) or tol"),
+    ],
+    ids=str,
+)
+def test_a_search_that_was_cut_off_says_what_to_do(estimator, advice, wine):
+    X, y = wine
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.set_params(random_state=0).fit(X, y)
+    found = [warning for warning in caught if warning.category is ConvergenceWarning]
+    assert len(found) == 1
+    text = str(found[0].message)
+    assert text.startswith(f"{type(estimator).__name__} did not converge: ") and advice in text
+    # It points at the line that called fit.
+    assert found[0].filename == __file__
+    assert not estimator.converged_
