@@ -23,10 +23,8 @@ PICTURES = {
         "kernsift select xor.csv -m fisher -k 2",
         "kernsift select xor.csv -m hsfs -k 2",
     ],
-    "select": ["kernsift select builtin:wine -k 5"],
     "takes": ["kernsift select builtin:ionosphere -m takes"],
     "compare": ["kernsift compare builtin:wine -m fisher,relief,l1-svm,svm-rfe,random -k 1..5"],
-    "methods": ["kernsift methods"],
 }
 
 CHARACTER_WIDTH = 8.43  # of the monospaced fonts named below, at FONT_SIZE

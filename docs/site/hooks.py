@@ -1,4 +1,4 @@
-"""What mkdocs does not do by itself: formulas as MathML, pages of the Python package, pages outside `docs`."""
+"""What mkdocs does not do by itself: formulas as MathML, the Python package, pages outside `docs`."""
 
 import re
 import sys
