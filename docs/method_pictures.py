@@ -162,7 +162,7 @@ class Pictures:
             scores = self.record(f"select builtin:wine {settings}")["scores"]
             self.bars(areas["wine"], {name[:18]: value for name, value in scores.items()}, "wine")
 
-        self.draw(method, 11, 2.7, plot)
+        self.draw(method, 9.6, 2.6, plot)
 
     def unsupervised(self, method: str) -> None:
         """Scores without a target: on copies of two columns among others, and in the wine data."""
@@ -176,7 +176,7 @@ class Pictures:
                 right, {name[:18]: value for name, value in scores.items()}, "wine, its classes left aside"
             )
 
-        self.draw(method, 11, 2.7, plot)
+        self.draw(method, 9.6, 2.6, plot)
 
     # Bases and selection among their directions.
 

@@ -22,6 +22,8 @@ TOKEN = re.compile(
     r"|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$",
     re.DOTALL | re.MULTILINE,
 )
+# Bars of absolute values and lengths stand close to what they enclose.
+BAR = re.compile(r"<mo>(&#x0007C;|&#x02016;)</mo>")
 
 
 def on_config(config):
@@ -50,7 +52,8 @@ def on_page_markdown(markdown, page, config, files):
         block = token["block"]
         latex = (block or token["inline"]).strip()
         display = "block" if block else "inline"
-        page.formulas.append(latex2mathml.converter.convert(latex, display=display))
+        mathml = latex2mathml.converter.convert(latex, display=display)
+        page.formulas.append(BAR.sub(r'<mo lspace="0" rspace="0" stretchy="false">\1</mo>', mathml))
         return f'<span data-formula="{len(page.formulas) - 1}"></span>'
 
     markdown = TOKEN.sub(keep, markdown)
