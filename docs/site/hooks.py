@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import latex2mathml.converter
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +54,8 @@ def on_page_markdown(markdown, page, config, files):
         latex = (block or token["inline"]).strip()
         display = "block" if block else "inline"
         mathml = latex2mathml.converter.convert(latex, display=display)
+        if "\\" in mathml:
+            raise PluginError(f"{page.file.src_uri}: not all of this formula is understood: {latex}")
         page.formulas.append(BAR.sub(r'<mo lspace="0" rspace="0" stretchy="false">\1</mo>', mathml))
         return f'<span data-formula="{len(page.formulas) - 1}"></span>'
 
