@@ -126,7 +126,7 @@ class Pictures:
         text = re.sub(
             r"<[^>]*>", lambda tag: LONG.sub(lambda digits: f"{float(digits[0]):.1f}", tag[0]), text
         )
-        text = re.sub(r"\s*\n\s*", "\n", text)
+        text = re.sub(r"\s*\n\s*", " ", text).strip() + "\n"
         (self.folder / f"{name}.svg").write_text(text, encoding="utf-8")
 
     # Selectors of columns.
