@@ -1,16 +1,18 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: lint, bench, reproduce, docs, wheel, clean.
+# The rest: docs (the site, in target/site), pages, lint, bench, reproduce, wheel, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
 TOOLS := $(VENV)/.installed
+DOCS_TOOLS := $(VENV)/.installed-docs
+SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-rust test-python lint bench bench-rust reproduce docs wheel clean
+.PHONY: demo test test-rust test-python lint bench bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -62,13 +64,26 @@ reproduce:
 bench-rust:
 	cargo bench --package kernsift
 
-docs: $(TOOLS)
+# The site: pictures drawn anew, pages, the Python package by its docstrings, the Rust library by cargo doc. It needs no
+# network once it is built, and opens from its folder.
+docs: $(DOCS_TOOLS)
 	cargo build --release --package kernsift-cli
+	$(MATURIN)
 	$(BIN)/python docs/make_pictures.py
+	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
+	$(BIN)/mkdocs build --strict --quiet
+	cp -r target/doc $(SITE)/rust
+	@echo "$(SITE)/index.html"
+
+$(DOCS_TOOLS): docs/requirements.txt $(TOOLS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
+	touch $(DOCS_TOOLS)
+
+# Pages with measured numbers, which take minutes. Times change with the machine.
+pages: $(TOOLS)
 	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
-	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
-	@echo "docs/README.md and target/doc/kernsift/index.html"
+	$(BIN)/python docs/make_which.py
 
 wheel: $(TOOLS)
 	$(BIN)/maturin build --release --manifest-path python/Cargo.toml --out dist

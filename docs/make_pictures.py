@@ -1,4 +1,5 @@
-"""Draws real output of the command line as SVG pictures, so that none of them is ever typed by hand.
+"""Draws real output of the command line as SVG pictures, so that none of them is ever typed by hand:
+terminals here, plots in `method_pictures.py`.
 
 Run by `make docs`, after the command line was built.
 """
@@ -7,6 +8,8 @@ import subprocess
 import tempfile
 from html import escape
 from pathlib import Path
+
+from method_pictures import Pictures
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "kernsift"
@@ -20,10 +23,8 @@ PICTURES = {
         "kernsift select xor.csv -m fisher -k 2",
         "kernsift select xor.csv -m hsfs -k 2",
     ],
-    "select": ["kernsift select builtin:wine -k 5"],
     "takes": ["kernsift select builtin:ionosphere -m takes"],
     "compare": ["kernsift compare builtin:wine -m fisher,relief,l1-svm,svm-rfe,random -k 1..5"],
-    "methods": ["kernsift methods"],
 }
 
 CHARACTER_WIDTH = 8.43  # of the monospaced fonts named below, at FONT_SIZE
@@ -84,6 +85,11 @@ def main() -> None:
                 lines += ([""] if lines else []) + run(command, folder)
         (FOLDER / f"{name}.svg").write_text(draw(lines), encoding="utf-8")
         print(f"docs/pictures/{name}.svg")
+    plots = FOLDER / "methods"
+    plots.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in Pictures(PROGRAM, Path(folder), plots).everything():
+            print(f"docs/pictures/methods/{name}.svg")
 
 
 if __name__ == "__main__":

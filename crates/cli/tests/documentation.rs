@@ -1,6 +1,7 @@
 //! The commands that the documentation shows, run as they stand there.
 
 use crate::scratch::Scratch;
+use std::path::{Path, PathBuf};
 
 /// Lines of shell blocks that call the program, without comments.
 fn commands(text: &str) -> Vec<String> {
@@ -24,32 +25,85 @@ fn with_tables() -> Scratch {
     s
 }
 
+/// The README and every page of the documentation, with those in folders: paths and texts.
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut folders = vec![PathBuf::from(format!("{FOLDER}docs"))];
+    let mut files = vec![PathBuf::from(format!("{FOLDER}README.md"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    files.into_iter().map(read).collect()
+}
+
 #[test]
-fn every_command_of_readme_and_guides_runs() {
-    let guides = [("README.md", 7), ("docs/commands.md", 20), ("docs/compare.md", 3), ("docs/design.md", 7)];
-    for (file, at_least) in guides {
+fn every_command_of_readme_and_pages_runs() {
+    let at_least = [
+        ("README.md", 7),
+        ("docs/commands.md", 20),
+        ("docs/compare.md", 3),
+        ("docs/design.md", 7),
+        ("docs/tutorial.md", 5),
+    ];
+    for (path, text) in pages() {
+        let commands = commands(&text);
+        let enough = at_least
+            .iter()
+            .find(|(page, _)| path == Path::new(FOLDER).join(page))
+            .map_or(0, |(_, enough)| *enough);
+        assert!(commands.len() >= enough, "{}: {commands:?}", path.display());
+        if commands.is_empty() {
+            continue;
+        }
         let s = with_tables();
-        let commands = commands(&std::fs::read_to_string(format!("{FOLDER}{file}")).unwrap());
-        assert!(commands.len() >= at_least, "{file}: {commands:?}");
         for command in commands {
             s.ok(&command);
         }
     }
 }
 
-/// A block that opens with `$ kernsift ...` shows what that prints, warnings and notes first, as on a terminal.
+/// A block that opens with `$ kernsift ...` shows what that prints, warnings and notes first, as on a terminal. A last line
+/// of three dots stands for the rest of it.
 #[test]
 fn shown_output_is_what_is_printed() {
-    let s = with_tables();
-    let text = std::fs::read_to_string(format!("{FOLDER}docs/design.md")).unwrap();
-    let blocks: Vec<&str> = text.split("```text\n$ kernsift ").skip(1).collect();
-    assert_eq!(blocks.len(), 4);
-    for block in blocks {
-        let (command, shown) = block.split("```").next().unwrap().split_once('\n').unwrap();
-        let run = s.ok(command);
-        let printed = run.err + &run.out;
-        assert!(is_alike(&printed, shown), "kernsift {command}\n{printed}\nbut the guide has\n{shown}");
+    let mut shown_blocks = 0;
+    for (path, text) in pages() {
+        let blocks: Vec<&str> = text.split("```text\n$ kernsift ").skip(1).collect();
+        if blocks.is_empty() {
+            continue;
+        }
+        shown_blocks += blocks.len();
+        let s = with_tables();
+        for block in blocks {
+            let (command, shown) = block.split("```").next().unwrap().split_once('\n').unwrap();
+            let run = s.ok(command);
+            let mut printed = run.err + &run.out;
+            let shown = match shown.strip_suffix("...\n") {
+                Some(part) => {
+                    printed = printed.split_inclusive('\n').take(part.lines().count()).collect();
+                    part
+                }
+                None => shown,
+            };
+            let page = path.display();
+            assert!(
+                is_alike(&printed, shown),
+                "{page}: kernsift {command}\n{printed}\nbut the page has\n{shown}"
+            );
+        }
     }
+    assert!(shown_blocks >= 9, "{shown_blocks}");
 }
 
 /// Line by line the same, but for the last digits of numbers, which processors round differently.

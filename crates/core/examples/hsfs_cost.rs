@@ -4,7 +4,7 @@
 //! The bare products are $XW$, $PP^\top$, $\tilde Y \tilde Y^\top$, $AP$ and $X^\top R$ by the blocked products that the crate uses elsewhere, each
 //! result made anew. Both are timed in turn, and the medians are compared.
 //!
-//! Run with `cargo run --release --example hsfs_cost`; `make docs` keeps its output.
+//! Run with `cargo run --release --example hsfs_cost`; `make pages` keeps its output.
 
 use kernsift::data::Rows;
 use kernsift::dependence::projection::{Exact, Projected, unit_factor};
@@ -41,6 +41,7 @@ fn rows(d: usize) -> (Array2<f64>, Vec<usize>) {
 }
 
 fn main() -> Result<()> {
+    println!("# What HSFS costs\n\n[What it shows](results.md#what-hsfs-costs).\n");
     println!("| columns | value and gradient | bare products | ratio | per column |\n|---|---|---|---|---|");
     for d in [2500, 5000, 10_000, 20_000] {
         let (x, codes) = rows(d);

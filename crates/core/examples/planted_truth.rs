@@ -3,7 +3,7 @@
 //! Every set has 100 columns, two or four of which decide; a method is asked for as many. A line says on how many
 //! seeds all of them were found, and how many were found in all.
 //!
-//! Run with `cargo run --release --example planted_truth`; `make docs` keeps its output.
+//! Run with `cargo run --release --example planted_truth`; `make pages` keeps its output.
 
 use kernsift::data::synthetic::{Pattern, Planted, Synthetic};
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
@@ -52,6 +52,9 @@ pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
 fn main() -> Result<()> {
     let names: Vec<String> =
         PATTERNS.iter().map(|(pattern, n)| format!("{}, n = {n}", pattern.name())).collect();
+    println!(
+        "# What is found\n\n[How it was measured](results.md#what-is-found-in-data-whose-answer-is-known).\n"
+    );
     println!("| method | {} | Madelon, 10 columns |", names.join(" | "));
     println!("|---|{}---|", "---|".repeat(PATTERNS.len()));
     for name in METHODS {

@@ -75,3 +75,8 @@ pub use space::{KernelSpace, KernelSpaceSelector};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// So does the example of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/api.md")]
+struct Guide;

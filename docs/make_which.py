@@ -1,0 +1,126 @@
+"""Fills in the tables of `which.md` from the pages on which the numbers were measured.
+
+Run by `make pages`. With `--check` it only says whether the page is up to date.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+PAGE = DOCS / "which.md"
+
+# How the papers' page calls the methods, and what the command line calls them.
+NAMES = {
+    "HSFS": "hsfs",
+    "FOHSIC": "fohsic",
+    "Relief": "relief",
+    "SVM-RFE": "svm-rfe",
+    "LDFS": "ldfs",
+    "l1-SVM": "l1-svm",
+    "LS": "laplacian",
+}
+LABELS = {"laplacian": "[`laplacian`](methods/laplacian.md), graph of the classes"}
+
+
+def label(method: str) -> str:
+    """A method's name as a link to its page."""
+    return LABELS.get(method, f"[`{method}`](methods/{method}.md)")
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of the first table in a text, heading first, without the rule below it."""
+    table = re.search(r"(?:^\|.*\|\n)+", text + "\n", re.MULTILINE)
+    lines = [line.strip("|").split("|") for line in table[0].strip().splitlines()]
+    return [[cell.strip() for cell in line] for line in lines if not set(line[0]) <= set("-")]
+
+
+def table(lines: list[list[str]]) -> str:
+    """Cells as Markdown."""
+    head, *body = lines
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+
+
+def planted() -> str:
+    """Who found what was planted, from `planted_truth.md`: on how many of ten draws all of it."""
+    head, *body = rows((DOCS / "planted_truth.md").read_text(encoding="utf-8"))
+    return table(
+        [head, *([label(line[0]), *(re.sub(r" \(.*\)", "", cell) for cell in line[1:])] for line in body)]
+    )
+
+
+def errors() -> str:
+    """Errors with few columns on the second paper's sets, from `reproduction.md`; the least in bold."""
+    text = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^### (P1-T1-\w+): .*?, ([^,\n]*)\n(.*?)(?=^##)", text, re.MULTILINE | re.DOTALL)
+    columns: dict[str, dict[str, str]] = {}
+    for key, name, body in sections:
+        found = re.search(r"Error in per cent with (\d+) features:\n", body)
+        if not found:
+            continue
+        anchor = f"{key}: {re.search(rf'{key}: (.*)', text)[1]}".lower()
+        anchor = re.sub(r"[^\w\- ]", "", anchor).replace(" ", "-")
+        title = f"[{name.split(' in place')[0]}, {found[1]}](reproduction.md#{anchor})"
+        columns[title] = {NAMES.get(line[0], line[0]): line[2] for line in rows(body[found.end() :])[1:]}
+    lines = [["method, error in per cent", *columns]]
+    for method in [*NAMES.values(), "all columns"]:
+        cells = []
+        for each in columns.values():
+            least = min(float(value) for value in each.values())
+            value = each[method]
+            cells.append(f"**{value}**" if float(value) == least else value)
+        lines.append([label(method) if method != "all columns" else method, *cells])
+    return table(lines)
+
+
+def times() -> str:
+    """Seconds of the selectors that `speed.md` and `hsfs_cost.md` time."""
+    wanted = {
+        "ReliefF": "relief",
+        "Mutual information": "mutual-information",
+        "FOHSIC": "fohsic",
+        "SVM-RFE": "svm-rfe",
+        "FFS": "ffs",
+    }
+    speed = (DOCS / "speed.md").read_text(encoding="utf-8")
+    lines = [["method", "task", "time"]]
+    for task, ours, *_ in rows(speed)[1:]:
+        for start, method in wanted.items():
+            if task.startswith(start):
+                lines.append([label(method), task, ours])
+    lasso = rows(speed[speed.index("HSIC Lasso, 10 columns") :])
+    lines += [[label("hsic-lasso"), f"10 of {line[0]} columns, 1000 rows", line[1]] for line in lasso[1:]]
+    hsfs = re.search(
+        r"^(20 of .*? rows): (\d+ s)", (DOCS / "hsfs_cost.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    lines.append([label("hsfs"), hsfs[1], hsfs[2]])
+    return table(lines)
+
+
+def filled(text: str) -> str:
+    """The page with its tables as the measured pages have them now."""
+    for name, make in {"planted": planted, "errors": errors, "times": times}.items():
+        text, count = re.subn(
+            rf"(<!-- {name} -->\n).*?(<!-- end -->)",
+            lambda found, make=make: f"{found[1]}\n{make()}\n\n{found[2]}",
+            text,
+            flags=re.DOTALL,
+        )
+        assert count == 1, name
+    return text
+
+
+def main() -> int:
+    text = PAGE.read_text(encoding="utf-8")
+    new = filled(text)
+    if "--check" in sys.argv[1:]:
+        if new != text:
+            print("docs/which.md is not what the measured pages give; run docs/make_which.py")
+        return int(new != text)
+    PAGE.write_text(new, encoding="utf-8")
+    print("docs/which.md")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

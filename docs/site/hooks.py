@@ -1,0 +1,83 @@
+"""What mkdocs does not do by itself: formulas as MathML, the Python package, pages outside `docs`."""
+
+import re
+import sys
+from pathlib import Path
+
+import latex2mathml.converter
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+
+import python_api  # noqa: E402
+
+# Pages of the repository's top folder that belong to the site as well.
+OUTSIDE = ["CONTRIBUTING.md", "CHANGELOG.md"]
+RUST = "rust/kernsift/index.html"
+
+# Code is left alone: fenced blocks, indented blocks and spans come first in the pattern.
+TOKEN = re.compile(
+    r"(?P<code>^ *```.*?^ *```|^(?: {4}|\t)[^\n]*|`+[^`\n]+`+)"
+    r"|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$",
+    re.DOTALL | re.MULTILINE,
+)
+# Bars of absolute values and lengths stand close to what they enclose.
+BAR = re.compile(r"<mo>(&#x0007C;|&#x02016;)</mo>")
+
+
+def on_config(config):
+    """The pages of the Python package and of the top folder have their places in the navigation."""
+    sections = {title: pages for entry in config.nav for title, pages in entry.items()}
+    sections["API"].append({"Python": python_api.paths()})
+    sections["Working on kernsift"] += OUTSIDE
+    return config
+
+
+def on_files(files, config):
+    for path, text in python_api.pages().items():
+        files.append(File.generated(config, path, content=text))
+    for name in OUTSIDE:
+        files.append(File.generated(config, name, content=(ROOT / name).read_text(encoding="utf-8")))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Formulas wait outside the text, so that Markdown does not touch them; links find pages from outside."""
+    page.formulas = []
+
+    def keep(token):
+        if token["code"]:
+            return token[0]
+        block = token["block"]
+        latex = (block or token["inline"]).strip()
+        display = "block" if block else "inline"
+        mathml = latex2mathml.converter.convert(latex, display=display)
+        if "\\" in mathml:
+            raise PluginError(f"{page.file.src_uri}: not all of this formula is understood: {latex}")
+        page.formulas.append(BAR.sub(r'<mo lspace="0" rspace="0" stretchy="false">\1</mo>', mathml))
+        return f'<span data-formula="{len(page.formulas) - 1}"></span>'
+
+    markdown = TOKEN.sub(keep, markdown)
+    for name in OUTSIDE:
+        markdown = markdown.replace(f"](../{name}", f"]({name}")
+    if page.file.src_uri in OUTSIDE:
+        markdown = markdown.replace("](docs/", "](")
+    if page.file.src_uri.startswith("methods/"):
+        markdown = re.sub(r"Python `(\w+)", link_to_class, markdown)
+    return markdown
+
+
+def link_to_class(found):
+    """A class's name as a link to its page."""
+    path = f"python/{found[1]}.md"
+    return f"[Python](../{path}) `{found[1]}" if path in python_api.paths() else found[0]
+
+
+def on_page_content(html, page, config, files):
+    def put_back(token):
+        return page.formulas[int(token[1])]
+
+    html = re.sub(r'<span data-formula="(\d+)"></span>', put_back, html)
+    return html.replace(f"<code>{RUST}</code>", f'<a href="{RUST}">{RUST}</a>')

@@ -1,0 +1,136 @@
+"""The pages of the documentation hold together: examples, links, pictures, tables, a page per method."""
+
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernsift
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+OUTSIDE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+METHODS = sorted(
+    name
+    for family in ("select", "space", "basis", "learn")
+    for path in (ROOT / "crates" / "core" / "src" / family).glob("catalog.rs")
+    for name in re.findall(r'^ +name: "([\w-]+)",', path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+# What every method has, as docs/methods.md says; and the kernel, as docs/methods/kernels.md says.
+SHARED = {"n_features_to_select", "standardize", "random_state", "n_jobs", "verbose", "target_type"}
+KERNEL = {"kernel": "rbf", "gamma": "median", "degree": 3, "coef0": 1.0}
+
+
+def text(path):
+    return path.read_text(encoding="utf-8")
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def without_code(page):
+    """A page's text without blocks and spans of code, in which links and headings mean nothing."""
+    return re.sub(r"`[^`\n]+`", "``", re.sub(r"^ *```.*?^ *```", "", page, flags=re.DOTALL | re.MULTILINE))
+
+
+def anchors(page):
+    """The names that headings get, by the rule that GitHub and the site share."""
+    blocks = re.sub(r"^ *```.*?^ *```", "", page, flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", blocks, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if "```python" in text(path)], ids=name)
+def test_python_examples_run(path, tmp_path, monkeypatch):
+    for example in (DOCS / "examples").iterdir():
+        shutil.copy(example, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", text(path), re.DOTALL):
+        exec(code, names)
+
+
+@pytest.mark.parametrize("path", [*PAGES, *OUTSIDE], ids=name)
+def test_links_and_pictures_are_there(path):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text(path))):
+        if re.match(r"https?:", target):
+            continue
+        file, _, anchor = target.partition("#")
+        place = (path.parent / file).resolve() if file else path
+        assert place.exists(), f"{name(path)} links to {target}"
+        if anchor:
+            assert anchor in anchors(text(place)), f"{name(path)} links to {target}"
+
+
+def test_every_page_is_in_the_navigation_and_every_picture_is_shown():
+    listed = re.findall(r"[\w/.-]+\.md", text(ROOT / "mkdocs.yml").split("\nnav:\n")[1])
+    assert sorted(listed) == sorted(path.relative_to(DOCS).as_posix() for path in PAGES)
+    shown = "".join(map(text, [*PAGES, *OUTSIDE]))
+    for picture in DOCS.rglob("*.svg"):
+        assert picture.relative_to(DOCS).as_posix() in shown, f"{name(picture)} is on no page"
+
+
+def test_every_method_has_its_page():
+    assert len(METHODS) >= 31
+    overview = text(DOCS / "methods.md")
+    for method in METHODS:
+        assert f"(methods/{method}.md)" in overview, method
+        page = text(DOCS / "methods" / f"{method}.md")
+        assert f"](../pictures/methods/{method}.svg)" in page, method
+        assert re.search(rf"`kernsift (select|basis|design)( -m {method})?`", page), method
+        headings = re.findall(r"^## (.+)$", page, re.MULTILINE)
+        wanted = ["Formula", "Cost", "Parameters", "Example", "When it fails", "Reference"]
+        assert headings == wanted, method
+        assert re.search(r"```sh\nkernsift ", page), method
+
+
+def listed_parameters(page):
+    """Rows of a page's tables of parameters: Python name and default, where there is one."""
+    rows = re.findall(r"^\|[^|]*\| `(\w+)` \| `([^|]+)` \|", page, re.MULTILINE)
+    return {parameter: default.replace('"', "'") for parameter, default in rows}
+
+
+def test_the_tables_of_parameters_are_those_of_the_classes():
+    """Rows name parameters with their defaults, and the pages of a class together all that are its own."""
+    told = {}
+    for method in METHODS:
+        page = text(DOCS / "methods" / f"{method}.md")
+        found = re.search(r"Python `(\w+)`", page)
+        if found:
+            told.setdefault(found[1], {}).update(listed_parameters(page))
+    told["KernelSpaceSelector"]["n_features_to_select"] = "None"
+    for estimator, rows in told.items():
+        defaults = {
+            key: value.default
+            for key, value in inspect.signature(getattr(kernsift, estimator)).parameters.items()
+        }
+        for parameter, default in rows.items():
+            assert repr(defaults[parameter]) == default, f"{estimator}: {parameter}"
+        of_kernel = {key for key, value in KERNEL.items() if defaults.get(key) == value}
+        assert set(defaults) - SHARED - of_kernel <= set(rows), estimator
+
+
+def test_the_numbers_of_the_decision_table_stand_where_they_were_measured():
+    page = text(DOCS / "which.md")
+    cited = re.findall(r"\[([-\d][^\]]*)\]\(([\w/]+\.md)(?:#([\w-]+))?\)", page)
+    assert len(cited) >= 12
+    for number, file, anchor in cited:
+        source = text(DOCS / file)
+        if anchor:
+            sections = re.split(r"^(?=### )", source, flags=re.MULTILINE)
+            [source] = [each for each in sections if anchor in anchors(each)]
+        assert number in source, f"{number} is not in {file}#{anchor}"
+
+
+def test_the_tables_of_which_method_when_are_up_to_date():
+    script = [sys.executable, DOCS / "make_which.py", "--check"]
+    done = subprocess.run(script, capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
