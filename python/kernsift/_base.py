@@ -38,6 +38,7 @@ from kernsift._crossing import (
     settings,
 )
 from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
@@ -82,7 +83,7 @@ WEAK_CONSTRAINTS: dict[str, list[Any]] = {
 TARGET_KERNELS = {"auto", "class-balanced", "delta", "linear", "gaussian"}
 
 
-class BaseBasis(ShowsItself, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseBasis(ShowsItself, MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A basis of kernel space. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -243,6 +244,12 @@ class BaseBasis(ShowsItself, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.converged_: bool = summary["converged"]
         return summary
 
+    def _page(self, parts: PageParts) -> str:
+        named = None if self._threshold_function() else method_json(self._method, self._parameters())
+        return _native.basis_page(
+            parts.asked(), parts.rows, parts.names, parts.target(), self._map, named, parts.run
+        )
+
     def _summary(self) -> Summary:
         return Summary(
             [
@@ -294,7 +301,7 @@ class KeepsColumns(SelectorMixin):
         return bool(_get_output_config("transform", estimator=self)["dense"] == "polars")
 
 
-class BaseSelector(ShowsItself, KeepsColumns, BaseEstimator):
+class BaseSelector(ShowsItself, MakesPages, KeepsColumns, BaseEstimator):
     """A selector of columns. A subclass names its method and its own parameters."""
 
     #: The method's name in the core's catalog.
@@ -382,6 +389,20 @@ class BaseSelector(ShowsItself, KeepsColumns, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def _page(self, parts: PageParts) -> str:
+        kept = int(self.support_.sum())
+        return _native.selection_page(
+            parts.asked(),
+            parts.rows,
+            parts.names,
+            parts.target(),
+            self.order_.tolist(),
+            self.scores_.tolist(),
+            kept,
+            parts.check(kept, len(parts.names)),
+            parts.run,
+        )
+
     def _summary(self) -> Summary:
         return kept_summary(self)
 
@@ -424,7 +445,7 @@ class BaseTargetSelector(BaseSelector):
 
 
 class BaseSpace(
-    ShowsItself, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    ShowsItself, MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """A basis of kernel space, then a selector among its directions, then nearest neighbours."""
 
@@ -605,6 +626,13 @@ class BaseSpace(
         self.scale_: FloatArray | None = summary["scale"]
         self.n_iter_: int = summary["iterations"]
         self.converged_: bool = summary["converged"]
+
+    def _page(self, parts: PageParts) -> str:
+        # The training rows of a fold have fewer directions.
+        check = parts.check(self.n_selected_, self.basis_.n_components_ * 3 // 4)
+        return _native.space_page(
+            parts.asked(), parts.rows, parts.names, parts.target(), self._space, check, parts.run
+        )
 
     def _summary(self) -> Summary:
         return kept_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))

@@ -44,6 +44,13 @@ def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
     return Settings(seed, n_threads(n_jobs), int(verbose))
 
 
+class NamedRows(NamedTuple):
+    """Rows that have been checked, with the names of their columns."""
+
+    x: Any
+    names: list[str]
+
+
 def n_threads(n_jobs: int | None) -> int:
     """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one."""
     if n_jobs is None:

@@ -136,7 +136,7 @@ def compare(
 ) -> tuple[str, str, list[str]]: ...
 def summarize(record: str, costs: str, labels: list[str], counts: list[int], measure: str) -> str: ...
 def compare_page(
-    record: str, costs: str, labels: list[str], counts: list[int], measure: str, title: str
+    record: str, costs: str, labels: list[str], counts: list[int], measure: str, title: str, again: str
 ) -> str: ...
 def write_text(path: str | os.PathLike[str], text: str) -> None: ...
 def triplet_accuracy(gram: FloatArray, triplets: IntArray) -> float: ...
@@ -189,3 +189,39 @@ def make_synthetic(
 def read_table(
     path: str | os.PathLike[str], settings: Settings
 ) -> tuple[dict[str, FloatArray | list[str | None]], list[str]]: ...
+
+Check = str | tuple[str, str, list[int], str]
+
+def selection_page(
+    asked: str,
+    x: NativeRows,
+    names: list[str],
+    y: Target | None,
+    order: list[int],
+    scores: list[float],
+    n_selected: int,
+    check: Check,
+    settings: Settings,
+) -> str: ...
+def space_page(
+    asked: str,
+    x: NativeRows,
+    names: list[str],
+    y: Target | None,
+    space: KernelSpace,
+    check: Check,
+    settings: Settings,
+) -> str: ...
+def basis_page(
+    asked: str,
+    x: NativeRows,
+    names: list[str],
+    y: Target | None,
+    map: FeatureMap,
+    method: str | None,
+    settings: Settings,
+) -> str: ...
+def design_page(
+    asked: str, x: NativeRows, names: list[str], y: Target | None, design: str, settings: Settings
+) -> str: ...
+def counts_around(kept: int, most: int) -> list[int]: ...

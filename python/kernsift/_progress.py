@@ -17,12 +17,17 @@ FIRST, AGAIN = 1.0, 5.0
 
 @contextmanager
 def told(estimator: Any, X: Any) -> Iterator[None]:
-    """Says on stderr how long a fit takes, after it and, as not all work has steps to show, during it."""
+    """Takes the time of a fit, and says it on stderr if asked to.
+
+    It is said after the fit and, as not all work has steps to show, during it.
+    """
+    start = time.monotonic()
     if estimator.verbose <= 0:
         yield
+        estimator._fit_seconds = time.monotonic() - start
         return
     what = f"{type(estimator).__name__}: {counted(X.shape[0], 'row')}, {counted(X.shape[1], 'column')}"
-    start, over = time.monotonic(), threading.Event()
+    over = threading.Event()
 
     def say_so_far() -> None:
         wait = FIRST
@@ -37,7 +42,8 @@ def told(estimator: Any, X: Any) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
-    _say(f"{what}, fitted in {time.monotonic() - start:.2g} s")
+    estimator._fit_seconds = time.monotonic() - start
+    _say(f"{what}, fitted in {estimator._fit_seconds:.2g} s")
 
 
 def _say(text: str) -> None:

@@ -337,6 +337,16 @@ class KernelDesign(KeepsColumns, KernelLearner):
         check_is_fitted(self)
         return self.support_
 
+    def _mixture(self, names: list[str]) -> dict[str, Any]:
+        def told(kernel: Any) -> tuple[str, str]:
+            if isinstance(kernel, OnFeature):
+                return names[kernel.feature], str(kernel.kernel)
+            return "all", str(kernel)
+
+        order = np.argsort(-np.abs(self.alpha_), kind="stable")[: np.count_nonzero(self.alpha_)]
+        kernels = [(*told(self.kernels_[p]), float(self.alpha_[p])) for p in order]
+        return {"kernels": kernels, "candidates": len(self.kernels_)}
+
     def _summary(self) -> Summary:
         labels, weights = kernel_weights(self)
         facts = [

@@ -21,6 +21,7 @@ from kernsift._crossing import (
     Classes,
     FloatArray,
     IntArray,
+    NamedRows,
     checked_array,
     native_classes,
     native_rows,
@@ -337,8 +338,12 @@ class CompareResult:
         """
         if title is None:
             title = f"Features of {self.run['data']}"
+        again = (
+            f"kernsift.compare(X, y, {self.methods!r}, {self.n_features!r}, judge={self.run['judge']['judge']!r}, "
+            f"random_state={self.run['seed']})"
+        )
         page = _native.compare_page(
-            self._text, self._costs, self.methods, self.n_features, self.scoring, title
+            self._text, self._costs, self.methods, self.n_features, self.scoring, title, again
         )
         if path is None:
             return page
@@ -436,6 +441,8 @@ def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int],
 
 def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
     """Rows that have been checked, and the names of their columns."""
+    if isinstance(X, NamedRows):
+        return X
     names = _get_feature_names(X)
     finite = True if missing == "error" else "allow-nan"
     x = checked_array(X, ensure_min_samples=2, ensure_all_finite=finite)

@@ -35,6 +35,7 @@ from kernsift._crossing import (
     native_triplets,
     settings,
 )
+from kernsift._pages import MakesPages, PageParts
 from kernsift._html import ShowsItself, Summary, kept_summary
 from kernsift._progress import told
 from kernsift.kernels import Mahalanobis
@@ -42,7 +43,7 @@ from kernsift.kernels import Mahalanobis
 __all__ = ["XingMetric"]
 
 
-class KernelLearner(ShowsItself, BaseEstimator):
+class KernelLearner(ShowsItself, MakesPages, BaseEstimator):
     """A learner of kernels. A subclass has its parameters, and says how to learn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -139,6 +140,31 @@ class KernelLearner(ShowsItself, BaseEstimator):
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
         return X, self._draw(y, run) if triplets is None else triplets, run
+
+    def _margins(self, X: Any, y: Any) -> tuple[FloatArray, float]:
+        """How much more like its near row than its far row the row of each triple is; the share in order."""
+        _, triplets, _ = self._judged(X, y)
+        k = self.kernel(X)
+        first, second, third = triplets.T
+        return k[first, second] - k[first, third], _native.triplet_accuracy(k, triplets)
+
+    def _page(self, parts: PageParts) -> str:
+        if parts.y is None:
+            raise ValueError("y must be the triples, classes or numbers that were fitted.")
+        design = {
+            "method": type(self).__name__,
+            "ending": self.status_,
+            "scores": self.scores_.tolist(),
+            "margins": self._margins(parts.x, parts.y)[0].tolist(),
+            **self._mixture(parts.names),
+        }
+        return _native.design_page(
+            parts.asked(), parts.rows, parts.names, parts.target(), json.dumps(design), parts.run
+        )
+
+    def _mixture(self, names: list[str]) -> dict[str, Any]:
+        """The kernels that have a weight, as a page takes them."""
+        return {"kernels": [], "candidates": 0}
 
     @abstractmethod
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:

@@ -397,13 +397,9 @@ def plot_margins(estimator: Any, X: Any, y: Any, ax: Any = None, *, bins: int = 
     if not isinstance(estimator, KernelLearner):
         raise TypeError(f"{type(estimator).__name__} learns no kernel; KernelDesign and XingMetric do.")
     check_is_fitted(estimator)
-    _, triplets, _ = estimator._judged(X, y)
-    k = estimator.kernel(X)
-    first, second, third = triplets.T
-    margins = k[first, second] - k[first, third]
+    margins, share = estimator._margins(X, y)
     ax = axes(ax)
     ax.hist(margins, bins=bins, color=COLOURS[0])
-    share = triplet_accuracy(k, triplets)
     ax.axvline(0, color=COLOURS[1], linestyle="--", label=f"{100 * share:.1f} % in order")
     ax.set_xlabel("K[i, j] - K[i, k]")
     ax.set_ylabel("triples")

@@ -110,6 +110,7 @@ pub fn summarize(
 
 /// The page of a record.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "they are the parts of a result")]
 pub fn compare_page(
     record: &str,
     costs: &str,
@@ -117,6 +118,7 @@ pub fn compare_page(
     counts: Vec<usize>,
     measure: &str,
     title: &str,
+    again: &str,
 ) -> PyResult<String> {
     let journal = Journal::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;

@@ -25,6 +25,7 @@ mod evaluate;
 mod kernel;
 mod learn;
 mod model;
+mod report;
 mod run;
 mod select;
 mod space;
@@ -58,6 +59,8 @@ mod _native {
     use super::learn::{fit_xing, kernel_triplet_accuracy};
     #[pymodule_export]
     use super::model::Model;
+    #[pymodule_export]
+    use super::report::{basis_page, counts_around, design_page, selection_page, space_page};
     #[pymodule_export]
     use super::select::select;
     #[pymodule_export]

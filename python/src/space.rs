@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Directions of kernel space that were kept, with the scale of the columns and the classes of the rows.
 #[pyclass(frozen, module = "kernsift._native")]
-pub struct KernelSpace(Arc<Model>);
+pub struct KernelSpace(pub Arc<Model>);
 
 impl KernelSpace {
     fn new(model: Model) -> PyResult<Self> {
@@ -25,7 +25,8 @@ impl KernelSpace {
         Ok(space)
     }
 
-    fn space(&self) -> PyResult<&kernsift::space::KernelSpace> {
+    /// What was kept.
+    pub fn space(&self) -> PyResult<&kernsift::space::KernelSpace> {
         match &self.0.content {
             Content::Space(space) => Ok(space),
             _ => Err(PyValueError::new_err("the model is not a selection in kernel space")),

@@ -2,7 +2,7 @@
 
 use kernsift::data::{BuiltIn, Dataset, Fill, Fold, Prepare, Splits, Target};
 use kernsift::evaluate::{
-    Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary, costs_beside,
+    Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary, costs_beside, counts_around,
 };
 use kernsift::random::Rng;
 use kernsift::select::{FisherScore, SelectorMethod, Wanted};
@@ -333,4 +333,12 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     let summary = Summary::of(&journal, &[few.contestants[0].label.clone()], &[1], Measure::Error);
     assert!(summary.methods[0].failure.as_ref().unwrap().contains("n_neighbors"));
     let Method::Columns(SelectorMethod::Relief(_)) = few.contestants[0].method else { panic!("relief") };
+}
+
+#[test]
+fn the_chosen_number_is_among_those_tried() {
+    assert_eq!(counts_around(5, 13), [1, 2, 3, 4, 5, 6, 8]);
+    assert_eq!(counts_around(1, 1), [1]);
+    assert_eq!(counts_around(40, 20_000), [6, 8, 12, 16, 24, 32, 40, 48, 64]);
+    assert_eq!(counts_around(1000, 20_000), [128, 192, 256, 1000]);
 }

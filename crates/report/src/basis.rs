@@ -15,8 +15,10 @@ use ndarray::ArrayView2;
 pub struct Mapped<'a> {
     /// Their coordinates.
     pub features: ArrayView2<'a, f64>,
-    /// The rows as the user counts them, from 1.
+    /// The rows as the user counts them.
     pub rows: &'a [usize],
+    /// How that is, in words.
+    pub counting: &'static str,
 }
 
 /// One self-contained page about a basis: its dimension, how the residuals fell and where it stopped, the rows as a map, and
@@ -45,7 +47,7 @@ pub fn basis_page(
     page.facts(&facts);
     page.section("map", "The rows in kernel space", &picture(mapped, data.target(), ctx)?);
     if has_pivots(summary) {
-        page.section("pivots", "The rows that carry it", &pivots(summary, mapped.rows));
+        page.section("pivots", "The rows that carry it", &pivots(summary, mapped));
     }
     Ok(asked.finish(page))
 }
@@ -104,14 +106,14 @@ pub fn picture(mapped: &Mapped, target: &Target, ctx: &Context) -> Result<String
     ))
 }
 
-fn pivots(summary: &Summary, rows: &[usize]) -> String {
+fn pivots(summary: &Summary, mapped: &Mapped) -> String {
     let heads = vec![Head::number("Dimension"), Head::number("Row"), Head::bar("Residual norm")];
     let pairs = summary.pivots.iter().zip(&summary.residual_norms);
     let lines = pairs.enumerate().map(|(at, (&pivot, &norm))| {
-        vec![Cell::Number(at as f64 + 1.0), Cell::Number(rows[pivot] as f64), Cell::Number(norm)]
+        vec![Cell::Number(at as f64 + 1.0), Cell::Number(mapped.rows[pivot] as f64), Cell::Number(norm)]
     });
     let lines: Vec<_> = lines.collect();
     let kept = lines.len();
-    let caption = "Rows are counted from 1, the header left out.".to_owned();
+    let caption = mapped.counting.to_owned();
     Listing { file: "pivots.csv", caption, heads, rows: lines, kept }.html()
 }

@@ -101,7 +101,7 @@ impl Chart<'_> {
             svg += &format!(
                 "<g class=\"stop\"><path d=\"M{x:.1} {bottom:.1}V{TOP}\"/><text x=\"{:.1}\" y=\"{:.1}\">chosen</text></g>\n",
                 x + 6.0,
-                bottom - 8.0
+                TOP + 10.0
             );
         }
         let methods: Vec<(usize, &MethodSummary)> = drawn(self.summary).collect();

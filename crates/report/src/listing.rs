@@ -130,7 +130,9 @@ impl Listing {
 fn plain(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => json!(text),
-        Cell::Number(v) => json!(v),
+        // Six digits are enough to sort and to look at.
+        Cell::Number(v) if v.fract() == 0.0 && v.abs() < 1e15 => json!(*v as i64),
+        Cell::Number(v) => json!(format!("{v:.5e}").parse::<f64>().unwrap_or(*v)),
         Cell::Empty => Value::Null,
     }
 }

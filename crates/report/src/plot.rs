@@ -32,6 +32,13 @@ impl Axis {
         self
     }
 
+    /// The same with some room at both ends, so that nothing stands on the edge.
+    pub fn with_room(mut self) -> Self {
+        let room = 0.04 * (0.5 * self.high - 0.5 * self.low);
+        (self.low, self.high) = (self.low - room, self.high + room);
+        self
+    }
+
     /// Whether it is by logarithms.
     pub fn is_logarithmic(&self) -> bool {
         self.logarithmic

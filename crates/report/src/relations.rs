@@ -3,7 +3,7 @@
 use crate::chart::COLOURS;
 use crate::html::{escape, shortened};
 use crate::plot::{Axis, Colours};
-use crate::words::{counted, number};
+use crate::words::{counted, number, percent};
 use kernsift::Dataset;
 use kernsift::data::Target;
 use kernsift::random::Rng;
@@ -13,6 +13,8 @@ const MOST: usize = 12;
 /// Rows that are drawn as dots, in all and of a class.
 const DOTS: usize = 300;
 const DOTS_OF_CLASS: usize = 60;
+/// Different values up to which rows are counted instead.
+const FEW: usize = 8;
 /// Groups of rows whose medians are joined, where the target is a number.
 const BINS: usize = 10;
 const WIDTH: f64 = 320.0;
@@ -83,7 +85,10 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 fn by_class(values: &[f64], groups: &[usize], names: &[String]) -> String {
     let step = if names.len() > 4 { 26.0 } else { 34.0 };
     let height = 34.0 + step * names.len() as f64;
-    let across = Axis::new(values.iter().copied(), LEFT + 6.0, RIGHT - 4.0);
+    let across = Axis::new(values.iter().copied(), LEFT + 14.0, RIGHT - 12.0);
+    let mut different = sorted(values.iter().copied());
+    different.dedup();
+    let few = different.len() <= FEW;
     let mut svg = frame(height, "Values by class", &across);
     for (group, name) in names.iter().enumerate() {
         let own = sorted(values.iter().zip(groups).filter(|(_, g)| **g == group).map(|(v, _)| *v));
@@ -95,7 +100,9 @@ fn by_class(values: &[f64], groups: &[usize], names: &[String]) -> String {
             y + 4.0,
             shortened(name, 9)
         );
-        if !own.is_empty() {
+        if few {
+            svg += &discs(&own, &across, y, step);
+        } else if !own.is_empty() {
             let mut rng = Rng::new(group as u64);
             let dots: String = rng
                 .sample(own.len(), DOTS_OF_CLASS)
@@ -128,6 +135,23 @@ fn by_class(values: &[f64], groups: &[usize], names: &[String]) -> String {
         svg += "</g>\n";
     }
     svg + "</svg>\n"
+}
+
+/// A disc for each of a few values, as large as the share of rows that have it.
+fn discs(own: &[f64], across: &Axis, y: f64, step: f64) -> String {
+    own.chunk_by(|a, b| a == b)
+        .map(|rows| {
+            let share = rows.len() as f64 / own.len() as f64;
+            format!(
+                "<circle class=\"box\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"{:.1}\"><title>{}: {} % of {}</title></circle>",
+                across.at(rows[0]),
+                0.46 * step * share.sqrt(),
+                number(rows[0]),
+                percent(share),
+                counted(own.len(), "row")
+            )
+        })
+        .collect()
 }
 
 /// Dots, and the medians of the target in groups of equal size.

@@ -12,12 +12,12 @@ const HEIGHT: f64 = 560.0;
 /// Rows that are drawn at most.
 pub const DOTS: usize = 1000;
 
-/// A map of rows, coloured by their target. `numbers` are the rows as the user counts them, from 1.
+/// A map of rows, coloured by their target. `numbers` are the rows as the user counts them.
 pub fn scatter(plane: &Plane, target: &Target, numbers: impl Fn(usize) -> usize) -> String {
     let column = |at: usize| plane.points.column(at).to_vec();
     let (x, y) = (column(0), column(1));
-    let across = Axis::new(x.iter().copied(), 66.0 + 10.0, WIDTH - 20.0);
-    let up = Axis::new(y.iter().copied(), HEIGHT - 52.0, 16.0);
+    let across = Axis::new(x.iter().copied(), 66.0, WIDTH - 20.0).with_room();
+    let up = Axis::new(y.iter().copied(), HEIGHT - 52.0, 16.0).with_room();
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"Rows in the two directions in which they vary most\">\n"
     );

@@ -78,8 +78,8 @@
     tools.className = "tools";
     const search = tools.appendChild(make("input"));
     search.type = "search";
-    search.placeholder = "Search columns";
-    search.setAttribute("aria-label", "Search columns");
+    search.placeholder = "Search";
+    search.setAttribute("aria-label", "Search the table");
     const count = tools.appendChild(make("span"));
     count.className = "count";
     const save = tools.appendChild(make("button", "Download CSV"));

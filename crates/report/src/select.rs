@@ -85,7 +85,7 @@ pub fn selection_page(
     page.section("error", "How many columns are enough", &check.html(k, d));
     let beside = match data.target() {
         kernsift::data::Target::Classes(_) => {
-            "Boxes hold the middle half of a class's rows, the line in them is the median, thin lines reach from 5 to 95 per cent."
+            "Boxes hold the middle half of a class's rows, the line in them is the median, thin lines reach from 5 to 95 per cent; of a column with few values, discs are as large as the share of rows."
         }
         kernsift::data::Target::Continuous(_) => {
             "Dots are rows; the line joins the medians of ten groups of rows, from small to large values of the column."

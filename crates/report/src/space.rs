@@ -27,7 +27,7 @@ pub fn space_page(
         check.sentence(k, &format!("all {} as they are", words::counted(data.d(), "column")))
     );
     let mut page = Page::new(&format!("Kernel space of {}", asked.data), &lede);
-    page.section("kept", "Directions, best first", &directions(space, mapped.rows));
+    page.section("kept", "Directions, best first", &directions(space, mapped));
     let mut facts = asked.facts(data.n(), data.d(), words::target(data.target()));
     facts.extend(of_map(map));
     page.facts(&facts);
@@ -56,7 +56,7 @@ pub fn space_page(
 }
 
 /// The directions in order, each with the row that carries it where there is one.
-fn directions(space: &KernelSpace, rows: &[usize]) -> String {
+fn directions(space: &KernelSpace, mapped: &Mapped) -> String {
     let (selection, basis) = (space.selection(), space.map().summary());
     let weights = space.weights();
     let carried = basis.bound.is_some();
@@ -69,12 +69,14 @@ fn directions(space: &KernelSpace, rows: &[usize]) -> String {
         let mut line =
             vec![Cell::Number(rank as f64 + 1.0), Cell::Text(format!("{}{}", basis.method, i + 1))];
         if carried {
-            line.push(basis.pivots.get(i).map_or(Cell::Empty, |&pivot| Cell::Number(rows[pivot] as f64)));
+            line.push(
+                basis.pivots.get(i).map_or(Cell::Empty, |&pivot| Cell::Number(mapped.rows[pivot] as f64)),
+            );
         }
         line.push(Cell::Number(weights[i]));
         line
     });
-    let caption = "Rows are counted from 1, the header left out.".to_owned();
+    let caption = if carried { mapped.counting.to_owned() } else { String::new() };
     Listing { file: "directions.csv", caption, heads, rows: lines.collect(), kept: selection.n_selected }
         .html()
 }

@@ -1,14 +1,14 @@
 //! `kernsift basis`
 
 use super::kernel_file::LearnedKernel;
-use super::report::{self, asked, check_report, timed};
+use super::report::{self, COUNTING, asked, check_report, timed};
 use crate::args::BasisArgs;
 use crate::commands::options::{configure_basis, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
 use crate::output::{curve, fact, number, print};
-use kernsift::basis::{BasisMethod, Kobl, Summary, Threshold, set_width_for_dim};
+use kernsift::basis::{BasisMethod, set_width_for_dim};
 use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
@@ -64,7 +64,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         model.save(path)?;
     }
     let threshold = match &method {
-        BasisMethod::Kobl(kobl) => threshold_curve(kobl, fit.map.summary()),
+        BasisMethod::Kobl(kobl) => kobl.threshold_curve(fit.map.summary()),
         _ => None,
     };
     let is_scaled = model.scaler.is_some();
@@ -76,7 +76,8 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     }
     if let Some(path) = &args.report {
         let asked = asked(&loaded, (&args.method, &method), is_scaled, &took, ctx)?;
-        let mapped = Mapped { features: fit.features.view(), rows: &loaded.counted_rows() };
+        let mapped =
+            Mapped { features: fit.features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
         let data = &loaded.prepared.data;
         let page = basis_page(&asked, data, &fit.map, &mapped, threshold.as_deref(), ctx)?;
         report::write(path, &page, console)?;
@@ -129,15 +130,6 @@ fn cost_on(
     let recipe = model.recipe.as_ref().expect("made from a table");
     let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
     map.reconstruction_cost(&*model.scaled(data.x())?, ctx)
-}
-
-/// The threshold that each residual norm was held against, if there was one.
-fn threshold_curve(kobl: &Kobl, summary: &Summary) -> Option<Vec<f64>> {
-    if matches!(kobl.threshold, Threshold::None) {
-        return None;
-    }
-    let at = |k: usize| summary.start_norm * kobl.threshold.at(k as f64 / summary.n_rows as f64);
-    Some((0..summary.residual_norms.len()).map(at).collect())
 }
 
 fn record(

@@ -4,12 +4,14 @@ use crate::args::{MissingArg, TableArgs};
 use crate::console::{Console, Rehearsal};
 use crate::failure::Failure;
 use crate::input::{Loaded, keep_inputs, load_for_folds};
+use kernsift::Context;
 use kernsift::data::write::{check_place, write_atomic};
 use kernsift::data::{Dataset, Fill, Splits, Target};
-use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary};
+use kernsift::evaluate::{
+    Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary, counts_around,
+};
 use kernsift::memory::metered;
 use kernsift::random::Rng;
-use kernsift::Context;
 use kernsift_report::{Asked, Check};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -19,8 +21,8 @@ use std::time::Instant;
 const FOLDS: usize = 5;
 /// Rows that the check looks at, at most: a judge's time grows with their square.
 const ROWS: usize = 2000;
-/// Numbers of features that the check tries, of those that are near the chosen one.
-const LADDER: [usize; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+/// How rows are counted here.
+pub const COUNTING: &str = "Rows are counted from 1, the header left out.";
 
 /// Work with the time and memory it took.
 pub struct Took {
@@ -153,7 +155,7 @@ impl ToCheck<'_> {
         }
         let compare = Compare {
             contestants: vec![Contestant { label: self.label.to_owned(), method: self.method }],
-            counts: ladder(self.kept, self.most),
+            counts: counts_around(self.kept, self.most),
             splits: SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }),
             judge: Judge::for_target(data.target()),
             scale: self.scale,
@@ -180,27 +182,4 @@ impl ToCheck<'_> {
 
 fn some_rows(data: &Dataset, ctx: &Context) -> Dataset {
     data.take_rows(&Rng::stream(ctx.seed, "report rows").sample(data.n(), ROWS))
-}
-
-/// Numbers of features around the one that was chosen.
-fn ladder(kept: usize, most: usize) -> Vec<usize> {
-    let top = most.min((2 * kept).max(10)).max(kept);
-    let mut counts: Vec<usize> = LADDER.into_iter().filter(|k| (kept / 8..=top).contains(k)).collect();
-    counts.push(kept);
-    counts.sort_unstable();
-    counts.dedup();
-    counts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ladder;
-
-    #[test]
-    fn the_chosen_number_is_among_those_tried() {
-        assert_eq!(ladder(5, 13), [1, 2, 3, 4, 5, 6, 8]);
-        assert_eq!(ladder(1, 1), [1]);
-        assert_eq!(ladder(40, 20_000), [6, 8, 12, 16, 24, 32, 40, 48, 64]);
-        assert_eq!(ladder(1000, 20_000), [128, 192, 256, 1000]);
-    }
 }

@@ -134,6 +134,15 @@ impl Threshold {
 }
 
 impl Kobl {
+    /// The threshold that each residual norm was held against, if there was one.
+    pub fn threshold_curve(&self, summary: &Summary) -> Option<Vec<f64>> {
+        if matches!(self.threshold, Threshold::None) {
+            return None;
+        }
+        let at = |k: usize| summary.start_norm * self.threshold.at(k as f64 / summary.n_rows as f64);
+        Some((0..summary.residual_norms.len()).map(at).collect())
+    }
+
     pub(super) fn validate(&self, n: usize) -> Result<()> {
         self.kernel.validate()?;
         self.threshold.validate()?;

@@ -44,6 +44,17 @@ pub struct Compare {
     pub baseline: bool,
 }
 
+/// Numbers of features to try around one that was chosen, which is among them, and at most `most`.
+pub fn counts_around(kept: usize, most: usize) -> Vec<usize> {
+    const LADDER: [usize; 16] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256];
+    let top = most.min((2 * kept).max(10)).max(kept);
+    let mut counts: Vec<usize> = LADDER.into_iter().filter(|k| (kept / 8..=top).contains(k)).collect();
+    counts.push(kept);
+    counts.sort_unstable();
+    counts.dedup();
+    counts
+}
+
 /// How rows are split.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SplitChoice {

@@ -20,7 +20,7 @@ pub mod record;
 pub mod scores;
 mod summary;
 
-pub use compare::{Compare, SplitChoice};
+pub use compare::{Compare, SplitChoice, counts_around};
 pub use contestant::{Contestant, Method};
 pub use journal::{Journal, costs_beside};
 pub use judge::{JUDGES, Judge, KernelNeighbours, Neighbours, Verdict};

@@ -4,7 +4,7 @@ use super::accuracy::{Accuracy, TestRows};
 use super::{SHOWN, check_places, configure, typed};
 use crate::args::{KernelArg, ScaleArg, SelectArgs, TuneArg, WeightsArg};
 use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
-use crate::commands::report::{self, ToCheck, asked, timed};
+use crate::commands::report::{self, COUNTING, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, load};
@@ -65,7 +65,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let checked = check.run(ctx, console)?;
         let asked = asked(&loaded, (&args.method, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
         let features = space.transform(data.x(), ctx)?;
-        let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows() };
+        let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
         let page =
             space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked.as_page_takes_it(), ctx)?;
         report::write(path, &page, console)?;

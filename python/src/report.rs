@@ -1,0 +1,177 @@
+//! Pages about fitted estimators.
+
+use crate::basis::FeatureMap;
+use crate::convert::{RowsArgument, TargetArgument, from_json};
+use crate::error::to_python;
+use crate::run::{Settings, run};
+use crate::space::KernelSpace;
+use kernsift::Outcome;
+use kernsift::basis::BasisMethod;
+use kernsift::data::{Dataset, Target};
+use kernsift::evaluate::{self, Journal, Measure, Summary};
+use kernsift::select::Selection;
+use kernsift_report::{Asked, Check, Design, Mapped};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// How rows are counted here.
+const COUNTING: &str = "Rows are counted from 0.";
+
+/// What a check found: the record, its costs, the numbers of features, the measure; or why there is none.
+#[derive(FromPyObject)]
+pub enum CheckArgument {
+    Done(String, String, Vec<usize>, String),
+    Not(String),
+}
+
+enum Checked {
+    Done(Box<(Journal, Summary)>),
+    Not(String),
+}
+
+impl CheckArgument {
+    fn read(self, label: &str) -> PyResult<Checked> {
+        match self {
+            Self::Not(why) => Ok(Checked::Not(why)),
+            Self::Done(record, costs, counts, measure) => {
+                let journal = Journal::from_text(&record, &costs).map_err(to_python)?;
+                let measure = Measure::by_name(&measure).map_err(to_python)?;
+                let summary = Summary::of(&journal, &[label.to_owned()], &counts, measure);
+                Ok(Checked::Done(Box::new((journal, summary))))
+            }
+        }
+    }
+}
+
+impl Checked {
+    fn as_page_takes_it(&self) -> Check<'_> {
+        match self {
+            Self::Done(done) => Check::Done(&done.0, &done.1),
+            Self::Not(why) => Check::Not(why.clone()),
+        }
+    }
+}
+
+/// Rows with names, which may have gaps, and a target if there is one.
+fn dataset(x: &RowsArgument<'_>, names: Vec<String>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
+    let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
+    Dataset::with_gaps(names, x.to_rows()?, target).map_err(to_python)
+}
+
+/// The page of a selection among columns.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+pub fn selection_page(
+    py: Python<'_>,
+    asked: &str,
+    x: RowsArgument<'_>,
+    names: Vec<String>,
+    y: Option<TargetArgument<'_>>,
+    order: Vec<usize>,
+    scores: Vec<f64>,
+    n_selected: usize,
+    check: CheckArgument,
+    settings: Settings,
+) -> PyResult<String> {
+    let asked: Asked = from_json("page", asked)?;
+    let data = dataset(&x, names, y)?;
+    let method = asked.method.clone();
+    let checked = check.read(&method)?;
+    let selection = Selection {
+        order,
+        n_selected,
+        outcome: Outcome::direct(),
+        ..Selection::by_score(&method, scores, n_selected)
+    };
+    run(py, settings, move |ctx| {
+        kernsift_report::selection_page(&asked, &data, &selection, &checked.as_page_takes_it(), ctx)
+    })
+}
+
+/// The page of a selection in kernel space.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+pub fn space_page(
+    py: Python<'_>,
+    asked: &str,
+    x: RowsArgument<'_>,
+    names: Vec<String>,
+    y: Option<TargetArgument<'_>>,
+    space: &KernelSpace,
+    check: CheckArgument,
+    settings: Settings,
+) -> PyResult<String> {
+    let asked: Asked = from_json("page", asked)?;
+    let data = dataset(&x, names, y)?;
+    need_training_rows(space.space()?.map(), &data)?;
+    let checked = check.read(&asked.method)?;
+    let model = space.0.clone();
+    run(py, settings, move |ctx| {
+        let kernsift::model::Content::Space(space) = &model.content else { unreachable!("checked before") };
+        let features = model.apply(data.x(), ctx)?;
+        let rows: Vec<usize> = (0..data.n()).collect();
+        let mapped = Mapped { features: features.view(), rows: &rows, counting: COUNTING };
+        kernsift_report::space_page(&asked, &data, space, &mapped, &checked.as_page_takes_it(), ctx)
+    })
+}
+
+/// The page of a basis; `method` has KOBL's threshold, if that is none of the user's own.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+pub fn basis_page(
+    py: Python<'_>,
+    asked: &str,
+    x: RowsArgument<'_>,
+    names: Vec<String>,
+    y: Option<TargetArgument<'_>>,
+    map: &FeatureMap,
+    method: Option<&str>,
+    settings: Settings,
+) -> PyResult<String> {
+    let asked: Asked = from_json("page", asked)?;
+    let data = dataset(&x, names, y)?;
+    need_training_rows(&map.0, &data)?;
+    let threshold = match method.map(|method| from_json("basis", method)).transpose()? {
+        Some(BasisMethod::Kobl(kobl)) => kobl.threshold_curve(map.0.summary()),
+        _ => None,
+    };
+    let map = map.0.clone();
+    run(py, settings, move |ctx| {
+        let features = map.transform(data.x(), ctx)?;
+        let rows: Vec<usize> = (0..data.n()).collect();
+        let mapped = Mapped { features: features.view(), rows: &rows, counting: COUNTING };
+        kernsift_report::basis_page(&asked, &data, &map, &mapped, threshold.as_deref(), ctx)
+    })
+}
+
+/// The rows that carry a basis are told by their places.
+fn need_training_rows(map: &kernsift::FeatureMap, data: &Dataset) -> PyResult<()> {
+    let (fitted, given) = (map.summary().n_rows, data.n());
+    if fitted == given {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("X must have the {fitted} rows that were fitted, got {given}.")))
+}
+
+/// The page of a learned kernel.
+#[pyfunction]
+pub fn design_page(
+    py: Python<'_>,
+    asked: &str,
+    x: RowsArgument<'_>,
+    names: Vec<String>,
+    y: Option<TargetArgument<'_>>,
+    design: &str,
+    settings: Settings,
+) -> PyResult<String> {
+    let asked: Asked = from_json("page", asked)?;
+    let design: Design = from_json("page", design)?;
+    let data = dataset(&x, names, y)?;
+    run(py, settings, move |ctx| kernsift_report::design_page(&asked, &data, &design, ctx))
+}
+
+/// Numbers of features around the one that was chosen.
+#[pyfunction]
+pub fn counts_around(kept: usize, most: usize) -> Vec<usize> {
+    evaluate::counts_around(kept, most)
+}
