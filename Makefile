@@ -12,13 +12,13 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-rust test-python lint bench bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-rust test-python browser lint bench bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
-	$(KERNSIFT) select builtin:wine -m hsfs -k 3
+	$(KERNSIFT) select builtin:wine -m hsfs -k 3 --report target/demo.html
 	$(KERNSIFT) select builtin:ionosphere -m takes
 	$(KERNSIFT) design builtin:iris
 	$(KERNSIFT) compare builtin:wine -k 1..6
@@ -30,9 +30,19 @@ test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
 
-test-python: $(TOOLS)
+test-python: $(TOOLS) browser
 	$(MATURIN)
 	cd python && $(BIN)/python -m pytest -q
+
+# Pages are tested in a real browser: one that is there, or Debian's where it may be installed. Without one the tests say so.
+browser:
+	@for name in "$$CHROME" chromium chromium-browser google-chrome google-chrome-stable chrome; do \
+		[ -n "$$name" ] && command -v "$$name" >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Chromium for the tests of pages"; \
+		(apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1; \
+	fi; \
+	command -v chromium >/dev/null || echo "NO BROWSER: pages will not be looked at"
 
 # An environment of the project's own, made anew when the list of tools changes.
 $(TOOLS): python/requirements-test.txt

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
 
+from browser import find_browser
 from kernsift.datasets import load_dataset
 
 
@@ -23,3 +24,10 @@ def wine():
 def sonar():
     data = load_dataset("sonar")
     return data.data, data.target
+
+
+def pytest_terminal_summary(terminalreporter):
+    if find_browser() is None:
+        terminalreporter.section("BROWSER TESTS DID NOT RUN", sep="!", red=True, bold=True)
+        terminalreporter.line("No Chromium or Chrome was found, so pages were not looked at.")
+        terminalreporter.line("Install one (Debian: apt-get install chromium), or name it in CHROME.")

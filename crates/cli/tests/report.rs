@@ -1,4 +1,4 @@
-//! `compare --report`
+//! `--report` of every command that has it.
 
 use crate::scratch::Scratch;
 
@@ -33,4 +33,80 @@ fn a_page_goes_nowhere_where_it_would_do_harm() {
     }
     let error = s.error("compare wine.csv -m fisher -k 1 --report nowhere/page.html");
     assert!(error.contains("nowhere"), "{error}");
+}
+
+#[test]
+fn every_command_writes_its_page() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    let pages = [
+        ("select wine.csv -m relief -k 3", "<h1>Features of wine.csv</h1>", "How many columns are enough"),
+        (
+            "select wine.csv -m takes -k 5",
+            "<h1>Kernel space of wine.csv</h1>",
+            "How many directions are enough",
+        ),
+        ("basis wine.csv", "<h1>Kernel space of wine.csv</h1>", "The rows in kernel space"),
+        ("design wine.csv", "<h1>A kernel for wine.csv</h1>", "Margins of the triples"),
+    ];
+    for (command, title, part) in pages {
+        let plain = s.ok(command).out;
+        let with_page = s.ok(&format!("{command} --report page.html"));
+        assert_eq!(plain, with_page.out, "{command}: the page changes nothing that is printed");
+        assert!(with_page.err.contains("the page is page.html"), "{}", with_page.err);
+        let page = s.text("page.html");
+        assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{command}");
+        // What it says of the data, how to do it again, and what it took.
+        let again = format!("<code>kernsift {command} --report page.html</code>");
+        for text in
+            [title, part, "178 rows, 13 columns", "target: 3 classes", "of memory at most", again.as_str()]
+        {
+            assert!(page.contains(text), "{command}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
+    let s = Scratch::new();
+    let rows: String = (0..40)
+        .map(|i| {
+            format!("{},{},{}\n", i % 7, if i == 5 { String::new() } else { (i * i % 11).to_string() }, i % 2)
+        })
+        .collect();
+    s.file("gaps.csv", format!("a,b,class\n{rows}"));
+    s.ok("select gaps.csv -m fisher -k 1 --missing mean --report page.html");
+    let page = s.text("page.html");
+    assert!(
+        page.contains("1: filled with the column&#39;s mean") && page.contains("on rows it has not seen"),
+        "{page}"
+    );
+    s.ok("select gaps.csv -m fisher -k 1 --missing drop --folds 0 --report page.html");
+    let page = s.text("page.html");
+    assert!(
+        page.contains("Not asked for (--folds 0)") && page.contains("their rows were left out"),
+        "{page}"
+    );
+    s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
+    assert!(s.text("page.html").contains("Rows have empty cells, which no judge takes"));
+    s.ok("select gaps.csv -m laplacian --graph knn --missing drop --target none -k 1 --report page.html");
+    assert!(s.text("page.html").contains("There is no target to judge by"));
+}
+
+#[test]
+fn a_page_that_cannot_be_is_refused_before_any_work() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    for command in ["select wine.csv", "basis wine.csv", "design wine.csv"] {
+        let error = s.error(&format!("{command} --report wine.csv"));
+        assert!(error.contains("--report would write over wine.csv"), "{error}");
+        let error = s.error(&format!("{command} --save a.ks --report a.ks"));
+        assert!(error.contains("--report and --save need different files"), "{error}");
+        let error = s.error(&format!("{command} --report nowhere/page.html"));
+        assert!(error.contains("nowhere"), "{error}");
+    }
+    let error = s.error("select wine.csv --folds 3");
+    assert!(error.contains("--report"), "{error}");
+    let error = s.error("select wine.csv -m fisher -k 2 --folds 500 --report page.html");
+    assert!(error.contains("--folds"), "{error}");
 }

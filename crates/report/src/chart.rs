@@ -61,7 +61,8 @@ struct Chart<'a> {
 /// Draws a summary of data with this many columns, and marks the number of features that was chosen.
 pub fn chart(summary: &Summary, columns: usize, chosen: Option<usize>) -> Drawn {
     let labels = drawn(summary).map(|(_, method)| method.label.chars().count());
-    let longest = labels.chain([14]).max().unwrap_or(0).min(LABEL);
+    let all = summary.all_columns.map_or(0, |_| all_label(columns).chars().count());
+    let longest = labels.chain([all]).max().unwrap_or(0).min(LABEL);
     let right = WIDTH - 44.0 - CHARACTER * longest as f64;
     let entries = drawn(summary).count() + 1;
     let bottom = TOP + (LINE * entries as f64).max(330.0);
@@ -175,15 +176,15 @@ impl Chart<'_> {
         let (right, y) = (self.right, self.up.within(cell.mean));
         let text = words::mean_and_sd(cell);
         format!(
-            "<g class=\"all\"><title>all {} columns: {text} %</title><path class=\"line\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
+            "<g class=\"all\"><title>{}: {text} %</title><path class=\"line\" d=\"M{LEFT} {y:.1}H{right:.1}\"/>\
              <path class=\"lead\" d=\"M{right:.1} {y:.1}L{:.1} {label:.1}\"/><path class=\"line\" d=\"M{:.1} {label:.1}h18\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">all {} columns</text></g>\n",
-            self.columns,
+             <text x=\"{:.1}\" y=\"{:.1}\">{}</text></g>\n",
+            all_label(self.columns),
             right + 10.0,
             right + 12.0,
             right + 36.0,
             label + 4.0,
-            self.columns
+            all_label(self.columns)
         )
     }
 
@@ -245,6 +246,11 @@ impl Chart<'_> {
             shortened(&method.label, LABEL)
         )
     }
+}
+
+/// What the line of all columns is called.
+fn all_label(columns: usize) -> String {
+    format!("all {columns} columns")
 }
 
 /// Signs made of strokes and signs that are filled.

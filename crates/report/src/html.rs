@@ -27,16 +27,27 @@ pub fn breakable(label: &str) -> String {
     escape(label).replace(':', ":<wbr/>").replace('=', "=<wbr/>")
 }
 
-/// Safe text of at most `most` characters; what is longer loses its middle.
+/// Safe text of at most `most` characters, of which wide ones count twice; what is longer loses its middle.
 pub fn shortened(text: &str, most: usize) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= most {
+    // Signs of Chinese, Japanese and Korean, and pictures.
+    let width = |c: char| if c >= '\u{1100}' && c != '…' { 2 } else { 1 };
+    if text.chars().map(width).sum::<usize>() <= most {
         return escape(text);
     }
+    let within = |chars: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
+        let mut left = room;
+        chars
+            .take_while(|&c| {
+                let fits = width(c) <= left;
+                left = left.saturating_sub(width(c));
+                fits
+            })
+            .collect()
+    };
     // Names often differ at their ends.
     let tail = (most - 1) / 3;
-    let start: String = chars[..most - 1 - tail].iter().collect();
-    let end: String = chars[chars.len() - tail..].iter().collect();
+    let start: String = within(&mut text.chars(), most - 1 - tail).into_iter().collect();
+    let end: String = within(&mut text.chars().rev(), tail).into_iter().rev().collect();
     escape(&format!("{start}…{end}"))
 }
 
@@ -62,5 +73,7 @@ mod tests {
         assert_eq!(shortened("alcohol", 7), "alcohol");
         assert_eq!(shortened("abcdefghijklmnop_1", 10), "abcdef…p_1");
         assert_eq!(shortened("<<<<<<<<", 4), "&lt;&lt;…&lt;");
+        assert_eq!(shortened("酒酒酒", 6), "酒酒酒");
+        assert_eq!(shortened("酒酒酒酒酒", 8), "酒酒…酒");
     }
 }

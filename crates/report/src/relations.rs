@@ -18,7 +18,7 @@ const FEW: usize = 8;
 /// Groups of rows whose medians are joined, where the target is a number.
 const BINS: usize = 10;
 const WIDTH: f64 = 320.0;
-const LEFT: f64 = 74.0;
+const LEFT: f64 = 80.0;
 const RIGHT: f64 = WIDTH - 14.0;
 
 /// A card for each of the first of these columns.
@@ -56,7 +56,7 @@ fn frame(height: f64, label: &str, across: &Axis) -> String {
     let mut svg = format!(
         "<svg viewBox=\"0 0 {WIDTH:.0} {height:.0}\" role=\"img\" aria-label=\"{label}\">\n<g class=\"grid\">\n"
     );
-    for (value, text) in across.ticks(3) {
+    for (value, text) in across.ticks(4) {
         let x = across.at(value);
         svg += &format!(
             "<path d=\"M{x:.1} 4V{bottom:.1}\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
@@ -98,7 +98,7 @@ fn by_class(values: &[f64], groups: &[usize], names: &[String]) -> String {
             group % COLOURS,
             LEFT - 6.0,
             y + 4.0,
-            shortened(name, 9)
+            shortened(name, 8)
         );
         if few {
             svg += &discs(&own, &across, y, step);
@@ -161,7 +161,7 @@ fn against(values: &[f64], target: &[f64]) -> String {
     let up = Axis::new(target.iter().copied(), HEIGHT - 30.0, 10.0);
     let mut svg = frame(HEIGHT, "The target against the column", &across);
     svg += "<g class=\"grid\">";
-    for (value, text) in up.ticks(3) {
+    for (value, text) in up.ticks(4) {
         svg += &format!(
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>",
             LEFT - 6.0,

@@ -77,7 +77,7 @@ pub fn selection_page(
         escape(&selection.method),
         words::counted(d, "column"),
         words::listed(&names, 8),
-        check.sentence(k, &format!("all {d}"))
+        check.sentence(k, &format!("all {d} columns"))
     );
     let mut page = Page::new(&format!("Features of {}", asked.data), &lede);
     page.section("kept", "Columns, best first", &ranking(data, selection, check));

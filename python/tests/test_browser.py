@@ -1,0 +1,264 @@
+"""Pages in a real browser: they work, ask for nothing, and run nothing but their own script."""
+
+import base64
+import csv
+import hashlib
+import os
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+from browser import Browser, find_browser
+from kernsift import (
+    HSFS,
+    KOBL,
+    TAKES,
+    FisherScore,
+    KernelDesign,
+    KernelPCA,
+    LaplacianScore,
+    ReliefF,
+    XingMetric,
+    compare,
+    load_dataset,
+)
+
+program = find_browser()
+in_browser = pytest.mark.skipif(program is None, reason="no browser: pages were not looked at")
+
+HOSTILE = [
+    "<script>document.title = 'owned'</script>",
+    "\"'><img src=x onerror=\"document.title='owned'\">",
+    "😀 emoji & co",
+    "long " * 2000,
+    "\u202eright to left\u202c אבג",
+    "</td></table></script><script>alert(1)</script>",
+    "=1+1",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    opened = Browser(program)
+    yield opened
+    opened.close()
+
+
+def hostile_frame():
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame(rng.normal(size=(60, len(HOSTILE))), columns=HOSTILE)
+    classes = np.where(frame[HOSTILE[0]] + 0.5 * frame[HOSTILE[1]] > 0, "<b>yes</b>", "</script>no")
+    return frame, classes
+
+
+def wine():
+    data = load_dataset("wine")
+    return data.data, data.target
+
+
+def made():
+    """A number per row, made from two of four columns."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(-1, 1, size=(150, 4))
+    return x, x[:, 0] ** 2 + 0.5 * x[:, 1] + 0.05 * rng.normal(size=150)
+
+
+def wide(d):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(60, d))
+    return x, (x[:, 0] + x[:, 1] > 0).astype(int)
+
+
+def labelled(estimator, rows, **options):
+    return lambda: estimator.fit(*rows).to_html(*rows, **options)
+
+
+PAGES = {
+    "selection": labelled(HSFS(n_features_to_select=4, random_state=0), wine()),
+    "numbers": labelled(HSFS(n_features_to_select=2, random_state=0), made()),
+    "alone": lambda: LaplacianScore(n_features_to_select=3, graph="knn").fit(wine()[0]).to_html(wine()[0]),
+    "space": labelled(TAKES(), wine()),
+    "basis": labelled(KOBL(), wine()),
+    "components": labelled(KernelPCA(n_components=3), wine()),
+    "design": labelled(KernelDesign(random_state=0), wine()),
+    "metric": labelled(XingMetric(random_state=0), wine()),
+    "comparison": lambda: compare(
+        *wine(), ["fisher", "relief"], [1, 2, 4], judge="knn", random_state=0
+    ).to_html(),
+    "hostile": labelled(FisherScore(n_features_to_select=7), hostile_frame(), name=HOSTILE[0]),
+    "500 columns": labelled(ReliefF(n_features_to_select=10), wide(500)),
+    "20000 columns": labelled(FisherScore(n_features_to_select=30), wide(20_000)),
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Every page as a file, made when it is asked for."""
+    folder, done = tmp_path_factory.mktemp("pages"), {}
+
+    def page(name):
+        if name not in done:
+            done[name] = folder / f"{name.replace(' ', '_')}.html"
+            done[name].write_text(PAGES[name](), encoding="utf-8")
+        return done[name]
+
+    return page
+
+
+def test_every_page_is_small_and_allows_only_its_own_script(pages):
+    for name in PAGES:
+        text = pages(name).read_text(encoding="utf-8")
+        assert len(text.encode()) < 1_000_000, (name, len(text))
+        (script,) = re.findall(r"<script>(.*?)</script>", text, flags=re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"script-src 'sha256-{digest}'" in text
+        assert "http://" not in text and "https://" not in text
+
+
+def test_pages_say_how_to_do_it_again():
+    X, y = wine()
+    page = FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)
+    assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y)" in page
+    assert "Not asked for" in page and "Empty cells" in page and "178 rows, 13 columns" in page
+
+
+def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
+    X, y = wine()
+    assert KOBL().fit(X).to_html(X, path=tmp_path / "a.html") is None
+    assert "Kernel space of X" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="178 rows that were fitted, got 100"):
+        KOBL().fit(X).to_html(X[:100])
+    with pytest.raises(ValueError, match="y must be the triples"):
+        XingMetric(random_state=0).fit(X, y).to_html(X)
+
+
+def test_the_check_is_of_unseen_rows():
+    """Noise seems to say something about the rows it was chosen by, and must not on others."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2000)), np.repeat([0, 1], 30)
+    page = FisherScore(n_features_to_select=10).fit(X, y).to_html(X, y)
+    error = float(re.search(r"not seen: <strong>([0-9.]+)", page).group(1))
+    # Half of the rows by chance; its standard deviation over 60 rows is 6.5 points.
+    assert 30 < error < 70
+
+
+@in_browser
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1100, 390])
+def test_a_page_runs_asks_for_nothing_and_fits(browser, pages, name, width):
+    browser.open(pages(name), width=width, dark=width < 600)
+    assert browser.complaints == []
+    assert [url for url in browser.requests if not url.startswith("file:")] == []
+    assert len(browser.requests) == 1
+    # Tables and drawings scroll in their own boxes; the page itself does not.
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    # No text of a drawing is cut by the drawing's edge.
+    cut = browser.run(
+        """(() => [...document.querySelectorAll("svg text")].filter((text) => {
+            const [a, b] = [text.getBoundingClientRect(), text.closest("svg").getBoundingClientRect()];
+            return a.width > 0 && (a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1 || a.bottom > b.bottom + 1);
+        }).map((text) => text.textContent))()"""
+    )
+    assert cut == []
+    if folder := os.environ.get("KERNSIFT_SCREENSHOTS"):
+        Path(folder).mkdir(exist_ok=True)
+        browser.screenshot(Path(folder, f"{name.replace(' ', '_')}-{width}.png"))
+
+
+@in_browser
+def test_a_hostile_name_is_text(browser, pages):
+    browser.open(pages("hostile"))
+    assert browser.run("document.title") == f"Features of {HOSTILE[0]}"
+    shown = browser.run("[...document.querySelectorAll('.listing tbody td[data-v]')].map((c) => c.dataset.v)")
+    for name in HOSTILE:
+        steered = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", name)
+        assert steered in shown
+    assert browser.run("document.images.length") == 0
+    # The page's own script, and perhaps data.
+    assert browser.run("document.querySelectorAll('script:not([type])').length") == 1
+    assert browser.complaints == []
+
+
+@in_browser
+def test_hovering_tells_what_is_there(browser, pages):
+    browser.open(pages("basis"))
+    assert browser.run("document.querySelectorAll('.tip.on').length") == 0
+    browser.point(".dots circle", 5)
+    shown = browser.run("document.querySelector('.tip.on')?.textContent")
+    assert shown == "row 5: 0"
+    x, y = browser.point("h1")
+    assert browser.run("document.querySelectorAll('.tip.on').length") == 0
+    browser.open(pages("selection"))
+    browser.point(".heat g rect", 1)
+    assert re.fullmatch(r".+ and .+: 0\.\d\d", browser.run("document.querySelector('.tip.on').textContent"))
+
+
+def column(browser, nth):
+    return browser.run(
+        f"[...document.querySelectorAll('.listing')[0].tBodies[0].rows].map((r) => r.cells[{nth}].textContent)"
+    )
+
+
+@in_browser
+def test_tables_are_sorted_and_searched(browser, pages):
+    browser.open(pages("selection"))
+    names = column(browser, 1)
+    assert len(names) == 13
+    browser.click(".listing th button", 1)
+    assert column(browser, 1) == sorted(names, key=lambda name: int(name[1:]))
+    assert browser.run("document.querySelectorAll('.listing th')[1].ariaSort") == "ascending"
+    browser.click(".listing th button", 1)
+    assert column(browser, 1) == sorted(names, key=lambda name: -int(name[1:]))
+    # Scores: the largest first.
+    browser.click(".listing th button", 2)
+    assert column(browser, 1)[:4] == names[:4]
+    browser.run(
+        "(() => {const s = document.querySelector('.tools input'); s.value = 'X1'; s.dispatchEvent(new Event('input'))})()"
+    )
+    assert sorted(column(browser, 1)) == ["x1", "x10", "x11", "x12"]
+    assert browser.run("document.querySelector('.tools .count').textContent") == "4 of 13 shown"
+
+
+@in_browser
+def test_the_table_of_many_columns_is_all_there(browser, pages):
+    browser.open(pages("20000 columns"))
+    assert len(column(browser, 0)) == 300
+    assert browser.run("document.querySelector('.tools .count').textContent") == "first 300 of 20000"
+    browser.run(
+        "(() => {const s = document.querySelector('.tools input'); s.value = 'x12345'; s.dispatchEvent(new Event('input'))})()"
+    )
+    assert column(browser, 1) == ["x12345"]
+    browser.run(
+        "(() => {const s = document.querySelector('.tools input'); s.value = ''; s.dispatchEvent(new Event('input'))})()"
+    )
+    browser.click(".tools button")
+    file = browser.downloads / "columns.csv"
+    end = time.monotonic() + 20
+    while not file.exists() and time.monotonic() < end:
+        browser.run("new Promise((done) => setTimeout(done, 50))")
+    with file.open(newline="", encoding="utf-8") as text:
+        rows = list(csv.reader(text))
+    assert rows[0][:3] == ["Rank", "Column", "Score"] and len(rows) == 20_001
+    X, y = wide(20_000)
+    scores = FisherScore().fit(X, y).scores_
+    ours = {row[1]: float(row[2]) for row in rows[1:]}
+    # Rows that are not in the page itself have six digits.
+    assert all(abs(ours[f"x{j}"] - scores[j]) <= 1e-5 * scores[j] for j in range(20_000))
+
+
+@in_browser
+def test_quotes_survive_the_download(browser, pages):
+    browser.open(pages("hostile"))
+    (browser.downloads / "columns.csv").unlink(missing_ok=True)
+    browser.click(".tools button")
+    file = browser.downloads / "columns.csv"
+    end = time.monotonic() + 20
+    while not file.exists() and time.monotonic() < end:
+        browser.run("new Promise((done) => setTimeout(done, 50))")
+    with file.open(newline="", encoding="utf-8") as text:
+        names = {row[1] for row in csv.reader(text)}
+    assert HOSTILE[1] in names and HOSTILE[5] in names
