@@ -338,10 +338,8 @@ class CompareResult:
         """
         if title is None:
             title = f"Features of {self.run['data']}"
-        again = (
-            f"kernsift.compare(X, y, {self.methods!r}, {self.n_features!r}, judge={self.run['judge']['judge']!r}, "
-            f"random_state={self.run['seed']})"
-        )
+        judge, seed = self.run["judge"]["judge"], self.run["seed"]
+        again = f"compare(X, y, {self.methods!r}, {self.n_features!r}, judge={judge!r}, random_state={seed})"
         page = _native.compare_page(
             self._text, self._costs, self.methods, self.n_features, self.scoring, title, again
         )

@@ -35,8 +35,8 @@ from kernsift._crossing import (
     native_triplets,
     settings,
 )
-from kernsift._pages import MakesPages, PageParts
 from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
 from kernsift.kernels import Mahalanobis
 

@@ -26,7 +26,7 @@ from kernsift._kept import (
 )
 from kernsift.dependence import BAHSIC, FOHSIC
 from kernsift.design import KernelDesign
-from kernsift.functions import gram, triplet_accuracy
+from kernsift.functions import gram
 from kernsift.learners import KernelLearner
 from kernsift.selectors import SVMRFE
 from kernsift.transforms import HSFS

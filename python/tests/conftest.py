@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from browser import find_browser
 from sklearn.preprocessing import StandardScaler
 
-from browser import find_browser
 from kernsift.datasets import load_dataset
 
 
