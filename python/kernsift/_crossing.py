@@ -21,6 +21,8 @@ IntArray = npt.NDArray[np.int64]
 Classes = tuple[IntArray, list[str]]
 #: Classes, or a number per row.
 Target = Classes | FloatArray
+#: What a check of a selection found: record, costs, numbers of features, measure; or why there is none.
+Check = str | tuple[str, str, list[int], str]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
 NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from typing import Any, final
 
-from kernsift._crossing import Classes, FloatArray, IntArray, NativeRows, Settings, Target
+from kernsift._crossing import Check, Classes, FloatArray, IntArray, NativeRows, Settings, Target
 
 __version__: str
 
@@ -189,9 +189,6 @@ def make_synthetic(
 def read_table(
     path: str | os.PathLike[str], settings: Settings
 ) -> tuple[dict[str, FloatArray | list[str | None]], list[str]]: ...
-
-Check = str | tuple[str, str, list[int], str]
-
 def selection_page(
     asked: str,
     x: NativeRows,

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._crossing import NamedRows, Settings, checked_rows, native_rows, native_target, settings
+from kernsift._crossing import Check, NamedRows, Settings, checked_rows, native_rows, native_target, settings
 from kernsift._kept import column_names
 
 #: Rows by which a choice is checked, at most: a judge's time grows with their square.
@@ -112,7 +112,7 @@ class PageParts:
             }
         )
 
-    def check(self, kept: int, most: int) -> Any:
+    def check(self, kept: int, most: int) -> Check:
         """The method in folds, as the native half takes it; or why it was not checked."""
         from kernsift.evaluate import compare
 
