@@ -46,7 +46,7 @@ impl Failure {
                 ExitCode::from(console.signal_code())
             }
             Self::Input(message) => {
-                console.line(&format!("error: {message}"));
+                console.error(&message);
                 ExitCode::from(2)
             }
         }

@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, DataCommand};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{print, table};
+use crate::output::{listing, print};
 use kernsift::data::synthetic::{Pattern, Synthetic};
 use kernsift::data::write::{write_table, write_table_to};
 use kernsift::data::{BUILT_IN, BuiltIn, Column, Table, Target};
@@ -74,7 +74,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
             vec![s.name.into(), size, s.target.into(), s.about.into(), s.source.into(), s.licence.into()]
         })
         .collect();
-    print(&table(&["name", "size", "target", "about", "source", "licence"], rows, &[1]))?;
+    print(&listing(&["name", "size", "target", "about", "source", "licence"], rows, &[1]))?;
     print("\nUse one as builtin:NAME, or write it out with: kernsift data export NAME --out FILE\n")?;
     Ok(())
 }
