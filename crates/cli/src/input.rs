@@ -9,7 +9,7 @@ use kernsift::data::{
     BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
     TargetChoice, TargetType,
 };
-use kernsift::{Observer, Result};
+use kernsift::{Context, Observer, Result};
 use std::path::{Path, PathBuf};
 
 /// A table that was read and prepared.
@@ -27,8 +27,8 @@ pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
     if let Some(name) = data.strip_prefix("builtin:") {
         return BuiltIn::by_name(name)?.table();
     }
-    console.stage(&format!("reading {data}"));
-    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header })?;
+    let ctx = Context { observer: console, ..Context::default() };
+    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header }, &ctx)?;
     warnings.iter().for_each(|warning| console.warn(warning));
     Ok(table)
 }

@@ -16,6 +16,36 @@ pub fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
+/// Standard output for tables that may be long. Where it is a terminal, nothing in them steers it.
+pub struct Out {
+    stdout: std::io::StdoutLock<'static>,
+    guarded: bool,
+}
+
+impl Out {
+    /// Standard output, with nothing else on the line.
+    pub fn new() -> Self {
+        console::clear_progress();
+        Self { stdout: std::io::stdout().lock(), guarded: Screen::stdout().guarded }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.guarded {
+            return self.stdout.write(bytes);
+        }
+        // Byte by byte, as characters may be cut in two; of those that steer, all but a few are single bytes.
+        let is_harmful = |byte: u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+        let shown: Vec<u8> = bytes.iter().map(|&byte| if is_harmful(byte) { b'?' } else { byte }).collect();
+        self.stdout.write(&shown)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stdout.flush()
+    }
+}
+
 /// A line of a page: what it is about, its value, and what to think of it.
 pub fn fact(name: &str, value: &str, remark: &str) -> String {
     format!("  {name:<22}{value:<8} {remark}").trim_end().to_owned() + "\n"

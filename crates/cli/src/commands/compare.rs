@@ -1,6 +1,6 @@
 //! `kernsift compare`
 
-use super::options::refuse;
+use super::options::{no_such_method, refuse};
 use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -109,7 +109,7 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
     for text in &args.methods {
         let new = match text.trim() {
             "all" => Contestant::all_for(data.target()),
-            text => vec![Contestant::parse(text)?],
+            text => vec![Contestant::parse(text).map_err(|e| no_such_method(text, e))?],
         };
         for contestant in new {
             // 'fisher,all' names one twice.

@@ -77,6 +77,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         content: Content::Kernel(made.learned.clone()),
     };
     let result = Findings { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
+    console.stage("writing");
     write(&result, &model, ctx)?;
     if args.json {
         let record = record::record(&result, ctx);

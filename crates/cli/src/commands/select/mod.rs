@@ -9,12 +9,10 @@ mod space;
 mod transform;
 mod votes;
 
-use super::options::refuse;
+use super::options::{no_such_method, refuse};
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use kernsift::basis::BASES;
-use kernsift::learn::LEARNERS;
 use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
@@ -31,17 +29,8 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     if SELECTORS.iter().any(|info| info.name == name) {
         return columns::run(args, ctx, console);
     }
-    if BASES.iter().any(|info| info.name == name) {
-        return Err(Failure::Input(format!(
-            "{name} is a basis and selects nothing; use `kernsift basis -m {name}`, or one of {}",
-            SPACES.map(|info| info.name).join(", ")
-        )));
-    }
-    if LEARNERS.iter().any(|info| info.name == name) {
-        return Err(Failure::Input(format!("{name} learns a kernel; use `kernsift design -m {name}`")));
-    }
     let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
-    Err(Error::unknown_name("method", name, names).into())
+    Err(no_such_method(name, Error::unknown_name("method", name, names)))
 }
 
 /// Puts the options of selectors into one, and refuses those that it does not have.
