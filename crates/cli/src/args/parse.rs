@@ -116,6 +116,7 @@ mod tests {
         for (path, lines) in found {
             assert!(lines.iter().any(|line| line.starts_with(&path)), "no example of 'kernsift {path}'");
             for line in lines {
+                assert!(line.len() <= 68, "a narrow terminal would break it in two: kernsift {line}");
                 let line = format!("kernsift {}", line.split(" > ").next().unwrap());
                 let parsed = command().try_get_matches_from(words(&line));
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
