@@ -6,10 +6,12 @@
 use super::bar;
 use crate::terminal::{Ink, clean, cut, display_width, fold, paint, width};
 
-/// Bars are not made shorter than this.
+/// Bars are not made shorter than this, and not at first than that.
 const SHORTEST_BAR: usize = 6;
-/// Names are not cut shorter than this.
+const SHORT_BAR: usize = 12;
+/// Names are not cut shorter than this, and not at first than that.
 const SHORTEST_NAME: usize = 8;
+const SHORT_NAME: usize = 24;
 /// Prose is not folded into columns narrower than this.
 const NARROWEST_PROSE: usize = 14;
 /// Nor into more lines than this.
@@ -116,19 +118,19 @@ impl Layout {
 
     /// Widths that fit, if there are such.
     fn widths(&self, room: usize) -> Option<Vec<usize>> {
-        let least = |column: &Column| match column.kind {
-            Kind::Number => column.natural,
-            Kind::Bar => column.natural.min(SHORTEST_BAR),
-            Kind::Text if self.is_prose => column.natural.min(NARROWEST_PROSE),
-            Kind::Text => column.natural.min(SHORTEST_NAME),
-        };
+        let narrowest = if self.is_prose { NARROWEST_PROSE } else { SHORTEST_NAME };
         let mut widths: Vec<usize> = self.columns.iter().map(|column| column.natural).collect();
-        // Bars first, then the widest text.
-        for kind in [Kind::Bar, Kind::Text] {
+        // A little of each, then as much as it takes; the widest first.
+        let stages = [
+            (Kind::Bar, SHORT_BAR),
+            (Kind::Text, SHORT_NAME),
+            (Kind::Bar, SHORTEST_BAR),
+            (Kind::Text, narrowest),
+        ];
+        for (kind, least) in stages {
             while total(&widths) > room {
                 let places = (0..widths.len()).filter(|&j| self.columns[j].kind == kind);
-                let widest = places.max_by_key(|&j| widths[j]);
-                match widest.filter(|&j| widths[j] > least(&self.columns[j])) {
+                match places.max_by_key(|&j| widths[j]).filter(|&j| widths[j] > least) {
                     Some(j) => widths[j] -= 1,
                     None => break,
                 }
