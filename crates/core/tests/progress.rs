@@ -67,6 +67,19 @@ fn check(name: &str, work: impl Fn(&Context) -> Result<()>) {
 }
 
 #[test]
+fn the_listener_hears_what_is_wrong() {
+    let n_wrong = |reports: &[(&str, usize, usize)]| {
+        let listener = Listener::default();
+        reports.iter().for_each(|&(stage, done, total)| listener.progress(stage, done, total));
+        listener.wrong.into_inner().unwrap().len()
+    };
+    assert_eq!(n_wrong(&[("a", 0, 9), ("a", 5, 9), ("a", 9, 9), ("a", 0, 9), ("b", 3, 9), ("c", 0, 0)]), 0);
+    assert_eq!(n_wrong(&[("a", 5, 9), ("a", 4, 9)]), 1, "back");
+    assert_eq!(n_wrong(&[("a", 10, 9)]), 1, "beyond the total");
+    assert_eq!(n_wrong(&[("", 0, 9)]), 1, "nameless");
+}
+
+#[test]
 fn selectors_tell_how_far_they_are() {
     let data = data();
     for info in SELECTORS {
