@@ -58,7 +58,8 @@ pub fn read_table(
     settings: Settings,
 ) -> PyResult<(Bound<'_, PyDict>, Vec<String>)> {
     let options = ReadOptions::default();
-    let (table, warnings) = run(py, settings, move |_| kernsift::data::read::read_table(&path, &options))?;
+    let (table, warnings) =
+        run(py, settings, move |ctx| kernsift::data::read::read_table(&path, &options, ctx))?;
     let dict = PyDict::new(py);
     match table {
         Table::Columns(columns) => columns.into_iter().try_for_each(|column| set_column(&dict, column))?,

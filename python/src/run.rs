@@ -137,7 +137,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn tell_progress(py: Python<'_>, watch: &Watch) -> PyResult<()> {
     let Some((stage, done, total)) = lock(&watch.progress).take() else { return Ok(()) };
-    write_stderr(py, &format!("kernsift: {stage} {done} of at most {total}\n"))
+    let share = if total > 1 { format!(" {done} of at most {total}") } else { String::new() };
+    write_stderr(py, &format!("kernsift: {stage}{share}\n"))
 }
 
 fn tell_notes(py: Python<'_>, watch: &Watch, settings: Settings) -> PyResult<()> {

@@ -1,16 +1,17 @@
 //! Talking to the user while work goes on: progress, notes, warnings, Ctrl-C. All of it on standard error.
 
+mod progress;
+
+pub use progress::clear as clear_progress;
+
 use crate::args::General;
 use crate::failure::Failure;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::terminal::{Ink, Screen, paint, render};
 use kernsift::Observer;
 use std::io::{IsTerminal, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Work that ends sooner shows no progress.
-const PATIENCE: Duration = Duration::from_millis(700);
 /// After a signal, the time a run has to stop by itself.
 const GRACE: Duration = Duration::from_millis(800);
 
@@ -22,27 +23,15 @@ pub struct Console {
     quiet: bool,
     verbose: bool,
     warnings: AtomicUsize,
-    progress: Mutex<Progress>,
-}
-
-struct Progress {
-    stage: String,
-    since: Instant,
-    bar: Option<ProgressBar>,
-    shown: bool,
 }
 
 impl Console {
     /// A console that says as much as the user wants.
     pub fn new(general: &General) -> Self {
-        let shown = !general.quiet && std::io::stderr().is_terminal();
-        let progress = Progress { stage: String::new(), since: Instant::now(), bar: None, shown };
-        Self {
-            quiet: general.quiet,
-            verbose: general.verbose,
-            warnings: AtomicUsize::new(0),
-            progress: Mutex::new(progress),
+        if !general.quiet && std::io::stderr().is_terminal() {
+            progress::show();
         }
+        Self { quiet: general.quiet, verbose: general.verbose, warnings: AtomicUsize::new(0) }
     }
 
     /// From now on Ctrl-C and SIGTERM end the run: by itself where it looks, by force where it does not.
@@ -54,6 +43,7 @@ impl Console {
                 SIGNAL_CODE.store(if signal == SIGTERM { 143 } else { 130 }, Ordering::SeqCst);
                 STOP.store(true, Ordering::SeqCst);
                 std::thread::sleep(GRACE);
+                clear_progress();
                 eprintln!("interrupted");
                 std::process::exit(i32::from(SIGNAL_CODE.load(Ordering::SeqCst)));
             }
@@ -85,47 +75,40 @@ impl Console {
 
     /// A line, whatever the user asked for.
     pub fn line(&self, text: &str) {
-        self.clear();
-        // If even standard error is closed there is nobody left to tell.
-        let _ = writeln!(std::io::stderr(), "{text}");
+        progress::beside(|| {
+            // If even standard error is closed there is nobody left to tell.
+            let _ = writeln!(std::io::stderr(), "{}", render(&with_hint(text), Screen::stderr()));
+        });
+    }
+
+    /// An error, which ends the run.
+    pub fn error(&self, text: &str) {
+        self.line(&format!("{} {text}", paint(Ink::Error, "error:")));
+    }
+
+    /// Names work that cannot tell how far it is.
+    pub fn stage(&self, name: &str) {
+        self.progress(name, 0, 0);
     }
 
     /// Takes the progress bar away.
     pub fn clear(&self) {
-        if let Ok(mut progress) = self.progress.lock()
-            && let Some(bar) = progress.bar.take()
-        {
-            bar.finish_and_clear();
-            progress.stage.clear();
-        }
+        clear_progress();
+    }
+}
+
+/// What the user may have meant stands out.
+fn with_hint(text: &str) -> String {
+    const HINT: &str = "did you mean ";
+    match text.split_once(HINT) {
+        Some((before, rest)) => format!("{before}{}", paint(Ink::Hint, &format!("{HINT}{rest}"))),
+        None => text.to_owned(),
     }
 }
 
 impl Observer for Console {
     fn progress(&self, stage: &str, done: usize, total: usize) {
-        let Ok(mut progress) = self.progress.lock() else { return };
-        if !progress.shown {
-            return;
-        }
-        if progress.stage != stage {
-            if let Some(bar) = progress.bar.take() {
-                bar.finish_and_clear();
-            }
-            stage.clone_into(&mut progress.stage);
-            progress.since = Instant::now();
-        }
-        if progress.bar.is_none() && progress.since.elapsed() > PATIENCE {
-            let bar =
-                ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr_with_hz(10));
-            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}  {eta} left") {
-                bar.set_style(style);
-            }
-            bar.set_message(stage.to_owned());
-            progress.bar = Some(bar);
-        }
-        if let Some(bar) = &progress.bar {
-            bar.set_position(done as u64);
-        }
+        progress::report(stage, done, total);
     }
 
     fn note(&self, text: &str) {
@@ -136,7 +119,7 @@ impl Observer for Console {
 
     fn warn(&self, text: &str) {
         self.warnings.fetch_add(1, Ordering::SeqCst);
-        self.line(&format!("warning: {text}"));
+        self.line(&format!("{} {text}", paint(Ink::Warning, "warning:")));
     }
 
     fn interrupted(&self) -> bool {

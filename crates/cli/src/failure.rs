@@ -8,7 +8,10 @@
 //! | 130, 143 | interrupted by Ctrl-C, by SIGTERM |
 
 use crate::console::Console;
+use kernsift::data::BUILT_IN;
+use kernsift::error::nearest;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Why a command did not finish.
@@ -46,7 +49,7 @@ impl Failure {
                 ExitCode::from(console.signal_code())
             }
             Self::Input(message) => {
-                console.line(&format!("error: {message}"));
+                console.error(&message);
                 ExitCode::from(2)
             }
         }
@@ -60,9 +63,38 @@ impl From<kernsift::Error> for Failure {
         }
         match &error {
             kernsift::Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => Self::ClosedPipe,
+            kernsift::Error::Io { source, path } if source.kind() == ErrorKind::NotFound => {
+                Self::Input(format!("{error}{}", instead_of(path)))
+            }
             _ => Self::Input(error.to_string()),
         }
     }
+}
+
+/// What the user may have meant by a file that is not there.
+fn instead_of(path: &Path) -> String {
+    let typed = path.to_string_lossy();
+    if typed == "-" {
+        return "; standard input is not read, so name a file".into();
+    }
+    if typed.starts_with("http://") || typed.starts_with("https://") {
+        return "; addresses are not read, so fetch the file first".into();
+    }
+    let set = typed.rsplit(':').next().unwrap_or_default();
+    if BUILT_IN.iter().any(|known| known.name.eq_ignore_ascii_case(set)) {
+        return format!("; did you mean 'builtin:{}'?", set.to_lowercase());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return format!("; there is no folder '{}'", folder.display());
+    }
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return String::new() };
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let similar = nearest(&name, &names).map(|name| path.with_file_name(name));
+    similar.map_or(String::new(), |path| format!("; did you mean '{}'?", path.display()))
 }
 
 impl From<std::io::Error> for Failure {

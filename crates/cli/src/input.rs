@@ -9,7 +9,7 @@ use kernsift::data::{
     BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
     TargetChoice, TargetType,
 };
-use kernsift::{Observer, Result};
+use kernsift::{Context, Observer, Result};
 use std::path::{Path, PathBuf};
 
 /// A table that was read and prepared.
@@ -49,7 +49,8 @@ pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
     if let Some(name) = data.strip_prefix("builtin:") {
         return BuiltIn::by_name(name)?.table();
     }
-    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header })?;
+    let ctx = Context { observer: console, ..Context::default() };
+    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header }, &ctx)?;
     warnings.iter().for_each(|warning| console.warn(warning));
     Ok(table)
 }
@@ -120,6 +121,7 @@ fn prepare(
             CategoricalArg::Ordinal => Categorical::Ordinal,
         },
     };
+    console.stage("preparing the table");
     let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     prepared.notes.iter().for_each(|note| console.inform(note));
     let target =
@@ -176,6 +178,7 @@ pub fn column(table: &Table, name: &str) -> Option<Column> {
 
 /// Scales columns, and names those that are constant.
 pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standardizer)> {
+    console.stage("scaling columns");
     let scaler = Standardizer::fit(data.x());
     if !scaler.constant.is_empty() {
         let names: Vec<&str> = scaler.constant.iter().take(5).map(|&j| data.names()[j].as_str()).collect();

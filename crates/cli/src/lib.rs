@@ -1,7 +1,8 @@
 //! The command line of kernsift: what the user typed in, what they read out.
 //!
 //! `args` says what can be typed, `commands` has a file per command, `input` turns files into data,
-//! `console` talks to the user while work goes on, `output` makes tables and pictures of numbers.
+//! `console` talks to the user while work goes on, `output` makes tables and pictures of numbers, `terminal`
+//! knows how wide and colourful it may be.
 
 mod args;
 mod commands;
@@ -9,9 +10,9 @@ mod console;
 mod failure;
 mod input;
 mod output;
+mod terminal;
 
 use args::{Cli, Command};
-use clap::Parser;
 use console::Console;
 use failure::Failure;
 use kernsift::Context;
@@ -19,7 +20,12 @@ use std::process::ExitCode;
 
 /// Runs the command that was typed and says how it ended.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = match args::parse(&words) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    terminal::choose_colours(cli.general.color.choice());
     let console = Console::new(&cli.general);
     match console.watch_signals().and_then(|()| dispatch(&cli, &console)) {
         Ok(()) if cli.general.strict && console.n_warnings() > 0 => ExitCode::from(1),

@@ -1,33 +1,49 @@
 //! Numbers as tables and pictures for a terminal.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-use std::io::{IsTerminal, Write};
+mod table;
 
-/// A table with a header; columns in `right` are aligned to the right.
-pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: &[usize]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec()).add_rows(rows);
-    // On a terminal long texts are folded; a file or pipe gets them whole.
-    // Some terminals do not know their width and say 0.
-    let folded = std::io::stdout().is_terminal() && table.width().is_some_and(|width| width >= 20);
-    table.set_content_arrangement(if folded {
-        ContentArrangement::Dynamic
-    } else {
-        ContentArrangement::Disabled
-    });
-    for &column in right {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
-}
+pub use table::{Cell, listing, table};
+
+use crate::console;
+use crate::terminal::{self, Ink, Screen, paint, render};
+use std::io::Write;
 
 /// Standard output, one piece at a time so that a closed pipe is noticed.
 pub fn print(text: &str) -> std::io::Result<()> {
+    console::clear_progress();
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
+    out.write_all(render(text, Screen::stdout()).as_bytes())?;
     out.flush()
+}
+
+/// Standard output for tables that may be long. Where it is a terminal, nothing in them steers it.
+pub struct Out {
+    stdout: std::io::StdoutLock<'static>,
+    guarded: bool,
+}
+
+impl Out {
+    /// Standard output, with nothing else on the line.
+    pub fn new() -> Self {
+        console::clear_progress();
+        Self { stdout: std::io::stdout().lock(), guarded: Screen::stdout().guarded }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if !self.guarded {
+            return self.stdout.write(bytes);
+        }
+        // Byte by byte, as characters may be cut in two; of those that steer, all but a few are single bytes.
+        let is_harmful = |byte: u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+        let shown: Vec<u8> = bytes.iter().map(|&byte| if is_harmful(byte) { b'?' } else { byte }).collect();
+        self.stdout.write(&shown)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.stdout.flush()
+    }
 }
 
 /// A line of a page: what it is about, its value, and what to think of it.
@@ -63,13 +79,23 @@ pub fn bar(share: f64, width: usize) -> String {
 
 /// A picture of values over their places, with a second curve as a shaded line.
 ///
-/// At most `COLUMNS` wide: where there are more values, each column shows the largest of its share.
+/// At most [`CURVE`] wide, less on a narrow terminal: where there are more values, each column shows the
+/// largest of its share.
 pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
+    let room = terminal::width().map_or(CURVE, |width| width.saturating_sub(MARGIN).clamp(8, CURVE));
+    curve_within(room, values, dots)
+}
+
+/// The widest picture of a curve.
+const CURVE: usize = 64;
+/// What stands before it.
+const MARGIN: usize = 12;
+
+fn curve_within(room: usize, values: &[f64], dots: Option<&[f64]>) -> String {
     const HEIGHT: usize = 8;
-    const COLUMNS: usize = 64;
     // Nothing but zeros are drawn on a scale up to 1.
     let top = Some(values.iter().copied().fold(0.0, f64::max)).filter(|&top| top > 0.0).unwrap_or(1.0);
-    let columns = values.len().min(COLUMNS);
+    let columns = values.len().min(room);
     let range = |c: usize| {
         c * values.len() / columns..((c + 1) * values.len() / columns).max(c * values.len() / columns + 1)
     };
@@ -82,7 +108,7 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
         } else {
             String::new()
         };
-        let mut line = format!("  {label:>8} │");
+        let mut line = String::new();
         for c in 0..columns {
             let level = |v: f64| v / top * HEIGHT as f64 - row as f64;
             let filled = level(values[range(c)].iter().copied().fold(0.0, f64::max));
@@ -100,7 +126,7 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
                 _ => ' ',
             });
         }
-        lines.push(line.trim_end().to_owned());
+        lines.push(format!("  {label:>8} │{}", paint(Ink::Bar, line.trim_end())));
     }
     let last = if values.len() > 1 { values.len().to_string() } else { String::new() };
     let gap = columns.saturating_sub(1 + last.len());
@@ -112,6 +138,10 @@ pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn picture(values: &[f64], dots: Option<&[f64]>) -> String {
+        render(&curve_within(CURVE, values, dots), Screen::default())
+    }
 
     #[test]
     fn numbers_have_four_digits() {
@@ -135,14 +165,16 @@ mod tests {
 
     #[test]
     fn a_curve_has_one_column_per_value_until_there_are_too_many() {
-        let picture = curve(&[1.0, 0.5], None);
-        assert_eq!(picture.lines().count(), 10);
-        assert!(picture.lines().next().unwrap().ends_with("│█"));
-        assert!(picture.lines().nth(7).unwrap().ends_with("│██"));
-        let wide = curve(&vec![1.0; 1000], Some(&vec![0.5; 1000]));
+        let short = picture(&[1.0, 0.5], None);
+        assert_eq!(short.lines().count(), 10);
+        assert!(short.lines().next().unwrap().ends_with("│█"));
+        assert!(short.lines().nth(7).unwrap().ends_with("│██"));
+        let narrow = render(&curve_within(28, &vec![1.0; 1000], None), Screen::default());
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        let wide = picture(&vec![1.0; 1000], Some(&vec![0.5; 1000]));
         assert!(wide.lines().all(|line| line.chars().count() <= 76));
         assert!(wide.contains('▒') && wide.trim_end().ends_with("1000"));
-        let zeros = curve(&[0.0], None);
+        let zeros = picture(&[0.0], None);
         assert!(zeros.starts_with("     1.000 │\n") && zeros.ends_with("   1\n"), "{zeros}");
     }
 }

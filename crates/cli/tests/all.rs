@@ -1,12 +1,14 @@
 //! The command line as a user meets it, in one program: each file on its own would be linked again.
 
 mod bad_input;
+mod colours;
 mod commands;
 mod compare;
 mod design;
 mod design_kernels;
 mod design_refused;
 mod documentation;
+mod help;
 mod kernel_space;
 mod report;
 mod reproduce;

@@ -442,3 +442,113 @@ fn a_number_that_cannot_be_is_refused_before_the_work() {
     // The fit itself takes many times as long.
     assert!(start.elapsed().as_secs() < 5);
 }
+
+#[test]
+fn files_that_are_not_there_but_others_are() {
+    let s = Scratch::new();
+    s.file("good.csv", GOOD);
+    std::fs::create_dir(s.path("sets")).unwrap();
+    s.file("sets/first.csv", GOOD);
+    s.ok("select good.csv -m takes --save model.ks");
+    for (line, expected) in [
+        ("select goood.csv", "goood.csv: no such file; did you mean 'good.csv'?"),
+        ("select Good.cvs", "Good.cvs: no such file; did you mean 'good.csv'?"),
+        ("select good", "good: no such file; did you mean 'good.csv'?"),
+        ("select sets/frist.csv", "sets/frist.csv: no such file; did you mean 'sets/first.csv'?"),
+        ("select stes/first.csv", "stes/first.csv: no such file; there is no folder 'stes'"),
+        ("select temperature.csv", "temperature.csv: no such file"),
+        ("select wine", "wine: no such file; did you mean 'builtin:wine'?"),
+        ("select built-in:Wine", "built-in:Wine: no such file; did you mean 'builtin:wine'?"),
+        ("select -", "-: no such file; standard input is not read, so name a file"),
+        (
+            "select https://x.org/a.csv",
+            "https://x.org/a.csv: no such file; addresses are not read, so fetch the file first",
+        ),
+        ("apply modell.ks good.csv", "modell.ks: no such file; did you mean 'model.ks'?"),
+        ("apply model.ks god.csv", "god.csv: no such file; did you mean 'good.csv'?"),
+        ("select good.csv -m takes --test goof.csv", "goof.csv: no such file; did you mean 'good.csv'?"),
+        ("design good.csv --triplets gooo.csv", "gooo.csv: no such file; did you mean 'good.csv'?"),
+        (
+            "apply good.csv model.ks",
+            "good.csv: not a usable kernsift model: it does not begin like one; did you mean `kernsift apply model.ks good.csv`?",
+        ),
+    ] {
+        assert_eq!(s.error(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn files_that_are_not_what_they_seem() {
+    let s = Scratch::new();
+    s.file("binary.csv", b"a,b\n1,\x00\x01\n").file("spaces.csv", "a b class\n1 2 x\n3 4 y\n");
+    assert_eq!(
+        s.error("select binary.csv"),
+        "binary.csv: the file is not text, as it has zero bytes; is its ending right?"
+    );
+    let run = s.run("select spaces.csv");
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.starts_with(
+            "warning: the first line of spaces.csv has one column only; columns are parted by commas, semicolons or tabs"
+        ),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn methods_of_other_commands_and_parts_of_names() {
+    let s = Scratch::new();
+    s.file("good.csv", GOOD);
+    for (line, expected) in [
+        ("basis good.csv -m fisher", "fisher selects features; use `kernsift select -m fisher`"),
+        ("basis good.csv -m design", "design learns a kernel; use `kernsift design -m design`"),
+        ("design good.csv -m takes", "takes selects features; use `kernsift select -m takes`"),
+        ("compare good.csv -m kobl", "kobl is a basis and selects nothing; use `kernsift basis -m kobl`"),
+        ("select good.csv -m svm", "no method 'svm'; did you mean 'svm-rfe'?"),
+        ("select good.csv -m lasso", "no method 'lasso'; did you mean 'hsic-lasso'?"),
+        ("basis good.csv -m pca", "no basis 'pca'; did you mean 'kpca'?"),
+        ("select builtin:iono", "no built-in data set 'iono'; did you mean 'ionosphere'?"),
+        ("compare good.csv -m fisher:n=3", "fisher has no such settings; leave them out"),
+        ("compare good.csv -m random:n=3", "random has no such settings; leave them out"),
+        (
+            "compare good.csv -m relief:n_neighbors=many",
+            "relief: setting n_neighbors: a whole number is expected, not \"many\"",
+        ),
+        ("data make xor --rows 0", "--rows must be at least 1, got 0"),
+        ("data make xor --columns 1", "--columns must be at least 2 for this pattern, got 1"),
+    ] {
+        assert_eq!(s.error(line), expected, "{line}");
+    }
+}
+
+#[test]
+fn what_the_parser_says_in_plain_words() {
+    let s = Scratch::new();
+    for (line, expected) in [
+        (
+            "select builtin:wine --seed -1",
+            "invalid value '-1' for '--seed <N>': a whole number of 0 or more is expected",
+        ),
+        ("select builtin:wine --seed abc", "a whole number of 0 or more is expected"),
+        (
+            "data make xor --rows -5",
+            "invalid value '-5' for '--rows <ROWS>': a whole number of 0 or more is expected",
+        ),
+        ("data make xor --rows 99999999999999999999999", "a smaller number is expected"),
+        ("select builtin:wine -m hsfs --radius wide", "a number is expected"),
+        ("select", "tip: DATA is a file such as table.csv, or a built-in set such as builtin:wine"),
+        ("select builtin:wine --traget class", "a similar argument exists: '--target'"),
+        ("select builtin:wine --missing man", "a similar value exists: 'mean'"),
+        ("selct builtin:wine", "a similar subcommand exists: 'select'"),
+        ("methods --color sometimes", "[possible values: auto, always, never]"),
+    ] {
+        let run = s.run(line);
+        assert_eq!(run.code, 2, "{line}");
+        assert!(run.err.starts_with("error: ") && run.err.contains(expected), "{line}: {}", run.err);
+        assert!(run.out.is_empty(), "{line}");
+    }
+    let (help, version) = (s.ok("select --help"), s.ok("--version"));
+    assert!(help.err.is_empty() && help.out.contains("Usage: kernsift select"), "{}", help.out);
+    assert!(version.out.starts_with("kernsift "));
+}

@@ -5,14 +5,14 @@ use crate::scratch::Scratch;
 #[test]
 fn two_runs_leave_the_same_records_at_any_number_of_threads() {
     let s = Scratch::new();
-    let first = s.ok("reproduce lp --quick --records one --page page.md --threads 2").out;
+    let first = s.ok("reproduce lp --quick --records runs --page page.md").out;
     for part in ["P2-F1", "P2-F2", "P2-F3", "P2-speed", "weak mixture"] {
         assert!(first.contains(part), "{part} in\n{first}");
     }
-    let again = s.ok("reproduce lp --quick --records one --threads 1").out;
+    let again = s.ok("reproduce lp --quick --records runs --threads 1").out;
     assert_eq!(first, again, "all was known");
     s.ok("reproduce lp --quick --records two --threads 1");
-    assert_eq!(s.text("one/lp-quick.jsonl"), s.text("two/lp-quick.jsonl"));
+    assert_eq!(s.text("runs/lp-quick.jsonl"), s.text("two/lp-quick.jsonl"));
     let page = s.text("page.md");
     assert!(page.contains("![Held-out triples in order](page/P2-F1.svg)"), "{page}");
     assert!(s.text("page/P2-F1.svg").starts_with("<svg"));

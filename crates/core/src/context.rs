@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 
 /// Watches a run. Every method has a default, so an observer says only what it cares about.
 pub trait Observer: Sync {
-    /// `done` of `total` steps of a stage are finished; `total` is an upper bound.
+    /// `done` of `total` steps of a stage are finished; `total` is an upper bound. With a total of 0 or 1
+    /// nobody knows how far it is. A stage that is run again begins at 0 again.
     fn progress(&self, _stage: &str, _done: usize, _total: usize) {}
     /// Something worth knowing that needs no action.
     fn note(&self, _text: &str) {}

@@ -371,16 +371,27 @@ fn io_sentence(source: &std::io::Error) -> String {
     }
 }
 
-/// The name nearest to `name` by edits, if it is near enough to be a slip of the finger.
-fn nearest(name: &str, available: &[String]) -> Option<String> {
+/// The name that was probably meant: nearest by edits, if that may be a slip of the finger, or one that `name` is
+/// a part of.
+pub fn nearest(name: &str, available: &[String]) -> Option<String> {
     let wanted = name.to_lowercase();
-    let allowed = 1 + wanted.chars().count() / 4;
-    available
+    let length = wanted.chars().count();
+    let allowed = 1 + length / 4;
+    let slip = available
         .iter()
         .map(|candidate| (edit_distance(&wanted, &candidate.to_lowercase(), allowed), candidate))
         .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate.clone())
+        .min_by_key(|(distance, _)| *distance);
+    if let Some((0 | 1, candidate)) = slip {
+        return Some(candidate.clone());
+    }
+    // Of those that it is a part of, one that begins with it; short parts are in too many.
+    let part = available
+        .iter()
+        .filter_map(|candidate| Some((candidate.to_lowercase().find(&wanted)?, candidate)))
+        .min_by_key(|(place, candidate)| (*place > 0, candidate.len()))
+        .filter(|_| length >= 3);
+    part.map(|(_, candidate)| candidate).or(slip.map(|(_, candidate)| candidate)).cloned()
 }
 
 /// Levenshtein distance; anything above `limit` may come back as `limit + 1`.
@@ -412,6 +423,11 @@ mod tests {
         assert_eq!(nearest("clas", &names).as_deref(), Some("class"));
         assert_eq!(nearest("Alcohl", &names).as_deref(), Some("alcohol"));
         assert_eq!(nearest("temperature", &names), None);
+        let methods = ["fisher", "svm-rfe", "l1-svm", "hsfs", "hsic-lasso"].map(String::from);
+        assert_eq!(nearest("svm", &methods).as_deref(), Some("svm-rfe"));
+        assert_eq!(nearest("lasso", &methods).as_deref(), Some("hsic-lasso"));
+        assert_eq!(nearest("hsic", &methods).as_deref(), Some("hsic-lasso"), "rather than two edits away");
+        assert_eq!(nearest("fi", &methods), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod kobl_laws;
 mod learners;
 mod own_criterion;
 mod planted_truth;
+mod progress;
 mod svm_laws;
 mod svm_reference;
 

@@ -65,7 +65,7 @@ pub fn built_in(name: &str) -> Result<Dataset> {
 }
 
 fn read(path: &Path) -> Result<Dataset> {
-    let (table, _) = read_table(path, &ReadOptions::default())?;
+    let (table, _) = read_table(path, &ReadOptions::default(), &Context::default())?;
     Ok(Prepare::default().fit(&table).map_err(|error| error.in_file(path))?.data)
 }
 

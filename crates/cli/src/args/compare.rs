@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5\n  kernsift compare builtin:sonar -m all -k 1,2,5,10 --repeats 3 --record sonar.jsonl\n  kernsift compare builtin:wine -m relief,relief:n_neighbors=3 -k 2,4 --judge knn"
+    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief,relief:n_neighbors=3 -k 2 --judge knn"
 )]
 pub struct CompareArgs {
     /// The table.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(
     after_help = "Triples are statements 'row i is more like row j than row k': three columns of a CSV file, by row numbers or \
-                  by ids, or drawn from the target.\n\nExamples:\n  kernsift design builtin:iris\n  kernsift design builtin:wine -m xing-diagonal --beside all\n  kernsift design builtin:wine --psd dominance-with-noise --gamma1 0.001 --gamma2 0.0001 --save wine.ks"
+                  by ids, or drawn from the target.\n\nExamples:\n  kernsift design builtin:iris\n  kernsift design builtin:wine -m xing-diagonal --beside all\n  kernsift design builtin:wine --gamma1 0.001 --gamma2 0.0001 --save wine.ks"
 )]
 pub struct DesignArgs {
     /// The table.

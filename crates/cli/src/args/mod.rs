@@ -1,7 +1,8 @@
-//! What can be typed. Help texts are written here and end with an example that the tests run.
+//! What can be typed. Help texts are written here and end with examples that the tests run.
 
 mod compare;
 mod design;
+mod parse;
 mod reproduce;
 mod scores;
 mod select;
@@ -11,6 +12,7 @@ mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
 pub use design::{BaseArg, DesignArgs, GroupArg, PsdArg};
+pub use parse::parse;
 pub use reproduce::ReproduceArgs;
 pub use scores::{
     ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
@@ -23,14 +25,16 @@ pub use shared::{
 };
 pub use transform::{ApproximationArg, EstimatorArg, FormArg, TargetKernelArg, TransformOptions};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use values::{size, threads};
 
 /// Finds the few features that matter in a table of data, when what matters is nonlinear.
 #[derive(Parser)]
 #[command(name = "kernsift", version, about, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Example:\n  kernsift select builtin:wine -m fisher -k 3")]
+#[command(
+    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift compare builtin:wine -m fisher,relief -k 1..5\n  kernsift methods"
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -61,6 +65,32 @@ pub struct General {
     /// Say what is going on
     #[arg(short, long, global = true, help_heading = "General")]
     pub verbose: bool,
+    /// Colours: on a terminal unless NO_COLOR is set, or always, or never
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = "General")]
+    pub color: ColorArg,
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    #[default]
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl ColorArg {
+    /// What the streams call it.
+    pub fn choice(self) -> anstream::ColorChoice {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+    }
 }
 
 /// The commands.
@@ -89,7 +119,7 @@ pub enum Command {
 /// `basis`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --width-for-dim 69"
+    after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --width-for-dim 69\n  kernsift basis builtin:wine -m kpca -k 5 --out mapped.csv --save map.ks"
 )]
 pub struct BasisArgs {
     /// The table.
@@ -141,7 +171,7 @@ pub struct BasisArgs {
 /// `apply`
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv\n  kernsift design builtin:wine --save kernel.ks\n  kernsift apply kernel.ks builtin:wine --out alike.csv"
+    after_help = "Examples:\n  kernsift select builtin:wine -m takes --save wine.ks\n  kernsift apply wine.ks builtin:wine --out features.csv\n  kernsift apply wine.ks builtin:wine --predict --out classes.csv\n  kernsift design builtin:wine --save kernel.ks\n  kernsift apply kernel.ks builtin:wine --out alike.csv"
 )]
 pub struct ApplyArgs {
     /// A file made by --save
@@ -184,7 +214,7 @@ pub struct DataArgs {
 #[derive(Subcommand)]
 pub enum DataCommand {
     /// Write a built-in data set to a file or standard output
-    #[command(after_help = "Example:\n  kernsift data export wine --out wine.csv")]
+    #[command(after_help = "Examples:\n  kernsift data export wine --out wine.csv")]
     Export {
         /// Its name
         name: String,
@@ -193,7 +223,7 @@ pub enum DataCommand {
         out: Option<PathBuf>,
     },
     /// Make data whose relevant columns are known
-    #[command(after_help = "Example:\n  kernsift data make xor --rows 500 --columns 100 --out xor.csv")]
+    #[command(after_help = "Examples:\n  kernsift data make xor --rows 500 --columns 100 --out xor.csv")]
     Make {
         /// The pattern: linear, ring, xor, xor-ring, redundant or noise
         pattern: String,
@@ -217,7 +247,7 @@ pub enum DataCommand {
 
 /// `methods`
 #[derive(Args)]
-#[command(after_help = "Example:\n  kernsift methods")]
+#[command(after_help = "Examples:\n  kernsift methods\n  kernsift methods --json")]
 pub struct MethodsArgs {
     /// Print JSON instead of a table
     #[arg(long)]
@@ -226,19 +256,8 @@ pub struct MethodsArgs {
 
 /// `completions`
 #[derive(Args)]
-#[command(after_help = "Example:\n  kernsift completions bash > kernsift.bash")]
+#[command(after_help = "Examples:\n  kernsift completions bash > kernsift.bash")]
 pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Cli::command().debug_assert();
-    }
 }

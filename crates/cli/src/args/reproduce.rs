@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// `reproduce`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift reproduce lp --quick\n  kernsift reproduce takes transform lp --data-dir sets --records runs --page page.md"
+    after_help = "Examples:\n  kernsift reproduce lp --quick --records runs --page page.md\n  kernsift reproduce takes transform lp --data-dir sets --records runs"
 )]
 pub struct ReproduceArgs {
     /// The papers

@@ -5,6 +5,7 @@ use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{column, keep_inputs, read};
+use crate::output::Out;
 use kernsift::data::Column;
 use kernsift::data::write::{check_table, write_table, write_table_to};
 use kernsift::{Context, Error, Model};
@@ -13,7 +14,7 @@ use std::path::Path;
 
 /// Applies a saved model to a table and writes the result, with the target if the table has it.
 pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let model = Model::load(&args.model)?;
+    let model = load(args)?;
     if args.predict && model.class_names().is_err() {
         return Err(Failure::Input(format!(
             "{}: a model made by {} knows no classes; leave --predict out, or save one by `kernsift select -m takes`",
@@ -51,12 +52,26 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         None => format!("{} rows, {} columns", x.nrows(), x.ncols()),
     };
     let extra: Vec<Column> = predicted.into_iter().chain(target.map(|t| t.take_rows(&rows))).collect();
+    console.stage("writing");
     match &args.out {
         Some(path) => write_table(path, &names, x.view(), &extra)?,
-        None => write_table_to(&mut std::io::stdout().lock(), &names, x.view(), &extra)?,
+        None => write_table_to(&mut Out::new(), &names, x.view(), &extra)?,
     }
     console.inform(&summary);
     Ok(())
+}
+
+/// The model, unless what was named is something else.
+fn load(args: &ApplyArgs) -> Result<Model, Failure> {
+    Model::load(&args.model).map_err(|error| {
+        let swapped = matches!(&error, Error::InFile { source, .. } if matches!(**source, Error::Model { .. }))
+            && Model::load(Path::new(&args.data)).is_ok();
+        let (data, model) = (&args.data, args.model.display());
+        match swapped {
+            true => Failure::Input(format!("{error}; did you mean `kernsift apply {data} {model}`?")),
+            false => error.into(),
+        }
+    })
 }
 
 /// Writes how alike rows are by a learned kernel, a line for each row of the table.
@@ -83,9 +98,10 @@ fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
     // Rows are counted as in their table, from 1.
     let columns = other.as_ref().map_or(&rows, |(_, rows)| rows);
     let names: Vec<String> = columns.iter().map(|row| format!("row{}", row + 1)).collect();
+    console.stage("writing");
     match &args.out {
         Some(path) => write_table(path, &names, gram.view(), &[])?,
-        None => write_table_to(&mut std::io::stdout().lock(), &names, gram.view(), &[])?,
+        None => write_table_to(&mut Out::new(), &names, gram.view(), &[])?,
     }
     console.inform(&format!("{} rows against {}", gram.nrows(), gram.ncols()));
     Ok(())

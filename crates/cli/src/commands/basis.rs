@@ -3,7 +3,7 @@
 use super::kernel_file::LearnedKernel;
 use super::report::{self, COUNTING, asked, check_report, timed};
 use crate::args::BasisArgs;
-use crate::commands::options::{configure_basis, refuse, scaled};
+use crate::commands::options::{configure_basis, no_such_method, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Learns a basis, prints what it is like, writes what was asked for.
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let mut method = BasisMethod::by_name(&args.method)?;
+    let mut method = BasisMethod::by_name(&args.method).map_err(|e| no_such_method(&args.method, e))?;
     configure(&mut method, args)?;
     let kernel = args.kernel_file.as_ref().map(|file| LearnedKernel::read(file)).transpose()?;
     let loaded = match &kernel {
@@ -56,7 +56,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     };
     let test_cost =
         args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
-    console.clear();
+    console.stage("writing");
     if let Some(path) = &args.out {
         write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice())?;
     }

@@ -1,12 +1,13 @@
 //! `kernsift compare`
 
-use super::options::refuse;
+use super::options::{no_such_method, refuse};
 use super::report::{self, check_report};
 use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
-use crate::output::{number, percent, print, table};
+use crate::output::{Cell as TableCell, number, percent, print, table};
+use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
@@ -18,7 +19,7 @@ use kernsift_report::compare_page;
 use serde_json::json;
 use std::path::Path;
 
-/// Numbers of features in one block of the table, so that it fits a narrow terminal.
+/// Numbers of features in one block of the table, unless a terminal has room for more or for fewer.
 const BLOCK: usize = 6;
 /// A difference from the best is marked at this level.
 const LEVEL: f64 = 0.05;
@@ -93,7 +94,7 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
     for text in &args.methods {
         let new = match text.trim() {
             "all" => Contestant::all_for(data.target()),
-            text => vec![Contestant::parse(text)?],
+            text => vec![Contestant::parse(text).map_err(|e| no_such_method(text, e))?],
         };
         for contestant in new {
             // 'fisher,all' names one twice.
@@ -241,15 +242,15 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         compare.judge.name(),
     );
     let places: Vec<usize> = (0..summary.counts.len()).collect();
-    for block in places.chunks(BLOCK) {
-        text += &format!("\n{}", block_of(summary, block, &|cell, measure| value(cell, measure)));
+    for block in blocks(summary, &places, &value) {
+        text += &format!("\n{}", block_of(summary, block, &value));
     }
     text += "\n * best with as many features; - worse than that one (paired test, p < 0.05)\n";
     if let Some(cell) = &summary.all_columns {
         text += &format!(" all {} columns: {}\n", data.d(), plain(cell, summary.measure));
     }
     if verbose {
-        for block in places.chunks(BLOCK) {
+        for block in blocks(summary, &places, &p_value) {
             text += &format!(
                 "\np-values of the difference from the best\n{}",
                 block_of(summary, block, &p_value)
@@ -259,15 +260,28 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
     text + "\n" + &costs(summary)
 }
 
-fn block_of(summary: &Summary, block: &[usize], show: &dyn Fn(&Cell, Measure) -> String) -> String {
+/// What a cell shows.
+type Show = dyn Fn(&Cell, Measure) -> String;
+
+/// The places in blocks that fit the terminal.
+fn blocks<'a>(summary: &Summary, places: &'a [usize], show: &Show) -> std::slice::Chunks<'a, usize> {
+    let Some(room) = terminal::width() else { return places.chunks(BLOCK) };
+    let label = summary.methods.iter().map(|method| display_width(&method.label)).max().unwrap_or(0);
+    let cells = summary.methods.iter().flat_map(|method| method.cells.iter().flatten());
+    let cell = cells.map(|cell| display_width(&show(cell, summary.measure))).max().unwrap_or(0);
+    places.chunks((room.saturating_sub(label.max("features".len()) + 1) / (cell + 2)).max(1))
+}
+
+fn block_of(summary: &Summary, block: &[usize], show: &Show) -> String {
     let counts: Vec<String> = block.iter().map(|&place| summary.counts[place].to_string()).collect();
     let header: Vec<&str> = std::iter::once("features").chain(counts.iter().map(String::as_str)).collect();
     let rows = summary.methods.iter().map(|method| {
         let cells = block.iter().map(|&place| match &method.cells[place] {
-            Some(cell) => show(cell, summary.measure),
-            None => String::new(),
+            Some(cell) if cell.best => TableCell::good(show(cell, summary.measure)),
+            Some(cell) => show(cell, summary.measure).into(),
+            None => String::new().into(),
         });
-        std::iter::once(method.label.clone()).chain(cells).collect()
+        std::iter::once(method.label.clone().into()).chain(cells).collect()
     });
     table(&header, rows.collect(), &(1..=block.len()).collect::<Vec<_>>())
 }

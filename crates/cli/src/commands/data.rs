@@ -3,11 +3,11 @@
 use crate::args::{DataArgs, DataCommand};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{print, table};
+use crate::output::{Out, listing, print};
 use kernsift::data::synthetic::{Pattern, Synthetic};
 use kernsift::data::write::{write_table, write_table_to};
 use kernsift::data::{BUILT_IN, BuiltIn, Column, Table, Target};
-use kernsift::{Context, Result as CoreResult};
+use kernsift::{Context, Error, Result as CoreResult};
 use ndarray::Array2;
 use serde_json::json;
 use std::path::PathBuf;
@@ -33,7 +33,8 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
                 seed: ctx.seed,
             };
             ctx.need_memory("made-up data", recipe.bytes(), "ask for fewer rows or columns")?;
-            let planted = recipe.make()?;
+            console.stage("making rows");
+            let planted = recipe.make().map_err(typed)?;
             let target = match planted.data.target() {
                 Target::Classes(classes) => classes.codes.iter().map(|&c| c as f64).collect(),
                 Target::Continuous(values) => values.clone(),
@@ -44,15 +45,21 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             let answer = if relevant.is_empty() { "none".into() } else { relevant.join(", ") };
             console.inform(&format!("{}; relevant columns: {answer}", pattern.describe()));
             let x = planted.data.x().to_dense();
+            console.stage("writing");
             Ok(write(out.as_ref(), planted.data.names(), x, &[Column::numeric("target", target)])?)
         }
     }
 }
 
+/// A failure with parameters named as the user typed them.
+fn typed(error: Error) -> Failure {
+    Failure::typed(error, &[("", "rows", "--rows"), ("", "columns", "--columns"), ("", "noise", "--noise")])
+}
+
 fn write(out: Option<&PathBuf>, names: &[String], x: Array2<f64>, extra: &[Column]) -> CoreResult<()> {
     match out {
         Some(path) => write_table(path, names, x.view(), extra),
-        None => write_table_to(&mut std::io::stdout().lock(), names, x.view(), extra),
+        None => write_table_to(&mut Out::new(), names, x.view(), extra),
     }
 }
 
@@ -74,7 +81,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
             vec![s.name.into(), size, s.target.into(), s.about.into(), s.source.into(), s.licence.into()]
         })
         .collect();
-    print(&table(&["name", "size", "target", "about", "source", "licence"], rows, &[1]))?;
+    print(&listing(&["name", "size", "target", "about", "source", "licence"], rows, &[1]))?;
     print("\nUse one as builtin:NAME, or write it out with: kernsift data export NAME --out FILE\n")?;
     Ok(())
 }

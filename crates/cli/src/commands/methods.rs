@@ -3,7 +3,7 @@
 use crate::args::MethodsArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{print, table};
+use crate::output::{listing, print};
 use kernsift::basis::BASES;
 use kernsift::evaluate::JUDGES;
 use kernsift::learn::LEARNERS;
@@ -45,7 +45,7 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
             .collect();
         let gap = if i > 0 { "\n" } else { "" };
         print(&format!("{gap}{heading}\n\n"))?;
-        print(&table(&["name", "finds", "needs", "cost", "reference"], rows, &[]))?;
+        print(&listing(&["name", "finds", "needs", "cost", "reference"], rows, &[]))?;
     }
     Ok(())
 }

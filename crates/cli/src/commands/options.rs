@@ -4,9 +4,13 @@ use crate::args::{BasisOptions, FirstPivotArg, KernelArg, KernelArgs, PivotingAr
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::standardize;
-use kernsift::basis::{BasisMethod, FirstPivot, Pivoting};
+use kernsift::basis::{BASES, BasisMethod, FirstPivot, Pivoting};
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::kernel::{Family, Gamma, KernelChoice};
+use kernsift::learn::LEARNERS;
+use kernsift::method::Info;
+use kernsift::select::SELECTORS;
+use kernsift::space::SPACES;
 
 /// An option that would do nothing is a mistake worth telling.
 pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -16,6 +20,18 @@ pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
         }
         None => Ok(()),
     }
+}
+
+/// The error that there is no such method, unless another command has it.
+pub fn no_such_method(name: &str, error: kernsift::Error) -> Failure {
+    let has = |infos: &[Info]| infos.iter().any(|info| info.name == name);
+    let (what, command) = match () {
+        () if has(&SELECTORS) || has(&SPACES) => ("selects features", "select"),
+        () if has(&BASES) => ("is a basis and selects nothing", "basis"),
+        () if has(&LEARNERS) => ("learns a kernel", "design"),
+        () => return error.into(),
+    };
+    Failure::Input(format!("{name} {what}; use `kernsift {command} -m {name}`"))
 }
 
 /// The options of a kernel, and whether they were given.

@@ -3,7 +3,7 @@
 use crate::args::ReproduceArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{print, table};
+use crate::output::{listing, print, table};
 use kernsift::data::write::check_place;
 use kernsift::{Context, Error};
 use kernsift_experiments::page::write_page;
@@ -77,7 +77,7 @@ fn text(study: &Study, follows: bool) -> String {
         .map(|s| vec![s.id.to_owned(), s.verdict.word().to_owned(), s.finding.clone()])
         .collect();
     study.sections.iter().for_each(|section| text += &section_text(section));
-    text + "\n" + &table(&["", "verdict", "found"], rows, &[])
+    text + "\n" + &listing(&["", "verdict", "found"], rows, &[])
 }
 
 fn section_text(section: &Section) -> String {

@@ -52,6 +52,8 @@ impl Scratch {
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kernsift"));
         command.current_dir(self.folder.path()).args(words(line));
+        // What the developer likes is not what is tested.
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
         command
     }
 

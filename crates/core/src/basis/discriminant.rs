@@ -92,6 +92,7 @@ impl Basis for Discriminant {
         self.validate(classes.n_present())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
         need_square(self.name(), data.n(), ctx)?;
+        ctx.step("kernel of all pairs", 0, 1)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("discriminant directions", 0, 1)?;
         let wanted = self.n_components.unwrap_or(classes.n_present() - 1);

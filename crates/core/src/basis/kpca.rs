@@ -51,6 +51,7 @@ impl Basis for Kpca {
         check_components("KPCA", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
         need_square("KPCA", data.n(), ctx)?;
+        ctx.step("kernel of all pairs", 0, 1)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("eigenvectors", 0, 1)?;
         let eigen =

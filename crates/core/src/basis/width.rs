@@ -1,7 +1,7 @@
 //! The kernel width at which KOBL finds a wanted number of dimensions.
 
 use super::kobl::Kobl;
-use crate::context::Context;
+use crate::context::{Context, Quiet};
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Kernel, median_gamma};
@@ -35,11 +35,12 @@ pub fn width_for_dim(kobl: &Kobl, x: &Rows, wanted: usize, ctx: &Context) -> Res
     }
     // One more than wanted is enough to know that it is too many.
     let enough = (wanted + 1).min(x.n());
-    let mut tries = 0;
-    let mut try_gamma = |gamma: f64| {
-        tries += 1;
-        ctx.step("kernel width", tries, 100)?;
-        Ok::<_, Error>(Width { gamma, dimension: kobl.dimension(&Kernel::Rbf { gamma }, x, enough, ctx)? })
+    // How many widths are tried shows only at the end.
+    let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
+    let try_gamma = |gamma: f64| {
+        ctx.step("kernel width", 0, 0)?;
+        let dimension = kobl.dimension(&Kernel::Rbf { gamma }, x, enough, &quiet)?;
+        Ok::<_, Error>(Width { gamma, dimension })
     };
     let mut low = try_gamma(median_gamma(Family::Rbf, x, ctx.seed)?)?;
     let mut high = low;

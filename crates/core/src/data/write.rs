@@ -279,6 +279,7 @@ fn plain(error: csv::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::Context;
     use crate::data::read::{ReadOptions, read_bytes, read_table};
     use crate::data::table::Table;
     use ndarray::{Array2, array};
@@ -320,7 +321,7 @@ mod tests {
         for ending in ["csv", "tsv", "csv.gz", "TSV.GZ", "npy"] {
             let path = folder.path().join(format!("t.{ending}"));
             write_table(&path, &strings(&["x1", "x2"]), x.view(), &extra).unwrap();
-            let read = columns(read_table(&path, &ReadOptions::default()).unwrap().0);
+            let read = columns(read_table(&path, &ReadOptions::default(), &Context::default()).unwrap().0);
             assert_eq!(read[1], Column::numeric("x2", vec![0.1 + 0.2, 1e-300]), "{ending}");
             assert_eq!(read[2].values, extra[0].values, "{ending}");
         }

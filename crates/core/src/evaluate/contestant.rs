@@ -98,11 +98,9 @@ impl Method {
                 let all = changed(serde_json::to_value(space), name, path, value)?;
                 serde_json::from_value(all).map(Self::Space)
             }
-            Self::Random | Self::Everything => {
-                return Err(Error::unknown_name("setting", path, std::iter::empty()));
-            }
+            Self::Random | Self::Everything => return Err(no_settings(name)),
         };
-        changed.map_err(|error| wrong(error.to_string()))
+        changed.map_err(|error| wrong(in_words(&error.to_string())))
     }
 
     /// Whether the numbers it keeps are columns of the data, rather than directions of kernel space.
@@ -135,6 +133,26 @@ impl Method {
     }
 }
 
+fn no_settings(name: &str) -> Error {
+    Error::parse(format!("{name} has no such settings; leave them out"))
+}
+
+/// What a reader of settings says of a wrong one, without the names of types.
+fn in_words(message: &str) -> String {
+    let Some((found, expected)) = message.strip_prefix("invalid ").and_then(|m| m.split_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    let found = found.split_once(": ").map_or(found, |(_, found)| found);
+    let expected = match expected {
+        "usize" | "u64" | "u32" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{expected} is expected, not {}", found.trim_start_matches("string "))
+}
+
 /// Settings with the one at a path such as `selector.weights` changed.
 fn changed(settings: serde_json::Result<Value>, name: &str, path: &str, value: Value) -> Result<Value> {
     let mut settings = settings.map_err(|error| Error::parse(format!("{name}: {error}")))?;
@@ -147,6 +165,7 @@ fn changed(settings: serde_json::Result<Value>, name: &str, path: &str, value: V
         };
         at = match at.get_mut(key) {
             Some(inner) if known.iter().any(|known| known == key) => inner,
+            _ if known.is_empty() => return Err(no_settings(name)),
             _ => return Err(Error::unknown_name("setting", path, known.iter().map(String::as_str))),
         };
     }
@@ -287,9 +306,12 @@ mod tests {
             message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?")
         );
         assert!(message("relief:method=fisher").contains("no setting 'method'"));
-        assert!(message("relief:n_neighbors=few").contains("relief: setting n_neighbors: invalid type"));
+        assert_eq!(
+            message("relief:n_neighbors=few"),
+            "relief: setting n_neighbors: a whole number is expected, not \"few\""
+        );
         assert!(message("relief:squared").contains("write relief:NAME=VALUE"));
-        assert!(message("random:x=1").contains("no setting 'x'"));
+        assert_eq!(message("random:x=1"), "random has no such settings; leave them out");
         assert!(message("relif").contains("did you mean 'relief'?"));
     }
 }

@@ -165,6 +165,8 @@ struct Run<'a> {
     norms: Vec<f64>,
     largest: f64,
     trace: f64,
+    /// The least distance between the largest residual and its threshold, both as shares of the first residual.
+    gap: f64,
     /// Next row to look at when going in order.
     next_in_order: usize,
     /// The first row with the largest residual, while known.
@@ -202,6 +204,7 @@ impl<'a> Run<'a> {
             pivots: vec![],
             norms: vec![],
             largest,
+            gap: 1.0,
             next_in_order: 0,
             top: None,
             spare: vec![],
@@ -239,6 +242,14 @@ impl<'a> Run<'a> {
         *self.top.get_or_insert_with(|| first_largest(&self.residual))
     }
 
+    /// How far it is: by the number of pivots or, if there is a threshold, by how near the residuals are to it.
+    fn tell(&self) -> Result<()> {
+        let most = self.rule.max_rank.min(self.n);
+        let has_threshold = (self.rule.threshold)(most) > 0.0;
+        let near = if has_threshold { (most as f64 * (1.0 - self.gap)) as usize } else { 0 };
+        self.ctx.step("pivots", self.rank().max(near).min(most), most)
+    }
+
     /// The stopping rules, which look at the rank and the residuals alone.
     fn should_stop(&mut self) -> Option<Stop> {
         if self.rank() >= self.rule.max_rank.min(self.n) {
@@ -256,9 +267,11 @@ impl<'a> Run<'a> {
             self.recompute(row);
             checked = Some(row);
         };
-        if next / self.largest < (self.rule.threshold)(self.rank()) {
+        let threshold = (self.rule.threshold)(self.rank());
+        if next / self.largest < threshold {
             return Some(Stop::Threshold);
         }
+        self.gap = self.gap.min(next / self.largest - threshold);
         if self.rule.tolerance > 0.0 && self.residual.iter().sum::<f64>() <= self.rule.tolerance * self.trace
         {
             return Some(Stop::Tolerance);
@@ -280,7 +293,7 @@ impl<'a> Run<'a> {
 
     /// The next pivots, at least one; `None` when no row is left.
     fn plan(&mut self) -> Result<Option<Vec<usize>>> {
-        self.ctx.step("pivots", self.rank(), self.rule.max_rank.min(self.n))?;
+        self.tell()?;
         let room = BATCH.min(self.rule.max_rank - self.rank());
         if self.rank() == 0
             && let Some(first) = self.rule.first
@@ -437,7 +450,7 @@ impl<'a> Run<'a> {
                 self.recompute(row);
             }
             if self.residual[row] > self.zero() {
-                self.ctx.step("pivots", self.rank(), self.rule.max_rank.min(self.n))?;
+                self.tell()?;
                 self.accept(row, &batch.columns[place * self.n..(place + 1) * self.n], batch.base)?;
             }
             in_order &= place == step;

@@ -35,6 +35,7 @@ pub struct FisherScore {}
 impl Selector for FisherScore {
     fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
+        ctx.step(NAME, 0, 1)?;
         // A line has two parameters, as two classes have.
         let (scores, parameters) = match data.target() {
             Target::None => return Err(Error::NeedsTarget { method: NAME }),

@@ -97,6 +97,7 @@ impl Selector for L1Svm {
         if let (Some(_), Some(c)) = (wanted, self.c) {
             return Err(Error::param(NAME, "C", "left out where a number of features is given", c));
         }
+        ctx.step(NAME, 0, 1)?;
         let path = Path::new(self, data, classes, ctx)?;
         let weights = match wanted {
             None => path.solve(self.c.unwrap_or(1.0), &path.zero(), ctx)?,
@@ -192,10 +193,12 @@ impl<'a> Path<'a> {
         let mut below = self.zero();
         let mut price = self.least_price();
         let mut above = None;
-        for step in 0..MOST_STEPS {
-            ctx.step("L1-SVM path", step, MOST_STEPS)?;
+        let mut joined = 0;
+        for _ in 0..MOST_STEPS {
+            ctx.step("L1-SVM path", joined, k)?;
             price *= GROWTH;
             let here = self.solve(price, &below, ctx)?;
+            joined = joined.max(self.count(&here).min(k));
             if self.count(&here) >= k {
                 above = Some(here);
                 break;
@@ -203,7 +206,8 @@ impl<'a> Path<'a> {
             below = here;
         }
         let Some(mut above) = above else { return Ok(below) };
-        for _ in 0..HALVINGS {
+        for step in 0..HALVINGS {
+            ctx.step("L1-SVM price", step, HALVINGS)?;
             if self.count(&above) == k {
                 break;
             }

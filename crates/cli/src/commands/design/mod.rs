@@ -80,6 +80,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     };
     let seconds = took.seconds;
     let result = Findings { args, stated: &stated, method: &method, made, held, fits, broken, seconds };
+    console.stage("writing");
     write(&result, &model, ctx)?;
     if args.json {
         let record = record::record(&result, ctx);

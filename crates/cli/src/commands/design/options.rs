@@ -1,7 +1,7 @@
 //! Options of kernel learners, put into them. What would do nothing is refused.
 
 use crate::args::{BaseArg, DesignArgs, GroupArg, PsdArg};
-use crate::commands::options::refuse;
+use crate::commands::options::{no_such_method, refuse};
 use crate::failure::Failure;
 use clap::ValueEnum;
 use kernsift::Error;
@@ -14,7 +14,7 @@ const BESIDE: [&str; 4] = ["gaussian", "linear", "polynomial", "average"];
 
 /// The learner with its options; those that it does not have are refused.
 pub fn method(args: &DesignArgs) -> Result<LearnerMethod, Failure> {
-    let method = LearnerMethod::by_name(&args.method)?;
+    let method = LearnerMethod::by_name(&args.method).map_err(|e| no_such_method(&args.method, e))?;
     let own = own_options(&method, &args.method);
     let others: Vec<(&str, bool)> =
         given(args).into_iter().map(|(option, given)| (option, given && !own.contains(&option))).collect();

@@ -36,7 +36,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         None => method.select(data, wanted, ctx),
     });
     let selection = selection.map_err(typed)?;
-    console.clear();
+    console.stage("writing");
     if let Some(path) = &args.out {
         let reduced = data.take_columns(selection.selected());
         write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;

@@ -9,14 +9,12 @@ mod space;
 mod transform;
 mod votes;
 
-use super::options::refuse;
+use super::options::{no_such_method, refuse};
 use super::report::check_report;
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs};
-use kernsift::basis::BASES;
-use kernsift::learn::LEARNERS;
 use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error};
@@ -34,17 +32,8 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     if SELECTORS.iter().any(|info| info.name == name) {
         return columns::run(args, ctx, console);
     }
-    if BASES.iter().any(|info| info.name == name) {
-        return Err(Failure::Input(format!(
-            "{name} is a basis and selects nothing; use `kernsift basis -m {name}`, or one of {}",
-            SPACES.map(|info| info.name).join(", ")
-        )));
-    }
-    if LEARNERS.iter().any(|info| info.name == name) {
-        return Err(Failure::Input(format!("{name} learns a kernel; use `kernsift design -m {name}`")));
-    }
     let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
-    Err(Error::unknown_name("method", name, names).into())
+    Err(no_such_method(name, Error::unknown_name("method", name, names)))
 }
 
 /// Refuses places that cannot be written to, that something is read from, or that are named twice.

@@ -34,7 +34,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         content: Content::Space(space.clone()),
     };
     let accuracy = test.map(|test| test.judge(&model, ctx, console)).transpose()?;
-    console.clear();
+    console.stage("writing");
     if let Some(path) = &args.out {
         let features = space.transform(data.x(), ctx)?;
         write_table(path, &space.output_names(), features.view(), loaded.target.as_slice())?;

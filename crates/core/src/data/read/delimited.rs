@@ -7,7 +7,7 @@
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
-use super::{Flaw, ReadOptions, number};
+use super::{Flaw, ReadOptions, Tally, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
@@ -18,6 +18,9 @@ use std::ops::Range;
 /// Cutting a file into parts smaller than this costs more than it saves.
 const SMALLEST_PART: usize = 1 << 20;
 
+/// Bytes between two reports of how far the reading is.
+const REPORT: usize = 1 << 20;
+
 /// Put behind a text that has quotes: if it is not read as a record of its own, a quote was not closed.
 const END: &[u8] = b"\n\0end";
 
@@ -27,11 +30,12 @@ pub(super) fn read(
     text: &str,
     delimiter: Option<u8>,
     options: &ReadOptions,
+    told: Option<&Tally>,
     warnings: &mut Vec<String>,
 ) -> Result<Table> {
     let n_parts = 4 * rayon::current_num_threads();
     let part = (text.len() / n_parts).max(SMALLEST_PART);
-    read_in_parts(name, text, delimiter, options, warnings, part)
+    read_in_parts(name, text, delimiter, options, told, warnings, part)
 }
 
 fn read_in_parts(
@@ -39,10 +43,12 @@ fn read_in_parts(
     text: &str,
     delimiter: Option<u8>,
     options: &ReadOptions,
+    told: Option<&Tally>,
     warnings: &mut Vec<String>,
     part: usize,
 ) -> Result<Table> {
     let mut source = Source {
+        told,
         text: text.as_bytes(),
         delimiter: delimiter.unwrap_or_else(|| guess_delimiter(text)),
         quoted: text.contains('"'),
@@ -60,6 +66,11 @@ fn read_in_parts(
     } else {
         ((1..=first.len()).map(|n| format!("c{n}")).collect(), 0..text.len())
     };
+    if first.len() == 1 && first[0].trim_ascii().iter().any(|byte| b" |:".contains(byte)) {
+        warnings.push(format!(
+            "the first line of {name} has one column only; columns are parted by commas, semicolons or tabs"
+        ));
+    }
     // Before the data: a wrong header is often the sign of a wrong delimiter.
     check_names(names.iter().map(String::as_str))?;
     let parts = if source.quoted { vec![data] } else { cut(source.text, data, part) };
@@ -75,7 +86,8 @@ pub(super) fn records<const N: usize>(
     mut visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
 ) -> Result<()> {
     let delimiter = delimiter.unwrap_or_else(|| guess_delimiter(text));
-    let source = Source { text: text.as_bytes(), delimiter, quoted: text.contains('"'), width: N };
+    let quoted = text.contains('"');
+    let source = Source { told: None, text: text.as_bytes(), delimiter, quoted, width: N };
     let (first, _) = source.first_record()?;
     if first.len() != N {
         let names = names.join(", ");
@@ -147,6 +159,7 @@ fn cut(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
 }
 
 struct Source<'a> {
+    told: Option<&'a Tally<'a>>,
     text: &'a [u8],
     delimiter: u8,
     quoted: bool,
@@ -208,6 +221,7 @@ impl Source<'_> {
         if columns.is_empty() {
             return Ok(vec![]);
         }
+        self.told.map_or(Ok(()), Tally::again)?;
         let read_part = |part| -> Result<Vec<Levels>> {
             let mut texts: Vec<Levels> = columns.iter().map(|_| Levels::default()).collect();
             self.for_each_record(part, |record, _| {
@@ -251,6 +265,7 @@ impl Source<'_> {
         let mut reader = self.reader(part);
         let mut record = ByteRecord::new();
         let (mut start, mut last_start) = (0, 0);
+        let mut reported = 0;
         while reader.read_byte_record(&mut record).map_err(|e| Error::parse(e.to_string()))? {
             let end = reader.position().byte() as usize;
             if self.quoted && end > part.len() && record.as_slice() == &END[1..] {
@@ -265,6 +280,10 @@ impl Source<'_> {
                 return Err(Error::at_line(self.line(part.start + start), why));
             }
             (last_start, start) = (start, end);
+            if let Some(told) = self.told.filter(|_| end - reported >= REPORT) {
+                told.add(end - reported)?;
+                reported = end;
+            }
         }
         // A text with quotes is left by way of its END, unless the last record has taken that in.
         if self.quoted { Err(self.unclosed(part.start + last_start)) } else { Ok(()) }
@@ -329,7 +348,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn try_csv(text: &str) -> Result<Table> {
-        read("t.csv", text, None, &ReadOptions::default(), &mut vec![])
+        read("t.csv", text, None, &ReadOptions::default(), None, &mut vec![])
     }
 
     fn columns(text: &str) -> Vec<Column> {
@@ -385,21 +404,21 @@ mod tests {
     fn names_are_made_up_where_there_are_none() {
         assert_eq!(columns("a,,c\n1,2,3\n")[1], number("unnamed_2", &[2.0]));
         let options = ReadOptions { header: false };
-        let table = read("t.csv", "1,2\n3,4\n", None, &options, &mut vec![]).unwrap();
+        let table = read("t.csv", "1,2\n3,4\n", None, &options, None, &mut vec![]).unwrap();
         assert_eq!(table, Table::new(vec![number("c1", &[1.0, 3.0]), number("c2", &[2.0, 4.0])]).unwrap());
     }
 
     #[test]
     fn a_header_of_numbers_is_mentioned() {
         let mut warnings = vec![];
-        read("t.csv", "5.1,3.5\n4.9,3\n", None, &ReadOptions::default(), &mut warnings).unwrap();
+        read("t.csv", "5.1,3.5\n4.9,3\n", None, &ReadOptions::default(), None, &mut warnings).unwrap();
         assert_eq!(
             warnings,
             ["the first line of t.csv looks like data, not column names; use --no-header if it is"]
         );
         warnings.clear();
-        read("t.csv", "5.1,3.5\n4.9,3\n", None, &ReadOptions { header: false }, &mut warnings).unwrap();
-        read("t.csv", "5.1,a\n4.9,3\n", None, &ReadOptions::default(), &mut warnings).unwrap();
+        read("t.csv", "5.1,3.5\n4.9,3\n", None, &ReadOptions { header: false }, None, &mut warnings).unwrap();
+        read("t.csv", "5.1,a\n4.9,3\n", None, &ReadOptions::default(), None, &mut warnings).unwrap();
         assert!(warnings.is_empty());
     }
 
@@ -429,13 +448,13 @@ mod tests {
         }
         let whole = try_csv(&text).unwrap();
         for part in [1, 5, 64, 500, 5000] {
-            let read =
-                read_in_parts("t.csv", &text, None, &ReadOptions::default(), &mut vec![], part).unwrap();
+            let read = read_in_parts("t.csv", &text, None, &ReadOptions::default(), None, &mut vec![], part)
+                .unwrap();
             assert_eq!(read, whole);
         }
         text.push_str("\n1,2\n");
         for part in [1, 5, 64, 500, 5000] {
-            let read = read_in_parts("t.csv", &text, None, &ReadOptions::default(), &mut vec![], part);
+            let read = read_in_parts("t.csv", &text, None, &ReadOptions::default(), None, &mut vec![], part);
             assert_eq!(read.unwrap_err().to_string(), "line 103: expected 3 fields, found 2");
         }
     }
@@ -443,8 +462,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_the_same_in_parts(text in "[ab1\\-.,;\t\r\n ]{0,80}", part in 1usize..30) {
-            let whole = read("t.csv", &text, Some(b','), &ReadOptions::default(), &mut vec![]);
-            let parts = read_in_parts("t.csv", &text, Some(b','), &ReadOptions::default(), &mut vec![], part);
+            let whole = read("t.csv", &text, Some(b','), &ReadOptions::default(), None, &mut vec![]);
+            let parts = read_in_parts("t.csv", &text, Some(b','), &ReadOptions::default(), None, &mut vec![], part);
             prop_assert_eq!(format!("{whole:?}"), format!("{parts:?}"));
         }
     }

@@ -13,6 +13,7 @@ mod parquet;
 mod svmlight;
 mod unpack;
 
+use crate::context::Context;
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, Table, Values};
 use crate::error::{Error, Result};
@@ -20,6 +21,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// What a reader cannot know from the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,9 +37,9 @@ impl Default for ReadOptions {
 }
 
 /// Reads a file. The second part is what the user should be told although it is no error.
-pub fn read_table(path: &Path, options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
     let (format, bytes) = open(path)?;
-    read(&path.to_string_lossy(), format, &bytes, options).map_err(|e| e.in_file(path))
+    read(&path.to_string_lossy(), format, &bytes, options, ctx).map_err(|e| e.in_file(path))
 }
 
 /// The format of a file, and what is in it.
@@ -56,7 +58,7 @@ fn open(path: &Path) -> Result<(Format, Vec<u8>)> {
 /// Reads a table that is in memory already; `name` stands for the file's name.
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
     Format::of_name(name)
-        .and_then(|format| read(name, format, bytes, options))
+        .and_then(|format| read(name, format, bytes, options, &Context::default()))
         .map_err(|e| e.in_file(Path::new(name)))
 }
 
@@ -148,12 +150,21 @@ impl Format {
     }
 }
 
-fn read(name: &str, format: Format, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+fn read(
+    name: &str,
+    format: Format,
+    bytes: &[u8],
+    options: &ReadOptions,
+    ctx: &Context,
+) -> Result<(Table, Vec<String>)> {
+    let stage = format!("reading {name}");
+    ctx.step(&stage, 0, 1)?;
     let bytes = &*unpacked(format, bytes)?;
+    let told = Tally::new(&stage, bytes.len(), ctx);
     let mut warnings = vec![];
     let table = match format.kind {
-        Kind::Csv => delimited::read(name, text(bytes)?, None, options, &mut warnings)?,
-        Kind::Tsv => delimited::read(name, text(bytes)?, Some(b'\t'), options, &mut warnings)?,
+        Kind::Csv => delimited::read(name, text(bytes)?, None, options, Some(&told), &mut warnings)?,
+        Kind::Tsv => delimited::read(name, text(bytes)?, Some(b'\t'), options, Some(&told), &mut warnings)?,
         Kind::Arff => arff::read(text(bytes)?)?,
         Kind::Svmlight => svmlight::read(text(bytes)?)?,
         Kind::Npy => numpy::read_npy(bytes)?,
@@ -162,6 +173,33 @@ fn read(name: &str, format: Format, bytes: &[u8], options: &ReadOptions) -> Resu
     };
     refuse_infinities(&table)?;
     Ok((table, warnings))
+}
+
+/// How much of a text was read, by several threads.
+struct Tally<'a> {
+    stage: &'a str,
+    done: Mutex<usize>,
+    total: usize,
+    ctx: &'a Context<'a>,
+}
+
+impl<'a> Tally<'a> {
+    fn new(stage: &'a str, total: usize, ctx: &'a Context<'a>) -> Self {
+        Self { stage, done: Mutex::new(0), total, ctx }
+    }
+
+    /// So many bytes more.
+    fn add(&self, bytes: usize) -> Result<()> {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done = (*done + bytes).min(self.total);
+        self.ctx.step(self.stage, *done, self.total)
+    }
+
+    /// The text is read once more.
+    fn again(&self) -> Result<()> {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = 0;
+        self.add(0)
+    }
 }
 
 fn empty() -> Error {
@@ -177,6 +215,9 @@ fn text(bytes: &[u8]) -> Result<&str> {
         return Err(Error::parse("the text is UTF-16; save it as UTF-8"));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    if bytes.contains(&0) {
+        return Err(Error::parse("the file is not text, as it has zero bytes; is its ending right?"));
+    }
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let line = 1 + newlines(&bytes[..e.valid_up_to()]);
         Error::at_line(line, "the text is not UTF-8; save it as UTF-8")

@@ -82,7 +82,8 @@ fn files_that_are_not_there_or_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let message = |name: &str| {
         let path = folder.path().join(name);
-        let message = read_table(&path, &ReadOptions::default()).unwrap_err().to_string();
+        let message =
+            read_table(&path, &ReadOptions::default(), &Context::default()).unwrap_err().to_string();
         message.replace(&folder.path().display().to_string(), "DIR")
     };
     assert_eq!(message("none.csv"), "DIR/none.csv: no such file");
@@ -102,7 +103,7 @@ fn a_file_and_its_bytes_read_alike() {
     for (name, bytes) in examples() {
         let path = folder.path().join(name);
         std::fs::write(&path, &bytes).unwrap();
-        let from_file = read_table(&path, &ReadOptions::default()).unwrap();
+        let from_file = read_table(&path, &ReadOptions::default(), &Context::default()).unwrap();
         assert_eq!(format!("{from_file:?}"), format!("{:?}", read_as(name, &bytes).unwrap()));
     }
 }

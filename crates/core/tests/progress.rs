@@ -1,0 +1,140 @@
+//! What every method says of its progress, and that it hears the wish to stop.
+
+use kernsift::basis::{BASES, Basis, BasisMethod};
+use kernsift::data::read::{ReadOptions, read_table};
+use kernsift::data::{Dataset, Standardizer};
+use kernsift::learn::{LEARNERS, LearnerMethod};
+use kernsift::random::Rng;
+use kernsift::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use kernsift::space::{KernelSpaceSelector, SPACES, Tune};
+use kernsift::{Context, Observer, Result};
+use ndarray::Array2;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Checks every report when it comes.
+#[derive(Default)]
+struct Listener {
+    heard: Mutex<Vec<(String, usize, usize)>>,
+    wrong: Mutex<Vec<String>>,
+}
+
+impl Observer for Listener {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        let mut heard = self.heard.lock().unwrap();
+        let report = (stage.to_owned(), done, total);
+        // Totals of 0 and 1 say that nobody knows.
+        let too_many = total > 1 && done > total;
+        let back = heard.last().is_some_and(|(before, more, _)| before == stage && done < *more && done > 0);
+        if too_many || back || stage.is_empty() {
+            self.wrong.lock().unwrap().push(format!("{report:?} after {:?}", heard.last()));
+        }
+        heard.push(report);
+    }
+}
+
+/// Stops at the first look.
+#[derive(Default)]
+struct Stopper {
+    looks: AtomicUsize,
+}
+
+impl Observer for Stopper {
+    fn interrupted(&self) -> bool {
+        self.looks.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+}
+
+fn data() -> Dataset {
+    let mut rng = Rng::new(7);
+    let x = Array2::from_shape_simple_fn((300, 24), || rng.normal());
+    let codes = x.rows().into_iter().map(|row| usize::from(row[0] * row[1] + row[2] > 0.0)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
+}
+
+/// A piece of work, run twice: once to listen, once to stop it.
+fn check(name: &str, work: impl Fn(&Context) -> Result<()>) {
+    let listener = Listener::default();
+    work(&Context { observer: &listener, ..Context::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let wrong = listener.wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{name}: {wrong:?}");
+    assert!(!listener.heard.into_inner().unwrap().is_empty(), "{name} says nothing");
+    let stopper = Stopper::default();
+    let stopped = work(&Context { observer: &stopper, ..Context::default() });
+    assert!(stopped.is_err_and(|error| error.is_interrupted()), "{name} cannot be stopped");
+}
+
+#[test]
+fn the_listener_hears_what_is_wrong() {
+    let n_wrong = |reports: &[(&str, usize, usize)]| {
+        let listener = Listener::default();
+        reports.iter().for_each(|&(stage, done, total)| listener.progress(stage, done, total));
+        listener.wrong.into_inner().unwrap().len()
+    };
+    assert_eq!(n_wrong(&[("a", 0, 9), ("a", 5, 9), ("a", 9, 9), ("a", 0, 9), ("b", 3, 9), ("c", 0, 0)]), 0);
+    assert_eq!(n_wrong(&[("a", 5, 9), ("a", 4, 9)]), 1, "back");
+    assert_eq!(n_wrong(&[("a", 10, 9)]), 1, "beyond the total");
+    assert_eq!(n_wrong(&[("", 0, 9)]), 1, "nameless");
+}
+
+#[test]
+fn selectors_tell_how_far_they_are() {
+    let data = data();
+    for info in SELECTORS {
+        let method = SelectorMethod::by_name(info.name).unwrap();
+        for wanted in [Wanted::OwnRule, Wanted::Count(3)] {
+            check(&format!("{} {wanted:?}", info.name), |ctx| method.select(&data, wanted, ctx).map(drop));
+        }
+    }
+}
+
+#[test]
+fn bases_and_spaces_tell_how_far_they_are() {
+    let data = data();
+    for info in BASES {
+        let method = BasisMethod::by_name(info.name).unwrap();
+        check(info.name, |ctx| method.fit(&data, ctx).map(drop));
+    }
+    for info in SPACES {
+        let method = KernelSpaceSelector::by_name(info.name).unwrap();
+        check(info.name, |ctx| method.fit(&data, Wanted::OwnRule, ctx).map(drop));
+        let tuned = KernelSpaceSelector { tune: Tune::Width, ..method };
+        check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, Wanted::OwnRule, ctx).map(drop));
+    }
+    let by_dimension =
+        KernelSpaceSelector { width_for_dim: Some(20), ..KernelSpaceSelector::by_name("takes").unwrap() };
+    check("takes by dimension", |ctx| by_dimension.fit(&data, Wanted::OwnRule, ctx).map(drop));
+}
+
+#[test]
+fn learners_tell_how_far_they_are() {
+    let data = data().take_rows(&(0..60).collect::<Vec<_>>());
+    for info in LEARNERS {
+        let method = LearnerMethod::by_name(info.name).unwrap();
+        // The yardsticks learn nothing.
+        if matches!(method, LearnerMethod::Design(_) | LearnerMethod::Xing(_)) {
+            check(info.name, |ctx| method.learn_from_target(&data, 300, ctx).map(drop));
+        }
+    }
+}
+
+#[test]
+fn reading_tells_how_far_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, cell) in [("numbers.csv", "0.123456789"), ("texts.csv", "a"), ("quoted.csv", "\"b\"")] {
+        let path = folder.path().join(name);
+        let row = format!("0.25,1.5,-3.125,{cell}\n");
+        std::fs::write(&path, "a,b,c,d\n".to_owned() + &row.repeat((5 << 20) / row.len())).unwrap();
+        check(name, |ctx| read_table(&path, &ReadOptions::default(), ctx).map(drop));
+        let listener = Listener::default();
+        read_table(&path, &ReadOptions::default(), &Context { observer: &listener, ..Context::default() })
+            .unwrap();
+        let heard = listener.heard.into_inner().unwrap();
+        assert!(
+            heard.iter().filter(|(_, done, total)| *done > 0 && *total > 1).count() >= 3,
+            "{name}: {heard:?}"
+        );
+    }
+}
