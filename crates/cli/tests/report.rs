@@ -106,7 +106,7 @@ fn a_page_that_cannot_be_is_refused_before_any_work() {
         assert!(error.contains("nowhere"), "{error}");
     }
     let error = s.error("select wine.csv --folds 3");
-    assert!(error.contains("--report"), "{error}");
+    assert!(error.contains("--folds is about --report"), "{error}");
     let error = s.error("select wine.csv -m fisher -k 2 --folds 500 --report page.html");
     assert!(error.contains("--folds"), "{error}");
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// `select`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
+    after_help = "Examples:\n  kernsift select builtin:wine -m fisher -k 3\n  kernsift select builtin:wine -m relief -k 3 --report wine.html\n  kernsift select builtin:wine -m hsfs -k 3 --path path.csv\n  kernsift select builtin:ionosphere -m takes --save model.ks"
 )]
 pub struct SelectArgs {
     /// The table.
@@ -45,7 +45,7 @@ pub struct SelectArgs {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// --report: folds in which the choice is made anew and judged; 0 for none [default: 5]
-    #[arg(long, value_name = "N", requires = "report")]
+    #[arg(long, value_name = "N")]
     pub folds: Option<usize>,
     /// Print a JSON record instead of a table
     #[arg(long)]

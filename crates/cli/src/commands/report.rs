@@ -57,6 +57,19 @@ pub fn check_report(
     }
 }
 
+/// Refuses a number of folds that so many rows do not have.
+pub fn check_folds(folds: Option<usize>, rows: usize) -> Result<(), Failure> {
+    match folds {
+        None | Some(0) => Ok(()),
+        Some(folds) => Splits::Folds { folds, repeats: 1 }.check(rows.min(ROWS)).map_err(typed),
+    }
+}
+
+/// A failure with parameters named as the user typed them.
+fn typed(error: kernsift::Error) -> Failure {
+    Failure::typed(error, &[("splits", "folds", "--folds")])
+}
+
 /// What was asked, in the words of a page.
 pub fn asked(
     loaded: &Loaded,
@@ -168,9 +181,7 @@ impl ToCheck<'_> {
             Ok(()) => {}
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
             // Asked for, it must be possible; otherwise the page says why it was not.
-            Err(error) if self.folds.is_some() => {
-                return Err(Failure::typed(error, &[("splits", "folds", "--folds")]));
-            }
+            Err(error) if self.folds.is_some() => return Err(typed(error)),
             Err(error) => return Ok(Checked::Not(format!("It could not be checked: {error}."))),
         }
         console.clear();

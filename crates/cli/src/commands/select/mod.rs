@@ -10,7 +10,7 @@ mod transform;
 mod votes;
 
 use super::options::{no_such_method, refuse};
-use super::report::check_report;
+use super::report::{check_folds, check_report};
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -38,6 +38,10 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 
 /// Refuses places that cannot be written to, that something is read from, or that are named twice.
 fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
+    if args.folds.is_some() && args.report.is_none() {
+        return Err(Failure::Input("--folds is about --report FILE.html; add that".into()));
+    }
+    check_folds(args.folds, loaded.prepared.data.n())?;
     check_outputs(&args.out, &args.save, loaded, &args.test)?;
     let inputs: Vec<&Path> =
         [Some(&loaded.name), args.test.as_ref()].into_iter().flatten().map(Path::new).collect();
