@@ -4,6 +4,7 @@ terminals here, plots in `method_pictures.py`.
 Run by `make docs`, after the command line was built.
 """
 
+import shutil
 import subprocess
 import tempfile
 from html import escape
@@ -76,6 +77,26 @@ def draw(lines: list[str]) -> str:
     )
 
 
+def photograph() -> None:
+    """A page of `--report` as a browser shows it; without a browser the picture stays as it is."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        print("no browser: report.png stays as it is")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "wine.html")
+        command = ["select", "builtin:wine", "-m", "hsfs", "-k", "4", "--report", page, "--quiet"]
+        subprocess.run([PROGRAM, *command], check=True, stdout=subprocess.DEVNULL)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars"]
+        places = [f"--user-data-dir={folder}/profile", f"--screenshot={FOLDER / 'report.png'}"]
+        subprocess.run(
+            [browser, *options, *places, "--window-size=1100,2060", page.as_uri()],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, commands in PICTURES.items():
@@ -90,6 +111,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in Pictures(PROGRAM, Path(folder), plots).everything():
             print(f"docs/pictures/methods/{name}.svg")
+    photograph()
 
 
 if __name__ == "__main__":
