@@ -32,12 +32,12 @@ pub fn plane(features: ArrayView2<f64>, most: usize, ctx: &Context) -> Result<Pl
     let inner = if by_columns { multiply(x.t(), x.view()) } else { multiply(x.view(), x.t()) };
     if total > 0.0 {
         let eigen = symmetric_eigen(inner.view())?;
-        for at in 0..eigen.values.len().min(2) {
+        for (at, share) in shares.iter_mut().enumerate().take(eigen.values.len()) {
             let vector = eigen.vectors.slice(s![.., at]);
             let value = eigen.values[at].max(0.0);
             let along = if by_columns { x.dot(&vector) } else { &vector * value.sqrt() };
             points.slice_mut(s![.., at]).assign(&along);
-            shares[at] = (value / total).min(1.0);
+            *share = (value / total).min(1.0);
         }
     }
     Ok(Plane { rows, points, shares })
