@@ -22,6 +22,7 @@ GROUPS = {
     "Kernel learners": ["KernelDesign", "XingMetric", "triplets_from_labels", "triplet_accuracy"],
     "Classifiers": ["KNNC", "SVC", "SVCCV", "LinearSVC"],
     "Comparing, dependence, kernels as functions": ["compare", "CompareResult", "hsic", "HSICResult", "gram"],
+    "Pictures": [name for name in kernsift.__all__ if name.startswith("plot_")],
     "Data and models": ["load_dataset", "list_datasets", "make_synthetic", "load_model", "SavedModel"],
 }
 NUMPYDOC_SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
 from kernsift._crossing import Check, NamedRows, Settings, checked_rows, native_rows, native_target, settings
@@ -18,6 +18,10 @@ from kernsift._kept import column_names
 
 #: Rows by which a choice is checked, at most: a judge's time grows with their square.
 ROWS = 2000
+#: Parameters that settle how many columns are kept, where they are None unless given.
+SETTLE = ("n_features_to_select", "penalty", "radius", "C")
+#: What is usual.
+CV, NAME = 5, "X"
 
 
 class MakesPages:
@@ -29,8 +33,8 @@ class MakesPages:
         y: Any = None,
         path: str | os.PathLike[str] | None = None,
         *,
-        cv: int | None = 5,
-        name: str = "X",
+        cv: int | None = CV,
+        name: str = NAME,
     ) -> str | None:
         """Make one self-contained page: the answer, how good it is, and pictures of it.
 
@@ -56,6 +60,8 @@ class MakesPages:
         check_is_fitted(self)
         allows_gaps = self.__sklearn_tags__().input_tags.allow_nan  # type: ignore[attr-defined]
         x = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allows_gaps else True)
+        if cv is not None and not (isinstance(cv, Integral) and 2 <= cv <= x.shape[0]):
+            raise ValueError(f"cv must be a number of folds from 2 to {x.shape[0]}, or None, got {cv!r}.")
         page = self._page(PageParts(self, x, y, cv, name))
         if path is None:
             return page
@@ -72,7 +78,11 @@ class PageParts:
 
     def __init__(self, estimator: Any, x: Any, y: Any, cv: int | None, name: str) -> None:
         self.estimator = estimator
-        self.x, self.y, self.cv, self.name = x, y, cv, name
+        # Triples are not about single rows.
+        self.has_triples = np.ndim(y) == 2 and np.shape(y)[1] == 3
+        self.y = y if y is None or self.has_triples else column_or_1d(y, warn=True)
+        self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
+        self.x, self.cv, self.name = x, cv, name
         self.rows = native_rows(x)
         self.names = [str(column) for column in column_names(estimator)]
 
@@ -88,7 +98,7 @@ class PageParts:
 
     def target(self) -> Any:
         """The target as the native half takes it; none if there is none, or if it has triples."""
-        if self.y is None or np.ndim(self.y) != 1:
+        if self.y is None or self.has_triples:
             return None
         usual = "class" if hasattr(self.estimator, "classes_") else "auto"
         return native_target(self.y, getattr(self.estimator, "target_type", usual), "y")
@@ -98,17 +108,19 @@ class PageParts:
         gaps = 0 if not isinstance(self.x, np.ndarray) else int(np.isnan(self.x).sum())
         scaled = getattr(estimator, "standardize", False)
         arguments = "X" if self.y is None else "X, y"
+        options = "" if self.cv == CV else f", cv={self.cv}"
+        options += "" if self.name == NAME else f", name={self.name!r}"
         return json.dumps(
             {
                 "data": self.name,
-                "target": name if isinstance(name := getattr(self.y, "name", None), str) else None,
+                "target": self.target_name,
                 "empty_cells": f"{gaps}: left empty" if gaps else None,
                 "scaling": "mean 0 and variance 1" if scaled else "columns as they are",
                 "method": type(estimator).__name__,
                 "settings": {key: _plain(value) for key, value in estimator.get_params().items()},
                 "seed": self.seed if isinstance(estimator.random_state, Integral) else None,
                 "seconds": getattr(estimator, "_fit_seconds", None),
-                "again": f"{estimator!r}.fit({arguments}).to_html({arguments})",
+                "again": f"{estimator!r}.fit({arguments}).to_html({arguments}{options})",
             }
         )
 
@@ -122,8 +134,12 @@ class PageParts:
             return "There is no target to judge by."
         if isinstance(self.x, np.ndarray) and np.isnan(self.x).any():
             return "Rows have empty cells, which no judge takes."
-        estimator = clone(self.estimator).set_params(n_features_to_select=None)
-        x, y = self.x, np.asarray(self.y)
+        estimator = clone(self.estimator)
+        # What else settles how many columns are kept would leave no room for a number of them.
+        usual = type(estimator)().get_params(deep=False)
+        settled = [name for name in SETTLE if name in usual and usual[name] is None]
+        estimator.set_params(**dict.fromkeys(settled))
+        x, y = self.x, self.y
         if x.shape[0] > ROWS:
             chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:ROWS])
             x, y = x[chosen], y[chosen]
@@ -151,4 +167,5 @@ def _plain(value: Any) -> Any:
     """A setting as JSON has it, or as Python prints it."""
     if isinstance(value, np.generic):
         value = value.item()
-    return value if value is None or isinstance(value, bool | int | str) else repr(value)
+    is_number = isinstance(value, float) and np.isfinite(value)
+    return value if value is None or is_number or isinstance(value, bool | int | str) else repr(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -190,7 +191,19 @@ def compare(
         None if record is None else os.fspath(record),
         run,
     )
-    return CompareResult(text, costs, labels, counts, scoring)
+    again = _as_code(
+        {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "judge": judge}
+        | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
+        | {"baseline": baseline, "name": name, "random_state": run.seed}
+    )
+    return CompareResult(text, costs, labels, counts, scoring, again)
+
+
+def _as_code(arguments: Mapping[str, Any]) -> str:
+    """The call that does it again, as far as its arguments can be written down."""
+    usual = {name: parameter.default for name, parameter in signature(compare).parameters.items()}
+    changed = [f"{name}={value!r}" for name, value in arguments.items() if repr(value) != repr(usual[name])]
+    return f"kernsift.compare(X, y, {', '.join(changed)})"
 
 
 class CompareResult:
@@ -228,9 +241,16 @@ class CompareResult:
     """
 
     def __init__(
-        self, text: str, costs: str, labels: Sequence[str], counts: Sequence[int], scoring: str
+        self,
+        text: str,
+        costs: str,
+        labels: Sequence[str],
+        counts: Sequence[int],
+        scoring: str,
+        again: str = "",
     ) -> None:
         self._text = text
+        self._again = again
         self._costs = costs
         self.methods = list(labels)
         self.n_features = sorted(set(counts))
@@ -338,10 +358,8 @@ class CompareResult:
         """
         if title is None:
             title = f"Features of {self.run['data']}"
-        judge, seed = self.run["judge"]["judge"], self.run["seed"]
-        again = f"compare(X, y, {self.methods!r}, {self.n_features!r}, judge={judge!r}, random_state={seed})"
         page = _native.compare_page(
-            self._text, self._costs, self.methods, self.n_features, self.scoring, title, again
+            self._text, self._costs, self.methods, self.n_features, self.scoring, title, self._again
         )
         if path is None:
             return page

@@ -88,6 +88,7 @@ class KernelLearner(ShowsItself, MakesPages, BaseEstimator):
         self.scores_: FloatArray = answer["scores"]
         self.support_: npt.NDArray[np.bool_] = self.scores_ > 0
         self.status_: str = answer["status"]
+        self._ending: str = answer["stop"]
         self.n_iter_: int = answer["iterations"]
         self.converged_: bool = answer["converged"]
         self._store(answer)
@@ -151,11 +152,13 @@ class KernelLearner(ShowsItself, MakesPages, BaseEstimator):
     def _page(self, parts: PageParts) -> str:
         if parts.y is None:
             raise ValueError("y must be the triples, classes or numbers that were fitted.")
+        margins, _ = self._margins(parts.x, parts.y)
         design = {
             "method": type(self).__name__,
-            "ending": self.status_,
+            "ending": self._ending,
             "scores": self.scores_.tolist(),
-            "margins": self._margins(parts.x, parts.y)[0].tolist(),
+            "margins": margins.tolist(),
+            "fits": self.score(parts.x, parts.y),
             **self._mixture(parts.names),
         }
         return _native.design_page(

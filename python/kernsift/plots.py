@@ -14,8 +14,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from kernsift import _native
 from kernsift._base import KeepsColumns
-from kernsift._crossing import FloatArray, checked_rows
+from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
 from kernsift._kept import (
     LONGEST,
     counted,
@@ -26,7 +27,6 @@ from kernsift._kept import (
 )
 from kernsift.dependence import BAHSIC, FOHSIC
 from kernsift.design import KernelDesign
-from kernsift.functions import gram
 from kernsift.learners import KernelLearner
 from kernsift.selectors import SVMRFE
 from kernsift.transforms import HSFS
@@ -45,8 +45,6 @@ __all__ = [
 #: Colours that can be told apart on white and on black, and by the colour-blind.
 COLOURS = ["#0072b2", "#d55e00", "#00865f", "#b3508a", "#a36a00", "#2b8fc9", "#7f868c"]
 MARKERS = "os^DXPv*"
-#: Rows that a Gram matrix of one column is made of, at most.
-MOST_ROWS = 1000
 
 
 def plot_scores(estimator: Any, ax: Any = None, *, max_features: int = 20) -> Any:
@@ -314,8 +312,7 @@ def plot_redundancy(estimator: Any, X: Any, ax: Any = None, *, max_features: int
     if not len(shown):
         raise ValueError("no column was kept.")
     rows = checked_rows(estimator, X, reset=False, ensure_min_samples=2)
-    rows = rows[:: -(-rows.shape[0] // MOST_ROWS)]
-    alike = _alignments([_dense(rows[:, [j]]) for j in shown])
+    alike = _native.alignment(native_rows(rows), [int(j) for j in shown], settings(0, None, 0))
     labels = [legend_label(names[j]) for j in shown]
     side = 2.6 + 0.34 * len(shown)
     ax = axes(ax, (side + 1.6, side + 0.4))
@@ -500,15 +497,3 @@ def _centred(k: FloatArray) -> FloatArray:
     means = k.mean(axis=0)
     centred: FloatArray = k - means - means[:, None] + k.mean()
     return centred
-
-
-def _alignments(columns: list[FloatArray]) -> FloatArray:
-    """How alike the centred Gaussian kernels of columns are."""
-    kernels = []
-    for column in columns:
-        # A constant column has no width, and tells nothing.
-        k = _centred(gram(column)) if np.ptp(column) > 0 else np.zeros((len(column), len(column)))
-        length = np.linalg.norm(k)
-        kernels.append(k / length if length > 0 else k)
-    alike: FloatArray = np.array([[np.vdot(one, other) for other in kernels] for one in kernels])
-    return np.clip(alike, 0, 1)

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::report::{basis_page, counts_around, design_page, selection_page, space_page};
+    use super::report::{alignment, basis_page, counts_around, design_page, selection_page, space_page};
     #[pymodule_export]
     use super::select::select;
     #[pymodule_export]

@@ -11,6 +11,7 @@ use kernsift::data::{Dataset, Target};
 use kernsift::evaluate::{self, Journal, Measure, Summary};
 use kernsift::select::Selection;
 use kernsift_report::{Asked, Check, Design, Mapped};
+use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -24,30 +25,16 @@ pub enum CheckArgument {
     Not(String),
 }
 
-enum Checked {
-    Done(Box<(Journal, Summary)>),
-    Not(String),
-}
-
 impl CheckArgument {
-    fn read(self, label: &str) -> PyResult<Checked> {
+    fn read(self, label: &str) -> PyResult<Check> {
         match self {
-            Self::Not(why) => Ok(Checked::Not(why)),
+            Self::Not(why) => Ok(Check::Not(why)),
             Self::Done(record, costs, counts, measure) => {
                 let journal = Journal::from_text(&record, &costs).map_err(to_python)?;
                 let measure = Measure::by_name(&measure).map_err(to_python)?;
                 let summary = Summary::of(&journal, &[label.to_owned()], &counts, measure);
-                Ok(Checked::Done(Box::new((journal, summary))))
+                Ok(Check::of(journal, summary))
             }
-        }
-    }
-}
-
-impl Checked {
-    fn as_page_takes_it(&self) -> Check<'_> {
-        match self {
-            Self::Done(done) => Check::Done(&done.0, &done.1),
-            Self::Not(why) => Check::Not(why.clone()),
         }
     }
 }
@@ -83,9 +70,7 @@ pub fn selection_page(
         outcome: Outcome::direct(),
         ..Selection::by_score(&method, scores, n_selected)
     };
-    run(py, settings, move |ctx| {
-        kernsift_report::selection_page(&asked, &data, &selection, &checked.as_page_takes_it(), ctx)
-    })
+    run(py, settings, move |ctx| kernsift_report::selection_page(&asked, &data, &selection, &checked, ctx))
 }
 
 /// The page of a selection in kernel space.
@@ -111,7 +96,7 @@ pub fn space_page(
         let features = model.apply(data.x(), ctx)?;
         let rows: Vec<usize> = (0..data.n()).collect();
         let mapped = Mapped { features: features.view(), rows: &rows, counting: COUNTING };
-        kernsift_report::space_page(&asked, &data, space, &mapped, &checked.as_page_takes_it(), ctx)
+        kernsift_report::space_page(&asked, &data, space, &mapped, &checked, ctx)
     })
 }
 
@@ -174,4 +159,17 @@ pub fn design_page(
 #[pyfunction]
 pub fn counts_around(kept: usize, most: usize) -> Vec<usize> {
     evaluate::counts_around(kept, most)
+}
+
+/// How far columns say the same as each other.
+#[pyfunction]
+pub fn alignment<'py>(
+    py: Python<'py>,
+    x: RowsArgument<'py>,
+    columns: Vec<usize>,
+    settings: Settings,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let x = x.to_rows()?;
+    let shares = run(py, settings, move |ctx| kernsift::dependence::alignment(&x, &columns, ctx))?;
+    Ok(shares.into_pyarray(py))
 }

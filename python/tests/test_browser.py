@@ -16,6 +16,8 @@ from browser import Browser, find_browser
 from kernsift import (
     HSFS,
     KOBL,
+    L1SVM,
+    LDFS,
     TAKES,
     FisherScore,
     KernelDesign,
@@ -122,7 +124,7 @@ def test_every_page_is_small_and_allows_only_its_own_script(pages):
 def test_pages_say_how_to_do_it_again():
     X, y = wine()
     page = FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)
-    assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y)" in page
+    assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)" in page
     assert "Not asked for" in page and "Empty cells" in page and "178 rows, 13 columns" in page
 
 
@@ -134,6 +136,28 @@ def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
         KOBL().fit(X).to_html(X[:100])
     with pytest.raises(ValueError, match="y must be the triples"):
         XingMetric(random_state=0).fit(X, y).to_html(X)
+
+
+def test_what_settles_the_number_gives_way_in_the_check():
+    X, y = wine()
+    for selector in (L1SVM(C=0.1), LDFS(penalty=0.1), HSFS(radius=2.0, random_state=0)):
+        assert "not seen: <strong>" in selector.fit(X, y).to_html(X, y)
+
+
+def test_wrong_folds_are_refused_and_columns_of_targets_taken():
+    X, y = wine()
+    fitted = FisherScore().fit(X, y)
+    for cv in (0, 1, 200, "5"):
+        with pytest.raises(ValueError, match="cv must be a number of folds"):
+            fitted.to_html(X, y, cv=cv)
+    with pytest.warns(UserWarning, match="column-vector"):
+        assert "3 classes" in fitted.to_html(X, y.reshape(-1, 1))
+
+
+def test_a_sample_is_said_to_be_one():
+    X, y = np.tile(wine()[0], (15, 1)), np.tile(wine()[1], 15)
+    page = FisherScore(n_features_to_select=2).fit(X, y).to_html(X, y, cv=2)
+    assert "2670 rows" in page and "On 2000 of the 2670 rows" in page
 
 
 def test_the_check_is_of_unseen_rows():

@@ -89,16 +89,21 @@ impl Drop for Meter {
     }
 }
 
-/// Does work, and counts the most bytes that this thread and those of its pool held at once meanwhile.
+/// Does work, and counts the most bytes that this thread and those of its pool held at once meanwhile. Not to be nested.
 pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
-    let meter = Meter::new();
-    let attach = |on: bool| if on { meter.attach() } else { meter.detach() };
-    attach(true);
-    rayon::broadcast(|_| attach(true));
+    /// Takes the meter off again, whatever happens.
+    struct Attached(Meter);
+    impl Drop for Attached {
+        fn drop(&mut self) {
+            rayon::broadcast(|_| self.0.detach());
+            self.0.detach();
+        }
+    }
+    let attached = Attached(Meter::new());
+    attached.0.attach();
+    rayon::broadcast(|_| attached.0.attach());
     let done = work();
-    rayon::broadcast(|_| attach(false));
-    attach(false);
-    (done, meter.peak())
+    (done, attached.0.peak())
 }
 
 fn count(bytes: i64) {

@@ -5,7 +5,7 @@ use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
 use crate::page::{Asked, Page};
 use crate::redundancy::redundancy;
-use crate::relations::relations;
+use crate::relations::{self, relations};
 use crate::words;
 use kernsift::data::Target;
 use kernsift::{Context, Dataset, Result};
@@ -28,7 +28,9 @@ pub struct Design {
     pub candidates: usize,
     /// How much more like its near row than its far row each triple's row is, of those it was learned from.
     pub margins: Vec<f64>,
-    /// The same of triples that it was not learned from; empty where there are none.
+    /// The share of them that are in order, told by ranks where margins are too small for a number.
+    pub fits: f64,
+    /// The margins of held-out triples, by the kernel that was learned without them; empty where there are none.
     #[serde(default)]
     pub held_out_margins: Vec<f64>,
     /// Shares of held-out triples that each learner has in order, the one asked for first.
@@ -57,7 +59,10 @@ pub fn design_page(asked: &Asked, data: &Dataset, design: &Design, ctx: &Context
         words::listed(&names, 8)
     };
     let judged = design.judged.first().map_or(String::new(), |(_, share)| {
-        format!(" It has <strong>{} %</strong> of held-out triples in order.", words::percent(*share))
+        format!(
+            " Learned without them, it has <strong>{} %</strong> of held-out triples in order.",
+            words::percent(*share)
+        )
     });
     let lede = format!(
         "<b>{}</b> learns a kernel that looks at {which}.{judged} {}.",
@@ -67,8 +72,10 @@ pub fn design_page(asked: &Asked, data: &Dataset, design: &Design, ctx: &Context
     let mut page = Page::new(&format!("A kernel for {}", asked.data), &lede);
     page.section("kept", "Columns, best first", &columns(data, design, &kept));
     let mut facts = asked.facts(data.n(), data.d(), words::target(data.target()));
-    let fits = in_order(&design.margins);
-    facts.push(("Triples", format!("{}; {} % of them in order", design.margins.len(), words::percent(fits))));
+    facts.push((
+        "Triples",
+        format!("{}; {} % of them in order", design.margins.len(), words::percent(design.fits)),
+    ));
     page.facts(&facts);
     if !design.kernels.is_empty() {
         page.section("kernels", "Kernels of the mixture", &kernels(design));
@@ -78,25 +85,12 @@ pub fn design_page(asked: &Asked, data: &Dataset, design: &Design, ctx: &Context
     }
     page.section("margins", "Margins of the triples", &margins_html(design));
     if !kept.is_empty() && !matches!(data.target(), Target::None) {
-        page.section("target", "Each column beside the target", &relations(data, &kept));
+        page.section("target", relations::heading(data.target()), &relations(data, &kept));
     }
     if let Some(map) = redundancy(data, &kept, ctx)? {
         page.section("redundancy", "How far they repeat each other", &map);
     }
     Ok(asked.finish(page))
-}
-
-fn in_order(margins: &[f64]) -> f64 {
-    let score = |margin: &f64| {
-        if *margin > 0.0 {
-            1.0
-        } else if *margin == 0.0 {
-            0.5
-        } else {
-            0.0
-        }
-    };
-    margins.iter().map(score).sum::<f64>() / margins.len().max(1) as f64
 }
 
 fn columns(data: &Dataset, design: &Design, kept: &[usize]) -> String {
@@ -133,20 +127,21 @@ fn judged_table(design: &Design) -> String {
 }
 
 fn margins_html(design: &Design) -> String {
-    let figure = |values: &[f64], what: &str| {
+    let figure = |values: &[f64], fits: f64, what: &str| {
         format!(
             "<figure>\n{}<figcaption>{what}: {}, {} % in order.</figcaption>\n</figure>\n",
             margins(values),
             words::counted(values.len(), "triple"),
-            words::percent(in_order(values))
+            words::percent(fits)
         )
     };
     let mut html = String::from(
         "<p>For a triple that says \"i is more like j than k\": the kernel of i and j less that of i and k. What lies below zero is out of order.</p>\n",
     );
-    html += &figure(&design.margins, "Triples it was learned from");
-    if !design.held_out_margins.is_empty() {
-        html += &figure(&design.held_out_margins, "Held-out triples");
+    html += &figure(&design.margins, design.fits, "Triples it was learned from");
+    if let (false, Some((_, share))) = (design.held_out_margins.is_empty(), design.judged.first()) {
+        html +=
+            &figure(&design.held_out_margins, *share, "Held-out triples, by the kernel learned without them");
     }
     html
 }

@@ -15,7 +15,7 @@ pub fn escape(text: &str) -> String {
             '\n' | '\t' => safe.push(' '),
             c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => safe.push('\u{FFFD}'),
             // They could make text after them run backwards.
-            '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => safe.push('\u{FFFD}'),
+            '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => safe.push('\u{FFFD}'),
             c => safe.push(c),
         }
     }

@@ -3,7 +3,7 @@
 //! A page needs nothing but itself: no fonts, scripts or pictures from elsewhere, and it may ask for none. It follows the
 //! reader's choice of light or dark, and prints. Whatever comes from the user (names of data, methods, columns; messages) is
 //! text and nothing else. Its own short script sorts and searches tables, hands them out as CSV, and shows what the reader
-//! points at; without it the page says the same.
+//! points at; without it the page says the same, but for what lies behind the first rows of a long table.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -81,13 +81,19 @@ impl Listing {
             let rest: Vec<Vec<Value>> = rest.iter().map(|row| row.iter().map(plain).collect()).collect();
             format!("<script type=\"application/json\" class=\"rest\">{}</script>\n", data(&json!(rest)))
         });
+        let note = match self.rows.len() {
+            n if n > SHOWN => format!(
+                "<p class=\"more without-script\">The first {SHOWN} of {n}; the others need the page's script.</p>"
+            ),
+            _ => String::new(),
+        };
         let caption = if self.caption.is_empty() {
             String::new()
         } else {
             format!("<caption>{}</caption>", escape(&self.caption))
         };
         format!(
-            "<div class=\"scroll\"><table class=\"listing\" data-file=\"{}\">{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>{rest}</div>\n",
+            "<div class=\"scroll\"><table class=\"listing\" data-file=\"{}\">{caption}\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>{rest}{note}</div>\n",
             self.file
         )
     }

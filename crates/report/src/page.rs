@@ -143,7 +143,8 @@ impl Asked {
             ("Method", self.method.clone()),
         ];
         facts.extend(self.seed.map(|seed| ("Seed", seed.to_string())));
-        let memory = self.peak_bytes.map(|peak| format!("{} of memory at most", bytes(peak)));
+        let memory =
+            self.peak_bytes.map(|peak| format!("at most {} of memory beside the table", bytes(peak)));
         let time = self.seconds.map(|s| format!("{} s", words::seconds(s)));
         let took: Vec<String> = [time, memory].into_iter().flatten().collect();
         if !took.is_empty() {

@@ -68,7 +68,7 @@ impl Axis {
 
     /// Values to write beside it, at most about so many.
     pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let text = |v: f64| (v, tick_text(v));
+        let text = |v: f64| (v, tick_text(v, v.abs()));
         if self.logarithmic {
             let (first, last) = (self.low.log10().ceil() as i32, self.high.log10().floor() as i32);
             let every = ((last - first + 1).max(1) as usize).div_ceil(most);
@@ -83,19 +83,23 @@ impl Axis {
         (0..=most + 1)
             .map(|i| (first + i as f64) * step)
             .take_while(|v| *v <= self.high + 1e-9 * step)
-            .map(text)
+            .map(|v| (v, tick_text(v, step)))
             .collect()
     }
 }
 
-fn tick_text(value: f64) -> String {
-    let text = number(value);
-    // Round numbers need no zeros.
-    if text.contains('.') && !text.contains('e') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+/// A number with as many digits as steps of this size need.
+fn tick_text(value: f64, step: f64) -> String {
+    if value == 0.0 {
+        return "0".into();
     }
+    let (size, fine) = (value.abs().log10().floor(), step.log10().floor());
+    let text = if (-4.0..7.0).contains(&size) {
+        format!("{value:.*}", (-fine).max(0.0) as usize)
+    } else {
+        format!("{value:.*e}", (size - fine).clamp(0.0, 15.0) as usize)
+    };
+    text.replace('-', "−")
 }
 
 /// The grid of a drawing, both ways, with the axes' names.
@@ -219,7 +223,13 @@ mod tests {
         let axis = Axis::new([3.0, 11.0].into_iter(), 0.0, 100.0);
         assert_eq!((axis.at(3.0), axis.at(7.0), axis.at(11.0), axis.at(99.0)), (0.0, 50.0, 100.0, 100.0));
         let texts: Vec<String> = axis.ticks(4).into_iter().map(|(_, text)| text).collect();
-        assert_eq!(texts, ["5", "10"]);
+        assert_eq!(texts, ["4", "6", "8", "10"]);
+        let texts = |low: f64, high: f64| -> Vec<String> {
+            Axis::new([low, high].into_iter(), 0.0, 1.0).ticks(4).into_iter().map(|(_, text)| text).collect()
+        };
+        assert_eq!(texts(1000.1, 1000.3), ["1000.10", "1000.15", "1000.20", "1000.25", "1000.30"]);
+        assert_eq!(texts(1.7e9, 1.7e9 + 2000.0)[1], "1.7000005e9");
+        assert_eq!(texts(-0.5, 0.5)[0], "−0.5");
         // One value stands in the middle; enormous ones are no trouble; nothing is a whole axis.
         assert_eq!(Axis::new([5.0].into_iter(), 0.0, 100.0).at(5.0), 50.0);
         let wide = Axis::new([-1.7e308, 1.7e308].into_iter(), 0.0, 100.0);

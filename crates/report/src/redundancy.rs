@@ -10,7 +10,7 @@ const MOST: usize = 25;
 const NAME: usize = 18;
 const CELL: f64 = 30.0;
 
-/// A heat map of the first of these columns; none for fewer than two, or for gaps.
+/// A heat map of the first of these columns and how to read it; none for fewer than two, or for gaps.
 pub fn redundancy(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Option<String>> {
     let columns = &columns[..columns.len().min(MOST)];
     if columns.len() < 2 || data.has_gaps() {
@@ -25,7 +25,8 @@ pub fn redundancy(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Op
     // Names lean to the right beyond the last column.
     let (width, height) = (left + side + 6.0 * longest, top + side + 4.0);
     let mut svg = format!(
-        "<svg class=\"heat\" viewBox=\"0 0 {width:.0} {height:.0}\" style=\"max-width:{width:.0}px\" role=\"img\" aria-label=\"How far kept columns say the same\">\n"
+        "<svg class=\"heat\" viewBox=\"0 0 {width:.0} {height:.0}\" style=\"max-width:{width:.0}px;min-width:{:.0}px\" role=\"img\" aria-label=\"How far kept columns say the same\">\n",
+        0.75 * width
     );
     for (a, name) in names.iter().enumerate() {
         let at = CELL * (a as f64 + 0.5);
@@ -60,5 +61,8 @@ pub fn redundancy(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Op
             svg += &format!("<title>{} and {}: {share:.2}</title></g>\n", escape(names[a]), escape(names[b]));
         }
     }
-    Ok(Some(format!("<figure class=\"plain\">\n{svg}</svg>\n</figure>\n")))
+    Ok(Some(format!(
+        "<p>Kernel alignment of each pair: 1 where one column tells all that the other does, straight or bent, and near 0 where they have nothing in \
+         common. Where it is high, one of the two may do.</p>\n<figure>\n{svg}</svg>\n</figure>\n"
+    )))
 }

@@ -21,7 +21,26 @@ const WIDTH: f64 = 320.0;
 const LEFT: f64 = 80.0;
 const RIGHT: f64 = WIDTH - 14.0;
 
-/// A card for each of the first of these columns.
+/// What the part is called.
+pub fn heading(target: &Target) -> &'static str {
+    if matches!(target, Target::None) { "Values of each column" } else { "Each column beside the target" }
+}
+
+/// How to read the cards.
+fn reading(target: &Target) -> &'static str {
+    match target {
+        Target::Classes(_) => {
+            "Boxes hold the middle half of a class's rows, the line in them is the median, thin lines reach from 5 to 95 per cent; of a column with few \
+             values, discs are as large as the share of rows."
+        }
+        Target::Continuous(_) => {
+            "Dots are rows; the line joins medians of groups of rows, from small to large values of the column."
+        }
+        Target::None => "How often values occur.",
+    }
+}
+
+/// How to read them, and a card for each of the first of these columns.
 pub fn relations(data: &Dataset, columns: &[usize]) -> String {
     let colours = Colours::of(data.target());
     let cards: String = columns
@@ -48,7 +67,10 @@ pub fn relations(data: &Dataset, columns: &[usize]) -> String {
     } else {
         String::new()
     };
-    format!("<div class=\"smalls\">\n{cards}</div>\n{more}")
+    format!(
+        "<p class=\"legend\">{} In the columns' own units.</p>\n<div class=\"smalls\">\n{cards}</div>\n{more}",
+        reading(data.target())
+    )
 }
 
 fn frame(height: f64, label: &str, across: &Axis) -> String {
@@ -179,9 +201,9 @@ fn against(values: &[f64], target: &[f64]) -> String {
     let mut order = known;
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let mut line = String::new();
-    for bin in 0..BINS.min(order.len()) {
-        let rows = &order
-            [bin * order.len() / BINS..((bin + 1) * order.len() / BINS).max(bin * order.len() / BINS + 1)];
+    let bins = BINS.min(order.len());
+    for bin in 0..bins {
+        let rows = &order[bin * order.len() / bins..(bin + 1) * order.len() / bins];
         let middle = |numbers: &[f64]| quantile(&sorted(rows.iter().map(|&i| numbers[i])), 0.5);
         line += &format!(
             "{}{:.1} {:.1}",
@@ -191,7 +213,7 @@ fn against(values: &[f64], target: &[f64]) -> String {
         );
     }
     svg + &format!(
-        "<g class=\"method c1\"><path class=\"line\" d=\"{line}\"/><title>medians of ten groups of rows</title></g>\n</svg>\n"
+        "<g class=\"method c1\"><path class=\"line\" d=\"{line}\"/><title>medians of groups of rows</title></g>\n</svg>\n"
     )
 }
 

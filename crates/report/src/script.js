@@ -33,7 +33,7 @@
   const number = (v) => {
     if (v === 0) return "0";
     const digits = Math.floor(Math.log10(Math.abs(v)));
-    return (digits >= -4 && digits < 6 ? v.toFixed(Math.max(0, 3 - digits)) : v.toExponential(3)).replace("-", "−");
+    return (digits >= -4 && digits < 6 ? v.toFixed(Math.max(0, 3 - digits)) : v.toExponential(3)).replaceAll("-", "−");
   };
   const quoted = (v) => {
     const text = v === null ? "" : String(v);
@@ -55,6 +55,7 @@
     }));
     const rest = table.parentNode.querySelector("script.rest");
     if (rest) for (const values of JSON.parse(rest.textContent)) rows.push({ element: null, values });
+    table.parentNode.querySelector(".without-script")?.remove();
     const element = (row) => {
       if (row.element) return row.element;
       row.element = make("tr");
@@ -91,7 +92,7 @@
     let matching = rows;
     const draw = () => {
       const wanted = search.value.trim().toLowerCase();
-      matching = rows.filter((row) => !wanted || row.values.some((v) => String(v).toLowerCase().includes(wanted)));
+      matching = rows.filter((row) => !wanted || row.values.some((v) => v !== null && String(v).toLowerCase().includes(wanted)));
       if (by >= 0) {
         const order = (a, b) => (numeric[by] ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true }));
         const empty = (row) => row.values[by] === null;

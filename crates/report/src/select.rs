@@ -5,30 +5,43 @@ use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
 use crate::page::{Asked, Page};
 use crate::redundancy::redundancy;
-use crate::relations::relations;
+use crate::relations::{self, relations};
 use crate::{features, words};
-use kernsift::evaluate::{Cell as Score, Journal, Measure, Summary};
+use kernsift::evaluate::{Cell as Score, Journal, Summary};
 use kernsift::{Context, Dataset, Result, Selection};
 
 /// How well the method does on rows that it has not seen.
-pub enum Check<'a> {
+pub enum Check {
     /// It was run again in every fold of a comparison in which it is the only method.
-    Done(&'a Journal, &'a Summary),
+    Done(Box<(Journal, Summary)>),
     /// It was not, and why.
     Not(String),
 }
 
-impl Check<'_> {
+impl Check {
+    /// What a comparison found in which it is the only method.
+    pub fn of(journal: Journal, summary: Summary) -> Self {
+        let method = summary.methods.first();
+        if method.is_some_and(|method| method.cells.iter().any(Option::is_some)) {
+            return Self::Done(Box::new((journal, summary)));
+        }
+        let why =
+            method.and_then(|method| method.failure.clone()).unwrap_or_else(|| "no fold has a score".into());
+        Self::Not(format!("It could not be checked: {why}."))
+    }
+
     /// The score with this many features.
     fn score(&self, k: usize) -> Option<&Score> {
-        let Self::Done(_, summary) = self else { return None };
+        let Self::Done(done) = self else { return None };
+        let summary = &done.1;
         let place = summary.counts.iter().position(|&count| count == k)?;
         summary.methods.first()?.cells[place].as_ref()
     }
 
     /// What the check found, as a sentence.
     pub(crate) fn sentence(&self, k: usize, all: &str) -> String {
-        let (Some(score), Self::Done(_, summary)) = (self.score(k), self) else { return String::new() };
+        let (Some(score), Self::Done(done)) = (self.score(k), self) else { return String::new() };
+        let summary = &done.1;
         let whole = summary.all_columns.map_or(String::new(), |cell| {
             format!("; with {all} <span>{} %</span>", words::mean_and_sd(&cell))
         });
@@ -40,23 +53,29 @@ impl Check<'_> {
     }
 
     /// Score against number of features, and what it means.
-    pub(crate) fn html(&self, k: usize, columns: usize) -> String {
+    pub(crate) fn html(&self, k: usize, data: &Dataset) -> String {
         let (journal, summary) = match self {
             Self::Not(why) => return format!("<p>{}</p>\n", escape(why)),
-            Self::Done(journal, summary) => (journal, summary),
+            Self::Done(done) => (&done.0, &done.1),
         };
+        let drawn = chart(summary, data.d(), Some(k));
         let better = if summary.measure.larger_is_better() { "Higher" } else { "Lower" };
         let judged = journal.run().map_or(String::new(), |run| {
-            format!(" Judge: {}. Splits: {}.", escape(&words::judge(&run.judge)), escape(&words::splits(run)))
+            let some = match run.fingerprint.rows {
+                rows if rows < data.n() => format!(" On {rows} of the {} rows, drawn at random.", data.n()),
+                _ => String::new(),
+            };
+            let (judge, splits) = (words::judge(&run.judge), words::splits(run));
+            format!("{some} Judge: {}. Splits: {}.", escape(&judge), escape(&splits))
         });
         let failed = crate::tables::failures(summary).unwrap_or_default();
-        let r2 = if summary.measure == Measure::R2 { " Values below −100 % are not drawn." } else { "" };
+        let cut = if drawn.cut { " Values below −100 % are not drawn." } else { "" };
         format!(
             "<figure>\n{}<figcaption>{better} is better. Bars span one standard deviation over folds to each side; the dashed line is the judge \
-             with all columns.{r2}</figcaption>\n</figure>\n{failed}\
+             with all columns.{cut}</figcaption>\n</figure>\n{failed}\
              <p>In every fold the method chose anew, from the training rows alone, and was judged on the others.{judged} \
              The number that looks best here is partly the luckiest.</p>\n",
-            chart(summary, columns, Some(k)).svg
+            drawn.svg
         )
     }
 }
@@ -82,28 +101,13 @@ pub fn selection_page(
     let mut page = Page::new(&format!("Features of {}", asked.data), &lede);
     page.section("kept", "Columns, best first", &ranking(data, selection, check));
     page.facts(&asked.facts(data.n(), d, words::target(data.target())));
-    page.section("error", "How many columns are enough", &check.html(k, d));
-    let beside = match data.target() {
-        kernsift::data::Target::Classes(_) => {
-            "Boxes hold the middle half of a class's rows, the line in them is the median, thin lines reach from 5 to 95 per cent; of a column with few values, discs are as large as the share of rows."
-        }
-        kernsift::data::Target::Continuous(_) => {
-            "Dots are rows; the line joins the medians of ten groups of rows, from small to large values of the column."
-        }
-        kernsift::data::Target::None => "How often values occur.",
-    };
-    page.section(
-        "target",
-        "Each column beside the target",
-        &format!("<p class=\"legend\">{beside} In the columns' own units.</p>\n{}", relations(data, kept)),
-    );
+    page.section("error", "How many columns are enough", &check.html(k, data));
+    page.section("target", relations::heading(data.target()), &relations(data, kept));
     if let Some(map) = redundancy(data, kept, ctx)? {
-        let text = "<p>Kernel alignment of each pair: 1 where one column tells all that the other does, straight or bent, and near 0 where they have \
-                    nothing in common. Where it is high, one of the two may do.</p>\n";
-        page.section("redundancy", "How far they repeat each other", &(text.to_owned() + &map));
+        page.section("redundancy", "How far they repeat each other", &map);
     }
-    if let Check::Done(journal, summary) = check
-        && let Some(cards) = features::cards(journal, summary)
+    if let Check::Done(done) = check
+        && let Some(cards) = features::cards(&done.0, &done.1)
     {
         let text = "<p>Per cent of the folds in which a column was among those kept, for each number of columns; blank is never. What changes from fold \
                     to fold tells less about what matters than its score may suggest.</p>\n";
@@ -115,7 +119,7 @@ pub fn selection_page(
 /// All columns in order, with what is known of each.
 fn ranking(data: &Dataset, selection: &Selection, check: &Check) -> String {
     let shares = match check {
-        Check::Done(journal, _) => features::shares(journal, selection.n_selected),
+        Check::Done(done) => features::shares(&done.0, selection.n_selected),
         Check::Not(_) => None,
     };
     let mut heads = vec![Head::number("Rank"), Head::text("Column"), Head::bar("Score")];

@@ -31,7 +31,7 @@ pub fn space_page(
     let mut facts = asked.facts(data.n(), data.d(), words::target(data.target()));
     facts.extend(of_map(map));
     page.facts(&facts);
-    page.section("error", "How many directions are enough", &check.html(k, data.d()));
+    page.section("error", "How many directions are enough", &check.html(k, data));
     if selection.curve.len() > 1 {
         let curve = Curve {
             title: "Error of the vote on the training rows",

@@ -127,34 +127,19 @@ pub struct ToCheck<'a> {
     pub folds: Option<usize>,
 }
 
-/// The record of a check; none if there is nothing to judge by, and why.
-pub enum Checked {
-    Done(Box<(Journal, Summary)>),
-    Not(String),
-}
-
-impl Checked {
-    pub fn as_page_takes_it(&self) -> Check<'_> {
-        match self {
-            Self::Done(done) => Check::Done(&done.0, &done.1),
-            Self::Not(why) => Check::Not(why.clone()),
-        }
-    }
-}
-
 impl ToCheck<'_> {
     /// Runs the method again in every fold, with several numbers of features.
-    pub fn run(self, ctx: &Context, console: &Console) -> Result<Checked, Failure> {
+    pub fn run(self, ctx: &Context, console: &Console) -> Result<Check, Failure> {
         let folds = self.folds.unwrap_or(FOLDS);
         if folds == 0 {
-            return Ok(Checked::Not("Not asked for (--folds 0).".into()));
+            return Ok(Check::Not("Not asked for (--folds 0).".into()));
         }
         let data = &self.loaded.prepared.data;
         if matches!(data.target(), Target::None) {
-            return Ok(Checked::Not("There is no target to judge by.".into()));
+            return Ok(Check::Not("There is no target to judge by.".into()));
         }
         if data.has_gaps() {
-            return Ok(Checked::Not("Rows have empty cells, which no judge takes.".into()));
+            return Ok(Check::Not("Rows have empty cells, which no judge takes.".into()));
         }
         // What was filled from all rows must be filled anew in every fold.
         let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
@@ -167,7 +152,7 @@ impl ToCheck<'_> {
             console.inform(&format!("the page checks the choice on {ROWS} random rows"));
         }
         let compare = Compare {
-            contestants: vec![Contestant { label: self.label.to_owned(), method: self.method }],
+            contestants: vec![Contestant { label: self.label.to_owned(), method: self.method.by_number() }],
             counts: counts_around(self.kept, self.most),
             splits: SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }),
             judge: Judge::for_target(data.target()),
@@ -182,12 +167,12 @@ impl ToCheck<'_> {
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
             // Asked for, it must be possible; otherwise the page says why it was not.
             Err(error) if self.folds.is_some() => return Err(typed(error)),
-            Err(error) => return Ok(Checked::Not(format!("It could not be checked: {error}."))),
+            Err(error) => return Ok(Check::Not(format!("It could not be checked: {error}."))),
         }
         console.clear();
         let measure = Measure::for_target(data.target());
         let summary = Summary::of(&journal, &[self.label.to_owned()], &compare.counts, measure);
-        Ok(Checked::Done(Box::new((journal, summary))))
+        Ok(Check::of(journal, summary))
     }
 }
 

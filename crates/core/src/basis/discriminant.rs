@@ -103,7 +103,7 @@ impl Basis for Discriminant {
         };
         if coef.ncols() < wanted {
             ctx.warn(format!(
-                "{}: only {} of {wanted} directions keep classes apart",
+                "{}: only {} of {wanted} directions keep classes apart; ask for fewer",
                 self.name(),
                 coef.ncols()
             ));

@@ -103,6 +103,20 @@ impl Method {
         changed.map_err(|error| wrong(in_words(&error.to_string())))
     }
 
+    /// The same without a price or a radius that settles how many columns are kept, so that it can be asked for a number of them.
+    pub fn by_number(mut self) -> Self {
+        if let Self::Columns(selector) = &mut self {
+            match selector {
+                SelectorMethod::L1Svm(method) => method.c = None,
+                SelectorMethod::Ldfs(method) => method.penalty = None,
+                SelectorMethod::Pfs(method) => method.penalty = None,
+                SelectorMethod::Hsfs(method) => (method.radius, method.penalty) = (None, None),
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// Whether the numbers it keeps are columns of the data, rather than directions of kernel space.
     pub fn keeps_columns(&self) -> bool {
         !matches!(self, Self::Space(_))

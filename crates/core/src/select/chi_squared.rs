@@ -88,7 +88,7 @@ impl Selector for ChiSquared {
             .collect();
         let scores = found.into_iter().map(|(score, _)| score).collect();
         Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
-            ctx.warn("chi-squared: no column is significant; the best one is kept");
+            ctx.warn("chi-squared: no column is significant; the best one is kept; methods that look at columns together, such as HSFS, may see more");
         }))
     }
 }

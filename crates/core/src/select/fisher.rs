@@ -49,7 +49,7 @@ impl Selector for FisherScore {
         let n_selected = wanted.unwrap_or_else(|| {
             let significant = n_significant(&scores, data.n(), parameters);
             if significant == 0 {
-                ctx.warn("Fisher score: no column is significant; the best one is kept");
+                ctx.warn("Fisher score: no column is significant; the best one is kept; methods that look at columns together, such as HSFS, may see more");
             }
             significant.max(1)
         });

@@ -81,7 +81,7 @@ impl Selector for InformationGain {
         let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
         let selection = Selection::by_score("information-gain", scores, 1);
         Ok(keep_leading(selection, wanted, &passes, || {
-            ctx.warn("information gain: no column tells anything of the class; the best one is kept");
+            ctx.warn("information gain: no column tells anything of the class; the best one is kept; methods that look at columns together, such as HSFS, may see more");
         }))
     }
 }

@@ -241,9 +241,9 @@ impl<'a> Path<'a> {
         });
         let count = self.count(weights);
         match wanted {
-            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; the best column is kept"),
+            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; the best column is kept; raise C, or ask for a number of columns"),
             Some(k) if count < k => ctx.warn(format!(
-                "L1-SVM: {count} of {k} columns have a weight; the others are those nearest to one"
+                "L1-SVM: {count} of {k} columns have a weight; the others are those nearest to one; ask for fewer"
             )),
             _ => {}
         }

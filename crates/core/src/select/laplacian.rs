@@ -99,7 +99,7 @@ impl Selector for LaplacianScore {
         };
         let passes: Vec<bool> = scores.iter().map(|&score| score > 0.5).collect();
         Ok(keep_leading(Selection::by_score("laplacian", scores, 1), wanted, &passes, || {
-            ctx.warn("Laplacian score: no column follows the graph; the best one is kept");
+            ctx.warn("Laplacian score: no column follows the graph; the best one is kept; try other neighbours, or the graph of the classes");
         }))
     }
 }

@@ -125,12 +125,12 @@ impl Route {
         let count = count(&place.minimum.w);
         match wanted {
             None if count == 0 => ctx.warn(format!(
-                "{}: all weights are zero at this penalty; the best column is kept",
+                "{}: all weights are zero at this penalty; the best column is kept; lower the penalty, or ask for a number of columns",
                 self.title
             )),
             Some(k) if count < k => ctx.warn(format!(
                 "{}: {count} of {k} columns have a weight at the end of the path; the others are those nearest \
-                 to one",
+                 to one; ask for fewer",
                 self.title
             )),
             _ => {}

@@ -104,7 +104,7 @@ impl KernelSpaceSelector {
         let features = Dataset::with_target(fitted.features, data.target().clone())?;
         let selection = chosen.select(&features, wanted, ctx)?;
         if chosen.weight_power > 0.0 && selection.selected().iter().all(|&i| selection.scores[i] <= 0.0) {
-            ctx.warn("no direction has a weight above 0; all that are kept count alike");
+            ctx.warn("no direction has a weight above 0; all that are kept count alike; another kernel width may tell the classes apart");
         }
         let weights = weights(&selection, selection.n_selected, chosen.weight_power);
         let features = features.into_x().into_dense();

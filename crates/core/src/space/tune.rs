@@ -62,7 +62,7 @@ pub(super) fn tuned(
     }
     let classes = data.classes(NAME)?;
     if classes.counts().iter().filter(|&&count| count > 1).count() < 2 {
-        ctx.warn("too few rows of each class to choose settings by; they stay as they are");
+        ctx.warn("too few rows of each class to choose settings by; they stay as they are; add rows, or do not tune");
         return Ok((KernelSpaceSelector { tune: Tune::Nothing, ..space.clone() }, wanted));
     }
     let data = data.take_rows(&sample(classes, ctx));

@@ -107,7 +107,7 @@ fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
             let (column, kernel) = page::kernel_words(base, names);
             (column, kernel, *alpha)
         }));
-        kernels.sort_by(|a, b| b.2.total_cmp(&a.2));
+        kernels.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
     }
     let held = result.held.as_ref();
     Ok(Design {
@@ -117,6 +117,7 @@ fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
         kernels,
         candidates: result.made.designed.as_ref().map_or(0, |designed| designed.bases.len()),
         margins: margins_of(learned, data, &result.stated.triplets)?,
+        fits: result.fits,
         held_out_margins: held.map_or(vec![], |held| held.margins.clone()),
         judged: held.map_or(vec![], |held| {
             held.judged.iter().map(|judged| (judged.method.clone(), judged.accuracy)).collect()

@@ -73,7 +73,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         };
         let checked = check.run(ctx, console)?;
         let asked = asked(&loaded, (&args.method, &method), is_scaled(&method, args.scale), &took, ctx)?;
-        let page = selection_page(&asked, data, &selection, &checked.as_page_takes_it(), ctx)?;
+        let page = selection_page(&asked, data, &selection, &checked, ctx)?;
         report::write(path, &page, console)?;
     }
     Ok(())

@@ -66,8 +66,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let asked = asked(&loaded, (&args.method, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
         let features = space.transform(data.x(), ctx)?;
         let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
-        let page =
-            space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked.as_page_takes_it(), ctx)?;
+        let page = space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked, ctx)?;
         report::write(path, &page, console)?;
     }
     Ok(())

@@ -353,7 +353,7 @@ impl Hsfs {
         let lengths = problem.lengths(&minimum.w);
         let set: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
         if set.is_empty() {
-            ctx.warn("HSFS: all weights are zero here; the column that is best alone is kept");
+            ctx.warn("HSFS: all weights are zero here; the column that is best alone is kept; allow a larger radius or a smaller penalty");
         }
         let Minimum { w, stop, iterations, .. } = minimum;
         let stop = if set.is_empty() && self.form == Form::Penalised { Stop::Collapsed } else { stop };

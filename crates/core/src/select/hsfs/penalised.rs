@@ -113,13 +113,13 @@ impl Path {
         let stop = match wanted {
             Some(wanted) if count > wanted && none_next => {
                 ctx.warn(format!(
-                    "HSFS: with a rising penalty the columns fall from {count} to none; the {wanted} with the longest rows are kept"
+                    "HSFS: with a rising penalty the columns fall from {count} to none; the {wanted} with the longest rows are kept; the constrained form has sets of every size"
                 ));
                 Stop::Collapsed
             }
             Some(wanted) if count < wanted => {
                 ctx.warn(format!(
-                    "HSFS: {count} of {wanted} columns have a weight; the others are those that would gain most"
+                    "HSFS: {count} of {wanted} columns have a weight; the others are those that would gain most; ask for fewer"
                 ));
                 Stop::Exhausted
             }

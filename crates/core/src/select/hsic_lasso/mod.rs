@@ -232,10 +232,10 @@ impl<'a> Problem<'a> {
         let count = last.active.len();
         match wanted {
             None if count == 0 => {
-                ctx.warn("HSIC Lasso: no column does better than chance might; the best one is kept");
+                ctx.warn("HSIC Lasso: no column does better than chance might; the best one is kept; methods that look at columns together, such as HSFS, may see more");
             }
             Some(k) if count < k => ctx.warn(format!(
-                "HSIC Lasso: {count} of {k} columns have a weight; the others are those nearest to one"
+                "HSIC Lasso: {count} of {k} columns have a weight; the others are those nearest to one; ask for fewer"
             )),
             _ => {}
         }

@@ -92,7 +92,7 @@ impl Selector for MutualInformation {
         let least = if wanted.is_none() { self.chance(data, &known, ctx)? } else { 0.0 };
         let passes: Vec<bool> = scores.iter().map(|&score| score > least).collect();
         Ok(keep_leading(Selection::by_score("mutual-information", scores, 1), wanted, &passes, || {
-            ctx.warn("mutual information: no column tells more than chance; the best one is kept");
+            ctx.warn("mutual information: no column tells more than chance; the best one is kept; methods that look at columns together, such as HSFS, may see more");
         }))
     }
 }

@@ -147,7 +147,9 @@ impl Selector for Relief {
         };
         let above = weights.iter().filter(|&&w| w > 0.0).count();
         if wanted.is_none() && above == 0 {
-            ctx.warn("Relief: no score is above 0; the best one is kept");
+            ctx.warn(
+                "Relief: no score is above 0; the best one is kept; more rows or more neighbours may help",
+            );
         }
         let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1)));
         // Not before: among the columns that are worse than nothing some are worse than others.
