@@ -22,6 +22,8 @@ static SIGNAL_CODE: AtomicU8 = AtomicU8::new(130);
 pub struct Console {
     quiet: bool,
     verbose: bool,
+    /// Set where what is said was said before.
+    silent: bool,
     warnings: AtomicUsize,
 }
 
@@ -31,7 +33,12 @@ impl Console {
         if !general.quiet && std::io::stderr().is_terminal() {
             progress::show();
         }
-        Self { quiet: general.quiet, verbose: general.verbose, warnings: AtomicUsize::new(0) }
+        Self { quiet: general.quiet, verbose: general.verbose, silent: false, warnings: AtomicUsize::new(0) }
+    }
+
+    /// One that shows progress but says nothing: for work that is done a second time.
+    pub fn silent() -> Self {
+        Self { quiet: true, verbose: false, silent: true, warnings: AtomicUsize::new(0) }
     }
 
     /// From now on Ctrl-C and SIGTERM end the run: by itself where it looks, by force where it does not.
@@ -118,6 +125,9 @@ impl Observer for Console {
     }
 
     fn warn(&self, text: &str) {
+        if self.silent {
+            return;
+        }
         self.warnings.fetch_add(1, Ordering::SeqCst);
         self.line(&format!("{} {text}", paint(Ink::Warning, "warning:")));
     }

@@ -80,7 +80,8 @@ fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
         })
         .collect();
     s.file("gaps.csv", format!("a,b,class\n{rows}"));
-    s.ok("select gaps.csv -m fisher -k 1 --missing mean --report page.html");
+    let said = s.ok("select gaps.csv -m fisher -k 1 --missing mean --report page.html").err;
+    assert_eq!(said.matches("target: 'class'").count(), 1, "{said}");
     let page = s.text("page.html");
     assert!(
         page.contains("1: filled with the column&#39;s mean") && page.contains("on rows it has not seen"),

@@ -123,10 +123,18 @@ fn learners_tell_how_far_they_are() {
 #[test]
 fn reading_tells_how_far_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, cell) in [("numbers.csv", "0.123456789"), ("texts.csv", "a"), ("quoted.csv", "\"b\"")] {
+    let arff = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n";
+    let files = [
+        ("numbers.csv", "a,b,c,d\n", "0.25,1.5,-3.125,0.123456789\n"),
+        ("texts.csv", "a,b,c,d\n", "0.25,1.5,-3.125,a\n"),
+        ("quoted.csv", "a,b,c,d\n", "0.25,1.5,-3.125,\"b\"\n"),
+        ("rows.svm", "", "1 1:0.25 7:1.5 9:-3.125\n"),
+        ("dense.arff", arff, "0.25,x\n"),
+        ("sparse.arff", arff, "{0 0.25,1 y}\n"),
+    ];
+    for (name, header, row) in files {
         let path = folder.path().join(name);
-        let row = format!("0.25,1.5,-3.125,{cell}\n");
-        std::fs::write(&path, "a,b,c,d\n".to_owned() + &row.repeat((5 << 20) / row.len())).unwrap();
+        std::fs::write(&path, header.to_owned() + &row.repeat((5 << 20) / row.len())).unwrap();
         check(name, |ctx| read_table(&path, &ReadOptions::default(), ctx).map(drop));
         let listener = Listener::default();
         read_table(&path, &ReadOptions::default(), &Context { observer: &listener, ..Context::default() })

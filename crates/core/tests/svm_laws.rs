@@ -87,8 +87,9 @@ impl Case {
     }
 }
 
+/// The limit only keeps a fault from running for ever: with linear kernels and large bounds a few cases take millions of steps.
 fn tight() -> Smo {
-    Smo { tolerance: TOLERANCE, max_iterations: 2_000_000, shrinking: true }
+    Smo { tolerance: TOLERANCE, max_iterations: 40_000_000, shrinking: true }
 }
 
 /// Objectives of two solutions within tolerance: each misses the optimum by at most the violation times the sum of
@@ -128,7 +129,7 @@ proptest! {
             .map(|(b, c)| (b / share).clamp(-c, *c)).collect();
         for start in [&lower.coefficients, &grown] {
             let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
-            prop_assert!(warm.converged);
+            prop_assert!(warm.converged, "{} {:e}", warm.iterations, case.violation(&warm));
             prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
             prop_assert!(case.violation(&warm) < TOLERANCE + 1e-11 * case.scale(&warm));
         }

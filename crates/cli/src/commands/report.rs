@@ -143,8 +143,9 @@ impl ToCheck<'_> {
         }
         // What was filled from all rows must be filled anew in every fold.
         let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
-        let unfilled =
-            (filled && self.loaded.gaps > 0).then(|| load_for_folds(self.table, console)).transpose()?;
+        let unfilled = (filled && self.loaded.gaps > 0)
+            .then(|| load_for_folds(self.table, &Console::silent()))
+            .transpose()?;
         let data = unfilled.as_ref().map_or(data, |loaded| &loaded.prepared.data);
         let sample = (data.n() > ROWS).then(|| some_rows(data, ctx));
         let data = sample.as_ref().unwrap_or(data);

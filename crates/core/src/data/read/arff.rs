@@ -11,7 +11,7 @@ mod line;
 
 use self::line::{Cell, Line};
 use super::levels::Levels;
-use super::number;
+use super::{Pace, Tally, number};
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, MISSING, Table, Values, check_names};
 use crate::error::{Error, Result, shorten};
@@ -24,7 +24,7 @@ const DENSE_LIMIT: u64 = 8 << 30;
 type Why = String;
 
 /// Reads a table.
-pub(super) fn read(text: &str) -> Result<Table> {
+pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
     let mut lines = (1..).zip(text.lines().map(str::trim));
     let attributes = read_header(&mut lines)?;
     check_names(attributes.iter().map(|a| a.name.as_str()))?;
@@ -32,11 +32,11 @@ pub(super) fn read(text: &str) -> Result<Table> {
     match rows.peek() {
         None => Err(Error::parse("the file has a header but no rows")),
         Some((_, first)) if first.starts_with('{') && stays_sparse(&attributes) => {
-            read_sparse(attributes, rows)
+            read_sparse(attributes, rows, Pace::new(told))
         }
         Some((_, first)) => {
             let sparse = first.starts_with('{');
-            read_columns(attributes, rows, sparse)
+            read_columns(attributes, rows, sparse, Pace::new(told))
         }
     }
 }
@@ -162,6 +162,7 @@ fn sparse_cells<'a>(line: &'a str, n: usize) -> std::result::Result<Vec<(usize, 
 fn read_sparse<'a>(
     mut attributes: Vec<Attribute>,
     rows: impl Iterator<Item = (u64, &'a str)>,
+    mut pace: Pace,
 ) -> Result<Table> {
     let n = attributes.len();
     let Some(Attribute { name, kind: Kind::Nominal { levels, places } }) = attributes.pop() else {
@@ -171,6 +172,7 @@ fn read_sparse<'a>(
     let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
     let mut codes = vec![];
     for (number, line) in rows {
+        pace.line(line)?;
         let mut add_row = || {
             let mut code = 0;
             for (place, cell) in sparse_cells(line, n)? {
@@ -208,9 +210,11 @@ fn read_columns<'a>(
     attributes: Vec<Attribute>,
     rows: impl Iterator<Item = (u64, &'a str)>,
     sparse: bool,
+    mut pace: Pace,
 ) -> Result<Table> {
     let mut columns: Vec<Cells> = attributes.iter().map(|a| Cells::of(&a.kind)).collect();
     for (row, (number, line)) in rows.enumerate() {
+        pace.line(line)?;
         if sparse {
             check_size(row as u64, attributes.len() as u64)?;
         }

@@ -7,7 +7,7 @@
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
-use super::{Flaw, ReadOptions, Tally, number};
+use super::{Flaw, REPORT, ReadOptions, Tally, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
 use csv::{ByteRecord, ReaderBuilder};
@@ -17,9 +17,6 @@ use std::ops::Range;
 
 /// Cutting a file into parts smaller than this costs more than it saves.
 const SMALLEST_PART: usize = 1 << 20;
-
-/// Bytes between two reports of how far the reading is.
-const REPORT: usize = 1 << 20;
 
 /// Put behind a text that has quotes: if it is not read as a record of its own, a quote was not closed.
 const END: &[u8] = b"\n\0end";

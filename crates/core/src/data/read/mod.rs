@@ -165,8 +165,8 @@ fn read(
     let table = match format.kind {
         Kind::Csv => delimited::read(name, text(bytes)?, None, options, Some(&told), &mut warnings)?,
         Kind::Tsv => delimited::read(name, text(bytes)?, Some(b'\t'), options, Some(&told), &mut warnings)?,
-        Kind::Arff => arff::read(text(bytes)?)?,
-        Kind::Svmlight => svmlight::read(text(bytes)?)?,
+        Kind::Arff => arff::read(text(bytes)?, Some(&told))?,
+        Kind::Svmlight => svmlight::read(text(bytes)?, Some(&told))?,
         Kind::Npy => numpy::read_npy(bytes)?,
         Kind::Npz => numpy::read_npz(bytes)?,
         Kind::Parquet => parquet::read(bytes, &mut warnings)?,
@@ -174,6 +174,9 @@ fn read(
     refuse_infinities(&table)?;
     Ok((table, warnings))
 }
+
+/// Bytes between two reports of how far the reading is.
+const REPORT: usize = 1 << 20;
 
 /// How much of a text was read, by several threads.
 struct Tally<'a> {
@@ -199,6 +202,28 @@ impl<'a> Tally<'a> {
     fn again(&self) -> Result<()> {
         *self.done.lock().unwrap_or_else(PoisonError::into_inner) = 0;
         self.add(0)
+    }
+}
+
+/// Counts lines for a [`Tally`], if there is one.
+struct Pace<'a> {
+    told: Option<&'a Tally<'a>>,
+    /// Bytes that it was not told of yet.
+    since: usize,
+}
+
+impl<'a> Pace<'a> {
+    fn new(told: Option<&'a Tally<'a>>) -> Self {
+        Self { told, since: 0 }
+    }
+
+    /// A line was read.
+    fn line(&mut self, line: &str) -> Result<()> {
+        self.since += line.len() + 1;
+        match self.told {
+            Some(told) if self.since >= REPORT => told.add(std::mem::take(&mut self.since)),
+            _ => Ok(()),
+        }
     }
 }
 

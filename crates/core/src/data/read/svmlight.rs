@@ -3,7 +3,7 @@
 //! Indices count from 1, as the format says; if a 0 occurs anywhere, they count from 0, as some
 //! programs write them. Features are called f1, f2, ... either way. `qid:` is for ranking and ignored.
 
-use super::number;
+use super::{Pace, Tally, number};
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
@@ -18,9 +18,11 @@ const NAMES_LIMIT: u64 = 4 << 30;
 const BYTES_PER_NAME: u64 = 56;
 
 /// Reads sparse rows with a numeric target.
-pub(super) fn read(text: &str) -> Result<Table> {
+pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
     let mut rows = RawRows { start: vec![0], ..RawRows::default() };
+    let mut pace = Pace::new(told);
     for (number, line) in (1..).zip(text.lines()) {
+        pace.line(line)?;
         let line = line.split('#').next().unwrap_or_default();
         let mut tokens = line.split_ascii_whitespace();
         if let Some(label) = tokens.next() {
@@ -126,13 +128,13 @@ mod tests {
     use ndarray::array;
 
     fn message(text: &str) -> String {
-        read(text).unwrap_err().to_string()
+        read(text, None).unwrap_err().to_string()
     }
 
     #[test]
     fn rows_by_hand() {
         let text = "# made by hand\n+1 1:0.5 3:2 # first\r\n\n-1 qid:4 2:-1 4:0\n0\n";
-        let Table::Sparse { names, x, target } = read(text).unwrap() else { panic!("sparse expected") };
+        let Table::Sparse { names, x, target } = read(text, None).unwrap() else { panic!("sparse expected") };
         assert_eq!(names, ["f1", "f2", "f3", "f4"]);
         assert_eq!(target, Some(Column::numeric("target", vec![1.0, -1.0, 0.0])));
         assert_eq!(x.n_stored(), 3, "zeros are not stored");
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_zero_anywhere_means_counting_from_zero() {
-        let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n").unwrap() else {
+        let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n", None).unwrap() else {
             panic!("sparse expected")
         };
         assert_eq!(names, ["f0", "f1", "f2"]);
@@ -151,7 +153,7 @@ mod tests {
 
     #[test]
     fn rows_without_features() {
-        let table = read("1\n-1\n").unwrap();
+        let table = read("1\n-1\n", None).unwrap();
         assert_eq!(table.names(), ["target"]);
         assert_eq!(table.n_rows(), 2);
     }

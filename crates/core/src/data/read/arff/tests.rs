@@ -5,14 +5,14 @@ use crate::data::rows::Rows;
 use ndarray::array;
 
 fn columns(text: &str) -> Vec<Column> {
-    match read(text).unwrap() {
+    match read(text, None).unwrap() {
         Table::Columns(columns) => columns,
         Table::Sparse { .. } => panic!("columns expected"),
     }
 }
 
 fn message(text: &str) -> String {
-    read(text).unwrap_err().to_string()
+    read(text, None).unwrap_err().to_string()
 }
 
 fn levels_of(column: &Column) -> (&[u32], &[String]) {
@@ -50,7 +50,7 @@ fn tabs_may_part_values() {
 #[test]
 fn sparse_rows_with_a_class_stay_sparse() {
     let text = "@attribute a numeric\n@attribute b numeric\n@attribute class {no,yes}\n@data\n{1 2.5, 2 yes}\n{}\n{0 -1}\n{ 0 0,2 ? }\n";
-    let Table::Sparse { names, x, target } = read(text).unwrap() else { panic!("sparse expected") };
+    let Table::Sparse { names, x, target } = read(text, None).unwrap() else { panic!("sparse expected") };
     assert_eq!(names, ["a", "b"]);
     assert_eq!(x.n_stored(), 2);
     assert_eq!(Rows::Sparse(x).to_dense(), array![[0.0, 2.5], [0.0, 0.0], [-1.0, 0.0], [0.0, 0.0]]);
