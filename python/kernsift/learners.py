@@ -142,22 +142,22 @@ class KernelLearner(ShowsItself, MakesPages, BaseEstimator):
         run = settings(seed, self.n_jobs, self.verbose)
         return X, self._draw(y, run) if triplets is None else triplets, run
 
-    def _margins(self, X: Any, y: Any) -> tuple[FloatArray, float]:
-        """How much more like its near row than its far row the row of each triple is; the share in order."""
+    def _margins(self, X: Any, y: Any) -> FloatArray:
+        """How much more like its near row than its far row the row of each triple is."""
         _, triplets, _ = self._judged(X, y)
         k = self.kernel(X)
         first, second, third = triplets.T
-        return k[first, second] - k[first, third], _native.triplet_accuracy(k, triplets)
+        margins: FloatArray = k[first, second] - k[first, third]
+        return margins
 
     def _page(self, parts: PageParts) -> str:
         if parts.y is None:
             raise ValueError("y must be the triples, classes or numbers that were fitted.")
-        margins, _ = self._margins(parts.x, parts.y)
         design = {
             "method": type(self).__name__,
             "ending": self._ending,
             "scores": self.scores_.tolist(),
-            "margins": margins.tolist(),
+            "margins": self._margins(parts.x, parts.y).tolist(),
             "fits": self.score(parts.x, parts.y),
             **self._mixture(parts.names),
         }

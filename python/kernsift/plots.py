@@ -394,7 +394,7 @@ def plot_margins(estimator: Any, X: Any, y: Any, ax: Any = None, *, bins: int = 
     if not isinstance(estimator, KernelLearner):
         raise TypeError(f"{type(estimator).__name__} learns no kernel; KernelDesign and XingMetric do.")
     check_is_fitted(estimator)
-    margins, share = estimator._margins(X, y)
+    margins, share = estimator._margins(X, y), estimator.score(X, y)
     ax = axes(ax)
     ax.hist(margins, bins=bins, color=COLOURS[0])
     ax.axvline(0, color=COLOURS[1], linestyle="--", label=f"{100 * share:.1f} % in order")

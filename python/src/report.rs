@@ -39,10 +39,16 @@ impl CheckArgument {
     }
 }
 
-/// Rows with names, which may have gaps, and a target if there is one.
-fn dataset(x: &RowsArgument<'_>, names: Vec<String>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
+/// What was asked, and of what: rows with names, which may have gaps, and a target if there is one.
+fn about(
+    asked: &str,
+    x: &RowsArgument<'_>,
+    names: Vec<String>,
+    y: Option<TargetArgument<'_>>,
+) -> PyResult<(Asked, Dataset)> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
-    Dataset::with_gaps(names, x.to_rows()?, target).map_err(to_python)
+    let data = Dataset::with_gaps(names, x.to_rows()?, target).map_err(to_python)?;
+    Ok((from_json("page", asked)?, data))
 }
 
 /// The page of a selection among columns.
@@ -60,8 +66,7 @@ pub fn selection_page(
     check: CheckArgument,
     settings: Settings,
 ) -> PyResult<String> {
-    let asked: Asked = from_json("page", asked)?;
-    let data = dataset(&x, names, y)?;
+    let (asked, data) = about(asked, &x, names, y)?;
     let method = asked.method.clone();
     let checked = check.read(&method)?;
     let selection = Selection {
@@ -86,8 +91,7 @@ pub fn space_page(
     check: CheckArgument,
     settings: Settings,
 ) -> PyResult<String> {
-    let asked: Asked = from_json("page", asked)?;
-    let data = dataset(&x, names, y)?;
+    let (asked, data) = about(asked, &x, names, y)?;
     need_training_rows(space.space()?.map(), &data)?;
     let checked = check.read(&asked.method)?;
     let model = space.0.clone();
@@ -113,8 +117,7 @@ pub fn basis_page(
     method: Option<&str>,
     settings: Settings,
 ) -> PyResult<String> {
-    let asked: Asked = from_json("page", asked)?;
-    let data = dataset(&x, names, y)?;
+    let (asked, data) = about(asked, &x, names, y)?;
     need_training_rows(&map.0, &data)?;
     let threshold = match method.map(|method| from_json("basis", method)).transpose()? {
         Some(BasisMethod::Kobl(kobl)) => kobl.threshold_curve(map.0.summary()),
@@ -149,9 +152,8 @@ pub fn design_page(
     design: &str,
     settings: Settings,
 ) -> PyResult<String> {
-    let asked: Asked = from_json("page", asked)?;
+    let (asked, data) = about(asked, &x, names, y)?;
     let design: Design = from_json("page", design)?;
-    let data = dataset(&x, names, y)?;
     run(py, settings, move |ctx| kernsift_report::design_page(&asked, &data, &design, ctx))
 }
 

@@ -125,10 +125,14 @@ fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
     })
 }
 
+/// The near and the far pair of each triple.
+fn pairs_of(triplets: &[Triplet]) -> Vec<[usize; 2]> {
+    triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect()
+}
+
 /// How much more like its near row than its far row the row of each triple is.
 fn margins_of(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<Vec<f64>> {
-    let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
-    let values = pair_values(&learned.kernel, data.x(), &pairs)?;
+    let values = pair_values(&learned.kernel, data.x(), &pairs_of(triplets))?;
     Ok(values.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect())
 }
 
@@ -186,8 +190,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
 
 /// The share of triples that a kernel has in order, and those that it has not.
 fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<(f64, Vec<usize>)> {
-    let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
-    let ranks = pair_ranks(&learned.kernel, data.x(), &pairs)?;
+    let ranks = pair_ranks(&learned.kernel, data.x(), &pairs_of(triplets))?;
     // Not a number is not in order either.
     let in_order = |at: usize| ranks[2 * at] > ranks[2 * at + 1];
     let broken = (0..triplets.len()).filter(|&at| !in_order(at)).collect();
