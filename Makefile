@@ -6,13 +6,14 @@
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
 BIN := $(VENV)/bin
+BENCH := $(CURDIR)/.venv-bench
 TOOLS := $(VENV)/.installed
 DOCS_TOOLS := $(VENV)/.installed-docs
 SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-rust test-python browser lint bench bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python browser lint bench scaling bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -23,7 +24,14 @@ demo:
 	$(KERNSIFT) design builtin:iris
 	$(KERNSIFT) compare builtin:wine -k 1..6
 
-test: test-rust test-python
+# What the tests need comes over the network while they are compiled.
+test:
+	@$(MAKE) --no-print-directory --jobs 2 test-build $(TOOLS) browser
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-python
+
+test-build:
+	cargo test --no-run --lib --bins --tests
 
 # Examples are built by lint; two of them are run as tests as well.
 test-rust:
@@ -32,7 +40,7 @@ test-rust:
 
 test-python: $(TOOLS) browser
 	$(MATURIN)
-	cd python && $(BIN)/python -m pytest -q
+	cd python && $(BIN)/python -m pytest -q --numprocesses 2 --dist loadfile
 
 # Pages are tested in a real browser: one that is there, or Debian's where it may be installed. Without one the tests say so.
 browser:
@@ -58,10 +66,23 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check python benchmarks docs
 	cd python && $(BIN)/python -m mypy
 
-# Ratios against other programs, in one run; records are kept in benchmarks/records.
-bench: $(TOOLS)
-	$(MATURIN) --release
-	$(BIN)/python benchmarks/run.py
+# Ratios against other programs, in one run and an environment of their own; records are kept in benchmarks/records.
+# DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it made tables of their shapes stand in.
+bench: bench-tools
+	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) $(BENCH)/bin/python benchmarks/run.py
+
+# Time and memory against rows, columns and components, ours and others'.
+scaling: bench-tools
+	$(BENCH)/bin/python benchmarks/scaling.py
+
+.PHONY: bench-tools
+bench-tools: $(BENCH)/.installed
+	VIRTUAL_ENV=$(BENCH) $(BENCH)/bin/maturin develop --release --quiet --manifest-path python/Cargo.toml
+
+$(BENCH)/.installed: benchmarks/requirements.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
+	touch $@
 
 # The papers' tables and figures. DATA_DIR is a folder of the sets that are not built in; RECORDS may name an earlier run,
 # which then goes on, or only has its page written again.
@@ -100,4 +121,4 @@ wheel: $(TOOLS)
 
 clean:
 	cargo clean
-	rm -rf $(VENV) dist
+	rm -rf $(VENV) $(BENCH) dist

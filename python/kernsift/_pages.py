@@ -120,6 +120,7 @@ class PageParts:
                 "settings": {key: _plain(value) for key, value in estimator.get_params().items()},
                 "seed": self.seed if isinstance(estimator.random_state, Integral) else None,
                 "seconds": getattr(estimator, "_fit_seconds", None),
+                "peak_bytes": getattr(estimator, "_fit_peak", None),
                 "again": f"{estimator!r}.fit({arguments}).to_html({arguments}{options})",
             }
         )

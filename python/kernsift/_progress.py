@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kernsift import _native
 from kernsift._kept import counted
 
 #: Seconds until the first word, and between the next ones.
@@ -17,14 +18,20 @@ FIRST, AGAIN = 1.0, 5.0
 
 @contextmanager
 def told(estimator: Any, X: Any) -> Iterator[None]:
-    """Takes the time of a fit, and says it on stderr if asked to.
+    """Takes the time and memory of a fit, and says it on stderr if asked to.
 
     It is said after the fit and, as not all work has steps to show, during it.
     """
     start = time.monotonic()
+    _native.take_peak()
+
+    def over_and_done() -> None:
+        estimator._fit_seconds = time.monotonic() - start
+        estimator._fit_peak = _native.take_peak()
+
     if estimator.verbose <= 0:
         yield
-        estimator._fit_seconds = time.monotonic() - start
+        over_and_done()
         return
     what = f"{type(estimator).__name__}: {counted(X.shape[0], 'row')}, {counted(X.shape[1], 'column')}"
     over = threading.Event()
@@ -42,7 +49,7 @@ def told(estimator: Any, X: Any) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
-    estimator._fit_seconds = time.monotonic() - start
+    over_and_done()
     _say(f"{what}, fitted in {estimator._fit_seconds:.2g} s")
 
 

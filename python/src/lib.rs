@@ -62,6 +62,8 @@ mod _native {
     #[pymodule_export]
     use super::report::{alignment, basis_page, counts_around, design_page, selection_page, space_page};
     #[pymodule_export]
+    use super::run::take_peak;
+    #[pymodule_export]
     use super::select::select;
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};

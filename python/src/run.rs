@@ -6,16 +6,19 @@
 //! notebooks and test runners see it.
 //!
 //! Pools are kept by process and size. A forked child gets copies of its parent's pools without their
-//! threads; work handed to one would wait for ever, so the child makes its own.
+//! threads; work handed to one would wait for ever, so the child makes its own. A pool counts the memory
+//! of its threads, which is that of one work as long as no other shares the pool.
 
 use crate::error::to_python;
+use kernsift::memory::Meter;
 use kernsift::{Context, Observer};
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,7 +55,11 @@ pub fn run<T: Send + 'static>(
     let pool = pool(settings.threads)?;
     let watch = Arc::new(Watch::default());
     let answer = py.detach(|| wait_for(&pool, &watch, settings, work));
-    let result = answer?;
+    let (result, peak) = answer?;
+    MEASURED.set(Some(match MEASURED.get() {
+        None => peak,
+        Some(earlier) => earlier.zip(peak).map(|(a, b)| a.max(b)),
+    }));
     tell_notes(py, &watch, settings)?;
     for warning in lock(&watch.warnings).drain(..) {
         // Text of the core has no zero bytes; a column's name could, and is cut there.
@@ -62,19 +69,35 @@ pub fn run<T: Send + 'static>(
     result.map_err(to_python)
 }
 
+thread_local! {
+    /// The most memory of what this thread has run since it last asked; the inner none is for a shared pool.
+    static MEASURED: Cell<Option<Option<u64>>> = const { Cell::new(None) };
+}
+
+/// The most bytes that work of this thread held since the last call; none where nothing ran, or where several
+/// threads had their work done at once, so that nobody can tell whose memory it was.
+#[pyfunction]
+pub fn take_peak() -> Option<u64> {
+    MEASURED.take().flatten()
+}
+
 /// Starts the work and waits. The outer error is an exception that a signal handler raised.
 fn wait_for<T: Send + 'static>(
-    pool: &ThreadPool,
+    pool: &Arc<Pool>,
     watch: &Arc<Watch>,
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
-) -> PyResult<kernsift::Result<T>> {
+) -> PyResult<(kernsift::Result<T>, Option<u64>)> {
     let (done, finished) = channel();
-    let watched = watch.clone();
-    pool.spawn(move || {
+    let (watched, own) = (watch.clone(), pool.clone());
+    pool.threads.spawn(move || {
         let ctx = Context { seed: settings.seed, observer: &*watched, ..Context::default() };
+        let stay = Stay::begin(&own);
+        let result = work(&ctx);
+        let peak = stay.peak();
+        drop(stay);
         // Nobody listens any more after Ctrl-C.
-        let _ = done.send(work(&ctx));
+        let _ = done.send((result, peak));
     });
     let mut told = Instant::now();
     loop {
@@ -158,12 +181,51 @@ fn write_stderr(py: Python<'_>, text: &str) -> PyResult<()> {
     Ok(())
 }
 
+/// Threads, and the meter of their memory.
+struct Pool {
+    threads: ThreadPool,
+    meter: Arc<Meter>,
+    /// Works that were ever begun, and those under way.
+    begun: AtomicUsize,
+    under_way: AtomicUsize,
+}
+
+/// One work's time in a pool.
+struct Stay<'a> {
+    pool: &'a Pool,
+    number: usize,
+    came_alone: bool,
+}
+
+impl<'a> Stay<'a> {
+    fn begin(pool: &'a Pool) -> Self {
+        let number = pool.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        let came_alone = pool.under_way.fetch_add(1, Ordering::SeqCst) == 0;
+        if came_alone {
+            pool.meter.reset();
+        }
+        Self { pool, number, came_alone }
+    }
+
+    /// The most memory held since the beginning, if the pool was this work's alone.
+    fn peak(&self) -> Option<u64> {
+        let alone = self.came_alone && self.pool.begun.load(Ordering::SeqCst) == self.number;
+        alone.then(|| self.pool.meter.peak()).flatten()
+    }
+}
+
+impl Drop for Stay<'_> {
+    fn drop(&mut self) {
+        self.pool.under_way.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// Pools by process and number of threads.
-type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+type Pools = HashMap<(u32, usize), Arc<Pool>>;
 
 /// Called with the interpreter's lock held, which `fork` needs as well: no child can be born while
 /// the map is locked, and find it locked for ever.
-fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
+fn pool(threads: i64) -> PyResult<Arc<Pool>> {
     static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match usize::try_from(threads) {
@@ -177,12 +239,16 @@ fn pool(threads: i64) -> PyResult<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
-    let pool = ThreadPoolBuilder::new()
+    let meter = Arc::new(Meter::new());
+    let counted = meter.clone();
+    let workers = ThreadPoolBuilder::new()
         .num_threads(threads)
+        .start_handler(move |_| counted.attach())
         .thread_name(|i| format!("kernsift-{i}"))
         // The waiting thread reports it; without a handler the whole process would end.
         .panic_handler(|_| {})
         .build()
         .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
+    let pool = Pool { threads: workers, meter, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) };
     Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
 }

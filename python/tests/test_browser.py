@@ -128,6 +128,14 @@ def test_pages_say_how_to_do_it_again():
     assert "Not asked for" in page and "Empty cells" in page and "178 rows, 13 columns" in page
 
 
+def test_pages_say_what_the_fit_took():
+    X = np.random.default_rng(0).normal(size=(2000, 3))
+    page = KOBL(n_components=100, threshold=None).fit(X).to_html(X)
+    size, unit = re.search(r"at most ([0-9.]+) (KiB|MiB) of memory beside the table", page).groups()
+    # The factor alone takes 1.5 MiB; a Gram matrix would take 31.
+    assert 1.5 <= float(size) / (1024 if unit == "KiB" else 1) < 10
+
+
 def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
     X, y = wine()
     assert KOBL().fit(X).to_html(X, path=tmp_path / "a.html") is None

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -97,6 +98,22 @@ def test_other_threads_run_during_a_fit():
         while not fit.done():
             counted += 1
     assert counted > 1000
+
+
+def test_memory_is_told_only_of_a_fit_that_ran_alone():
+    X = np.random.default_rng(0).normal(size=(20000, 5))
+    together = Barrier(2)
+
+    def peak(_):
+        together.wait()
+        return KOBL(n_components=100, threshold=None).fit(X)._fit_peak
+
+    alone = KOBL(n_components=100, threshold=None).fit(X)._fit_peak
+    # Its factor takes 16 MB.
+    assert 16e6 < alone < 40e6
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(peak, range(2)):
+            assert found is None or 16e6 < found < 40e6
 
 
 def test_every_estimator_in_eight_threads_at_once():

@@ -4,6 +4,7 @@
 //! blocks of a fixed size, and a block is always computed by one thread in one order.
 
 mod dense;
+mod growing;
 mod pages;
 mod pivoted;
 mod product;
@@ -13,5 +14,6 @@ pub use dense::{
     Eigen, cholesky, cholesky_solve, invert_lower, lower_solve, numerical_rank, symmetric_eigen,
     transposed_solve,
 };
+pub use growing::GrowingFactor;
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
 pub use product::{add_product, multiply, product_into};

@@ -13,7 +13,7 @@ mod smo;
 mod spectral;
 mod two_metric;
 
-pub use active_set::polish;
+pub use active_set::{Products, polish};
 pub use block_descent::{BlockDescent, LeastSquares, Place, geometric};
 pub use columns::{BlockColumns, KernelColumns};
 pub use coordinate::{

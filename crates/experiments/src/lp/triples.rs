@@ -27,7 +27,7 @@ const SETS: [(&str, Option<[f64; 3]>); 8] = [
 ];
 
 /// Those of a quick run.
-const QUICK: [&str; 3] = ["iris", "wine", "soybean_small"];
+const QUICK: [&str; 2] = ["iris", "soybean_small"];
 
 /// Where all columns count alike and only their products tell, so that one-column kernels must fail.
 const BALANCE: &str = "balance_scale";

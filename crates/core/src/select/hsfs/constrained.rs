@@ -1,7 +1,7 @@
 //! The most HSIC within a ball, along growing radii, and the best set of a wanted size.
 
 use super::problem::{Effort, Problem};
-use super::sets::{Seen, Sets};
+use super::sets::{Levels, Seen, Sets};
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
@@ -20,6 +20,8 @@ const LAST: f64 = 1.5;
 const AT_LEAST: usize = 4;
 /// Rows up to which starts and sets are compared by all; of more, by a sample.
 const ROWS: usize = 1000;
+/// Rows of the sample on which the path is walked, where there are more than twice as many; all rows then decide between the last sets.
+pub(super) const MANY: usize = 10_000;
 /// How well each start is solved before the better ones go on, and how many do.
 const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };
 const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40, rounds: 3 };
@@ -36,6 +38,8 @@ pub(super) struct Path<'a> {
     problem: &'a Problem<'a>,
     /// The problem by which starts and sets are compared, if it is another.
     sample: Option<Problem<'static>>,
+    /// The problem by which solutions are found, if all rows are too many for that.
+    middle: Option<Problem<'static>>,
     effort: Effort,
     pub points: Vec<PathPoint>,
     pub best: Vec<Minimum>,
@@ -89,13 +93,23 @@ impl<'a> Path<'a> {
         let scales = [0.3, 1.0, 3.0, 10.0];
         starts.extend((0..MORE_DRAWS).map(|at| problem.drawn(&mut rng, scales[at % scales.len()])));
         path.solve_from(starts, radius, MORE_GO_ON, TO_THE_END, ctx)?;
+        if path.middle.is_some()
+            && let Some(found) = path.best.pop()
+        {
+            let whole = problem.solve(found.w, radius, effort, ctx)?;
+            path.points.pop();
+            path.points.push(point(problem, radius, &whole));
+            path.best.push(Minimum { iterations: whole.iterations + found.iterations, ..whole });
+        }
         Ok(path)
     }
 
     fn begin(problem: &'a Problem<'a>, wanted: usize, effort: Effort, ctx: &Context) -> Result<Self> {
         let starts = Starts::find(problem, wanted, ctx)?;
         let sample = problem.sampled(ROWS, ctx);
-        Ok(Self { problem, sample, effort, points: vec![], best: vec![], seen: vec![], starts })
+        let too_many = problem.has_waves() && problem.n() > 2 * MANY;
+        let middle = if too_many { problem.sampled(MANY, ctx) } else { None };
+        Ok(Self { problem, sample, middle, effort, points: vec![], best: vec![], seen: vec![], starts })
     }
 
     /// Solves at growing radii up to the last.
@@ -152,15 +166,16 @@ impl<'a> Path<'a> {
         }
         looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
         looks.truncate(to_the_end);
+        let fine = self.middle.as_ref().unwrap_or(self.problem);
         let mut polished = vec![];
         for look in looks {
-            let found = self.problem.solve(look.w, radius, self.effort, ctx)?;
+            let found = fine.solve(look.w, radius, self.effort, ctx)?;
             polished.push(Minimum { iterations: found.iterations + look.iterations, ..found });
         }
         polished.sort_by(|a, b| a.objective.total_cmp(&b.objective));
         let best = polished.swap_remove(0);
-        self.points.push(point(self.problem, radius, &best));
-        self.seen.push(Seen::of(self.problem, &best.w));
+        self.points.push(point(fine, radius, &best));
+        self.seen.push(Seen::of(fine, &best.w));
         self.best.push(best);
         Ok(())
     }
@@ -184,7 +199,9 @@ impl<'a> Path<'a> {
             });
             sets.nominate(&order[..wanted], self.problem, radius);
         }
-        sets.best(self.problem, self.sample.as_ref(), radius, self.effort, ctx)
+        let levels =
+            Levels { whole: self.problem, middle: self.middle.as_ref(), sample: self.sample.as_ref() };
+        sets.best(&levels, radius, self.effort, ctx)
     }
 
     /// How near columns outside a set are to it: by their largest weights along the path, as shares of the longest row there, then

@@ -25,7 +25,8 @@
 //! prediction.
 //!
 //! Cost: some hundred to thousand values with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 rows $O(n m (q + c) + n d q)$
-//! with $m$ random Fourier features or landmarks. Beyond 2048 columns a problem is solved over those that matter, and checked
+//! with $m$ random Fourier features or landmarks. Beyond 20,000 rows with Fourier features the path is walked on 10,000 of them, and
+//! all rows decide between the best sets and settle the weights. Beyond 2048 columns a problem is solved over those that matter, and checked
 //! against all.
 //!
 //! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
@@ -296,7 +297,11 @@ impl Hsfs {
         let most = OWN_MOST.min(prepared.columns.len());
         let mut rows: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "HSFS rows kept apart").shuffle(&mut rows);
-        let (apart, own) = rows.split_at(n / 3);
+        // A number of columns takes no more rows than these to find.
+        if n > 6 * constrained::MANY {
+            rows.truncate(3 * constrained::MANY);
+        }
+        let (apart, own) = rows.split_at(rows.len() / 3);
         let (apart, own) = (prepared.data.take_rows(apart), prepared.data.take_rows(own));
         // A class may have no row on one side.
         // All rows decide what kind of weights there are.

@@ -51,6 +51,8 @@ pub(super) struct Problem<'a> {
     y: Arc<Array2<f64>>,
     /// None where there is a weight per column instead of directions.
     inner: Option<Arc<dyn OfProjection>>,
+    /// How many random Fourier features `inner` has, and the seed that they were drawn by; none if it is another.
+    waves: Option<(usize, u64)>,
     /// Columns of the weights.
     pub directions: usize,
     /// The weight of one column at the kernel's width, by the norm that is held back.
@@ -83,6 +85,8 @@ impl<'a> Problem<'a> {
         let diagonal = method.is_diagonal(n, d);
         let directions = if diagonal { 1 } else { method.directions.unwrap_or(d.min(DIRECTIONS)) };
         let inner = if diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
+        let by_waves = !diagonal && method.approximation_of(n) == Approximation::Fourier;
+        let waves = by_waves.then_some((method.features, ctx.seed));
         // A row of q equal numbers is as long as the root of q of them.
         let unit = if diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
         let thin = (directions + factor.ncols() + 2) as f64 * n as f64;
@@ -91,7 +95,7 @@ impl<'a> Problem<'a> {
             8.0 * (6.0 * (d * directions) as f64 + 4.0 * thin + (n * LET_IN) as f64),
             "use fewer directions",
         )?;
-        Ok(Self { x, y: Arc::new(factor), inner, directions, unit })
+        Ok(Self { x, y: Arc::new(factor), inner, waves, directions, unit })
     }
 
     pub fn d(&self) -> usize {
@@ -125,13 +129,13 @@ impl<'a> Problem<'a> {
             x: Cow::Owned(x),
             y: self.y.clone(),
             inner: self.inner.clone(),
+            waves: self.waves,
             directions: self.directions,
             unit: self.unit,
         }
     }
 
-    /// The same problem over some of the rows, all pairs of which are taken; nothing if they are all there are, or do not
-    /// have a target worth the name.
+    /// The same problem over some of the rows; nothing if they are all there are, or do not have a target worth the name.
     pub fn sampled(&self, most: usize, ctx: &Context) -> Option<Problem<'static>> {
         if self.n() <= most {
             return None;
@@ -139,7 +143,13 @@ impl<'a> Problem<'a> {
         self.over(&Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most))
     }
 
-    /// The same problem over these rows, all pairs of which are taken; nothing if they all have one target.
+    /// Whether HSIC is a mean of waves, which can be taken over any rows.
+    pub fn has_waves(&self) -> bool {
+        self.waves.is_some()
+    }
+
+    /// The same problem over these rows; nothing if they all have one target. All pairs of a few thousand are taken, of more the
+    /// same waves as before.
     pub fn over(&self, rows: &[usize]) -> Option<Problem<'static>> {
         let mut y = self.y.select(Axis(0), rows);
         centre(&mut y);
@@ -148,11 +158,18 @@ impl<'a> Problem<'a> {
             return None;
         }
         let y = unit_factor(&y);
-        let inner = self.inner.as_ref().map(|_| Arc::new(Exact::new(y.clone())) as Arc<dyn OfProjection>);
+        let waves = self.waves.filter(|_| rows.len() > EXACT_ROWS);
+        let inner = self.inner.as_ref().map(|_| match waves {
+            Some((features, seed)) => {
+                Arc::new(Fourier::new(y.clone(), self.directions, features, seed)) as Arc<dyn OfProjection>
+            }
+            None => Arc::new(Exact::new(y.clone())),
+        });
         Some(Problem {
             x: Cow::Owned(self.x.take_rows(rows)),
             y: Arc::new(y),
             inner,
+            waves,
             directions: self.directions,
             unit: self.unit,
         })
@@ -420,6 +437,15 @@ impl Criterion for Tilted<'_> {
 }
 
 impl Hsfs {
+    /// The approximation for so many rows.
+    fn approximation_of(&self, n: usize) -> Approximation {
+        match self.approximation {
+            Approximation::Auto if n <= EXACT_ROWS => Approximation::Exact,
+            Approximation::Auto => Approximation::Fourier,
+            other => other,
+        }
+    }
+
     /// How HSIC is computed for these rows.
     fn inner(
         &self,
@@ -429,12 +455,7 @@ impl Hsfs {
         ctx: &Context,
     ) -> Result<Arc<dyn OfProjection>> {
         let n = x.n();
-        let approximation = match self.approximation {
-            Approximation::Auto if n <= EXACT_ROWS => Approximation::Exact,
-            Approximation::Auto => Approximation::Fourier,
-            other => other,
-        };
-        Ok(match approximation {
+        Ok(match self.approximation_of(n) {
             Approximation::Auto | Approximation::Exact => Arc::new(Exact::new(factor.clone())),
             Approximation::Fourier => {
                 ctx.note(format!("{NAME}: HSIC of {n} rows by {} random Fourier features", self.features));

@@ -22,6 +22,13 @@ const LOOKS: [(Effort, usize, usize); 3] = [
 /// Sets that are solved over all rows, where they were compared by a sample.
 const LAST: usize = 2;
 
+/// The problem over all rows, and over fewer where sets can be compared by those.
+pub(super) struct Levels<'a> {
+    pub whole: &'a Problem<'a>,
+    pub middle: Option<&'a Problem<'a>>,
+    pub sample: Option<&'a Problem<'a>>,
+}
+
 /// The rows of a solution that are not zero.
 pub(super) struct Seen {
     /// Their columns, longest row first.
@@ -67,28 +74,26 @@ impl Sets {
     /// The best set, and its weights over all rows; sets are compared by a sample of rows if there is one.
     pub fn best(
         self,
-        problem: &Problem,
-        sample: Option<&Problem>,
+        levels: &Levels,
         radius: f64,
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        if problem.is_diagonal() {
-            self.best_under_equal_weights(problem, sample, radius, effort, ctx)
+        if levels.whole.is_diagonal() {
+            self.best_under_equal_weights(levels, radius, effort, ctx)
         } else {
-            self.best_under_own_weights(problem, sample, radius, effort, ctx)
+            self.best_under_own_weights(levels, radius, effort, ctx)
         }
     }
 
     fn best_under_equal_weights(
         self,
-        problem: &Problem,
-        sample: Option<&Problem>,
+        levels: &Levels,
         radius: f64,
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        let rough = sample.unwrap_or(problem);
+        let rough = levels.sample.unwrap_or(levels.whole);
         let mut best: Option<(Vec<usize>, f64)> = None;
         for set in self.0.into_keys() {
             ctx.check()?;
@@ -98,7 +103,7 @@ impl Sets {
             }
         }
         let (set, _) = best.expect("a set was nominated");
-        let part = problem.among(&set);
+        let part = levels.whole.among(&set);
         let all: Vec<usize> = (0..set.len()).collect();
         let polished = part.solve(part.spread_over(&all, radius), radius, effort, ctx)?;
         Ok((set, polished))
@@ -106,13 +111,12 @@ impl Sets {
 
     fn best_under_own_weights(
         self,
-        problem: &Problem,
-        sample: Option<&Problem>,
+        levels: &Levels,
         radius: f64,
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        let rough = sample.unwrap_or(problem);
+        let rough = levels.sample.unwrap_or(levels.whole);
         // Columns are copied for each set anew: all sets at once may be many times the data.
         let mut left: Vec<(Vec<usize>, Minimum)> = vec![];
         let (first, _, _) = LOOKS[0];
@@ -129,10 +133,14 @@ impl Sets {
         }
         left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
         // All rows decide between those that are best on a sample.
-        left.truncate(if sample.is_some() { LAST } else { 1 });
+        left.truncate(if levels.sample.is_some() { LAST } else { 1 });
         let mut last = vec![];
         for (set, found) in left {
-            let polished = problem.among(&set).solve(found.w, radius, effort, ctx)?;
+            let near = match levels.middle {
+                Some(middle) => middle.among(&set).solve(found.w, radius, effort, ctx)?,
+                None => found,
+            };
+            let polished = levels.whole.among(&set).solve(near.w, radius, effort, ctx)?;
             last.push((set, polished));
         }
         last.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));

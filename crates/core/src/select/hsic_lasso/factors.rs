@@ -5,6 +5,7 @@
 //! \rVert_F^2$. A column of which one value takes up most rows, such as the zeros of sparse data, keeps rows of
 //! its factor for the others only: subtracting that value's row from all rows leaves the centred matrix as it is.
 
+use super::dense::{Dense, MOST_ROWS};
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::dependence::{Levels, TargetKernel, column_factor, target_factor};
@@ -16,7 +17,7 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 /// The share of a kernel matrix's trace that its factor may leave out.
 const TOLERANCE: f64 = 1e-8;
 /// A centred matrix this small, where the kernel is of order one, is the rounding of nothing.
-const NOTHING: f64 = 1e-12;
+pub(super) const NOTHING: f64 = 1e-12;
 
 /// A centred kernel matrix of length one, or nothing at all.
 pub(super) struct Thin {
@@ -103,6 +104,15 @@ impl Thin {
         out.iter().map(|v| v * v).sum()
     }
 
+    /// The matrix itself, of a factor that has all rows.
+    pub fn matrix(&self) -> Vec<f64> {
+        debug_assert!(self.rows.is_none());
+        let n = self.factor.nrows();
+        let mut out = Array2::zeros((n, n));
+        product_into(self.factor.view(), self.factor.t(), out.view_mut());
+        out.into_raw_vec_and_offset().0
+    }
+
     /// Bytes it takes.
     fn bytes(&self) -> usize {
         8 * (self.factor.len() + self.sums.len()) + 4 * self.rows.as_ref().map_or(0, Vec::len)
@@ -156,21 +166,43 @@ impl Iterator for Common<'_> {
 }
 
 /// A kernel matrix per block of rows.
-pub(super) struct Stack(pub Vec<Thin>);
+pub(super) enum Stack {
+    /// As thin factors.
+    Thin(Vec<Thin>),
+    /// As they are.
+    Dense(Dense),
+}
 
 impl Stack {
-    /// The mean over the blocks.
+    /// The mean of products over the blocks. Both are of the same kind, which the size of the blocks decides.
     pub fn product(&self, other: &Self) -> f64 {
-        self.mean(other, Thin::product)
+        match (self, other) {
+            (Self::Thin(a), Self::Thin(b)) => {
+                a.iter().zip(b).map(|(a, b)| a.product(b)).sum::<f64>() / a.len() as f64
+            }
+            (Self::Dense(a), Self::Dense(b)) => a.product(b),
+            _ => unreachable!("stacks over the same blocks"),
+        }
     }
 
-    /// The mean over blocks of anything.
-    pub fn mean(&self, other: &Self, of: impl Fn(&Thin, &Thin) -> f64) -> f64 {
-        self.0.iter().zip(&other.0).map(|(a, b)| of(a, b)).sum::<f64>() / self.0.len() as f64
+    /// The mean of the products of traces over the blocks.
+    pub fn product_of_traces(&self, other: &Self) -> f64 {
+        let (mine, others) = (self.traces(), other.traces());
+        mine.iter().zip(&others).map(|(a, b)| a * b).sum::<f64>() / mine.len() as f64
+    }
+
+    fn traces(&self) -> Vec<f64> {
+        match self {
+            Self::Thin(all) => all.iter().map(|thin| thin.trace).collect(),
+            Self::Dense(all) => all.traces().collect(),
+        }
     }
 
     pub fn bytes(&self) -> usize {
-        self.0.iter().map(Thin::bytes).sum()
+        match self {
+            Self::Thin(all) => all.iter().map(Thin::bytes).sum(),
+            Self::Dense(all) => all.bytes(),
+        }
     }
 }
 
@@ -181,21 +213,29 @@ impl Blocks {
     /// The cells of a column, in units of its spread, as kernel matrices.
     pub fn column(&self, cells: &[f64], spread: f64) -> Stack {
         let scaled: Vec<f64> = cells.iter().map(|v| v / spread).collect();
-        self.each(&scaled, Thin::of_column)
+        if self.are_small() {
+            return Stack::Dense(Dense::of_column(&scaled, &self.0));
+        }
+        Stack::Thin(self.each(&scaled, Thin::of_column))
     }
 
-    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> Thin) -> Stack {
+    fn are_small(&self) -> bool {
+        self.0.iter().all(|rows| rows.len() <= MOST_ROWS)
+    }
+
+    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> Thin) -> Vec<Thin> {
         let mut part = vec![];
-        Stack(
-            self.0
-                .iter()
-                .map(|rows| {
-                    part.clear();
-                    part.extend(rows.iter().map(|&i| cells[i]));
-                    make(&part)
-                })
-                .collect(),
-        )
+        let of_block = |rows: &Vec<usize>| {
+            part.clear();
+            part.extend(rows.iter().map(|&i| cells[i]));
+            make(&part)
+        };
+        self.0.iter().map(of_block).collect()
+    }
+
+    /// Thin factors in the form that columns have.
+    fn stack(&self, factors: Vec<Thin>) -> Stack {
+        if self.are_small() { Stack::Dense(Dense::of_thin(&factors, &self.0)) } else { Stack::Thin(factors) }
     }
 
     /// The target's kernel matrices. Numbers have the kernel of columns, unless another is asked for.
@@ -229,9 +269,9 @@ impl Blocks {
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
                 let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
-                Ok(self.each(values, |part| centred(column_factor(part, gamma, TOLERANCE))))
+                Ok(self.stack(self.each(values, |part| centred(column_factor(part, gamma, TOLERANCE)))))
             }
-            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(Stack(vec![centred(whole)])),
+            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centred(whole)])),
             _ => {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
                     Ok(factor) => Ok(centred(factor)),
@@ -241,7 +281,7 @@ impl Blocks {
                     }
                     Err(error) => Err(error),
                 };
-                Ok(Stack(self.0.iter().map(of).collect::<Result<_>>()?))
+                Ok(self.stack(self.0.iter().map(of).collect::<Result<_>>()?))
             }
         }
     }

@@ -40,6 +40,7 @@
 //! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise
 //! kernelized lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
 
+mod dense;
 mod factors;
 
 use super::columns::each_column;
@@ -148,7 +149,7 @@ impl<'a> Problem<'a> {
                 return (0.0, 0.0);
             }
             let column = blocks.column(cells, spread[j]);
-            let by_chance = column.mean(&target, |k, l| k.trace * l.trace / (size - 1.0));
+            let by_chance = column.product_of_traces(&target) / (size - 1.0);
             (column.product(&target), by_chance)
         })?;
         let (b, by_chance): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();

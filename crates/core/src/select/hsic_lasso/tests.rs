@@ -91,7 +91,8 @@ fn products_are_those_of_full_matrices() {
     let targets = [Target::Classes(crate::data::Classes::from_codes(codes)), Target::Continuous(numbers)];
     for target in targets {
         let data = Dataset::with_target(x.clone(), target).unwrap();
-        for block_size in [None, Some(12)] {
+        // Whole matrices in small blocks, factors in large ones.
+        for block_size in [None, Some(12), Some(49)] {
             let method = HsicLasso { block_size, ..HsicLasso::default() };
             let ctx = Context::default();
             let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();

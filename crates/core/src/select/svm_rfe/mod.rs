@@ -15,13 +15,19 @@
 //!
 //! Steps: squared distances or products of all rows are kept, and what a column adds to them is taken away when it
 //! leaves; each machine starts from the coefficients of the one before, and its last steps are taken at once by
-//! solving the equations of the coefficients between their bounds ([`crate::optim::polish`]).
+//! solving the equations of the coefficients between their bounds ([`crate::optim::polish`]). A linear machine needs
+//! no products once there are fewer columns than rows, see [`linear`].
 //!
 //! Cost: for every round $O(n^2)$ per column that leaves, plus the training of a machine from a good start, plus
-//! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows. Memory: two matrices of $n^2$ numbers.
+//! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows; linear with fewer columns than rows $O(n d + d^2)$ for each of
+//! the few coefficients that a column's leaving moves to or from a bound, and $O(d^3)$. Memory: two matrices of $n^2$ numbers.
 //!
 //! Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
 //! machines*, 2002.
+
+mod linear;
+#[cfg(test)]
+mod tests;
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::classify::{ClassWeight, PairTask, need_finite, vote};
@@ -29,9 +35,10 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use crate::optim::{BlockColumns, PairProblem, Smo, SmoSolution, polish};
+use crate::optim::{BlockColumns, KernelColumns, PairProblem, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
+use linear::LinearRows;
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::de::value::MapAccessDeserializer;
@@ -51,9 +58,9 @@ const POLISHING: usize = 500;
 const CREEP: usize = 100;
 /// How often they take turns before pairs go on alone.
 const TURNS: usize = 3;
-/// A column is not taken from products or distances by subtraction if its largest square is so many times that of
 /// Sums are made anew when they are over this many times fewer columns than when they were made.
 const WORN: usize = 32;
+/// A column is not taken from products or distances by subtraction if its largest square is so many times that of
 /// the columns that stay: its rounding would stay behind.
 const DWARFS: f64 = 1e4;
 
@@ -162,6 +169,40 @@ impl SvmRfe {
         Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
     }
 
+    /// The machine of one pair of classes.
+    fn machine<K: KernelColumns + Products>(
+        &self,
+        task: &PairTask,
+        columns: &mut K,
+        start: Option<&[f64]>,
+        ctx: &Context,
+    ) -> Result<SmoSolution> {
+        let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
+        let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
+        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
+        let few = CREEP * task.rows.len();
+        let few = if self.max_iter == 0 { few } else { few.min(self.max_iter) };
+        // The machine of the round before is near already.
+        let mut near = match start {
+            Some(start) => (start.to_vec(), left_of_labels(task, columns, start)),
+            None => {
+                let found = smo(ROUGH, few).solve(&problem, columns, ctx)?;
+                (found.coefficients, found.left)
+            }
+        };
+        for turn in 1.. {
+            let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, POLISHING, ctx)?;
+            let problem = PairProblem { start: Some(&better), ..problem };
+            let steps = if turn < TURNS { few } else { self.max_iter };
+            let found = smo(TOLERANCE, steps).solve(&problem, columns, ctx)?;
+            if found.converged || turn == TURNS {
+                return Ok(found);
+            }
+            near = (found.coefficients, found.left);
+        }
+        unreachable!("the last turn returns")
+    }
+
     fn per_round(&self, d: usize) -> usize {
         match self.step {
             Step::Count(n) => n,
@@ -205,6 +246,8 @@ struct Elimination<'a> {
     pairs: Array2<f64>,
     /// Columns that were left when `pairs` was last computed anew.
     fresh: usize,
+    /// The rows of every task, once linear machines do without `pairs`.
+    linear: Option<Vec<LinearRows>>,
     tasks: Vec<PairTask>,
     solutions: Vec<SmoSolution>,
     /// Columns that left, first ones first, and the round each left in.
@@ -239,13 +282,20 @@ impl<'a> Elimination<'a> {
             left: (0..data.d()).collect(),
             pairs: Array2::zeros((0, 0)),
             fresh: 0,
+            linear: None,
             tasks: PairTask::all(classes, &rows, &method.class_weight)?,
             solutions: vec![],
             gone: vec![],
             curve: vec![],
             converged: true,
         };
-        run.rebuild()?;
+        run.choose_form();
+        if run.linear.is_none() {
+            run.rebuild()?;
+        } else {
+            let squares = |i: usize| run.columns.iter().map(|c| c[i] * c[i]).sum::<f64>();
+            need_finite(NAME, (0..data.n()).map(squares))?;
+        }
         Ok(run)
     }
 
@@ -256,11 +306,12 @@ impl<'a> Elimination<'a> {
         loop {
             ctx.step("SVM-RFE", round, total)?;
             round += 1;
-            let k = self.kernel_values();
-            self.train(&k, ctx)?;
-            self.curve.push(self.training_error(&k));
+            self.choose_form();
+            let k = if self.linear.is_some() { None } else { Some(self.kernel_values()) };
+            self.train(k.as_ref(), ctx)?;
+            self.curve.push(self.training_error(k.as_ref()));
             // Products are the kernel; they come back for columns to be taken from.
-            if self.gamma.is_none() {
+            if let (None, Some(k)) = (self.gamma, k) {
                 self.pairs = k;
             }
             if self.left.len() == 1 {
@@ -280,33 +331,33 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    /// Trains a machine per pair of classes, from the coefficients of the last.
-    fn train(&mut self, k: &Array2<f64>, ctx: &Context) -> Result<()> {
-        let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
-        let most = self.method.max_iter;
-        let (c, before) = (self.method.c, &self.solutions);
-        let solve = |(p, task): (usize, &PairTask)| {
-            let bounds: Vec<f64> = task.weights.iter().map(|w| w * c).collect();
-            let start = before.get(p).map(|s| &s.coefficients[..]);
-            let problem = PairProblem { signs: &task.signs, bounds: &bounds, start };
-            let mut columns = BlockColumns::new(k.view(), &task.rows);
-            // The machine of the round before is near already; with any violation let pass the solver only measures it.
-            let near = if start.is_some() { f64::INFINITY } else { ROUGH };
-            let few = CREEP * task.rows.len();
-            let few = if most == 0 { few } else { few.min(most) };
-            let mut found = smo(near, few).solve(&problem, &mut columns, ctx)?;
-            for turn in 1..=TURNS {
-                let better = polish(&problem, &columns, &found, TOLERANCE, POLISHING, ctx)?;
-                let problem = PairProblem { start: Some(&better), ..problem };
-                let steps = if turn < TURNS { few } else { most };
-                found = smo(TOLERANCE, steps).solve(&problem, &mut columns, ctx)?;
-                if found.converged {
-                    break;
-                }
-            }
-            Ok(found)
+    /// Linear machines do without products of all rows as soon as the rows themselves take less memory.
+    fn choose_form(&mut self) {
+        let rows: usize = self.tasks.iter().map(|task| task.rows.len()).sum();
+        let suits = self.gamma.is_none() && rows * self.left.len() <= self.classes.codes.len().pow(2);
+        if self.linear.is_none() && suits {
+            let of_task = |task: &PairTask| LinearRows::new(&self.columns, &self.left, &task.rows);
+            self.linear = Some(self.tasks.iter().map(of_task).collect());
+            self.pairs = Array2::zeros((0, 0));
+        }
+    }
+
+    /// Trains a machine per pair of classes, from the coefficients of the last; on kernel values, or on linear rows.
+    fn train(&mut self, k: Option<&Array2<f64>>, ctx: &Context) -> Result<()> {
+        let (method, before) = (self.method, &self.solutions);
+        let start = |p: usize| before.get(p).map(|s| &s.coefficients[..]);
+        let found: Result<Vec<SmoSolution>> = match (k, &mut self.linear) {
+            (None, Some(linear)) => (linear.par_iter_mut().zip(&self.tasks).enumerate())
+                .map(|(p, (rows, task))| method.machine(task, rows, start(p), ctx))
+                .collect(),
+            (Some(k), _) => (self.tasks.par_iter().enumerate())
+                .map(|(p, task)| {
+                    method.machine(task, &mut BlockColumns::new(k.view(), &task.rows), start(p), ctx)
+                })
+                .collect(),
+            (None, None) => unreachable!("a form was chosen"),
         };
-        self.solutions = self.tasks.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
+        self.solutions = found?;
         self.converged &= self.solutions.iter().all(|s| s.converged);
         Ok(())
     }
@@ -322,6 +373,14 @@ impl<'a> Elimination<'a> {
 
     /// The criterion of every column left.
     fn how_much_each_matters(&self, ctx: &Context) -> Result<Vec<f64>> {
+        if let Some(linear) = &self.linear {
+            let (mut sums, mut w) = (vec![0.0; self.columns.len()], vec![0.0; self.columns.len()]);
+            for (rows, solution) in linear.iter().zip(&self.solutions) {
+                rows.weights_by_column(&solution.coefficients, &mut w);
+                self.left.iter().for_each(|&j| sums[j] += w[j] * w[j]);
+            }
+            return Ok(self.left.iter().map(|&j| sums[j]).collect());
+        }
         let each = |&j: &usize| {
             ctx.check()?;
             let column = &self.columns[j];
@@ -366,7 +425,8 @@ impl<'a> Elimination<'a> {
     }
 
     /// The share of training rows that the machines of this round get wrong.
-    fn training_error(&self, k: &Array2<f64>) -> f64 {
+    /// Without kernel values they are linear.
+    fn training_error(&self, k: Option<&Array2<f64>>) -> f64 {
         let n = self.classes.codes.len();
         if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
             // Two classes: the solver knows what is left of every label.
@@ -381,26 +441,32 @@ impl<'a> Elimination<'a> {
             let counts = self.classes.counts();
             (0..counts.len()).filter(|&c| counts[c] > 0).collect()
         };
-        let spread: Vec<Vec<f64>> = self
-            .tasks
-            .iter()
-            .zip(&self.solutions)
-            .map(|(task, solution)| {
-                let mut all = vec![0.0; n];
-                task.rows.iter().zip(&solution.coefficients).for_each(|(&i, &b)| all[i] = b);
-                all
-            })
-            .collect();
-        let wrong = |&i: &usize| {
-            let row = k.row(i).to_slice().expect("laid out by rows");
-            let values = spread.iter().zip(&self.solutions).map(|(all, s)| dot(row, all) + s.bias);
-            vote(&present, values) != self.classes.codes[i]
+        let of_pair = |(task, solution): (&PairTask, &SmoSolution)| -> Vec<f64> {
+            let mut all = vec![0.0; n];
+            task.rows.iter().zip(&solution.coefficients).for_each(|(&i, &b)| all[i] = b);
+            let mut values = vec![solution.bias; n];
+            match k {
+                Some(k) => values.iter_mut().zip(k.rows()).for_each(|(v, row)| {
+                    *v += dot(row.to_slice().expect("laid out by rows"), &all);
+                }),
+                None => self.left.iter().for_each(|&j| {
+                    let column = &self.columns[j];
+                    add_scaled(&mut values, dot(column, &all), column);
+                }),
+            }
+            values
         };
-        (0..n).into_par_iter().filter(wrong).count() as f64 / n as f64
+        let values: Vec<Vec<f64>> = self.tasks.par_iter().zip(&self.solutions).map(of_pair).collect();
+        let wrong = |&i: &usize| vote(&present, values.iter().map(|v| v[i])) != self.classes.codes[i];
+        (0..n).filter(wrong).count() as f64 / n as f64
     }
 
     /// Takes what these columns add to products or distances away.
     fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
+        if let Some(linear) = &mut self.linear {
+            linear.iter_mut().for_each(|rows| rows.remove(leaving));
+            return Ok(());
+        }
         let largest = |columns: &[usize]| columns.iter().map(|&j| self.largest[j]).fold(0.0_f64, f64::max);
         // A new sum is one product of matrices, much faster per column than taking columns out one by one. Where
         // few leave, rounding of the sums that were larger adds up, to some dozen units in the last place.
@@ -472,6 +538,16 @@ impl<'a> Elimination<'a> {
     }
 }
 
+/// $y - K \beta$
+fn left_of_labels(task: &PairTask, columns: &mut impl KernelColumns, coefficients: &[f64]) -> Vec<f64> {
+    let weights: Vec<(usize, f64)> =
+        coefficients.iter().map(|b| -b).enumerate().filter(|(_, b)| *b != 0.0).collect();
+    let all: Vec<usize> = (0..task.rows.len()).collect();
+    let mut left = task.signs.clone();
+    columns.combine(&weights, &all, &mut left);
+    left
+}
+
 /// $w_j = \sum_i \beta_i x_{ij}$
 fn linear_weight(task: &PairTask, solution: &SmoSolution, column: &[f64]) -> f64 {
     task.rows.iter().zip(&solution.coefficients).map(|(&i, b)| b * column[i]).sum()
@@ -486,204 +562,5 @@ fn transposed(x: &Rows) -> Vec<Vec<f64>> {
             sparse.cells().for_each(|(i, j, v)| out[j][i] = v);
             out
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::random::Rng;
-    use ndarray::array;
-
-    fn select(method: &SvmRfe, data: &Dataset) -> Selection {
-        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
-    }
-
-    #[test]
-    fn by_hand() {
-        // Points (2, 1) and (-2, -1), and a column that is the same for both: w = (0.4, 0.2, 0).
-        let data = Dataset::labelled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
-        let selection = select(&SvmRfe { c: 100.0, ..SvmRfe::default() }, &data);
-        assert_eq!(selection.order, [0, 1, 2]);
-        assert_eq!(selection.scores, [3.0, 2.0, 0.0]);
-        assert_eq!((selection.n_selected, &selection.curve[..]), (1, &[0.0, 0.0, 0.0][..]));
-    }
-
-    fn rbf(gamma: f64) -> SvmRfe {
-        SvmRfe { kernel: Kernel::Rbf { gamma }.into(), c: 10.0, ..SvmRfe::default() }
-    }
-
-    #[test]
-    fn a_product_is_seen_by_rbf_and_not_by_linear() {
-        let mut rng = Rng::new(3);
-        let x = Array2::from_shape_simple_fn((200, 6), || rng.normal());
-        let codes = x.rows().into_iter().map(|r| usize::from(r[1] * r[4] > 0.0)).collect();
-        let data = Dataset::labelled(x, codes).unwrap();
-        let mut best = select(&rbf(0.2), &data).order[..2].to_vec();
-        best.sort_unstable();
-        assert_eq!(best, [1, 4]);
-        // Whichever columns the linear one keeps, it guesses: at least a third stays wrong.
-        let linear = select(&SvmRfe::default(), &data);
-        assert!(linear.curve[1] > 1.0 / 3.0, "{:?}", linear.curve);
-    }
-
-    /// The criterion from its definition: two Gram matrices, one without the column.
-    #[test]
-    fn the_change_of_the_norm_is_what_it_says() {
-        let mut rng = Rng::new(7);
-        let x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
-        let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] * r[1] > 0.5)).collect();
-        let data = Dataset::labelled(x, codes).unwrap();
-        let (method, kernel) = (rbf(0.3), Kernel::Rbf { gamma: 0.3 });
-        let classes = data.classes("t").unwrap();
-        let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
-        let k = run.kernel_values();
-        run.train(&k, &Context::default()).unwrap();
-        let beta = ndarray::Array1::from(run.solutions[0].coefficients.clone());
-        let norm = |columns: &[usize]| {
-            let k = gram_symmetric(&kernel, data.take_columns(columns).x()).unwrap();
-            beta.dot(&k.dot(&beta))
-        };
-        let all: Vec<usize> = (0..5).collect();
-        for (j, got) in run.how_much_each_matters(&Context::default()).unwrap().into_iter().enumerate() {
-            let rest: Vec<usize> = all.iter().copied().filter(|&c| c != j).collect();
-            let expected = (norm(&all) - norm(&rest)).abs();
-            // Sums of 1600 products of coefficients up to 10.
-            assert!((got - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {got} {expected}");
-        }
-    }
-
-    /// Coefficients that meet their bounds together must not leave them by rounding.
-    #[test]
-    fn a_price_at_which_both_rows_meet_their_bounds() {
-        let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
-        let x = Array2::from_shape_fn((2, 6), |(i, j)| if i == 0 { row[j] } else { -row[j] });
-        let data = Dataset::labelled(x, vec![0, 1]).unwrap();
-        for i in 0..1000 {
-            let c = 0.45 + 0.0015 * f64::from(i);
-            let method = SvmRfe { c, step: Step::Count(5), ..SvmRfe::default() };
-            let selection = method.select(&data, Wanted::OwnRule, &Context::default());
-            assert_eq!(selection.map_err(|e| e.to_string()).unwrap().order[0], 0, "C = {c}");
-        }
-    }
-
-    #[test]
-    fn a_constant_column_leaves_before_one_of_weight_zero() {
-        // The third column is the same in both classes, so that its weight is 0; the second is constant.
-        let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
-        let data = Dataset::labelled(x.clone(), vec![0, 0, 1, 1]).unwrap();
-        assert_eq!(select(&SvmRfe::default(), &data).order, [0, 2, 1]);
-        let x = x.select(ndarray::Axis(1), &[0, 2, 1]);
-        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
-        assert_eq!(select(&SvmRfe::default(), &data).order, [0, 1, 2]);
-    }
-
-    /// Pairs of coefficients alone take millions of steps here; equations end it.
-    #[test]
-    fn columns_of_very_different_scales() {
-        let mut rng = Rng::new(4);
-        let plain = Array2::from_shape_simple_fn((80, 6), || rng.normal());
-        let codes: Vec<usize> =
-            plain.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
-        // Products of the square of the scale are rounded at 1e-16 of it: from 1e5 on that is the tolerance of 1e-6
-        // itself, which then cannot be met.
-        for scale in [1e2, 1e3, 1e4] {
-            let mut x = plain.clone();
-            x.column_mut(5).mapv_inplace(|v| v * scale);
-            let data = Dataset::labelled(x, codes.clone()).unwrap();
-            let selection = select(&SvmRfe::default(), &data);
-            assert!(selection.outcome.stop.converged() && selection.is_sound(6), "{scale}");
-        }
-    }
-
-    /// What is left of the products after a large column left is what a new start without it has.
-    #[test]
-    fn a_large_column_leaves_nothing_behind() {
-        let mut rng = Rng::new(6);
-        let mut x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
-        let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
-        x.column_mut(2).mapv_inplace(|v| v * 1e8);
-        let data = Dataset::labelled(x, codes).unwrap();
-        for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })]
-        {
-            let classes = data.classes("t").unwrap();
-            let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
-            run.left = vec![0, 1, 3, 4];
-            run.take_away(&[2]).unwrap();
-            let rest = data.take_columns(&[0, 1, 3, 4]);
-            let anew = Elimination::new(&method, &kernel, &rest, classes).unwrap();
-            // The same sums of the same numbers.
-            assert_eq!(run.pairs, anew.pairs);
-        }
-    }
-
-    #[test]
-    fn products_that_are_no_numbers_are_refused() {
-        let data =
-            Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
-        for method in [SvmRfe::default(), rbf(1.0)] {
-            let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
-            assert!(error.contains("too large for a number; scale the columns"), "{error}");
-        }
-    }
-
-    #[test]
-    fn settings_are_read_in_short_and_in_full() {
-        let read = |text: &str| serde_json::from_str::<SvmRfe>(text).map_err(|e| e.to_string());
-        let short = read(r#"{"step": 0.2, "kernel": "rbf"}"#).unwrap();
-        assert_eq!(
-            short,
-            SvmRfe { step: Step::Share(0.2), kernel: KernelChoice::default(), ..SvmRfe::default() }
-        );
-        assert_eq!(read(r#"{"step": 3}"#).unwrap().step, Step::Count(3));
-        assert_eq!(read(r#"{"step": 3.0}"#).unwrap().step, Step::Count(3));
-        assert_eq!(read(&serde_json::to_string(&short).unwrap()).unwrap(), short);
-        assert_eq!(serde_json::to_string(&Step::Count(1)).unwrap(), r#"{"count":1}"#);
-        for bad in ["0", "1.5", "0.0", "-1", "\"many\""] {
-            let error = read(&format!(r#"{{"step": {bad}}}"#)).unwrap_err();
-            assert!(error.contains("expected a whole number from 1, or a share between 0 and 1"), "{error}");
-        }
-        assert!(read(r#"{"steps": 1}"#).unwrap_err().contains("unknown field `steps`"));
-        // As one of many methods too, which are told apart by a tag.
-        let tagged = r#"{"method": "svm-rfe", "step": 0.2, "kernel": "rbf"}"#;
-        let method: crate::select::SelectorMethod = serde_json::from_str(tagged).unwrap();
-        assert!(matches!(method, crate::select::SelectorMethod::SvmRfe(rfe) if rfe == short));
-    }
-
-    /// Low prices put nearly all coefficients at a bound, and many meet it in the same step.
-    #[test]
-    fn every_price_has_an_answer() {
-        let mut rng = Rng::new(8);
-        let x = Array2::from_shape_simple_fn((90, 8), || (4.0 * rng.normal()).round() / 4.0);
-        let codes = x.rows().into_iter().map(|r| ((r[0] + r[1] + 2.0).max(0.0) as usize).min(2)).collect();
-        let data = Dataset::labelled(x, codes).unwrap();
-        for power in -6..5 {
-            let selection = select(&SvmRfe { c: 10f64.powi(power), ..SvmRfe::default() }, &data);
-            assert!(selection.outcome.stop.converged() && selection.is_sound(8));
-            if power > -2 {
-                let mut best = selection.order[..2].to_vec();
-                best.sort_unstable();
-                assert_eq!(best, [0, 1], "1e{power}");
-            }
-        }
-    }
-
-    #[test]
-    fn steps_of_any_size_keep_what_they_should() {
-        let mut rng = Rng::new(5);
-        let x = Array2::from_shape_simple_fn((60, 9), || rng.normal());
-        let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
-        let data = Dataset::labelled(x, codes).unwrap();
-        let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
-        // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
-        assert_eq!(three.curve.len(), 4);
-        assert_eq!(select(&SvmRfe { step: Step::Share(0.4), ..SvmRfe::default() }, &data), three);
-        assert_eq!(three.order[0], 2);
-        let bad = SvmRfe { step: Step::Share(1.5), ..SvmRfe::default() };
-        let error = bad.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
-        assert!(error.contains("'step' must be a share between 0 and 1"), "{error}");
-        let kernel = Kernel::Laplacian { gamma: 1.0 }.into();
-        let bad = SvmRfe { kernel, ..SvmRfe::default() };
-        assert!(bad.select(&data, Wanted::OwnRule, &Context::default()).is_err());
     }
 }

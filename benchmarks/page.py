@@ -1,0 +1,133 @@
+"""A record of `run.py` as lines on the terminal and as a page of the documentation."""
+
+from __future__ import annotations
+
+HEAD = """# Speed
+
+Written by `make bench` on {date}: kernsift {version}, {threads} threads; {versions}.
+
+Each side is a process of its own on the same data and with the same number of threads, timed best of three, data
+made outside the timing. Memory is what a side held at most beyond what it held before it began. *Wanted* is what
+we set out to reach: how many times as fast as the peer, and perhaps what share of its memory; or a limit where
+there is no peer. A side is stopped after five minutes; what did not end by then is shown as more than that.
+
+"""
+
+
+def ratios(record: dict) -> dict:
+    """How many times as fast as the peer ours was, and the share of its memory that it took."""
+    ours, theirs = record["ours"], record.get("theirs")
+    if theirs is None or "seconds" not in ours:
+        return {}
+    found = {"ratio": theirs.get("seconds", theirs.get("more_than")) / ours["seconds"]}
+    if theirs.get("extra_bytes"):
+        found["memory_share"] = ours["extra_bytes"] / theirs["extra_bytes"]
+    return found
+
+
+def is_met(record: dict) -> bool:
+    """Whether all that was wanted was reached."""
+    wanted, ours, found = record["wanted"], record["ours"], ratios(record)
+    if "seconds" not in ours:
+        return False
+    return all(
+        {
+            "ratio": lambda w: found["ratio"] >= w,
+            # A peer that did not end has not held all that it needs; its share would be an upper bound.
+            "memory_share": lambda w: found.get("memory_share", 0.0) <= w,
+            "seconds": lambda w: ours["seconds"] <= w,
+            "bytes": lambda w: ours["extra_bytes"] <= w,
+        }[key](value)
+        for key, value in wanted.items()
+    )
+
+
+def seconds(side: dict | None) -> str:
+    if side is None:
+        return "–"
+    if "seconds" not in side:
+        return f"more than {side['more_than']:.0f} s"
+    s = side["seconds"]
+    text = f"{s * 1000:.1f} ms" if s < 0.1 else f"{s:.2f} s" if s < 10 else f"{s:.0f} s"
+    return f"{text}, carried on" if "carried_from" in side else text
+
+
+def memory(side: dict | None) -> str:
+    if side is None or "extra_bytes" not in side:
+        return "–"
+    size = side["extra_bytes"] / 2**20
+    return f"{size / 1024:.1f} GiB" if size >= 1024 else f"{size:.0f} MiB" if size >= 10 else f"{size:.1f} MiB"
+
+
+def times(value: float) -> str:
+    return f"{value:.2f}" if value < 1.95 else f"{value:.1f}" if value < 99.5 else f"{value:.0f}"
+
+
+def ratio(record: dict) -> str:
+    found = ratios(record)
+    if not found:
+        return "–"
+    more = "at least " if "seconds" not in record["theirs"] else ""
+    return f"{more}{times(found['ratio'])}"
+
+
+def wanted(record: dict) -> str:
+    parts = {
+        "ratio": lambda w: times(w),
+        "memory_share": lambda w: f"1/{1 / w:.0f} of its memory",
+        "seconds": lambda w: f"{w:.0f} s",
+        "bytes": lambda w: f"{w / 2**30:.0f} GiB",
+    }
+    said = [parts[key](value) for key, value in record["wanted"].items()]
+    if not said:
+        return "–"
+    return ", ".join(said) + (": **met**" if is_met(record) else ": **missed**")
+
+
+def agree(record: dict) -> str:
+    if "agree" not in record:
+        return "–"
+    told = f": {record['agreement']}" if record.get("agreement") else ""
+    return f"{'yes' if record['agree'] else 'NO'}{told}"
+
+
+def line(record: dict) -> str:
+    """One task for the terminal."""
+    ours, theirs = record["ours"], record.get("theirs")
+    text = f"{record['task']} ({record['size']}): {seconds(ours)}, {memory(ours)}"
+    if theirs is not None:
+        text += f"; {record['peer']}: {seconds(theirs)}, {memory(theirs)}; ratio {ratio(record)}"
+    return f"{text}; wanted {wanted(record)}; agree {agree(record)}".replace("**", "")
+
+
+def page(record: dict) -> str:
+    """The record as a page."""
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    lines = [
+        "| task | size | ours | memory | peer | its time | its memory | ratio | wanted | answers agree |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for r in record["tasks"]:
+        ours, theirs = r["ours"], r.get("theirs")
+        cells = [
+            r["task"],
+            r["size"],
+            seconds(ours),
+            memory(ours),
+            r["peer"] or "–",
+            seconds(theirs),
+            memory(theirs),
+            ratio(r),
+            wanted(r),
+            agree(r),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    text = HEAD.format(**{**record, "versions": versions}) + "\n".join(lines) + "\n"
+    far = [r for r in record["tasks"] if "carried_from" in r.get("theirs", {})]
+    for r in far:
+        small, large = r["theirs"]["carried_from"]
+        text += (
+            f"\n*Carried on*: {r['peer']} does not fit at {r['size']}; its time and memory are those at {small} and "
+            f"{large} columns, carried on along a line.\n"
+        )
+    return text

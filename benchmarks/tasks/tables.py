@@ -1,0 +1,156 @@
+"""Large tables: reading them, and selecting from all of their rows.
+
+The covertype table is read from the folder that DATA_DIR names; without it a made one of the same shape stands in.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from tasks import THREADS, Answer, Task, Work
+
+import kernsift
+from kernsift import _native
+from kernsift._crossing import settings
+
+ROWS, COLUMNS = 581_012, 54
+CACHE = Path(tempfile.gettempdir()) / "kernsift-bench"
+
+
+def shared(file: str, what: str) -> np.ndarray:
+    """The numbers of a table in DATA_DIR."""
+    import pandas
+
+    folder = os.environ.get("DATA_DIR")
+    if not folder or not (Path(folder) / file).exists():
+        sys.exit(f"DATA_DIR does not name a folder with {file}, {what}")
+    return pandas.read_csv(Path(folder) / file).to_numpy(dtype=np.float64)
+
+
+@functools.cache
+def covertype_file() -> Path:
+    """The covertype table as plain CSV, unpacked or made once."""
+    folder = os.environ.get("DATA_DIR")
+    packed = Path(folder or ".") / "covtype.csv.gz"
+    is_real = bool(folder) and packed.exists()
+    path = CACHE / ("covtype.csv" if is_real else "like_covtype.csv")
+    if path.exists():
+        return path
+    CACHE.mkdir(exist_ok=True)
+    part = path.with_suffix(".part")
+    if is_real:
+        with gzip.open(packed) as source, part.open("wb") as target:
+            shutil.copyfileobj(source, target)
+    else:
+        rng = np.random.default_rng(0)
+        numbers = rng.integers(0, [3858, 360, 66, 1397, 776, 7117, 254, 254, 254, 7173], (ROWS, 10))
+        flags = np.zeros((ROWS, 44), dtype=int)
+        flags[np.arange(ROWS), rng.integers(0, 4, ROWS)] = 1
+        flags[np.arange(ROWS), rng.integers(4, 44, ROWS)] = 1
+        y = 1 + (numbers[:, 0] > 2800) + (numbers[:, 5] * flags[:, 0] > 1500)
+        names = ",".join([f"f{j}" for j in range(COLUMNS)] + ["class"])
+        table = np.column_stack([numbers, flags, y])
+        np.savetxt(part, table, fmt="%d", delimiter=",", header=names, comments="")
+    part.rename(path)
+    return path
+
+
+def read_ours() -> Work:
+    path = str(covertype_file())
+
+    def work() -> Answer:
+        columns, _ = _native.read_table(path, settings(0, THREADS, 0))
+        return {f"c{j}": np.asarray(column, dtype=np.float64) for j, column in enumerate(columns.values())}
+
+    return work
+
+
+def read_pandas() -> Work:
+    import pandas
+
+    path = str(covertype_file())
+
+    def work() -> Answer:
+        table = pandas.read_csv(path)
+        return {f"c{j}": table[name].to_numpy() for j, name in enumerate(table.columns)}
+
+    return work
+
+
+def same_columns(ours: Answer, theirs: Answer) -> bool:
+    return ours.keys() == theirs.keys() and all(np.array_equal(ours[key], theirs[key]) for key in theirs)
+
+
+@functools.cache
+def covertype() -> tuple[np.ndarray, np.ndarray]:
+    import pandas
+
+    table = pandas.read_csv(covertype_file())
+    return table.iloc[:, :-1].to_numpy(dtype=np.float64), table.iloc[:, -1].to_numpy()
+
+
+def covertype_hsfs() -> Work:
+    x, y = covertype()
+    estimator = kernsift.HSFS(10, target_type="class", n_jobs=THREADS, random_state=0)
+    return lambda: {"order": estimator.fit(x, y).order_[:10]}
+
+
+def covertype_takes() -> Work:
+    x, y = covertype()
+    estimator = kernsift.TAKES(10, n_components=100, weak_learner="stump", n_jobs=THREADS, random_state=0)
+    return lambda: {"classes": estimator.fit(x, y).predict(x[:1000])}
+
+
+def takes(weak_learner: str, n: int = 100_000) -> Work:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(n, 20))
+    y = x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=n) > 0
+    new = rng.normal(size=(1000, 20))
+    estimator = kernsift.TAKES(n_components=300, weak_learner=weak_learner, n_jobs=THREADS, random_state=0)
+    return lambda: {"classes": estimator.fit(x, y).predict(new)}
+
+
+TASKS = [
+    Task(
+        "TAKES with stumps, fit and 1000 new rows",
+        "100,000 x 20, 300 components",
+        lambda: takes("stump"),
+        seconds=60,
+    ),
+    Task(
+        "TAKES with KLMS, fit and 1000 new rows",
+        "100,000 x 20, 300 components",
+        lambda: takes("klms"),
+        seconds=60,
+    ),
+    Task(
+        "CSV of numbers, read",
+        "581,012 x 55",
+        read_ours,
+        "pandas, read_csv",
+        read_pandas,
+        same_columns,
+        ratio=1.0,
+    ),
+    Task(
+        "HSFS with random features, 10 of covertype",
+        "581,012 x 54",
+        covertype_hsfs,
+        seconds=180,
+        bytes=4 * 2**30,
+    ),
+    Task(
+        "TAKES with stumps, 10 of covertype's kernel space",
+        "581,012 x 54",
+        covertype_takes,
+        seconds=180,
+        bytes=4 * 2**30,
+    ),
+]

@@ -1,0 +1,84 @@
+//! Normalised kernel matrices of small blocks of rows as they are, one block after the other: there a thin factor saves nothing.
+
+use super::factors::{NOTHING, Thin};
+use crate::simd::{dot, exp_scaled};
+
+/// Blocks of at most so many rows are kept whole.
+pub(super) const MOST_ROWS: usize = 48;
+
+/// A centred kernel matrix of length one per block, or nothing at all.
+pub(super) struct Dense {
+    /// The lower halves, row by row; entries off the diagonal times the root of two, so that products of halves are those of
+    /// whole matrices.
+    cells: Vec<f64>,
+    /// The trace of each.
+    traces: Vec<f64>,
+}
+
+impl Dense {
+    /// The Gaussian kernel of width 1 over one column's cells, block by block.
+    pub fn of_column(cells: &[f64], blocks: &[Vec<usize>]) -> Self {
+        let mut matrix = vec![];
+        let mut own = vec![];
+        let matrices = |rows: &Vec<usize>, push: &mut dyn FnMut(&mut [f64])| {
+            own.clear();
+            own.extend(rows.iter().map(|&i| cells[i]));
+            matrix.clear();
+            own.iter().for_each(|a| matrix.extend(own.iter().map(|b| (a - b) * (a - b))));
+            exp_scaled(&mut matrix, -0.5);
+            push(&mut matrix);
+        };
+        Self::of(blocks, matrices)
+    }
+
+    /// The matrices of thin factors.
+    pub fn of_thin(factors: &[Thin], blocks: &[Vec<usize>]) -> Self {
+        let mut at = factors.iter();
+        Self::of(blocks, |rows, push| {
+            let mut matrix = at.next().map(Thin::matrix).unwrap_or_default();
+            matrix.resize(rows.len() * rows.len(), 0.0);
+            push(&mut matrix);
+        })
+    }
+
+    fn of(blocks: &[Vec<usize>], mut matrix: impl FnMut(&Vec<usize>, &mut dyn FnMut(&mut [f64]))) -> Self {
+        let size = blocks.first().map_or(0, Vec::len);
+        let mut cells = Vec::with_capacity(blocks.len() * size * (size + 1) / 2);
+        let mut traces = Vec::with_capacity(blocks.len());
+        for rows in blocks {
+            matrix(rows, &mut |matrix| traces.push(push_normalised(matrix, rows.len(), &mut cells)));
+        }
+        Self { cells, traces }
+    }
+
+    /// The mean of $\langle \bar K_f, \bar K_g \rangle$ over the blocks.
+    pub fn product(&self, other: &Self) -> f64 {
+        dot(&self.cells, &other.cells) / self.traces.len() as f64
+    }
+
+    pub fn traces(&self) -> impl Iterator<Item = f64> {
+        self.traces.iter().copied()
+    }
+
+    pub fn bytes(&self) -> usize {
+        8 * (self.cells.len() + self.traces.len())
+    }
+}
+
+/// Centres a symmetric matrix, makes its length one and adds its lower half to others; its trace is returned.
+fn push_normalised(matrix: &mut [f64], n: usize, out: &mut Vec<f64>) -> f64 {
+    let means: Vec<f64> = matrix.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
+    let mean = means.iter().sum::<f64>() / n as f64;
+    for (row, own) in matrix.chunks_exact_mut(n).zip(&means) {
+        row.iter_mut().zip(&means).for_each(|(cell, other)| *cell += mean - own - other);
+    }
+    let length = dot(matrix, matrix).sqrt();
+    let scale = if length > NOTHING * n as f64 { 1.0 / length } else { 0.0 };
+    let mut trace = 0.0;
+    for (i, row) in matrix.chunks_exact(n).enumerate() {
+        out.extend(row[..i].iter().map(|cell| cell * scale * std::f64::consts::SQRT_2));
+        out.push(row[i] * scale);
+        trace += row[i] * scale;
+    }
+    trace
+}

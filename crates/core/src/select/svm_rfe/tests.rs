@@ -1,0 +1,251 @@
+use super::*;
+use crate::optim::KernelColumns;
+use crate::random::Rng;
+use ndarray::array;
+
+fn select(method: &SvmRfe, data: &Dataset) -> Selection {
+    method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+}
+
+#[test]
+fn by_hand() {
+    // Points (2, 1) and (-2, -1), and a column that is the same for both: w = (0.4, 0.2, 0).
+    let data = Dataset::labelled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
+    let selection = select(&SvmRfe { c: 100.0, ..SvmRfe::default() }, &data);
+    assert_eq!(selection.order, [0, 1, 2]);
+    assert_eq!(selection.scores, [3.0, 2.0, 0.0]);
+    assert_eq!((selection.n_selected, &selection.curve[..]), (1, &[0.0, 0.0, 0.0][..]));
+}
+
+fn rbf(gamma: f64) -> SvmRfe {
+    SvmRfe { kernel: Kernel::Rbf { gamma }.into(), c: 10.0, ..SvmRfe::default() }
+}
+
+#[test]
+fn a_product_is_seen_by_rbf_and_not_by_linear() {
+    let mut rng = Rng::new(3);
+    let x = Array2::from_shape_simple_fn((200, 6), || rng.normal());
+    let codes = x.rows().into_iter().map(|r| usize::from(r[1] * r[4] > 0.0)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    let mut best = select(&rbf(0.2), &data).order[..2].to_vec();
+    best.sort_unstable();
+    assert_eq!(best, [1, 4]);
+    // Whichever columns the linear one keeps, it guesses: at least a third stays wrong.
+    let linear = select(&SvmRfe::default(), &data);
+    assert!(linear.curve[1] > 1.0 / 3.0, "{:?}", linear.curve);
+}
+
+/// The criterion from its definition: two Gram matrices, one without the column.
+#[test]
+fn the_change_of_the_norm_is_what_it_says() {
+    let mut rng = Rng::new(7);
+    let x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
+    let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] * r[1] > 0.5)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    let (method, kernel) = (rbf(0.3), Kernel::Rbf { gamma: 0.3 });
+    let classes = data.classes("t").unwrap();
+    let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
+    let k = run.kernel_values();
+    run.train(Some(&k), &Context::default()).unwrap();
+    let beta = ndarray::Array1::from(run.solutions[0].coefficients.clone());
+    let norm = |columns: &[usize]| {
+        let k = gram_symmetric(&kernel, data.take_columns(columns).x()).unwrap();
+        beta.dot(&k.dot(&beta))
+    };
+    let all: Vec<usize> = (0..5).collect();
+    for (j, got) in run.how_much_each_matters(&Context::default()).unwrap().into_iter().enumerate() {
+        let rest: Vec<usize> = all.iter().copied().filter(|&c| c != j).collect();
+        let expected = (norm(&all) - norm(&rest)).abs();
+        // Sums of 1600 products of coefficients up to 10.
+        assert!((got - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {got} {expected}");
+    }
+}
+
+/// Coefficients that meet their bounds together must not leave them by rounding.
+#[test]
+fn a_price_at_which_both_rows_meet_their_bounds() {
+    let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
+    let x = Array2::from_shape_fn((2, 6), |(i, j)| if i == 0 { row[j] } else { -row[j] });
+    let data = Dataset::labelled(x, vec![0, 1]).unwrap();
+    for i in 0..1000 {
+        let c = 0.45 + 0.0015 * f64::from(i);
+        let method = SvmRfe { c, step: Step::Count(5), ..SvmRfe::default() };
+        let selection = method.select(&data, Wanted::OwnRule, &Context::default());
+        assert_eq!(selection.map_err(|e| e.to_string()).unwrap().order[0], 0, "C = {c}");
+    }
+}
+
+#[test]
+fn a_constant_column_leaves_before_one_of_weight_zero() {
+    // The third column is the same in both classes, so that its weight is 0; the second is constant.
+    let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
+    let data = Dataset::labelled(x.clone(), vec![0, 0, 1, 1]).unwrap();
+    assert_eq!(select(&SvmRfe::default(), &data).order, [0, 2, 1]);
+    let x = x.select(ndarray::Axis(1), &[0, 2, 1]);
+    let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+    assert_eq!(select(&SvmRfe::default(), &data).order, [0, 1, 2]);
+}
+
+/// Pairs of coefficients alone take millions of steps here; equations end it.
+#[test]
+fn columns_of_very_different_scales() {
+    let mut rng = Rng::new(4);
+    let plain = Array2::from_shape_simple_fn((80, 6), || rng.normal());
+    let codes: Vec<usize> =
+        plain.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
+    // Products of the square of the scale are rounded at 1e-16 of it: from 1e5 on that is the tolerance of 1e-6
+    // itself, which then cannot be met.
+    for scale in [1e2, 1e3, 1e4] {
+        let mut x = plain.clone();
+        x.column_mut(5).mapv_inplace(|v| v * scale);
+        let data = Dataset::labelled(x, codes.clone()).unwrap();
+        let selection = select(&SvmRfe::default(), &data);
+        assert!(selection.outcome.stop.converged() && selection.is_sound(6), "{scale}");
+    }
+}
+
+/// What is left of the products after a large column left is what a new start without it has.
+#[test]
+fn a_large_column_leaves_nothing_behind() {
+    let mut rng = Rng::new(6);
+    // More columns than rows, so that linear machines have products of all rows too.
+    let mut x = Array2::from_shape_simple_fn((8, 12), || rng.normal());
+    let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
+    x.column_mut(2).mapv_inplace(|v| v * 1e8);
+    let data = Dataset::labelled(x, codes).unwrap();
+    for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })] {
+        let classes = data.classes("t").unwrap();
+        let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
+        run.left.remove(2);
+        run.take_away(&[2]).unwrap();
+        let rest = data.take_columns(&run.left);
+        assert_eq!(run.pairs.dim(), (8, 8));
+        let anew = Elimination::new(&method, &kernel, &rest, classes).unwrap();
+        // The same sums of the same numbers.
+        assert_eq!(run.pairs, anew.pairs);
+    }
+}
+
+#[test]
+fn products_that_are_no_numbers_are_refused() {
+    let data = Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
+    for method in [SvmRfe::default(), rbf(1.0)] {
+        let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+        assert!(error.contains("too large for a number; scale the columns"), "{error}");
+    }
+}
+
+#[test]
+fn settings_are_read_in_short_and_in_full() {
+    let read = |text: &str| serde_json::from_str::<SvmRfe>(text).map_err(|e| e.to_string());
+    let short = read(r#"{"step": 0.2, "kernel": "rbf"}"#).unwrap();
+    assert_eq!(
+        short,
+        SvmRfe { step: Step::Share(0.2), kernel: KernelChoice::default(), ..SvmRfe::default() }
+    );
+    assert_eq!(read(r#"{"step": 3}"#).unwrap().step, Step::Count(3));
+    assert_eq!(read(r#"{"step": 3.0}"#).unwrap().step, Step::Count(3));
+    assert_eq!(read(&serde_json::to_string(&short).unwrap()).unwrap(), short);
+    assert_eq!(serde_json::to_string(&Step::Count(1)).unwrap(), r#"{"count":1}"#);
+    for bad in ["0", "1.5", "0.0", "-1", "\"many\""] {
+        let error = read(&format!(r#"{{"step": {bad}}}"#)).unwrap_err();
+        assert!(error.contains("expected a whole number from 1, or a share between 0 and 1"), "{error}");
+    }
+    assert!(read(r#"{"steps": 1}"#).unwrap_err().contains("unknown field `steps`"));
+    // As one of many methods too, which are told apart by a tag.
+    let tagged = r#"{"method": "svm-rfe", "step": 0.2, "kernel": "rbf"}"#;
+    let method: crate::select::SelectorMethod = serde_json::from_str(tagged).unwrap();
+    assert!(matches!(method, crate::select::SelectorMethod::SvmRfe(rfe) if rfe == short));
+}
+
+/// Low prices put nearly all coefficients at a bound, and many meet it in the same step.
+#[test]
+fn every_price_has_an_answer() {
+    let mut rng = Rng::new(8);
+    let x = Array2::from_shape_simple_fn((90, 8), || (4.0 * rng.normal()).round() / 4.0);
+    let codes = x.rows().into_iter().map(|r| ((r[0] + r[1] + 2.0).max(0.0) as usize).min(2)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    for power in -6..5 {
+        let selection = select(&SvmRfe { c: 10f64.powi(power), ..SvmRfe::default() }, &data);
+        assert!(selection.outcome.stop.converged() && selection.is_sound(8));
+        if power > -2 {
+            let mut best = selection.order[..2].to_vec();
+            best.sort_unstable();
+            assert_eq!(best, [0, 1], "1e{power}");
+        }
+    }
+}
+
+#[test]
+fn steps_of_any_size_keep_what_they_should() {
+    let mut rng = Rng::new(5);
+    let x = Array2::from_shape_simple_fn((60, 9), || rng.normal());
+    let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
+    let data = Dataset::labelled(x, codes).unwrap();
+    let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
+    // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
+    assert_eq!(three.curve.len(), 4);
+    assert_eq!(select(&SvmRfe { step: Step::Share(0.4), ..SvmRfe::default() }, &data), three);
+    assert_eq!(three.order[0], 2);
+    let bad = SvmRfe { step: Step::Share(1.5), ..SvmRfe::default() };
+    let error = bad.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("'step' must be a share between 0 and 1"), "{error}");
+    let kernel = Kernel::Laplacian { gamma: 1.0 }.into();
+    let bad = SvmRfe { kernel, ..SvmRfe::default() };
+    assert!(bad.select(&data, Wanted::OwnRule, &Context::default()).is_err());
+}
+
+/// Products that are made when asked for give the machines of products that are there, columns leaving or not.
+#[test]
+fn rows_give_the_machines_of_products() {
+    let ctx = Context::default();
+    for seed in 0..10 {
+        let mut rng = Rng::new(seed);
+        let x = Array2::from_shape_simple_fn((60, 7), || rng.normal());
+        let codes =
+            x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.7 * rng.normal() > 0.0)).collect();
+        let data = Dataset::labelled(x, codes).unwrap();
+        let all: Vec<usize> = (0..60).collect();
+        let task = &PairTask::all(data.classes("t").unwrap(), &all, &ClassWeight::None).unwrap()[0];
+        let method = SvmRfe { c: 10f64.powi(seed as i32 % 4 - 2), ..SvmRfe::default() };
+        let mut rows = LinearRows::new(&transposed(data.x()), &(0..7).collect::<Vec<_>>(), &task.rows);
+        let mut start: Option<Vec<f64>> = None;
+        for left in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 1, 3, 4, 5], vec![1]] {
+            let gone: Vec<usize> = (0..7).filter(|j| !left.contains(j)).collect();
+            rows.remove(&gone);
+            let k = gram_symmetric(&Kernel::Linear, data.take_columns(&left).x()).unwrap();
+            let mut columns = BlockColumns::new(k.view(), &task.rows);
+            let by_products = method.machine(task, &mut columns, None, &ctx).unwrap();
+            let by_rows = method.machine(task, &mut rows, start.as_deref(), &ctx).unwrap();
+            assert!(by_rows.converged && by_products.converged);
+            // Both miss the optimum by at most the tolerance times the sum of the prices.
+            let allowed = 2.0 * TOLERANCE * 60.0 * method.c + 1e-12;
+            assert!((by_rows.objective - by_products.objective).abs() < allowed, "seed {seed}, {left:?}");
+            start = Some(by_rows.coefficients);
+        }
+    }
+}
+
+/// Setting rows aside and taking them back changes no product.
+#[test]
+fn rows_that_are_set_aside_come_back() {
+    let mut rng = Rng::new(1);
+    let values: Vec<Vec<f64>> = (0..3).map(|_| (0..6).map(|_| rng.normal()).collect()).collect();
+    let mut rows = LinearRows::new(&values, &[0, 1, 2], &[5, 0, 1, 2, 3]);
+    let product = |i: usize, k: usize| values.iter().map(|c| c[i] * c[k]).sum::<f64>();
+    let near =
+        |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
+    let whole = [5, 0, 1, 2, 3].map(|k| product(5, k));
+    rows.with_column(0, |own, column| assert!(near(column, &whole) && own.len() == 5));
+    rows.restrict(&[0, 2, 4]);
+    rows.restrict(&[0, 2]);
+    assert_eq!(rows.len(), 2);
+    rows.with_column(1, |own, column| {
+        assert!(near(column, &[product(3, 5), product(3, 3)]) && near(own, &[product(5, 5), product(3, 3)]));
+    });
+    rows.release();
+    rows.with_column(0, |_, column| assert!(near(column, &whole)));
+    let mut sum = vec![0.0; 2];
+    rows.combine(&[(0, 2.0), (3, -1.0)], &[1, 4], &mut sum);
+    assert!(near(&sum, &[2.0 * product(5, 0) - product(2, 0), 2.0 * product(5, 3) - product(2, 3)]));
+}
