@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: docs (the site, in target/site), pages, lint, bench, reproduce, wheel, clean.
+# The rest: docs (the site, in target/site), pages, lint, bench, scaling, instructions, reproduce, wheel, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -13,7 +13,7 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python browser lint bench scaling bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python browser lint bench scaling instructions bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -74,6 +74,11 @@ bench: bench-tools
 # Time and memory against rows, columns and components, ours and others'.
 scaling: bench-tools
 	$(BENCH)/bin/python benchmarks/scaling.py
+
+# Instructions of fixed pieces of work, which do not change with the weather; needs valgrind.
+instructions:
+	cargo build --release --package kernsift --example instructions
+	$(PYTHON) benchmarks/instructions.py
 
 .PHONY: bench-tools
 bench-tools: $(BENCH)/.installed

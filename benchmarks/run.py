@@ -1,10 +1,12 @@
 """Ratios against other programs, measured side by side in one run.
 
-`make bench` builds the package, runs this, prints a table, keeps a dated record in benchmarks/records and writes
-docs/speed.md. Each side of a task is a process of its own on the same data, with the same number of threads, timed
-best of three. A side that takes longer than five minutes is stopped: its time is then what it had, or more than that.
+`make bench` builds the package, runs this, prints a table, keeps a dated record in benchmarks/records and
+writes docs/speed.md. Each side of a task is a process of its own on the same data, with the same number of
+threads, timed best of three, or of fewer where they take over 45 s. A side is stopped after 200 s.
 
-    python benchmarks/run.py [WORD ...]   only tasks whose names have one of the words; nothing is written then
+    python benchmarks/run.py [WORD ...]         only tasks whose names have one of the words; none is kept
+    python benchmarks/run.py --again WORD ...   the same, and they take their places in the newest record
+    python benchmarks/run.py --page             no task: the page of the newest record is written again
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "records"
 PAGE = HERE.parent / "docs" / "speed.md"
 #: Seconds after which a side is stopped.
-PATIENCE = 300.0
+PATIENCE = 200.0
 #: Programs whose versions are kept.
 PEERS = ("numpy", "scipy", "scikit-learn", "pyHSICLasso", "skrebate", "metric-learn", "pandas")
 
@@ -83,6 +85,7 @@ def run_task(name: str, task: Task) -> dict:
         "memory_share": task.memory_share,
         "seconds": task.seconds,
         "bytes": task.bytes,
+        "quality": task.quality_most,
     }
     record["wanted"] = {key: value for key, value in wanted.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
@@ -92,17 +95,34 @@ def run_task(name: str, task: Task) -> dict:
             record["theirs"] = carried(name, task, Path(folder))
         elif task.theirs is not None:
             record["theirs"] = run_side(name, "theirs", task.threads, theirs)
-        both = ours.exists() and theirs.exists() and task.agree is not None and task.carried is None
-        if both:
+        if ours.exists() and theirs.exists() and task.carried is None:
             with np.load(ours) as a, np.load(theirs) as b:
-                record["agree"] = bool(task.agree(dict(a), dict(b)))
-            record["agreement"] = task.agreement
+                mine, others = dict(a), dict(b)
+            if task.agree is not None:
+                record["agree"] = bool(task.agree(mine, others))
+                record["agreement"] = task.agreement
+            if task.quality is not None:
+                record["quality"] = float(task.quality(mine, others))
+                record["quality_of"] = task.quality_of
     return record
+
+
+def write(record: dict, path: Path) -> None:
+    """Keeps a record, and writes its page."""
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    PAGE.write_text(page.page(record), encoding="utf-8")
+    print(f"kept in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
 
 
 def main() -> None:
     sys.path.insert(0, str(HERE))
     words = sys.argv[1:]
+    newest = max(RECORDS.glob("2*.json"), default=None)
+    if words == ["--page"]:
+        write(json.loads(newest.read_text(encoding="utf-8")), newest)
+        return
+    again = words[:1] == ["--again"]
+    words = words[1:] if again else words
     tasks = {
         name: task
         for name, task in all_tasks().items()
@@ -113,20 +133,21 @@ def main() -> None:
         start = time.monotonic()
         records.append(run_task(name, task))
         print(f"{page.line(records[-1])}  ({time.monotonic() - start:.0f} s)", flush=True)
-    record = {
-        "date": datetime.date.today().isoformat(),
-        "version": importlib.metadata.version("kernsift"),
-        "processor": platform.processor() or platform.machine(),
-        "threads": THREADS,
-        "versions": {name: importlib.metadata.version(name) for name in PEERS},
-        "tasks": records,
-    }
-    if not words:
-        RECORDS.mkdir(exist_ok=True)
-        path = RECORDS / f"{record['date']}.json"
-        path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-        PAGE.write_text(page.page(record), encoding="utf-8")
-        print(f"kept in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
+    if again:
+        record = json.loads(newest.read_text(encoding="utf-8"))
+        made = {(r["task"], r["size"]): r for r in [*record["tasks"], *records]}
+        record["tasks"] = [made[t.task_key] for t in all_tasks().values() if t.task_key in made]
+        write(record, newest)
+    elif not words:
+        record = {
+            "date": datetime.date.today().isoformat(),
+            "version": importlib.metadata.version("kernsift"),
+            "processor": platform.processor() or platform.machine(),
+            "threads": THREADS,
+            "versions": {name: importlib.metadata.version(name) for name in PEERS},
+            "tasks": records,
+        }
+        write(record, RECORDS / f"{record['date']}.json")
     if not all(r.get("agree", True) for r in records):
         sys.exit("the answers do not agree")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 #: Both sides of every task have as many, unless the task says otherwise.
@@ -32,6 +32,10 @@ class Task:
     #: Whether the answers agree; what is compared if it is not plain.
     agree: Callable[[Answer, Answer], bool] | None = None
     agreement: str = ""
+    #: Of a number that is the smaller the better: ours by theirs, what it is, and the most that it may be.
+    quality: Callable[[Answer, Answer], float] | None = None
+    quality_of: str = ""
+    quality_most: float | None = None
     #: How many times as fast as the peer ours is to be, and what share of its memory it may take.
     ratio: float | None = None
     memory_share: float | None = None
@@ -41,8 +45,10 @@ class Task:
     threads: int = THREADS
     #: Where the peer is not run at this size: what its time and memory are carried on from.
     carried: Carried | None = None
-    #: Groups of tasks, so that some can be run alone.
-    tags: tuple[str, ...] = field(default=())
+
+    @property
+    def task_key(self) -> tuple[str, str]:
+        return self.name, self.size
 
 
 @dataclass(frozen=True)
@@ -64,5 +70,5 @@ def all_tasks() -> dict[str, Task]:
     found = {}
     for module in MODULES:
         for task in importlib.import_module(f"tasks.{module}").TASKS:
-            found[f"{task.name}, {task.size}"] = task
+            found[", ".join(task.task_key)] = task
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.preprocessing import scale
-from tasks import THREADS, Answer, Carried, Task, Work
 
 import kernsift
+from tasks import THREADS, Answer, Carried, Task, Work
 
 
 def relief_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,7 +33,7 @@ def relief_skrebate() -> Work:
 
 
 def relief_sklearn() -> Work:
-    """ReliefF on scikit-learn's neighbours: the ten nearest rows of each class, and differences added up by numpy."""
+    """ReliefF on scikit-learn's neighbours, the ten nearest of each class, differences added up by numpy."""
     from sklearn.neighbors import NearestNeighbors
 
     x, y = relief_data(20_000, 100)

@@ -1,6 +1,7 @@
 """Large tables: reading them, and selecting from all of their rows.
 
-The covertype table is read from the folder that DATA_DIR names; without it a made one of the same shape stands in.
+The covertype table is read from the folder that DATA_DIR names; without it a made one of the same shape
+stands in.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from tasks import THREADS, Answer, Task, Work
 
 import kernsift
 from kernsift import _native
 from kernsift._crossing import settings
+from tasks import THREADS, Answer, Task, Work
 
 ROWS, COLUMNS = 581_012, 54
 CACHE = Path(tempfile.gettempdir()) / "kernsift-bench"

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
 from sklearn.preprocessing import scale
-from tasks import THREADS, Answer, Task, Work
 
 import kernsift
+from tasks import THREADS, Answer, Task, Work
 
 GAMMAS = (1.0, 0.1, 0.01)
 PENALTY = 1e-4

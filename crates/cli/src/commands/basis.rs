@@ -58,7 +58,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
     console.stage("writing");
     if let Some(path) = &args.out {
-        write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice())?;
+        write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice(), ctx)?;
     }
     if let Some(path) = &args.save {
         model.save(path)?;

@@ -20,7 +20,7 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             let Table::Columns(columns) = BuiltIn::by_name(name)?.table()? else {
                 return Err(Failure::Input(format!("the data set '{name}' is not a table of columns")));
             };
-            Ok(write(out.as_ref(), &[], Array2::zeros((columns[0].len(), 0)), &columns)?)
+            Ok(write(out.as_ref(), &[], Array2::zeros((columns[0].len(), 0)), &columns, ctx)?)
         }
         Some(DataCommand::Make { pattern, rows, columns, noise, continuous, out }) => {
             let pattern = Pattern::by_name(pattern)?;
@@ -46,7 +46,7 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             console.inform(&format!("{}; relevant columns: {answer}", pattern.describe()));
             let x = planted.data.x().to_dense();
             console.stage("writing");
-            Ok(write(out.as_ref(), planted.data.names(), x, &[Column::numeric("target", target)])?)
+            Ok(write(out.as_ref(), planted.data.names(), x, &[Column::numeric("target", target)], ctx)?)
         }
     }
 }
@@ -56,10 +56,16 @@ fn typed(error: Error) -> Failure {
     Failure::typed(error, &[("", "rows", "--rows"), ("", "columns", "--columns"), ("", "noise", "--noise")])
 }
 
-fn write(out: Option<&PathBuf>, names: &[String], x: Array2<f64>, extra: &[Column]) -> CoreResult<()> {
+fn write(
+    out: Option<&PathBuf>,
+    names: &[String],
+    x: Array2<f64>,
+    extra: &[Column],
+    ctx: &Context,
+) -> CoreResult<()> {
     match out {
-        Some(path) => write_table(path, names, x.view(), extra),
-        None => write_table_to(&mut Out::new(), names, x.view(), extra),
+        Some(path) => write_table(path, names, x.view(), extra, ctx),
+        None => write_table_to(&mut Out::new(), names, x.view(), extra, ctx),
     }
 }
 

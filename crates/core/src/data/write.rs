@@ -2,32 +2,61 @@
 //!
 //! Numbers are written in the shortest form that reads back to the same bits, missing cells as nothing.
 
+use crate::context::Context;
 use crate::data::table::{Column, MISSING, Values, check_names};
 use crate::error::{Error, Result, shorten};
 use csv::{QuoteStyle, WriterBuilder};
 use flate2::{Compression, write::GzEncoder};
 use ndarray::ArrayView2;
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
+/// Rows that are written between two looks at whether the user asked to stop.
+const ROWS: usize = 1024;
+
 /// Writes a table: the columns of `x` under `names`, then the `extra` ones. The ending of the path says
 /// how: .csv or .tsv, also with .gz, or .npy (numbers only, and no names).
-pub fn write_table(path: &Path, names: &[String], x: ArrayView2<f64>, extra: &[Column]) -> Result<()> {
+pub fn write_table(
+    path: &Path,
+    names: &[String],
+    x: ArrayView2<f64>,
+    extra: &[Column],
+    ctx: &Context,
+) -> Result<()> {
     let table = Output::new(names, x, extra).map_err(|e| e.in_file(path))?;
-    match Format::of(path)? {
+    watched(ctx, table.rows, |tell| match Format::of(path)? {
         Format::Npy => {
             let numbers = numbers(extra).map_err(|e| e.in_file(path))?;
             write_atomic(path, |out| table.write_npy(&numbers, out))
         }
-        Format::Text { delimiter, gzip: false } => write_atomic(path, |out| table.write_text(delimiter, out)),
+        Format::Text { delimiter, gzip: false } => {
+            write_atomic(path, |out| table.write_text(delimiter, out, tell))
+        }
         Format::Text { delimiter, gzip: true } => write_atomic(path, |out| {
             let mut packed = GzEncoder::new(out, Compression::default());
-            table.write_text(delimiter, &mut packed)?;
+            table.write_text(delimiter, &mut packed, tell)?;
             packed.finish().map(drop)
         }),
-    }
+    })
+}
+
+/// Writes with progress. What stops writing is a failure to write, as far as writers know; here it becomes what it is.
+fn watched(
+    ctx: &Context,
+    rows: usize,
+    write: impl FnOnce(&dyn Fn(usize) -> io::Result<()>) -> Result<()>,
+) -> Result<()> {
+    let stopped = Cell::new(None);
+    let written = write(&|done| {
+        ctx.step("writing rows", done, rows).map_err(|error| {
+            stopped.set(Some(error));
+            io::Error::other("stopped")
+        })
+    });
+    stopped.take().map_or(written, Err)
 }
 
 /// Refuses a path to which [`write_table`] could not write these `extra` columns, so that nothing is
@@ -89,11 +118,14 @@ pub fn write_table_to(
     names: &[String],
     x: ArrayView2<f64>,
     extra: &[Column],
+    ctx: &Context,
 ) -> Result<()> {
     let table = Output::new(names, x, extra)?;
     let mut buffer = BufWriter::new(out);
-    let written = table.write_text(b',', &mut buffer).and_then(|()| buffer.flush());
-    written.map_err(|e| Error::io(Path::new("output"), e))
+    watched(ctx, table.rows, |tell| {
+        let written = table.write_text(b',', &mut buffer, tell).and_then(|()| buffer.flush());
+        written.map_err(|e| Error::io(Path::new("output"), e))
+    })
 }
 
 /// Writes a file by way of a temporary one beside it, which takes the path's name once all is written
@@ -186,11 +218,19 @@ impl<'a> Output<'a> {
         Ok(Self { names, x, extra, rows: x.nrows() })
     }
 
-    fn write_text(&self, delimiter: u8, out: &mut dyn Write) -> io::Result<()> {
+    fn write_text(
+        &self,
+        delimiter: u8,
+        out: &mut dyn Write,
+        tell: &dyn Fn(usize) -> io::Result<()>,
+    ) -> io::Result<()> {
         self.write_header(delimiter, out)?;
         let mut writer = WriterBuilder::new().delimiter(delimiter).from_writer(out);
         let mut text = String::new();
         for i in 0..self.rows {
+            if i % ROWS == 0 {
+                tell(i)?;
+            }
             for value in self.x.row(i) {
                 writer.write_field(spell(*value, &mut text)).map_err(plain)?;
             }
@@ -280,10 +320,12 @@ fn plain(error: csv::Error) -> io::Error {
 mod tests {
     use super::*;
     use crate::context::Context;
+    use crate::context::Observer;
     use crate::data::read::{ReadOptions, read_bytes, read_table};
     use crate::data::table::Table;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn strings(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
@@ -291,7 +333,7 @@ mod tests {
 
     fn as_csv(names: &[&str], x: &Array2<f64>, extra: &[Column]) -> String {
         let mut out = vec![];
-        write_table_to(&mut out, &strings(names), x.view(), extra).unwrap();
+        write_table_to(&mut out, &strings(names), x.view(), extra, &Context::default()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -320,7 +362,7 @@ mod tests {
         let extra = [Column::numeric("target", vec![0.0, 1.0])];
         for ending in ["csv", "tsv", "csv.gz", "TSV.GZ", "npy"] {
             let path = folder.path().join(format!("t.{ending}"));
-            write_table(&path, &strings(&["x1", "x2"]), x.view(), &extra).unwrap();
+            write_table(&path, &strings(&["x1", "x2"]), x.view(), &extra, &Context::default()).unwrap();
             let read = columns(read_table(&path, &ReadOptions::default(), &Context::default()).unwrap().0);
             assert_eq!(read[1], Column::numeric("x2", vec![0.1 + 0.2, 1e-300]), "{ending}");
             assert_eq!(read[2].values, extra[0].values, "{ending}");
@@ -331,7 +373,7 @@ mod tests {
     fn npy_starts_its_numbers_where_numpy_wants_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.npy");
-        write_table(&path, &strings(&["a"]), array![[1.0], [2.0]].view(), &[]).unwrap();
+        write_table(&path, &strings(&["a"]), array![[1.0], [2.0]].view(), &[], &Context::default()).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 128 + 16);
         assert_eq!(&bytes[128..136], &1f64.to_le_bytes());
@@ -344,7 +386,8 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let x = array![[1.0]];
         let message = |name: &str, names: &[&str], extra: &[Column]| {
-            let error = write_table(&at(name), &strings(names), x.view(), extra).unwrap_err().to_string();
+            let written = write_table(&at(name), &strings(names), x.view(), extra, &Context::default());
+            let error = written.unwrap_err().to_string();
             error.replace(&format!("{}", folder.path().display()), "DIR")
         };
         let words = || [Column::text("colour", [Some("red")].into_iter())];
@@ -379,7 +422,8 @@ mod tests {
         std::fs::write(at("file"), "").unwrap();
         assert_eq!(message("file/t.csv", &["a"], &[]), "DIR/file/t.csv: 'DIR/file' is not a folder");
         let nothing = Array2::zeros((1, 0));
-        let error = write_table(&at("t.csv"), &[], nothing.view(), &[]).unwrap_err().to_string();
+        let error =
+            write_table(&at("t.csv"), &[], nothing.view(), &[], &Context::default()).unwrap_err().to_string();
         assert!(error.ends_with("t.csv: there are no columns to write"));
         let left: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -403,6 +447,40 @@ mod tests {
     }
 
     #[cfg(unix)]
+    /// Stops once some rows are written.
+    struct Stops(AtomicUsize);
+
+    impl Observer for Stops {
+        fn progress(&self, stage: &str, done: usize, total: usize) {
+            assert!(stage == "writing rows" && total == 5000 && done % ROWS == 0);
+            self.0.store(done, Ordering::Relaxed);
+        }
+
+        fn interrupted(&self) -> bool {
+            self.0.load(Ordering::Relaxed) >= 2 * ROWS
+        }
+    }
+
+    #[test]
+    fn stopped_it_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let x = Array2::<f64>::ones((5000, 2));
+        for name in ["t.csv", "t.tsv.gz"] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "old").unwrap();
+            let observer = Stops(AtomicUsize::new(0));
+            let ctx = Context { observer: &observer, ..Context::default() };
+            let error = write_table(&path, &strings(&["a", "b"]), x.view(), &[], &ctx).unwrap_err();
+            assert!(matches!(error, Error::Interrupted), "{error}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        let observer = Stops(AtomicUsize::new(0));
+        let ctx = Context { observer: &observer, ..Context::default() };
+        let error = write_table_to(&mut vec![], &strings(&["a", "b"]), x.view(), &[], &ctx).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+    }
+
     #[test]
     fn permissions_links_and_read_only_folders() {
         use std::os::unix::fs::{PermissionsExt, symlink};
@@ -444,7 +522,9 @@ mod tests {
                 Ok(())
             }
         }
-        let error = write_table_to(&mut Closed, &strings(&["a"]), array![[1.0]].view(), &[]).unwrap_err();
+        let error =
+            write_table_to(&mut Closed, &strings(&["a"]), array![[1.0]].view(), &[], &Context::default())
+                .unwrap_err();
         assert!(matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe));
     }
 
@@ -477,7 +557,7 @@ mod tests {
             let extra = [Column::text("words", words.iter().map(|w| w.as_deref()))];
             for (ending, delimiter) in [("t.csv", b','), ("t.tsv", b'\t')] {
                 let mut out = vec![];
-                Output::new(&names, x.view(), &extra).unwrap().write_text(delimiter, &mut out).unwrap();
+                Output::new(&names, x.view(), &extra).unwrap().write_text(delimiter, &mut out, &|_| Ok(())).unwrap();
                 let read = columns(read_bytes(ending, &out, &ReadOptions::default()).unwrap().0);
                 for (j, column) in read[..d].iter().enumerate() {
                     let Values::Numeric(cells) = &column.values else { panic!("numbers expected") };

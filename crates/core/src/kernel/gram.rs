@@ -11,7 +11,7 @@ use super::formula::{Kernel, metric_factor};
 use super::terms::{Flat, Form, flatten, power};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
-use crate::linalg::{Columns, multiply, product_into};
+use crate::linalg::{Columns, multiply, product_into, zeros};
 use crate::simd::{
     absolute_distances, add_scaled, is_trustworthy, products_to_squared_distances, squared_distances,
 };
@@ -29,7 +29,8 @@ const DIRECT: usize = 24;
 
 /// The Gram matrix of `x` against `z`, laid out by rows.
 pub fn gram(kernel: &Kernel, x: &Rows, z: &Rows) -> Result<Array2<f64>> {
-    let mut out = Array2::zeros((x.n(), z.n()));
+    let mut out =
+        Array2::from_shape_vec((x.n(), z.n()), zeros(x.n() * z.n())).expect("a number per pair of rows");
     // Kernels are symmetric: writing the transpose by columns is writing by rows.
     Plan::new(kernel, z, x)?.fill(out.view_mut().reversed_axes());
     Ok(out)
@@ -38,7 +39,7 @@ pub fn gram(kernel: &Kernel, x: &Rows, z: &Rows) -> Result<Array2<f64>> {
 /// The Gram matrix of `x` against itself, symmetric to the last bit.
 pub fn gram_symmetric(kernel: &Kernel, x: &Rows) -> Result<Array2<f64>> {
     let n = x.n();
-    let mut out = Array2::zeros((n, n).f());
+    let mut out = Array2::from_shape_vec((n, n).f(), zeros(n * n)).expect("a number per pair of rows");
     Plan::new(kernel, x, x)?.fill_symmetric(out.view_mut());
     Ok(out)
 }

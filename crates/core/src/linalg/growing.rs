@@ -27,8 +27,8 @@ impl GrowingFactor {
         self.columns.len()
     }
 
-    /// Adds a row and column: its entries with the others, and its own. What is left of its own after the others is
-    /// returned; if that is not above `least`, nothing is added.
+    /// Adds a row and column: its entries with the others, and its own. Says whether it did; where no more than `least` of its
+    /// own is left after the others, it is not added.
     pub fn push(&mut self, mut with: Vec<f64>, own: f64, least: f64) -> bool {
         debug_assert_eq!(with.len(), self.len());
         self.forward(&mut with);

@@ -15,5 +15,6 @@ pub use dense::{
     transposed_solve,
 };
 pub use growing::GrowingFactor;
+pub(crate) use pages::zeros;
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
 pub use product::{add_product, multiply, product_into};

@@ -27,6 +27,13 @@ pub fn prefer_large_pages(buffer: &mut Vec<f64>) {
     let _ = buffer;
 }
 
+/// That many zeros, on large pages if they are many. Fresh memory is zero already, so nothing is written.
+pub fn zeros(length: usize) -> Vec<f64> {
+    let mut buffer = vec![0.0; length];
+    prefer_large_pages(&mut buffer);
+    buffer
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

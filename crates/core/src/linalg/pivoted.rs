@@ -23,7 +23,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use crate::simd::{TILE_COLUMNS, TILE_ROWS, add_combination, add_scaled, combine_columns, scale_and_reduce};
+use crate::simd::{
+    Sums, TILE_COLUMNS, TILE_ROWS, add_combination, add_scaled, combine_columns, scale_and_reduce,
+};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -557,7 +559,7 @@ fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]
         .collect();
     columns.axis_chunks_iter_mut(Axis(0), CHUNK).into_par_iter().enumerate().for_each(|(chunk, mut part)| {
         let start = chunk * CHUNK;
-        let mut sums = [[0.0; TILE_ROWS]; TILE_COLUMNS];
+        let mut sums: Sums = [[0.0; _]; _];
         for at in (0..part.nrows()).step_by(TILE_ROWS) {
             let height = TILE_ROWS.min(part.nrows() - at);
             for (group, weights) in weights.iter().enumerate() {

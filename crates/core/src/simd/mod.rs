@@ -343,8 +343,9 @@ vectorised! {
 pub const TILE_ROWS: usize = 512;
 /// Results of a [`combine_columns`] tile.
 pub const TILE_COLUMNS: usize = 4;
-/// Sums of a [`combine_columns`] tile, a result each.
-pub type Sums = [[f64; TILE_ROWS]; TILE_COLUMNS];
+/// Sums of a [`combine_columns`] tile, a result each. A little longer than the tile: were they whole pages apart, the processor would
+/// take a load from one for a load of what was just stored to another, and wait.
+pub type Sums = [[f64; TILE_ROWS + 40]; TILE_COLUMNS];
 
 vectorised! {
     /// A tile of a tall matrix times a thin one:
@@ -437,7 +438,7 @@ mod tests {
         let weights: Vec<[f64; TILE_COLUMNS]> =
             (0..k).map(|k| std::array::from_fn(|j| (k * TILE_COLUMNS + j) as f64 * 0.1)).collect();
         let height = 300;
-        let mut sums = [[7.0; TILE_ROWS]; TILE_COLUMNS];
+        let mut sums: Sums = [[7.0; _]; _];
         combine_columns(&columns[5..], n, height, &weights, &mut sums);
         for j in 0..TILE_COLUMNS {
             let one: Vec<f64> = weights.iter().map(|w| w[j]).collect();

@@ -17,7 +17,7 @@ const TRIPLES: usize = 1500;
 const PENALTY: f64 = 1e-4;
 
 /// The first of them with a variable for every pair of rows, by the dual simplex of HiGHS: its optimum, its processor time in seconds and ours
-/// beside it in the same run of `python benchmarks/design.py`, on one thread of one machine.
+/// beside it in one run of `make bench`, on one thread of one machine.
 const NAIVE: Naive = Naive { objective: 0.14822214808226905, seconds: 65.5, ours: 0.15 };
 
 struct Naive {
@@ -100,7 +100,7 @@ pub fn run(ledger: &mut Ledger, settings: &Settings, ctx: &Context) -> Result<Se
     )
     .table(table)
     .remark(
-        "HiGHS is not part of this program: its optimum and time, and ours beside it, are of one run of `benchmarks/design.py` (`make bench`, \
-         [speed.md](speed.md)). The table is of this run.",
+        "HiGHS is not part of this program: its optimum and time, and ours beside it, are of one run of `make bench` ([speed.md](speed.md)). \
+         The table is of this run.",
     ))
 }

@@ -229,13 +229,13 @@ fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure>
             ctx.warn(format!("no column is kept, so there is nothing to write to {}", path.display()));
         } else {
             let reduced = data.take_columns(&kept);
-            write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice())?;
+            write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice(), ctx)?;
         }
     }
     if let Some(path) = &args.gram {
         let gram = model.gram(data.x(), None, args.with_noise, ctx)?;
         let names: Vec<String> = loaded.prepared.rows.iter().map(|row| format!("row{}", row + 1)).collect();
-        write_table(path, &names, gram.view(), &[])?;
+        write_table(path, &names, gram.view(), &[], ctx)?;
     }
     if let Some(path) = &args.save {
         model.save(path)?;

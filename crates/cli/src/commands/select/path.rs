@@ -3,10 +3,10 @@
 use super::SHOWN;
 use crate::failure::Failure;
 use crate::output::{number, table};
-use kernsift::Selection;
 use kernsift::data::Column;
 use kernsift::data::write::write_table;
 use kernsift::select::{HsfsForm, PathPoint, SelectorMethod};
+use kernsift::{Context, Selection};
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::path::Path;
 const NAMED: usize = 4;
 
 /// Writes the path, a line per place and column; a place without columns has one line with empty cells.
-pub fn write(path: &Path, points: &[PathPoint], names: &[String]) -> Result<(), Failure> {
+pub fn write(path: &Path, points: &[PathPoint], names: &[String], ctx: &Context) -> Result<(), Failure> {
     struct Line<'a> {
         place: usize,
         point: &'a PathPoint,
@@ -44,7 +44,7 @@ pub fn write(path: &Path, points: &[PathPoint], names: &[String]) -> Result<(), 
         Column::text("column", lines.iter().map(column)),
         numeric("weight", &|line| line.rank.map_or(f64::NAN, |rank| line.point.weights[rank])),
     ];
-    Ok(write_table(path, &[], Array2::zeros((lines.len(), 0)).view(), &columns)?)
+    Ok(write_table(path, &[], Array2::zeros((lines.len(), 0)).view(), &columns, ctx)?)
 }
 
 /// Text stands in a column of the file, which .npy cannot hold.

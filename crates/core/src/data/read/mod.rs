@@ -169,7 +169,7 @@ fn read(
         Kind::Svmlight => svmlight::read(text(bytes)?, Some(&told))?,
         Kind::Npy => numpy::read_npy(bytes)?,
         Kind::Npz => numpy::read_npz(bytes)?,
-        Kind::Parquet => parquet::read(bytes, &mut warnings)?,
+        Kind::Parquet => parquet::read(bytes, &mut warnings, ctx)?,
     };
     refuse_infinities(&table)?;
     Ok((table, warnings))

@@ -5,6 +5,7 @@
 
 use super::levels::Levels;
 use super::unpack::limit;
+use crate::context::Context;
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result, shorten};
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
@@ -16,15 +17,16 @@ use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Cells decoded at a time.
 const BATCH: usize = 8192;
 
 /// Reads a table; says so when an index that pandas stored is left out.
-pub(super) fn read(bytes: &[u8], warnings: &mut Vec<String>) -> Result<Table> {
+pub(super) fn read(bytes: &[u8], warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
     // Version 60 of the crate panics on some damage, such as a page that refers to a dictionary the file
     // does not have; the tests below come across it. Nothing of ours is shared with the part that fails.
-    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), bytes.len(), warnings)))
+    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), bytes.len(), warnings, ctx)))
         .unwrap_or_else(|_| Err(damaged("its parts do not fit together")))
 }
 
@@ -33,7 +35,12 @@ fn in_memory<B: From<Vec<u8>>>(_: fn(&Page) -> &B, bytes: &[u8]) -> B {
     bytes.to_vec().into()
 }
 
-fn read_file<R: ChunkReader + 'static>(source: R, size: usize, warnings: &mut Vec<String>) -> Result<Table> {
+fn read_file<R: ChunkReader + 'static>(
+    source: R,
+    size: usize,
+    warnings: &mut Vec<String>,
+    ctx: &Context,
+) -> Result<Table> {
     let file = SerializedFileReader::new(source).map_err(damaged)?;
     check_places(&file)?;
     let schema = file.metadata().file_metadata().schema_descr_ptr();
@@ -49,7 +56,9 @@ fn read_file<R: ChunkReader + 'static>(source: R, size: usize, warnings: &mut Ve
     }
     check_names(plan.iter().map(|(_, _, name)| name.as_str()))?;
     check_size(&file, plan.len(), size)?;
+    let (done, total) = (AtomicUsize::new(0), plan.len());
     let read_column = |(place, meaning, name): (usize, Meaning, String)| {
+        ctx.step("reading columns", done.fetch_add(1, Ordering::Relaxed), total)?;
         read_column(&file, place, meaning, &name).map_err(|e| in_column(&name, e))
     };
     Table::new(plan.into_par_iter().map(read_column).collect::<Vec<_>>().into_iter().collect::<Result<_>>()?)

@@ -61,7 +61,7 @@ fn all_types_in_all_packings() {
     ];
     for packing in packings {
         let mut warnings = vec![];
-        let table = read(&example(packing), &mut warnings).unwrap();
+        let table = read(&example(packing), &mut warnings, &Context::default()).unwrap();
         assert_eq!(warnings, ["left out the column '__index_level_0__', an index that pandas stored"]);
         // Compared as text, because NaN differs from itself.
         let twice = |cells: [f64; 3]| [cells, cells].concat();
@@ -91,13 +91,15 @@ fn more_rows_than_a_batch() {
         put::<DoubleType>(group, &values, None);
     });
     assert_eq!(
-        read(&bytes, &mut vec![]).unwrap(),
+        read(&bytes, &mut vec![], &Context::default()).unwrap(),
         Table::Columns(vec![Column::numeric("a", values.clone())])
     );
 }
 
 fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
-    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), &mut vec![]).unwrap_err().to_string()
+    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), &mut vec![], &Context::default())
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
@@ -139,7 +141,10 @@ fn types_that_are_no_numbers_are_named() {
 #[test]
 fn empty_and_odd_tables() {
     let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
-    assert_eq!(read(&none, &mut vec![]).unwrap_err().to_string(), "the file has columns but no rows");
+    assert_eq!(
+        read(&none, &mut vec![], &Context::default()).unwrap_err().to_string(),
+        "the file has columns but no rows"
+    );
     assert_eq!(
         message("message t { required binary a; }", |group| {
             put::<ByteArrayType>(group, &[ByteArray::from(vec![0xff, 0xfe])], None);
@@ -158,7 +163,7 @@ fn empty_and_odd_tables() {
 
 #[test]
 fn damaged_files_are_refused() {
-    let refused = |bytes: &[u8]| read(bytes, &mut vec![]).unwrap_err().to_string();
+    let refused = |bytes: &[u8]| read(bytes, &mut vec![], &Context::default()).unwrap_err().to_string();
     let whole = example(Compression::SNAPPY);
     assert!(refused(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
     for end in (0..whole.len()).step_by(37) {
@@ -175,7 +180,7 @@ fn no_changed_byte_makes_it_panic() {
             let mut bytes = whole.clone();
             bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
             // Some changes cannot be noticed; what matters is to come back at all.
-            let _ = read(&bytes, &mut vec![]);
+            let _ = read(&bytes, &mut vec![], &Context::default());
         }
     }
 }

@@ -1,0 +1,316 @@
+"""How time and memory grow with rows, columns and components, ours and other programs'.
+
+`make scaling` writes docs/scaling.md and its pictures. Every point is a process of its own, timed best of
+three; a side goes on to larger sizes until a point takes more than ten seconds. An exponent is the slope of a
+line through the logarithms of the larger half of a side's sizes: 1 is linear, 2 quadratic.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from side import measure
+from tasks import THREADS, Work, kernels, machines, selection
+
+import kernsift
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+PICTURES = DOCS / "pictures" / "scaling"
+RECORD = HERE / "records" / "scaling.json"
+#: Seconds from which a side has no larger sizes, and after which a point is given up.
+ENOUGH, PATIENCE = 10.0, 60.0
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One picture: what grows, to what sizes, and the sides by name; a side makes the work of a size."""
+
+    key: str
+    title: str
+    axis: str
+    sizes: tuple[int, ...]
+    sides: dict[str, Callable[[int], Work]]
+
+
+def kobl(n: int, m: int) -> Work:
+    x = kernels.rows(n, 10)
+    estimator = kernsift.KOBL(n_components=m, gamma=0.1, threshold=None, n_jobs=THREADS)
+    return lambda: {"pivots": estimator.fit(x).pivots_}
+
+
+def numpy_kobl(n: int, m: int) -> Work:
+    x = kernels.rows(n, 10)
+    return lambda: {"pivots": np.array(kernels.numpy_kobl(x, 0.1, m)[1])}
+
+
+def kernel_pca(n: int) -> Work:
+    from sklearn.decomposition import KernelPCA
+
+    x = kernels.rows(n, 10)
+    pca = KernelPCA(100, kernel="rbf", gamma=0.1, eigen_solver="randomized", n_jobs=THREADS)
+    return lambda: {"features": pca.fit_transform(x)[:1]}
+
+
+def takes(n: int) -> Work:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(n, 20))
+    y = x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=n) > 0
+    estimator = kernsift.TAKES(n_components=100, weak_learner="stump", n_jobs=THREADS, random_state=0)
+    return lambda: {"classes": estimator.fit(x, y).predict(x[:1000])}
+
+
+def relief(n: int, d: int) -> Work:
+    x, y = selection.relief_data(n, d)
+    return lambda: {"scores": kernsift.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y).scores_}
+
+
+def skrebate(n: int, d: int) -> Work:
+    import skrebate as peer
+
+    x, y = selection.relief_data(n, d)
+    return lambda: {"scores": peer.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y).feature_importances_}
+
+
+def lasso(n: int, d: int) -> Work:
+    x, y = selection.hsic_data(n, d)
+    estimator = kernsift.HSICLasso(n_features_to_select=10, n_jobs=THREADS)
+    return lambda: {"order": estimator.fit(x, y).order_[:10]}
+
+
+def py_lasso(n: int, d: int) -> Work:
+    from pyHSICLasso import HSICLasso
+
+    x, y = selection.hsic_data(n, d)
+    peer = HSICLasso()
+    peer.input(x, y)
+
+    def work() -> dict:
+        peer.classification(10, B=0, n_jobs=THREADS)
+        return {"order": np.array(peer.get_index())}
+
+    return work
+
+
+def hsfs(n: int) -> Work:
+    x, y = selection.hsic_data(n, 20)
+    estimator = kernsift.HSFS(4, n_jobs=THREADS, random_state=0)
+    return lambda: {"order": estimator.fit(x, y).order_[:4]}
+
+
+def svc(n: int) -> Work:
+    x, y = machines.svm_data(n, 20)
+    return lambda: {"fitted": kernsift.SVC(n_jobs=THREADS).fit(x, y).intercept_}
+
+
+def sklearn_svc(n: int) -> Work:
+    from sklearn.svm import SVC
+
+    x, y = machines.svm_data(n, 20)
+    return lambda: {"fitted": SVC().fit(x, y).intercept_}
+
+
+def doubled(first: int, count: int) -> tuple[int, ...]:
+    return tuple(first * 2**k for k in range(count))
+
+
+CURVES = [
+    Curve(
+        "kobl_rows",
+        "KOBL, 10 columns, 100 components",
+        "rows",
+        doubled(2500, 9),
+        {
+            "kernsift": lambda n: kobl(n, 100),
+            "numpy, same algorithm": lambda n: numpy_kobl(n, 100),
+            "scikit-learn, KernelPCA": kernel_pca,
+        },
+    ),
+    Curve(
+        "kobl_components",
+        "KOBL, 20,000 rows, 10 columns",
+        "components",
+        doubled(25, 6),
+        {"kernsift": lambda m: kobl(20_000, m), "numpy, same algorithm": lambda m: numpy_kobl(20_000, m)},
+    ),
+    Curve(
+        "takes_rows",
+        "TAKES, stumps, 20 columns, 100 components",
+        "rows",
+        doubled(5000, 7),
+        {"kernsift": takes},
+    ),
+    Curve(
+        "relief_rows",
+        "ReliefF, 100 columns",
+        "rows",
+        doubled(250, 7),
+        {"kernsift": lambda n: relief(n, 100), "skrebate": lambda n: skrebate(n, 100)},
+    ),
+    Curve(
+        "relief_columns",
+        "ReliefF, 500 rows",
+        "columns",
+        doubled(50, 10),
+        {"kernsift": lambda d: relief(500, d), "skrebate": lambda d: skrebate(500, d)},
+    ),
+    Curve(
+        "lasso_rows",
+        "HSIC Lasso, 10 of 100 columns",
+        "rows",
+        doubled(125, 8),
+        {"kernsift": lambda n: lasso(n, 100), "pyHSICLasso, B = 0": lambda n: py_lasso(n, 100)},
+    ),
+    Curve(
+        "lasso_columns",
+        "HSIC Lasso, 10 columns of 300 rows",
+        "columns",
+        doubled(50, 10),
+        {"kernsift": lambda d: lasso(300, d), "pyHSICLasso, B = 0": lambda d: py_lasso(300, d)},
+    ),
+    Curve("hsfs_rows", "HSFS, 4 of 20 columns", "rows", doubled(500, 9), {"kernsift": hsfs}),
+    Curve(
+        "svc_rows",
+        "SVC with the RBF kernel, 20 columns",
+        "rows",
+        doubled(500, 6),
+        {"kernsift": svc, "scikit-learn, SVC": sklearn_svc},
+    ),
+]
+
+
+def point(key: str, side: str, size: int) -> dict | None:
+    """One size of one side, in a process of its own; none if it was given up."""
+    limits = {f"{library}_NUM_THREADS": str(THREADS) for library in ("OMP", "OPENBLAS", "MKL")}
+    command = [sys.executable, str(HERE / "scaling.py"), "--point", key, side, str(size)]
+    try:
+        done = subprocess.run(
+            command, cwd=HERE, env={**os.environ, **limits}, capture_output=True, text=True, timeout=PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or not lines:
+        sys.exit(f"{key}, {side}, {size}: {done.stderr.strip().splitlines()[-1:]}")
+    return {"size": size, **json.loads(lines[-1])}
+
+
+def run() -> dict:
+    """All points of all curves."""
+    record = {}
+    for curve in CURVES:
+        record[curve.key] = {}
+        for side in curve.sides:
+            found = []
+            for size in curve.sizes:
+                one = point(curve.key, side, size)
+                if one is None:
+                    break
+                found.append(one)
+                print(f"{curve.title}, {size:,} {curve.axis}, {side}: {one['seconds']:.3f} s", flush=True)
+                if one["seconds"] > ENOUGH:
+                    break
+            record[curve.key][side] = found
+    return record
+
+
+def exponent(points: list[dict], key: str) -> float | None:
+    """The slope through the larger half of the sizes; at least three."""
+    kept = points[-max(3, (len(points) + 1) // 2) :]
+    if len(kept) < 3 or min(p[key] for p in kept) <= 0:
+        return None
+    sizes, values = (np.log([p[name] for p in kept]) for name in ("size", key))
+    return float(np.polyfit(sizes, values, 1)[0])
+
+
+def shown(slope: float | None) -> str:
+    return "-" if slope is None else f"{slope:.1f}"
+
+
+def draw(curve: Curve, sides: dict[str, list[dict]]) -> None:
+    """Time and memory on logarithmic axes, side by side."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    import matplotlib.pyplot as plt
+
+    matplotlib.rcParams["svg.hashsalt"] = "kernsift"
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4), layout="constrained")
+    for ax, key, unit, label in zip(
+        axes, ("seconds", "extra_bytes"), (1.0, 2**20), ("seconds", "MiB beyond the data"), strict=True
+    ):
+        for (name, points), colour in zip(sides.items(), ("#2563b8", "#c2570c", "#5b7a1e"), strict=False):
+            drawn = [p for p in points if p[key] > 0]
+            sizes, values = [p["size"] for p in drawn], [p[key] / unit for p in drawn]
+            slope = exponent(points, key)
+            told = f"{name}: {slope:.1f}" if slope is not None else name
+            ax.loglog(sizes, values, "o-", color=colour, markersize=4, linewidth=1.5, label=told)
+        ax.set_xlabel(curve.axis)
+        ax.set_ylabel(label)
+        ax.grid(alpha=0.25, which="major")
+        ax.legend(title="side: exponent", fontsize=8, title_fontsize=8, frameon=False)
+    figure.suptitle(curve.title, fontsize=11)
+    figure.savefig(PICTURES / f"{curve.key}.svg", metadata={"Date": None})
+    plt.close(figure)
+
+
+def page(record: dict) -> str:
+    """The page of all curves."""
+    lines = [
+        "# Scaling",
+        "",
+        "How time and memory grow, ours and other programs', written by `make scaling` with its pictures.",
+        "Every point is a process of its own, best of three, both sides with the same number of threads.",
+        "Memory is what the work held at most beyond the data. A side goes on to larger sizes until a point",
+        "takes more than ten seconds. An exponent is the slope through the larger half of a side's sizes on",
+        "logarithmic axes: 1 is linear, 2 quadratic.",
+        "",
+        "| what grows | side | largest size | time | memory | exponent of time | exponent of memory |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for curve in CURVES:
+        for side, points in record[curve.key].items():
+            last = points[-1]
+            cells = [
+                f"{curve.title}: {curve.axis}",
+                side,
+                f"{last['size']:,}",
+                f"{last['seconds']:.2f} s",
+                f"{last['extra_bytes'] / 2**20:.0f} MiB",
+                shown(exponent(points, "seconds")),
+                shown(exponent(points, "extra_bytes")),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    for curve in CURVES:
+        lines += ["", f"![{curve.title}, by {curve.axis}](pictures/scaling/{curve.key}.svg)"]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--point"]:
+        warnings.simplefilter("ignore")
+        key, side, size = sys.argv[2:5]
+        curve = next(curve for curve in CURVES if curve.key == key)
+        with tempfile.TemporaryDirectory() as folder:
+            measure([curve.sides[side](int(size))], Path(folder) / "answer.npz")
+        return
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if "--page" in sys.argv[1:] else run()
+    RECORD.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for curve in CURVES:
+        draw(curve, record[curve.key])
+    (DOCS / "scaling.md").write_text(page(record), encoding="utf-8")
+    print("docs/scaling.md")
+
+
+if __name__ == "__main__":
+    main()

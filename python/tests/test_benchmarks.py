@@ -1,0 +1,114 @@
+"""What the benchmarks make of what they measure: ratios, verdicts, slopes. Nothing is timed here."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))
+    yield importlib.import_module
+    for name in ("page", "scaling", "side", "run"):
+        sys.modules.pop(name, None)
+
+
+def record(**parts):
+    return {
+        "task": "A",
+        "size": "2 x 3",
+        "peer": "other",
+        "threads": 2,
+        "wanted": {},
+        "ours": {"seconds": 0.5, "extra_bytes": 2**20},
+        "theirs": {"seconds": 2.0, "extra_bytes": 2**24},
+        **parts,
+    }
+
+
+def test_ratios_and_verdicts_by_hand(benchmarks):
+    page = benchmarks("page")
+    assert page.ratios(record()) == {"ratio": 4.0, "memory_share": 1 / 16}
+    for wanted, met in [
+        ({"ratio": 4.0}, True),
+        ({"ratio": 4.1}, False),
+        ({"ratio": 1.0, "memory_share": 1 / 16}, True),
+        ({"memory_share": 1 / 20}, False),
+        ({"seconds": 0.4}, False),
+        ({"seconds": 0.5, "bytes": 2**20}, True),
+        ({"bytes": 2**19}, False),
+        # A number that was not measured is not met.
+        ({"quality": 0.9}, False),
+    ]:
+        assert page.is_met(record(wanted=wanted, quality_of="residual")) is met, wanted
+    assert page.is_met(record(wanted={"quality": 0.9}, quality=0.8, quality_of="residual"))
+    # A side of ours that did not end meets nothing, and a peer's that did not gives a bound.
+    assert not page.is_met(record(ours={"more_than": 200.0}, wanted={"seconds": 500}))
+    stopped = record(theirs={"more_than": 200.0}, wanted={"ratio": 50.0})
+    assert page.is_met(stopped) and page.ratio(stopped) == "at least 400"
+    assert "more than 200 s" in page.line(stopped)
+
+
+def test_a_page_has_a_line_per_task(benchmarks):
+    page = benchmarks("page")
+    tasks = [
+        record(wanted={"ratio": 5.0}, agree=True, agreement="optima to 1e-6"),
+        record(task="B", theirs=None, peer="", wanted={"seconds": 60}),
+        record(task="C", theirs={"seconds": 9.0, "extra_bytes": 0, "carried_from": [200, 400]}),
+        record(task="D", agree=False, agreement=""),
+    ]
+    for task in tasks:
+        if task["theirs"] is None:
+            del task["theirs"]
+    versions = {"numpy": "2.0"}
+    text = page.page(
+        {"date": "2026-01-01", "version": "1", "threads": 2, "versions": versions, "tasks": tasks}
+    )
+    lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(lines) == 4
+    assert "5.0: **missed**" in lines[0] and "yes: optima to 1e-6" in lines[0]
+    assert "60 s: **met**" in lines[1]
+    assert "9.00 s, carried on" in lines[2] and "those at 200 and 400 columns" in text
+    assert lines[3].endswith("| NO |")
+
+
+def test_exponents_are_slopes(benchmarks):
+    exponent = benchmarks("scaling").exponent
+    sizes = [100, 200, 400, 800, 1600, 3200]
+    points = [{"size": n, "seconds": 1e-3 + 1e-7 * n**2} for n in sizes]
+    # The start of the program flattens the small sizes, which are left out.
+    assert 1.9 < exponent(points, "seconds") < 2.01
+    assert exponent([{"size": n, "seconds": 3.0 * n} for n in sizes[:3]], "seconds") == pytest.approx(1)
+    assert exponent(points[:2], "seconds") is None
+    assert exponent([{"size": n, "extra_bytes": 0} for n in sizes], "extra_bytes") is None
+
+
+def test_tasks_have_names_of_their_own_and_pages_their_records(benchmarks):
+    tasks, page = benchmarks("tasks"), benchmarks("page")
+    known = tasks.all_tasks()
+    assert len(known) > 25 and all(task.theirs or task.carried or task.seconds for task in known.values())
+    newest = max((FOLDER / "records").glob("2*.json"))
+    kept = json.loads(newest.read_text(encoding="utf-8"))
+    assert {(r["task"], r["size"]) for r in kept["tasks"]} == {task.task_key for task in known.values()}
+    docs = FOLDER.parent / "docs"
+    assert (docs / "speed.md").read_text(encoding="utf-8") == page.page(kept)
+    scaling = benchmarks("scaling")
+    points = json.loads(scaling.RECORD.read_text(encoding="utf-8"))
+    assert (docs / "scaling.md").read_text(encoding="utf-8") == scaling.page(points)
+
+
+def test_twins_are_right(benchmarks):
+    """The numpy twins are what is claimed: their answers are those of the definitions."""
+    kernels = importlib.import_module("tasks.kernels")
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    gram = np.exp(-0.3 * ((x[:, None] - x[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(kernels.numpy_gram(x, 0.3), gram, atol=1e-12)
+    factor, pivots = kernels.numpy_kobl(x, 0.3, 40)
+    np.testing.assert_allclose(factor @ factor.T, gram, atol=1e-8)
+    assert sorted(pivots) == list(range(40))
