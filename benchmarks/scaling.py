@@ -1,7 +1,7 @@
 """How time and memory grow with rows, columns and components, ours and other programs'.
 
 `make scaling` writes docs/scaling.md and its pictures. Every point is a process of its own, timed best of
-three; a side goes on to larger sizes until a point takes more than ten seconds. An exponent is the slope of a
+three; a side goes on to larger sizes until a point takes more than four seconds. An exponent is the slope of a
 line through the logarithms of the larger half of a side's sizes: 1 is linear, 2 quadratic.
 """
 
@@ -28,7 +28,7 @@ DOCS = HERE.parent / "docs"
 PICTURES = DOCS / "pictures" / "scaling"
 RECORD = HERE / "records" / "scaling.json"
 #: Seconds from which a side has no larger sizes, and after which a point is given up.
-ENOUGH, PATIENCE = 10.0, 60.0
+ENOUGH, PATIENCE = 4.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ def page(record: dict) -> str:
         "How time and memory grow, ours and other programs', written by `make scaling` with its pictures.",
         "Every point is a process of its own, best of three, both sides with the same number of threads.",
         "Memory is what the work held at most beyond the data. A side goes on to larger sizes until a point",
-        "takes more than ten seconds. An exponent is the slope through the larger half of a side's sizes on",
+        "takes more than four seconds. An exponent is the slope through the larger half of a side's sizes on",
         "logarithmic axes: 1 is linear, 2 quadratic.",
         "",
         "| what grows | side | largest size | time | memory | exponent of time | exponent of memory |",

