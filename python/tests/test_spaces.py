@@ -426,7 +426,7 @@ def test_parameters_chosen_inside_the_training_rows(parameters):
         KernelSpaceSelector(KernelPCA(n_components=20), "relief", tuned=True),
         KernelSpaceSelector(KernelDiscriminant(), None, tuned=True),
     ],
-    ids=str,
+    ids=["takes", "takes with a width", "takes with a threshold", "kgs", "kpca", "gda"],
 )
 def test_tuning(estimator):
     X, X_new, y, y_new = split("wine")

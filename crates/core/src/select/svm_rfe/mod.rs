@@ -181,7 +181,8 @@ impl SvmRfe {
         let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
         let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
         let few = CREEP * task.rows.len();
-        let few = if self.max_iter == 0 { few } else { few.min(self.max_iter) };
+        let limited = |steps: usize| if self.max_iter == 0 { steps } else { steps.min(self.max_iter) };
+        let (few, polishing) = (limited(few), limited(POLISHING));
         // The machine of the round before is near already.
         let mut near = match start {
             Some(start) => (start.to_vec(), left_of_labels(task, columns, start)),
@@ -191,7 +192,7 @@ impl SvmRfe {
             }
         };
         for turn in 1.. {
-            let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, POLISHING, ctx)?;
+            let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, polishing, ctx)?;
             let problem = PairProblem { start: Some(&better), ..problem };
             let steps = if turn < TURNS { few } else { self.max_iter };
             let found = smo(TOLERANCE, steps).solve(&problem, columns, ctx)?;
