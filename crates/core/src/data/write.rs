@@ -452,7 +452,7 @@ mod tests {
 
     impl Observer for Stops {
         fn progress(&self, stage: &str, done: usize, total: usize) {
-            assert!(stage == "writing rows" && total == 5000 && done % ROWS == 0);
+            assert!(stage == "writing rows" && total == 5000 && done.is_multiple_of(ROWS));
             self.0.store(done, Ordering::Relaxed);
         }
 

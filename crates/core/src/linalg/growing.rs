@@ -23,17 +23,17 @@ impl GrowingFactor {
     }
 
     /// The size of the matrix.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.columns.len()
     }
 
     /// Adds a row and column: its entries with the others, and its own. Says whether it did; where no more than `least` of its
     /// own is left after the others, it is not added.
     pub fn push(&mut self, mut with: Vec<f64>, own: f64, least: f64) -> bool {
-        debug_assert_eq!(with.len(), self.len());
+        debug_assert_eq!(with.len(), self.size());
         self.forward(&mut with);
         let left = own - dot(&with, &with);
-        if !(left > least) {
+        if left.is_nan() || left <= least {
             return false;
         }
         with.push(left.sqrt());
@@ -107,7 +107,7 @@ mod tests {
                     assert!(factor.push(with, all[[new, new]], 0.0));
                     rows.push(new);
                 }
-                assert_eq!(factor.len(), rows.len());
+                assert_eq!(factor.size(), rows.len());
                 let truth = Array1::from_shape_simple_fn(rows.len(), || rng.normal());
                 let mut b = part(&rows).dot(&truth).to_vec();
                 factor.solve(&mut b);
@@ -123,7 +123,7 @@ mod tests {
         // The sum of both rows.
         assert!(!factor.push(vec![6.0, 7.0], 13.0, 1e-9));
         assert!(!factor.push(vec![f64::NAN, 7.0], 13.0, 0.0));
-        assert_eq!(factor.len(), 2);
+        assert_eq!(factor.size(), 2);
         assert!(factor.push(vec![6.0, 7.0], 14.0, 1e-9));
         // The matrix times (1/2, 1, 1).
         let mut b = [10.0, 13.0, 24.0];

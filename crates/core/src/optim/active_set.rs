@@ -126,7 +126,7 @@ impl Equations {
     /// The change of the free coefficients that solves their equations, and the constant that goes with it:
     /// `K change + bias = left`, with a change that sums to zero.
     fn direction(&self, left: Vec<f64>) -> Option<(Vec<f64>, f64)> {
-        let (mut change, mut ones) = (left, vec![1.0; self.factor.len()]);
+        let (mut change, mut ones) = (left, vec![1.0; self.factor.size()]);
         self.factor.solve(&mut change);
         self.factor.solve(&mut ones);
         let bias = change.iter().sum::<f64>() / ones.iter().sum::<f64>();
@@ -233,7 +233,8 @@ impl<'a, P: Products> State<'a, P> {
                 lowest = (self.left[i], i);
             }
         }
-        if !(highest.0 - lowest.0 > 0.5 * tolerance) {
+        let violation = highest.0 - lowest.0;
+        if violation.is_nan() || violation <= 0.5 * tolerance {
             return false;
         }
         for i in [highest.1, lowest.1] {
