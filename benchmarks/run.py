@@ -14,17 +14,15 @@ from __future__ import annotations
 import datetime
 import importlib.metadata
 import json
-import os
 import platform
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 import page
+from side import child
 from tasks import THREADS, Task, all_tasks
 
 HERE = Path(__file__).resolve().parent
@@ -38,31 +36,10 @@ PEERS = ("numpy", "scipy", "scikit-learn", "pyHSICLasso", "skrebate", "metric-le
 
 def run_side(name: str, side: str, threads: int, answers: Path) -> dict:
     """What one side took: seconds and bytes, or that it took longer than it was given."""
-    limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL")}
-    child = subprocess.Popen(
-        [sys.executable, str(HERE / "side.py"), name, side, str(answers)],
-        cwd=HERE,
-        env={**os.environ, **limits},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    stopped = threading.Event()
-
-    def stop() -> None:
-        stopped.set()
-        child.kill()
-
-    timer = threading.Timer(PATIENCE, stop)
-    timer.start()
-    out, err = child.communicate()
-    timer.cancel()
-    lines = [line for line in out.splitlines() if line.startswith("{")]
-    if lines:
-        return json.loads(lines[-1])
-    if stopped.is_set():
-        return {"more_than": PATIENCE}
-    sys.exit(f"{name}, {side}: {err.strip().splitlines()[-1] if err.strip() else 'nothing came out'}")
+    found, wrong = child([str(HERE / "side.py"), name, side, str(answers)], threads, PATIENCE)
+    if wrong and found is None:
+        sys.exit(f"{name}, {side}: {wrong}")
+    return found or {"more_than": PATIENCE}
 
 
 def carried(name: str, task: Task, folder: Path) -> dict:

@@ -11,8 +11,6 @@ a line through the logarithms of the larger half of a side's sizes: 1 is linear,
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -21,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from side import measure
-from tasks import THREADS, Work, kernels, machines, selection
+from side import child, measure
+from tasks import THREADS, Work, kernels, machines, selection, tables
 
 import kernsift
 
@@ -64,46 +62,6 @@ def kernel_pca(n: int) -> Work:
     x = kernels.rows(n, 10)
     pca = KernelPCA(100, kernel="rbf", gamma=0.1, eigen_solver="randomized", n_jobs=THREADS)
     return lambda: {"features": pca.fit_transform(x)[:1]}
-
-
-def takes(n: int) -> Work:
-    rng = np.random.default_rng(5)
-    x = rng.normal(size=(n, 20))
-    y = x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=n) > 0
-    estimator = kernsift.TAKES(n_components=100, weak_learner="stump", n_jobs=THREADS, random_state=0)
-    return lambda: {"classes": estimator.fit(x, y).predict(x[:1000])}
-
-
-def relief(n: int, d: int) -> Work:
-    x, y = selection.relief_data(n, d)
-    return lambda: {"scores": kernsift.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y).scores_}
-
-
-def skrebate(n: int, d: int) -> Work:
-    import skrebate as peer
-
-    x, y = selection.relief_data(n, d)
-    return lambda: {"scores": peer.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y).feature_importances_}
-
-
-def lasso(n: int, d: int) -> Work:
-    x, y = selection.hsic_data(n, d)
-    estimator = kernsift.HSICLasso(n_features_to_select=10, n_jobs=THREADS)
-    return lambda: {"order": estimator.fit(x, y).order_[:10]}
-
-
-def py_lasso(n: int, d: int) -> Work:
-    from pyHSICLasso import HSICLasso
-
-    x, y = selection.hsic_data(n, d)
-    peer = HSICLasso()
-    peer.input(x, y)
-
-    def work() -> dict:
-        peer.classification(10, B=0, n_jobs=THREADS)
-        return {"order": np.array(peer.get_index())}
-
-    return work
 
 
 def hsfs(n: int) -> Work:
@@ -152,35 +110,47 @@ CURVES = [
         "TAKES, stumps, 20 columns, 100 components",
         "rows",
         doubled(5000, 7),
-        {"kernsift": takes},
+        {"kernsift": lambda n: tables.takes("stump", n, 100)},
     ),
     Curve(
         "relief_rows",
         "ReliefF, 100 columns",
         "rows",
         doubled(250, 7),
-        {"kernsift": lambda n: relief(n, 100), "skrebate": lambda n: skrebate(n, 100)},
+        {
+            "kernsift": lambda n: selection.relief_ours(n, 100),
+            "skrebate": lambda n: selection.relief_skrebate(n, 100),
+        },
     ),
     Curve(
         "relief_columns",
         "ReliefF, 500 rows",
         "columns",
         doubled(50, 10),
-        {"kernsift": lambda d: relief(500, d), "skrebate": lambda d: skrebate(500, d)},
+        {
+            "kernsift": lambda d: selection.relief_ours(500, d),
+            "skrebate": lambda d: selection.relief_skrebate(500, d),
+        },
     ),
     Curve(
         "lasso_rows",
         "HSIC Lasso, 10 of 100 columns",
         "rows",
         doubled(125, 8),
-        {"kernsift": lambda n: lasso(n, 100), "pyHSICLasso, B = 0": lambda n: py_lasso(n, 100)},
+        {
+            "kernsift": lambda n: selection.lasso_ours(n, 100),
+            "pyHSICLasso, B = 0": lambda n: selection.lasso_peer(n, 100),
+        },
     ),
     Curve(
         "lasso_columns",
         "HSIC Lasso, 10 columns of 300 rows",
         "columns",
         doubled(50, 10),
-        {"kernsift": lambda d: lasso(300, d), "pyHSICLasso, B = 0": lambda d: py_lasso(300, d)},
+        {
+            "kernsift": lambda d: selection.lasso_ours(300, d),
+            "pyHSICLasso, B = 0": lambda d: selection.lasso_peer(300, d),
+        },
     ),
     # Up to some thousand rows a search takes as long as ever, so that only large sizes tell.
     Curve(
@@ -203,18 +173,10 @@ CURVES = [
 
 def point(key: str, side: str, size: int) -> dict | None:
     """One size of one side, in a process of its own; none if it was given up."""
-    limits = {f"{library}_NUM_THREADS": str(THREADS) for library in ("OMP", "OPENBLAS", "MKL")}
-    command = [sys.executable, str(HERE / "scaling.py"), "--point", key, side, str(size)]
-    try:
-        done = subprocess.run(
-            command, cwd=HERE, env={**os.environ, **limits}, capture_output=True, text=True, timeout=PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or not lines:
-        sys.exit(f"{key}, {side}, {size}: {done.stderr.strip().splitlines()[-1:]}")
-    return {"size": size, **json.loads(lines[-1])}
+    found, wrong = child([str(HERE / "scaling.py"), "--point", key, side, str(size)], THREADS, PATIENCE)
+    if wrong:
+        sys.exit(f"{key}, {side}, {size}: {wrong}")
+    return found and {"size": size, **found}
 
 
 def run(keys: list[str]) -> dict:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import resource
+import subprocess
 import sys
 import time
 import warnings
@@ -19,6 +21,31 @@ from tasks import Work, all_tasks
 
 #: Best of so many; work of milliseconds is repeated for half a second, long work no more after 45 s.
 REPEATS, LEAST, MOST = 3, 0.5, 45.0
+
+
+def child(arguments: list[str], threads: int, patience: float) -> tuple[dict | None, str]:
+    """Runs a script that measures in a process of its own: what it told last, if anything; what went wrong.
+
+    After `patience` seconds it is stopped, which is nothing wrong.
+    """
+    limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL")}
+    here = Path(__file__).resolve().parent
+    started = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=here,
+        env={**os.environ, **limits},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        out, err = started.communicate(timeout=patience)
+        wrong = "" if started.returncode == 0 else (err.strip().splitlines() or ["nothing was said"])[-1]
+    except subprocess.TimeoutExpired:
+        started.kill()
+        (out, _), wrong = started.communicate(), ""
+    lines = [line for line in out.splitlines() if line.startswith("{")]
+    return (json.loads(lines[-1]) if lines else None), wrong
 
 
 def peak_bytes() -> int:

@@ -20,10 +20,10 @@ def relief_ours(n: int, d: int) -> Work:
     return lambda: {"scores": kernsift.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y).scores_}
 
 
-def relief_skrebate() -> Work:
+def relief_skrebate(n: int, d: int) -> Work:
     import skrebate
 
-    x, y = relief_data(1000, 500)
+    x, y = relief_data(n, d)
 
     def work() -> Answer:
         fitted = skrebate.ReliefF(n_neighbors=10, n_jobs=THREADS).fit(x, y)
@@ -185,18 +185,18 @@ def fohsic_numpy() -> Work:
     return lambda: {"order": np.array(numpy_fohsic(x, y, 10))}
 
 
-def lasso_ours(d: int, block_size: int | None = None) -> Work:
-    x, y = hsic_data(1000, d)
+def lasso_ours(n: int, d: int, block_size: int | None = None) -> Work:
+    x, y = hsic_data(n, d)
     estimator = kernsift.HSICLasso(
         n_features_to_select=10, block_size=block_size, n_jobs=THREADS, random_state=0
     )
     return lambda: {"order": estimator.fit(x, y).order_[:10]}
 
 
-def lasso_peer(d: int, block_size: int) -> Work:
+def lasso_peer(n: int, d: int, block_size: int = 0) -> Work:
     from pyHSICLasso import HSICLasso
 
-    x, y = hsic_data(1000, d)
+    x, y = hsic_data(n, d)
     peer = HSICLasso()
     peer.input(x, y)
 
@@ -219,7 +219,7 @@ TASKS = [
         "1000 x 500",
         lambda: relief_ours(1000, 500),
         "skrebate, ReliefF",
-        relief_skrebate,
+        lambda: relief_skrebate(1000, 500),
         close_scores,
         ratio=50.0,
     ),
@@ -234,9 +234,9 @@ TASKS = [
     Task(
         "HSIC Lasso, 10 columns",
         "1000 x 200",
-        lambda: lasso_ours(200),
+        lambda: lasso_ours(1000, 200),
         "pyHSICLasso, B = 0",
-        lambda: lasso_peer(200, 0),
+        lambda: lasso_peer(1000, 200),
         same_order,
         ratio=50.0,
         memory_share=1 / 20,
@@ -244,18 +244,18 @@ TASKS = [
     Task(
         "HSIC Lasso, 10 columns",
         "1000 x 5000",
-        lambda: lasso_ours(5000),
+        lambda: lasso_ours(1000, 5000),
         "pyHSICLasso, B = 0",
         ratio=50.0,
         memory_share=1 / 20,
-        carried=Carried(lambda d: lambda: lasso_peer(d, 0), (200, 400), 5000, "columns"),
+        carried=Carried(lambda d: lambda: lasso_peer(1000, d), (200, 400), 5000, "columns"),
     ),
     Task(
         "HSIC Lasso in blocks of 20, 10 columns",
         "1000 x 5000",
-        lambda: lasso_ours(5000, 20),
+        lambda: lasso_ours(1000, 5000, 20),
         "pyHSICLasso, B = 20",
-        lambda: lasso_peer(5000, 20),
+        lambda: lasso_peer(1000, 5000, 20),
         same_four,
         "the four planted columns come first",
         ratio=10.0,

@@ -10,7 +10,6 @@ import functools
 import gzip
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -25,28 +24,22 @@ ROWS, COLUMNS = 581_012, 54
 CACHE = Path(tempfile.gettempdir()) / "kernsift-bench"
 
 
-def shared(file: str, what: str) -> np.ndarray:
-    """The numbers of a table in DATA_DIR."""
-    import pandas
-
+def shared(file: str) -> Path | None:
+    """A file of the folder that DATA_DIR names, if it is there."""
     folder = os.environ.get("DATA_DIR")
-    if not folder or not (Path(folder) / file).exists():
-        sys.exit(f"DATA_DIR does not name a folder with {file}, {what}")
-    return pandas.read_csv(Path(folder) / file).to_numpy(dtype=np.float64)
+    return path if folder and (path := Path(folder) / file).exists() else None
 
 
 @functools.cache
 def covertype_file() -> Path:
     """The covertype table as plain CSV, unpacked or made once."""
-    folder = os.environ.get("DATA_DIR")
-    packed = Path(folder or ".") / "covtype.csv.gz"
-    is_real = bool(folder) and packed.exists()
-    path = CACHE / ("covtype.csv" if is_real else "like_covtype.csv")
+    packed = shared("covtype.csv.gz")
+    path = CACHE / ("covtype.csv" if packed else "like_covtype.csv")
     if path.exists():
         return path
     CACHE.mkdir(exist_ok=True)
     part = path.with_suffix(".part")
-    if is_real:
+    if packed:
         with gzip.open(packed) as source, part.open("wb") as target:
             shutil.copyfileobj(source, target)
     else:
@@ -109,12 +102,14 @@ def covertype_takes() -> Work:
     return lambda: {"classes": estimator.fit(x, y).predict(x[:1000])}
 
 
-def takes(weak_learner: str, n: int = 100_000) -> Work:
+def takes(weak_learner: str, n: int, components: int) -> Work:
     rng = np.random.default_rng(5)
     x = rng.normal(size=(n, 20))
     y = x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=n) > 0
     new = rng.normal(size=(1000, 20))
-    estimator = kernsift.TAKES(n_components=300, weak_learner=weak_learner, n_jobs=THREADS, random_state=0)
+    estimator = kernsift.TAKES(
+        n_components=components, weak_learner=weak_learner, n_jobs=THREADS, random_state=0
+    )
     return lambda: {"classes": estimator.fit(x, y).predict(new)}
 
 
@@ -122,13 +117,13 @@ TASKS = [
     Task(
         "TAKES with stumps, fit and 1000 new rows",
         "100,000 x 20, 300 components",
-        lambda: takes("stump"),
+        lambda: takes("stump", 100_000, 300),
         seconds=60,
     ),
     Task(
         "TAKES with KLMS, fit and 1000 new rows",
         "100,000 x 20, 300 components",
-        lambda: takes("klms"),
+        lambda: takes("klms", 100_000, 300),
         seconds=60,
     ),
     Task(

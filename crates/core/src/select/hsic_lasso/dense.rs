@@ -18,36 +18,34 @@ pub(super) struct Dense {
 impl Dense {
     /// The Gaussian kernel of width 1 over one column's cells, block by block.
     pub fn of_column(cells: &[f64], blocks: &[Vec<usize>]) -> Self {
-        let mut matrix = vec![];
         let mut own = vec![];
-        let matrices = |rows: &Vec<usize>, push: &mut dyn FnMut(&mut [f64])| {
+        Self::of(blocks, |_, rows, matrix| {
             own.clear();
             own.extend(rows.iter().map(|&i| cells[i]));
-            matrix.clear();
             own.iter().for_each(|a| matrix.extend(own.iter().map(|b| (a - b) * (a - b))));
-            exp_scaled(&mut matrix, -0.5);
-            push(&mut matrix);
-        };
-        Self::of(blocks, matrices)
-    }
-
-    /// The matrices of thin factors.
-    pub fn of_thin(factors: &[Thin], blocks: &[Vec<usize>]) -> Self {
-        let mut at = factors.iter();
-        Self::of(blocks, |rows, push| {
-            let mut matrix = at.next().map(Thin::matrix).unwrap_or_default();
-            matrix.resize(rows.len() * rows.len(), 0.0);
-            push(&mut matrix);
+            exp_scaled(matrix, -0.5);
         })
     }
 
-    fn of(blocks: &[Vec<usize>], mut matrix: impl FnMut(&Vec<usize>, &mut dyn FnMut(&mut [f64]))) -> Self {
+    /// The matrices of thin factors, one per block; a factor of nothing has none, and is zero.
+    pub fn of_thin(factors: &[Thin], blocks: &[Vec<usize>]) -> Self {
+        Self::of(blocks, |block, rows, matrix| {
+            matrix.extend(factors[block].matrix());
+            matrix.resize(rows.len() * rows.len(), 0.0);
+        })
+    }
+
+    /// `fill` puts the matrix of a block, by its number and rows, into a buffer that is empty.
+    fn of(blocks: &[Vec<usize>], mut fill: impl FnMut(usize, &[usize], &mut Vec<f64>)) -> Self {
         let size = blocks.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(blocks.len() * size * (size + 1) / 2);
-        let mut traces = Vec::with_capacity(blocks.len());
-        for rows in blocks {
-            matrix(rows, &mut |matrix| traces.push(push_normalised(matrix, rows.len(), &mut cells)));
-        }
+        let mut matrix = vec![];
+        let mut normalised = |(block, rows): (usize, &Vec<usize>)| {
+            matrix.clear();
+            fill(block, rows, &mut matrix);
+            push_normalised(&mut matrix, rows.len(), &mut cells)
+        };
+        let traces = blocks.iter().enumerate().map(&mut normalised).collect();
         Self { cells, traces }
     }
 
