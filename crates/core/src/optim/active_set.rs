@@ -89,6 +89,8 @@ struct State<'a, P> {
     /// $y - K \beta$
     left: Vec<f64>,
     free: Vec<usize>,
+    /// Where a coefficient that is not free could go: up (1), down (-1), or nowhere (0), as one that is free.
+    way: Vec<f64>,
     /// The equations of the free coefficients, in their order.
     equations: Option<Equations>,
     /// Steps in a row that solved the equations without meeting a bound.
@@ -148,7 +150,13 @@ impl<'a, P: Products> State<'a, P> {
         let (least, most): (Vec<f64>, Vec<f64>) =
             (0..n).map(|i| (signed(i).min(0.0), signed(i).max(0.0))).unzip();
         let free = (0..n).filter(|&i| beta[i] > least[i] && beta[i] < most[i]).collect();
-        Self { products, beta, least, most, left: left.to_vec(), free, equations: None, repeats: 0 }
+        let way = |i: usize| match (beta[i] < most[i], beta[i] > least[i]) {
+            (true, false) => 1.0,
+            (false, true) => -1.0,
+            _ => 0.0,
+        };
+        let way = (0..n).map(way).collect();
+        Self { products, beta, least, most, left: left.to_vec(), free, way, equations: None, repeats: 0 }
     }
 
     /// One step; says whether another may help.
@@ -176,7 +184,8 @@ impl<'a, P: Products> State<'a, P> {
         self.products.take_from(&mut self.left, &self.free, &moved);
         if let Some(at) = blocks {
             let i = self.free.remove(at);
-            self.beta[i] = if change[at] > 0.0 { self.most[i] } else { self.least[i] };
+            (self.beta[i], self.way[i]) =
+                if change[at] > 0.0 { (self.most[i], -1.0) } else { (self.least[i], 1.0) };
             self.equations.iter_mut().for_each(|e| e.factor.remove(at));
             self.repeats = 0;
             return true;
@@ -198,21 +207,11 @@ impl<'a, P: Products> State<'a, P> {
         self.free.iter().all(|&i| f64::abs(self.left[i] - bias) <= 0.25 * tolerance)
     }
 
-    /// How hard a coefficient pulls away from its bound; 0 for one between its bounds, or without room.
-    fn pull(&self, i: usize, bias: f64) -> f64 {
-        let up = self.left[i] - bias;
-        match (self.beta[i] < self.most[i], self.beta[i] > self.least[i]) {
-            (true, false) => up,
-            (false, true) => -up,
-            _ => 0.0,
-        }
-    }
-
     /// Frees the coefficient that pulls hardest away from its bound, if one does.
     fn let_go(&mut self, bias: f64, tolerance: f64) -> bool {
         let mut worst = (0.25 * tolerance, None);
-        for i in 0..self.beta.len() {
-            let pull = self.pull(i, bias);
+        for (i, (left, way)) in self.left.iter().zip(&self.way).enumerate() {
+            let pull = way * (left - bias);
             if pull > worst.0 {
                 worst = (pull, Some(i));
             }
@@ -251,6 +250,7 @@ impl<'a, P: Products> State<'a, P> {
             self.equations = None;
         }
         self.free.push(i);
+        self.way[i] = 0.0;
     }
 
     /// The change of the free coefficients, and the constant.
