@@ -91,7 +91,7 @@ fn csv() -> Result<()> {
             write!(text, "{comma}{:.3}", rng.normal()).expect("text takes all");
         }
     }
-    black_box(read_bytes("t.csv", text.as_bytes(), &ReadOptions::default())?);
+    black_box(read_bytes("t.csv", text.as_bytes(), &ReadOptions::default(), &Context::default())?);
     Ok(())
 }
 

@@ -7,6 +7,9 @@ pub trait Observer: Sync {
     /// `done` of `total` steps of a stage are finished; `total` is an upper bound. With a total of 0 or 1
     /// nobody knows how far it is. A stage that is run again begins at 0 again.
     fn progress(&self, _stage: &str, _done: usize, _total: usize) {}
+    /// Work that is about to begin will hold about so many bytes at most beyond its data, all that it holds already
+    /// included.
+    fn plan(&self, _what: &str, _bytes: u64) {}
     /// Something worth knowing that needs no action.
     fn note(&self, _text: &str) {}
     /// Something the user should know before trusting the result.
@@ -29,6 +32,10 @@ impl Observer for Silent {}
 pub struct Quiet<'a>(pub &'a dyn Observer);
 
 impl Observer for Quiet<'_> {
+    fn plan(&self, what: &str, bytes: u64) {
+        self.0.plan(what, bytes);
+    }
+
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
@@ -74,12 +81,15 @@ impl Context<'_> {
         self.observer.warn(text.as_ref());
     }
 
-    /// Refuses work that would not fit, before anything is allocated.
+    /// Refuses work that would not fit, before anything is allocated. `bytes` is what the method will hold at most from
+    /// here on, with what it holds already and without the data it was given.
     pub fn need_memory(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<()> {
+        let what = what.into();
+        self.observer.plan(&what, bytes as u64);
         if bytes <= self.memory_limit as f64 {
             return Ok(());
         }
-        Err(Error::Memory { what: what.into(), needed: bytes as u64, limit: self.memory_limit, advice })
+        Err(Error::Memory { what, needed: bytes as u64, limit: self.memory_limit, advice })
     }
 }
 

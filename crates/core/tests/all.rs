@@ -1,5 +1,7 @@
 //! Laws, papers and conformance, in one program: each of its own would be linked with everything again.
 
+use kernsift::memory::Counting;
+
 mod compare;
 mod conformance;
 mod edges;
@@ -9,11 +11,16 @@ mod kernel_space;
 mod kffs_laws;
 mod kobl_laws;
 mod learners;
+mod limits;
 mod own_criterion;
 mod planted_truth;
 mod progress;
 mod svm_laws;
 mod svm_reference;
+
+/// Counts what methods take, to hold it against what they said they would.
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn every_file_of_the_folder_is_listed() {

@@ -2,6 +2,7 @@
 
 use super::read::{ReadOptions, read_bytes};
 use super::table::{Column, Table, Values};
+use crate::context::Context;
 use crate::error::{Error, Result};
 
 /// A data set that comes with the crate. Its target is the column `target`.
@@ -91,8 +92,12 @@ impl BuiltIn {
 
     /// The table.
     pub fn table(&self) -> Result<Table> {
-        let (mut table, _) =
-            read_bytes(&format!("{}.csv.gz", self.name), self.packed, &ReadOptions::default())?;
+        let (mut table, _) = read_bytes(
+            &format!("{}.csv.gz", self.name),
+            self.packed,
+            &ReadOptions::default(),
+            &Context::default(),
+        )?;
         if let (Some(derive), Table::Columns(columns)) = (self.derive, &mut table)
             && let Some(Column { values: Values::Numeric(values), .. }) = columns.last_mut()
         {

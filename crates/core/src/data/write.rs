@@ -558,7 +558,7 @@ mod tests {
             for (ending, delimiter) in [("t.csv", b','), ("t.tsv", b'\t')] {
                 let mut out = vec![];
                 Output::new(&names, x.view(), &extra).unwrap().write_text(delimiter, &mut out, &|_| Ok(())).unwrap();
-                let read = columns(read_bytes(ending, &out, &ReadOptions::default()).unwrap().0);
+                let read = columns(read_bytes(ending, &out, &ReadOptions::default(), &Context::default()).unwrap().0);
                 for (j, column) in read[..d].iter().enumerate() {
                     let Values::Numeric(cells) = &column.values else { panic!("numbers expected") };
                     let same = |(a, b): (&f64, &f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());

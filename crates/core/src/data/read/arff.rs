@@ -11,20 +11,20 @@ mod line;
 
 use self::line::{Cell, Line};
 use super::levels::Levels;
-use super::{Pace, Tally, number};
+use super::{ADVICE, Pace, Tally, need_room, number};
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, MISSING, Table, Values, check_names};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
 
-/// What sparse rows may take when they have to be stored as ordinary columns.
-const DENSE_LIMIT: u64 = 8 << 30;
+/// What to do about sparse rows that have to be stored as ordinary columns.
+const SPARSE_ADVICE: &str = "make all attributes numeric but a nominal last one, or save the data as .svm";
 
 /// What went wrong in a line; the line's number is added by the caller.
 type Why = String;
 
 /// Reads a table.
-pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
+pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table> {
     let mut lines = (1..).zip(text.lines().map(str::trim));
     let attributes = read_header(&mut lines)?;
     check_names(attributes.iter().map(|a| a.name.as_str()))?;
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
         }
         Some((_, first)) => {
             let sparse = first.starts_with('{');
-            read_columns(attributes, rows, sparse, Pace::new(told))
+            read_columns(attributes, rows, sparse, room, Pace::new(told))
         }
     }
 }
@@ -210,43 +210,33 @@ fn read_columns<'a>(
     attributes: Vec<Attribute>,
     rows: impl Iterator<Item = (u64, &'a str)>,
     sparse: bool,
+    room: u64,
     mut pace: Pace,
 ) -> Result<Table> {
     let mut columns: Vec<Cells> = attributes.iter().map(|a| Cells::of(&a.kind)).collect();
-    for (row, (number, line)) in rows.enumerate() {
+    let (add, advice): (AddRow, _) = if sparse { (add_sparse, SPARSE_ADVICE) } else { (add_dense, ADVICE) };
+    let mut held = 0;
+    for (number, line) in rows {
         pace.line(line)?;
-        if sparse {
-            check_size(row as u64, attributes.len() as u64)?;
-        }
-        let add = if sparse { add_sparse } else { add_dense };
-        add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
+        held += add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
+        need_room("the table in this file", held as f64, room, advice)?;
     }
     Table::new(attributes.into_iter().zip(columns).map(|(a, cells)| cells.into_column(a)).collect())
 }
 
-fn check_size(rows: u64, columns: u64) -> Result<()> {
-    let needed = rows.saturating_mul(columns).saturating_mul(8);
-    if needed > DENSE_LIMIT {
-        return Err(Error::Memory {
-            what: "the dense form of these sparse rows".into(),
-            needed,
-            limit: DENSE_LIMIT,
-            advice: "make all attributes numeric but a nominal last one, or save the data as .svm",
-        });
-    }
-    Ok(())
-}
+/// Adds the cells of a row, and says about how many bytes they take.
+type AddRow = fn(&[Attribute], &mut [Cells], &str) -> std::result::Result<usize, Why>;
 
-fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<(), Why> {
+fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<usize, Why> {
     if line.starts_with('{') {
         return Err("this row is in braces, but the rows before it are not".into());
     }
     let mut line = Line::new(line);
-    let mut found = 0;
+    let (mut found, mut held) = (0, 0);
     loop {
         let cell = line.cell()?;
         if let (Some(attribute), Some(cells)) = (attributes.get(found), columns.get_mut(found)) {
-            cells.push(attribute, &cell)?;
+            held += cells.push(attribute, &cell)?;
         }
         found += 1;
         if line.at_end() {
@@ -257,21 +247,26 @@ fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std
         }
     }
     if found == attributes.len() {
-        Ok(())
+        Ok(held)
     } else {
         Err(format!("expected {} values, found {found}", attributes.len()))
     }
 }
 
-fn add_sparse(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<(), Why> {
+fn add_sparse(
+    attributes: &[Attribute],
+    columns: &mut [Cells],
+    line: &str,
+) -> std::result::Result<usize, Why> {
     let mut row = sparse_cells(line, attributes.len())?.into_iter().peekable();
+    let mut held = 0;
     for (place, (cells, attribute)) in columns.iter_mut().zip(attributes).enumerate() {
-        match row.next_if(|(mentioned, _)| *mentioned == place) {
+        held += match row.next_if(|(mentioned, _)| *mentioned == place) {
             Some((_, cell)) => cells.push(attribute, &cell)?,
             None => cells.push_left_out(),
-        }
+        };
     }
-    Ok(())
+    Ok(held)
 }
 
 impl Cells {
@@ -283,23 +278,32 @@ impl Cells {
         }
     }
 
-    fn push(&mut self, attribute: &Attribute, cell: &Cell) -> std::result::Result<(), Why> {
-        match (self, &attribute.kind) {
+    /// Adds a cell, and says about how many bytes it takes.
+    fn push(&mut self, attribute: &Attribute, cell: &Cell) -> std::result::Result<usize, Why> {
+        match (&mut *self, &attribute.kind) {
             (Self::Codes(codes), Kind::Nominal { places, .. }) => codes.push(attribute.code(places, cell)?),
-            (Self::Text(levels), _) => levels.push(cell.text()),
+            (Self::Text(levels), _) => return Ok(levels.push(cell.text())),
             (Self::Numbers(numbers), _) => numbers.push(attribute.number(cell)?),
             (Self::Codes(codes), _) => codes.push(MISSING),
         }
-        Ok(())
+        Ok(self.bytes_of_a_cell())
+    }
+
+    fn bytes_of_a_cell(&self) -> usize {
+        match self {
+            Self::Numbers(_) => size_of::<f64>(),
+            Self::Text(_) | Self::Codes(_) => size_of::<u32>(),
+        }
     }
 
     /// What a cell is that a sparse row does not mention.
-    fn push_left_out(&mut self) {
+    fn push_left_out(&mut self) -> usize {
         match self {
             Self::Numbers(numbers) => numbers.push(0.0),
             Self::Codes(codes) => codes.push(0),
-            Self::Text(levels) => levels.push(None),
+            Self::Text(levels) => return levels.push(None),
         }
+        self.bytes_of_a_cell()
     }
 
     fn into_column(self, attribute: Attribute) -> Column {

@@ -101,6 +101,7 @@ pub(super) fn records<const N: usize>(
             let cells: [_; N] = std::array::from_fn(|j| String::from_utf8_lossy(record[j].trim_ascii()));
             wrong = visit(cells.each_ref().map(|cell| &**cell)).err().map(|flaw| (at.start, flaw));
         }
+        0
     });
     match wrong {
         Some((at, Flaw { column, why })) => {
@@ -202,13 +203,18 @@ impl Source<'_> {
                 columns.iter_mut().flatten().for_each(|cells| cells.reserve(likely));
             }
             rows += 1;
+            let mut held = 0;
             for (cell, column) in record.iter().zip(&mut columns) {
                 let Some(cells) = column else { continue };
                 match number::of_cell(cell.trim_ascii()) {
-                    Some(value) => cells.push(value),
+                    Some(value) => {
+                        cells.push(value);
+                        held += size_of::<f64>();
+                    }
                     None => *column = None,
                 }
             }
+            held
         })?;
         Ok((columns, rows))
     }
@@ -222,14 +228,12 @@ impl Source<'_> {
         let read_part = |part| -> Result<Vec<Levels>> {
             let mut texts: Vec<Levels> = columns.iter().map(|_| Levels::default()).collect();
             self.for_each_record(part, |record, _| {
-                for (&j, levels) in columns.iter().zip(&mut texts) {
-                    let cell = record[j].trim_ascii();
-                    if number::is_missing(cell) {
-                        levels.push(None);
-                    } else {
-                        levels.push(Some(&String::from_utf8_lossy(cell)));
-                    }
-                }
+                let cells = columns.iter().map(|&j| record[j].trim_ascii());
+                let push = |(levels, cell): (&mut Levels, &[u8])| match number::is_missing(cell) {
+                    true => levels.push(None),
+                    false => levels.push(Some(&String::from_utf8_lossy(cell))),
+                };
+                texts.iter_mut().zip(cells).map(push).sum()
             })?;
             Ok(texts)
         };
@@ -253,23 +257,23 @@ impl Source<'_> {
         Ok((record, (reader.position().byte() as usize).min(self.text.len())))
     }
 
-    /// Calls `visit` with each record of a part and its place in the part.
+    /// Calls `visit` with each record of a part and its place in the part; it says how many bytes it keeps of it.
     fn for_each_record(
         &self,
         part: &Range<usize>,
-        mut visit: impl FnMut(&ByteRecord, Range<usize>),
+        mut visit: impl FnMut(&ByteRecord, Range<usize>) -> usize,
     ) -> Result<()> {
         let mut reader = self.reader(part);
         let mut record = ByteRecord::new();
         let (mut start, mut last_start) = (0, 0);
-        let mut reported = 0;
+        let (mut reported, mut held) = (0, 0);
         while reader.read_byte_record(&mut record).map_err(|e| Error::parse(e.to_string()))? {
             let end = reader.position().byte() as usize;
             if self.quoted && end > part.len() && record.as_slice() == &END[1..] {
                 return Ok(());
             }
             if record.len() == self.width {
-                visit(&record, start..end);
+                held += visit(&record, start..end);
             } else if swallowed_end(&record) {
                 return Err(self.unclosed(part.start + start));
             } else if !is_blank(&record) {
@@ -279,6 +283,7 @@ impl Source<'_> {
             (last_start, start) = (start, end);
             if let Some(told) = self.told.filter(|_| end - reported >= REPORT) {
                 told.add(end - reported)?;
+                told.hold(std::mem::take(&mut held))?;
                 reported = end;
             }
         }

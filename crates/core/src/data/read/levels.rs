@@ -3,6 +3,9 @@
 use crate::data::table::{Column, MISSING, Values};
 use std::collections::HashMap;
 
+/// What a text takes beyond its letters: where it is, and the allocator's due.
+const PER_TEXT: usize = 40;
+
 /// The cells of a text column so far.
 #[derive(Default)]
 pub(super) struct Levels {
@@ -12,10 +15,14 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Adds a cell; nothing is an empty one.
-    pub(super) fn push(&mut self, cell: Option<&str>) {
+    /// Adds a cell; nothing is an empty one. Says about how many bytes that takes.
+    pub(super) fn push(&mut self, cell: Option<&str>) -> usize {
+        let known = self.levels.len();
         let code = cell.map_or(MISSING, |text| self.place(text));
         self.codes.push(code);
+        let text = if self.levels.len() > known { cell.map_or(0, |text| text.len() + PER_TEXT) } else { 0 };
+        // A text is kept twice: to be shown, and to be looked up.
+        size_of::<u32>() + 2 * text
     }
 
     /// Adds the cells of a later part of the file.
@@ -53,8 +60,8 @@ mod tests {
         for cut in 0..=cells.len() {
             let mut whole = Levels::default();
             let mut part = Levels::default();
-            cells[..cut].iter().for_each(|cell| whole.push(*cell));
-            cells[cut..].iter().for_each(|cell| part.push(*cell));
+            cells[..cut].iter().for_each(|cell| drop(whole.push(*cell)));
+            cells[cut..].iter().for_each(|cell| drop(part.push(*cell)));
             whole.append(part);
             assert_eq!(whole.into_column("x".into()), Column::text("x", cells.into_iter()));
         }

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What a reader cannot know from the file.
@@ -38,12 +39,12 @@ impl Default for ReadOptions {
 
 /// Reads a file. The second part is what the user should be told although it is no error.
 pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
-    let (format, bytes) = open(path)?;
+    let (format, bytes) = open(path, ctx)?;
     read(&path.to_string_lossy(), format, &bytes, options, ctx).map_err(|e| e.in_file(path))
 }
 
 /// The format of a file, and what is in it.
-fn open(path: &Path) -> Result<(Format, Vec<u8>)> {
+fn open(path: &Path, ctx: &Context) -> Result<(Format, Vec<u8>)> {
     let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     // Opening a folder fails on every system, but not with the same words.
     if about.is_dir() {
@@ -51,14 +52,20 @@ fn open(path: &Path) -> Result<(Format, Vec<u8>)> {
     }
     // The name first: a large file that cannot be used should not be read to find that out.
     let format = Format::of_name(&path.to_string_lossy()).map_err(|e| e.in_file(path))?;
+    ctx.need_memory("the file", about.len() as f64, ADVICE).map_err(|e| e.in_file(path))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
     Ok((format, bytes))
 }
 
 /// Reads a table that is in memory already; `name` stands for the file's name.
-pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions) -> Result<(Table, Vec<String>)> {
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    ctx: &Context,
+) -> Result<(Table, Vec<String>)> {
     Format::of_name(name)
-        .and_then(|format| read(name, format, bytes, options, &Context::default()))
+        .and_then(|format| read(name, format, bytes, options, ctx))
         .map_err(|e| e.in_file(Path::new(name)))
 }
 
@@ -69,15 +76,20 @@ pub(crate) struct Flaw {
 }
 
 /// Calls `visit` with the cells of every record of a CSV or TSV file of `what`, whose columns are known. The
-/// first record may be a header: that is for `visit` to tell.
+/// first record may be a header: that is for `visit` to tell. What is in memory already is read from `bytes`.
 pub(crate) fn read_records<const N: usize>(
     path: &Path,
+    bytes: Option<&[u8]>,
     what: &str,
     names: [&str; N],
     visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
 ) -> Result<()> {
-    let (format, bytes) = open(path)?;
-    records(format, &bytes, what, names, visit).map_err(|e| e.in_file(path))
+    let ctx = Context::default();
+    let (format, bytes) = match bytes {
+        None => open(path, &ctx).map(|(format, bytes)| (format, Cow::Owned(bytes)))?,
+        Some(bytes) => (Format::of_name(&path.to_string_lossy())?, Cow::Borrowed(bytes)),
+    };
+    records(format, &bytes, what, names, visit, &ctx).map_err(|e| e.in_file(path))
 }
 
 fn records<const N: usize>(
@@ -86,6 +98,7 @@ fn records<const N: usize>(
     what: &str,
     names: [&str; N],
     visit: impl FnMut([&str; N]) -> std::result::Result<(), Flaw>,
+    ctx: &Context,
 ) -> Result<()> {
     let delimiter = match format.kind {
         Kind::Csv => None,
@@ -95,14 +108,14 @@ fn records<const N: usize>(
             return Err(Error::parse(why));
         }
     };
-    let bytes = unpacked(format, bytes)?;
+    let bytes = unpacked(format, bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
     delimited::records(text(&bytes)?, delimiter, names, visit)
 }
 
 /// The bytes themselves, or what is packed in them; some at least.
-fn unpacked(format: Format, bytes: &[u8]) -> Result<Cow<'_, [u8]>> {
+fn unpacked(format: Format, bytes: &[u8], room: u64) -> Result<Cow<'_, [u8]>> {
     let bytes = if format.gzip && !bytes.is_empty() {
-        Cow::Owned(unpack::gunzip(bytes)?)
+        Cow::Owned(unpack::gunzip(bytes, room)?)
     } else {
         Cow::Borrowed(bytes)
     };
@@ -159,17 +172,19 @@ fn read(
 ) -> Result<(Table, Vec<String>)> {
     let stage = format!("reading {name}");
     ctx.step(&stage, 0, 1)?;
-    let bytes = &*unpacked(format, bytes)?;
-    let told = Tally::new(&stage, bytes.len(), ctx);
+    // What a small file may claim is not what it may take.
+    let room = unpack::limit(bytes.len()).min(ctx.memory_limit);
+    let bytes = &*unpacked(format, bytes, room)?;
+    let told = Tally::new(&stage, bytes.len(), room, ctx);
     let mut warnings = vec![];
     let table = match format.kind {
         Kind::Csv => delimited::read(name, text(bytes)?, None, options, Some(&told), &mut warnings)?,
         Kind::Tsv => delimited::read(name, text(bytes)?, Some(b'\t'), options, Some(&told), &mut warnings)?,
-        Kind::Arff => arff::read(text(bytes)?, Some(&told))?,
-        Kind::Svmlight => svmlight::read(text(bytes)?, Some(&told))?,
-        Kind::Npy => numpy::read_npy(bytes)?,
-        Kind::Npz => numpy::read_npz(bytes)?,
-        Kind::Parquet => parquet::read(bytes, &mut warnings, ctx)?,
+        Kind::Arff => arff::read(text(bytes)?, room, Some(&told))?,
+        Kind::Svmlight => svmlight::read(text(bytes)?, room, Some(&told))?,
+        Kind::Npy => numpy::read_npy(bytes, room)?,
+        Kind::Npz => numpy::read_npz(bytes, room)?,
+        Kind::Parquet => parquet::read(bytes, room, &mut warnings, ctx)?,
     };
     refuse_infinities(&table)?;
     Ok((table, warnings))
@@ -178,17 +193,41 @@ fn read(
 /// Bytes between two reports of how far the reading is.
 const REPORT: usize = 1 << 20;
 
-/// How much of a text was read, by several threads.
+/// What to do about a file that does not fit.
+const ADVICE: &str = "use fewer rows or columns, or raise --memory-limit";
+
+/// Refuses what does not fit into the room that a file is given.
+fn need_room(what: impl Into<String>, bytes: f64, room: u64, advice: &'static str) -> Result<()> {
+    if bytes <= room as f64 {
+        return Ok(());
+    }
+    Err(Error::Memory { what: what.into(), needed: bytes as u64, limit: room, advice })
+}
+
+/// How much of a text was read, by several threads, and how much memory that took.
 struct Tally<'a> {
     stage: &'a str,
     done: Mutex<usize>,
     total: usize,
+    held: AtomicU64,
+    room: u64,
     ctx: &'a Context<'a>,
 }
 
 impl<'a> Tally<'a> {
-    fn new(stage: &'a str, total: usize, ctx: &'a Context<'a>) -> Self {
-        Self { stage, done: Mutex::new(0), total, ctx }
+    fn new(stage: &'a str, total: usize, room: u64, ctx: &'a Context<'a>) -> Self {
+        Self { stage, done: Mutex::new(0), total, held: AtomicU64::new(0), room, ctx }
+    }
+
+    /// So many bytes more are held, of what was read so far.
+    fn hold(&self, bytes: usize) -> Result<()> {
+        let held = (self.held.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64) as f64;
+        if held <= self.room as f64 {
+            return Ok(());
+        }
+        let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let whole = held * self.total as f64 / done.max(1) as f64;
+        need_room("the table in this file", whole.max(held), self.room, ADVICE)
     }
 
     /// So many bytes more.

@@ -4,7 +4,8 @@
 //! Pickled objects are not read: unpickling runs code from the file. Whole numbers beyond 2^53 are
 //! rounded to the nearest f64, as everywhere in this crate.
 
-use super::unpack::{limit, read_limited};
+use super::unpack::read_limited;
+use super::{ADVICE, need_room};
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
 use std::io::{Cursor, Read};
@@ -20,12 +21,12 @@ const TARGETS: [&str; 3] = ["y", "target", "label"];
 const HEADER_BYTES: u64 = 1 << 17;
 
 /// Reads one array; its columns are called x1, x2, ...
-pub(super) fn read_npy(bytes: &[u8]) -> Result<Table> {
-    Table::new(Array::parse(bytes)?.columns(bytes)?)
+pub(super) fn read_npy(bytes: &[u8], room: u64) -> Result<Table> {
+    Table::new(Array::parse(bytes)?.columns(bytes, room)?)
 }
 
 /// Reads the features and, if there is one, the target, which becomes the last column.
-pub(super) fn read_npz(bytes: &[u8]) -> Result<Table> {
+pub(super) fn read_npz(bytes: &[u8], room: u64) -> Result<Table> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(zip_error)?;
     let names: Vec<String> = archive
         .file_names()
@@ -42,9 +43,9 @@ pub(super) fn read_npz(bytes: &[u8]) -> Result<Table> {
         Some(name) => name,
         None => only_table(&mut archive, &names)?,
     };
-    let mut columns = read_member(&mut archive, &features, bytes.len())?;
+    let mut columns = read_member(&mut archive, &features, room)?;
     if let Some(name) = target.filter(|name| *name != features) {
-        let mut read = read_member(&mut archive, &name, bytes.len())?;
+        let mut read = read_member(&mut archive, &name, room)?;
         let Some(mut column) = read.pop().filter(|_| read.is_empty()) else {
             return Err(Error::parse(format!("array '{name}': a target has one column")));
         };
@@ -79,12 +80,12 @@ fn only_table(archive: &mut Archive, names: &[String]) -> Result<String> {
     }
 }
 
-fn read_member(archive: &mut Archive, name: &str, packed: usize) -> Result<Vec<Column>> {
+fn read_member(archive: &mut Archive, name: &str, room: u64) -> Result<Vec<Column>> {
     let mut member = archive.by_name(&format!("{name}.npy")).map_err(zip_error)?;
     let mut bytes = vec![];
-    read_limited(&mut member, limit(packed), &mut bytes).map_err(zip_error)?;
+    read_limited(&mut member, room, &mut bytes).map_err(zip_error)?;
     let in_array = |e: Error| Error::parse(format!("array '{name}': {e}"));
-    Array::parse(&bytes).and_then(|array| array.columns(&bytes)).map_err(in_array)
+    Array::parse(&bytes).and_then(|array| array.columns(&bytes, room)).map_err(in_array)
 }
 
 fn zip_error(error: impl std::fmt::Display) -> Error {
@@ -123,7 +124,7 @@ impl Array {
     }
 
     /// The columns, once the claimed shape is seen to fit the bytes there are.
-    fn columns(&self, bytes: &[u8]) -> Result<Vec<Column>> {
+    fn columns(&self, bytes: &[u8], room: u64) -> Result<Vec<Column>> {
         let (rows, columns) = match self.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
@@ -145,6 +146,8 @@ impl Array {
                 numbers.len()
             )));
         }
+        let needed = rows as f64 * columns as f64 * 8.0;
+        need_room(format!("a table of {rows} rows and {columns} columns"), needed, room, ADVICE)?;
         let at = |i: usize, j: usize| if self.fortran_order { j * rows + i } else { i * columns + j };
         let cell = |place: usize| self.number(&numbers[place * self.size..(place + 1) * self.size]);
         Ok((0..columns)

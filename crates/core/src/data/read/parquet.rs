@@ -4,7 +4,7 @@
 //! its definition level is below the column's; that is all of the nesting machinery a table needs.
 
 use super::levels::Levels;
-use super::unpack::limit;
+use super::need_room;
 use crate::context::Context;
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result, shorten};
@@ -23,10 +23,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const BATCH: usize = 8192;
 
 /// Reads a table; says so when an index that pandas stored is left out.
-pub(super) fn read(bytes: &[u8], warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
+pub(super) fn read(bytes: &[u8], room: u64, warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
     // Version 60 of the crate panics on some damage, such as a page that refers to a dictionary the file
     // does not have; the tests below come across it. Nothing of ours is shared with the part that fails.
-    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), bytes.len(), warnings, ctx)))
+    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), room, warnings, ctx)))
         .unwrap_or_else(|_| Err(damaged("its parts do not fit together")))
 }
 
@@ -37,7 +37,7 @@ fn in_memory<B: From<Vec<u8>>>(_: fn(&Page) -> &B, bytes: &[u8]) -> B {
 
 fn read_file<R: ChunkReader + 'static>(
     source: R,
-    size: usize,
+    room: u64,
     warnings: &mut Vec<String>,
     ctx: &Context,
 ) -> Result<Table> {
@@ -55,7 +55,7 @@ fn read_file<R: ChunkReader + 'static>(
         }
     }
     check_names(plan.iter().map(|(_, _, name)| name.as_str()))?;
-    check_size(&file, plan.len(), size)?;
+    check_size(&file, plan.len(), room)?;
     let (done, total) = (AtomicUsize::new(0), plan.len());
     let read_column = |(place, meaning, name): (usize, Meaning, String)| {
         ctx.step("reading columns", done.fetch_add(1, Ordering::Relaxed), total)?;
@@ -75,7 +75,7 @@ fn check_places(file: &dyn FileReader) -> Result<()> {
 }
 
 /// Runs of equal cells take next to no room in the file, so its size alone is no protection.
-fn check_size(file: &dyn FileReader, columns: usize, size: usize) -> Result<()> {
+fn check_size(file: &dyn FileReader, columns: usize, room: u64) -> Result<()> {
     let rows = file.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
     let rows = rows.fold(0u64, u64::saturating_add);
     if columns == 0 {
@@ -84,16 +84,9 @@ fn check_size(file: &dyn FileReader, columns: usize, size: usize) -> Result<()> 
     if rows == 0 {
         return Err(Error::parse("the file has columns but no rows"));
     }
-    let needed = rows.saturating_mul(columns as u64).saturating_mul(8);
-    if needed > limit(size) {
-        return Err(Error::Memory {
-            what: format!("a table of {rows} rows and {columns} columns"),
-            needed,
-            limit: limit(size),
-            advice: "that is far more than the file's size; check the file, or split it",
-        });
-    }
-    Ok(())
+    let what = format!("a table of {rows} rows and {columns} columns");
+    let advice = "check the file, split it, or raise --memory-limit";
+    need_room(what, rows as f64 * columns as f64 * 8.0, room, advice)
 }
 
 /// What the cells of a column are to us.

@@ -3,7 +3,7 @@
 //! Indices count from 1, as the format says; if a 0 occurs anywhere, they count from 0, as some
 //! programs write them. Features are called f1, f2, ... either way. `qid:` is for ranking and ignored.
 
-use super::{Pace, Tally, number};
+use super::{Pace, Tally, need_room, number};
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
@@ -11,14 +11,11 @@ use crate::error::{Error, Result, shorten};
 /// The largest index the format's own programs can hold.
 const LARGEST_INDEX: u64 = 1 << 31;
 
-/// Each feature needs a name, used or not; this is what the names may take.
-const NAMES_LIMIT: u64 = 4 << 30;
-
-/// A short string and its place on the heap.
-const BYTES_PER_NAME: u64 = 56;
+/// Each feature needs a name, used or not: a short string and its place on the heap.
+const BYTES_PER_NAME: f64 = 56.0;
 
 /// Reads sparse rows with a numeric target.
-pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
+pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table> {
     let mut rows = RawRows { start: vec![0], ..RawRows::default() };
     let mut pace = Pace::new(told);
     for (number, line) in (1..).zip(text.lines()) {
@@ -32,7 +29,7 @@ pub(super) fn read(text: &str, told: Option<&Tally>) -> Result<Table> {
     if rows.labels.is_empty() {
         return Err(Error::parse("the file has comments but no rows"));
     }
-    rows.into_table()
+    rows.into_table(room)
 }
 
 #[derive(Default)]
@@ -72,17 +69,10 @@ impl RawRows {
         Ok(())
     }
 
-    fn into_table(mut self) -> Result<Table> {
+    fn into_table(mut self, room: u64) -> Result<Table> {
         let d = if self.from_zero { self.largest as usize + 1 } else { self.largest as usize };
-        let needed = d as u64 * BYTES_PER_NAME;
-        if needed > NAMES_LIMIT {
-            return Err(Error::Memory {
-                what: format!("a table of {d} features (the largest index)"),
-                needed,
-                limit: NAMES_LIMIT,
-                advice: "number the features without gaps",
-            });
-        }
+        let what = format!("a table of {d} features (the largest index)");
+        need_room(what, d as f64 * BYTES_PER_NAME, room, "number the features without gaps")?;
         if !self.from_zero {
             self.index.iter_mut().for_each(|index| *index -= 1);
         }
@@ -128,13 +118,15 @@ mod tests {
     use ndarray::array;
 
     fn message(text: &str) -> String {
-        read(text, None).unwrap_err().to_string()
+        read(text, 1 << 30, None).unwrap_err().to_string()
     }
 
     #[test]
     fn rows_by_hand() {
         let text = "# made by hand\n+1 1:0.5 3:2 # first\r\n\n-1 qid:4 2:-1 4:0\n0\n";
-        let Table::Sparse { names, x, target } = read(text, None).unwrap() else { panic!("sparse expected") };
+        let Table::Sparse { names, x, target } = read(text, 1 << 30, None).unwrap() else {
+            panic!("sparse expected")
+        };
         assert_eq!(names, ["f1", "f2", "f3", "f4"]);
         assert_eq!(target, Some(Column::numeric("target", vec![1.0, -1.0, 0.0])));
         assert_eq!(x.n_stored(), 3, "zeros are not stored");
@@ -144,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_zero_anywhere_means_counting_from_zero() {
-        let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n", None).unwrap() else {
+        let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n", 1 << 30, None).unwrap() else {
             panic!("sparse expected")
         };
         assert_eq!(names, ["f0", "f1", "f2"]);
@@ -153,7 +145,7 @@ mod tests {
 
     #[test]
     fn rows_without_features() {
-        let table = read("1\n-1\n", None).unwrap();
+        let table = read("1\n-1\n", 1 << 30, None).unwrap();
         assert_eq!(table.names(), ["target"]);
         assert_eq!(table.n_rows(), 2);
     }
@@ -180,7 +172,7 @@ mod tests {
         assert_eq!(
             message("1 2147483648:3\n"),
             "a table of 2147483648 features (the largest index) needs about 112.0 GiB of memory, \
-             the limit is 4.0 GiB; number the features without gaps"
+             the limit is 1.0 GiB; number the features without gaps"
         );
         assert_eq!(message("# nothing\n"), "the file has comments but no rows");
     }

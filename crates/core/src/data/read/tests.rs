@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::io::Write;
 
 fn read_as(name: &str, bytes: &[u8]) -> Result<(Table, Vec<String>)> {
-    read_bytes(name, bytes, &ReadOptions::default())
+    read_bytes(name, bytes, &ReadOptions::default(), &Context::default())
 }
 
 fn message(name: &str, bytes: &[u8]) -> String {
@@ -173,7 +173,7 @@ proptest! {
             let _ = read_as(name, text.as_bytes());
         }
         let _ = read_as("t.arff", format!("@attribute a numeric\n@attribute b {{x,y}}\n@data\n{text}").as_bytes());
-        let _ = read_bytes("t.csv", text.as_bytes(), &ReadOptions { header: false });
+        let _ = read_bytes("t.csv", text.as_bytes(), &ReadOptions { header: false }, &Context::default());
     }
 
     #[test]

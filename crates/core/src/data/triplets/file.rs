@@ -111,12 +111,21 @@ fn number(value: f64) -> String {
 /// more like, and the row it is less like. The file may have a header, which is a first line whose three
 /// cells name no rows.
 pub fn read(path: &Path, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
+    read_from(path, None, naming)
+}
+
+/// Reads triples that are in memory already; `name` stands for the file's name.
+pub fn read_bytes(name: &str, bytes: &[u8], naming: &Naming<'_>) -> Result<Vec<Triplet>> {
+    read_from(Path::new(name), Some(bytes), naming)
+}
+
+fn read_from(path: &Path, bytes: Option<&[u8]>, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
     if let Naming::Numbers { origin: origin @ 2.., .. } = naming {
         return Err(Error::param("triples", "origin", "0 or 1", origin));
     }
     let mut triplets = vec![];
     let mut first = true;
-    read_records(path, "triples", COLUMNS, |cells| {
+    read_records(path, bytes, "triples", COLUMNS, |cells| {
         if std::mem::take(&mut first) && naming.is_header(cells) {
             return in_order(cells);
         }

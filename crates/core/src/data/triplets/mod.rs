@@ -18,7 +18,7 @@ mod split;
 pub(crate) use check::need_rows;
 pub use check::{TripletReport, check};
 pub use draw::{from_labels, from_labels_within, from_target};
-pub use file::{Ids, Naming, read};
+pub use file::{Ids, Naming, read, read_bytes};
 pub use numbers::{from_numbers, from_numbers_within};
 pub use split::{HeldOut, apply_split, hold_out_points, hold_out_triplets, split_points, triplet_folds};
 

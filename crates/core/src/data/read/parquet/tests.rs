@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
+const ROOM: u64 = 1 << 30;
+
 fn file(schema: &str, compression: Compression, groups: usize, fill: impl Fn(&mut Group)) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
     let properties = WriterProperties::builder().set_compression(compression).build();
@@ -61,7 +63,7 @@ fn all_types_in_all_packings() {
     ];
     for packing in packings {
         let mut warnings = vec![];
-        let table = read(&example(packing), &mut warnings, &Context::default()).unwrap();
+        let table = read(&example(packing), ROOM, &mut warnings, &Context::default()).unwrap();
         assert_eq!(warnings, ["left out the column '__index_level_0__', an index that pandas stored"]);
         // Compared as text, because NaN differs from itself.
         let twice = |cells: [f64; 3]| [cells, cells].concat();
@@ -91,13 +93,13 @@ fn more_rows_than_a_batch() {
         put::<DoubleType>(group, &values, None);
     });
     assert_eq!(
-        read(&bytes, &mut vec![], &Context::default()).unwrap(),
+        read(&bytes, ROOM, &mut vec![], &Context::default()).unwrap(),
         Table::Columns(vec![Column::numeric("a", values.clone())])
     );
 }
 
 fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
-    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), &mut vec![], &Context::default())
+    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), ROOM, &mut vec![], &Context::default())
         .unwrap_err()
         .to_string()
 }
@@ -142,7 +144,7 @@ fn types_that_are_no_numbers_are_named() {
 fn empty_and_odd_tables() {
     let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
     assert_eq!(
-        read(&none, &mut vec![], &Context::default()).unwrap_err().to_string(),
+        read(&none, ROOM, &mut vec![], &Context::default()).unwrap_err().to_string(),
         "the file has columns but no rows"
     );
     assert_eq!(
@@ -163,7 +165,7 @@ fn empty_and_odd_tables() {
 
 #[test]
 fn damaged_files_are_refused() {
-    let refused = |bytes: &[u8]| read(bytes, &mut vec![], &Context::default()).unwrap_err().to_string();
+    let refused = |bytes: &[u8]| read(bytes, ROOM, &mut vec![], &Context::default()).unwrap_err().to_string();
     let whole = example(Compression::SNAPPY);
     assert!(refused(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
     for end in (0..whole.len()).step_by(37) {
@@ -180,7 +182,7 @@ fn no_changed_byte_makes_it_panic() {
             let mut bytes = whole.clone();
             bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
             // Some changes cannot be noticed; what matters is to come back at all.
-            let _ = read(&bytes, &mut vec![], &Context::default());
+            let _ = read(&bytes, ROOM, &mut vec![], &Context::default());
         }
     }
 }

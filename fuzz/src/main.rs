@@ -1,0 +1,26 @@
+//! Hostile files for the reader that `KERNSIFT_READER` names; see `readers.rs` for what must hold.
+
+#![no_main]
+
+mod readers;
+
+use kernsift::memory::Counting;
+use libfuzzer_sys::fuzz_target;
+use readers::{READERS, Reader};
+use std::sync::LazyLock;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+static READER: LazyLock<&Reader> = LazyLock::new(|| {
+    let name = std::env::var("KERNSIFT_READER").unwrap_or_default();
+    let names: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+    READERS.iter().find(|reader| reader.name == name).unwrap_or_else(|| {
+        eprintln!("KERNSIFT_READER must be one of {names:?}");
+        std::process::exit(2)
+    })
+});
+
+fuzz_target!(|bytes: &[u8]| {
+    READER.try_on(bytes);
+});
