@@ -295,3 +295,5 @@ def test_quotes_survive_the_download(browser, pages):
     browser.open(pages("hostile"))
     names = {row[1] for row in downloaded(browser)}
     assert HOSTILE[1] in names and HOSTILE[5] in names
+    # What a spreadsheet would run as a formula has an apostrophe in front.
+    assert "'" + HOSTILE[6] in names and HOSTILE[6] not in names

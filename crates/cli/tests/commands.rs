@@ -407,3 +407,20 @@ fn signals_end_a_run_within_a_second_and_leave_nothing() {
         assert_eq!(s.files(), ["big.csv"]);
     }
 }
+
+#[test]
+fn files_of_rows_guard_formulas_on_request() {
+    let s = Scratch::new();
+    s.file("t.csv", "=a,b,y\n1,2,@no\n3,1,yes\n2,5,@no\n4,0,yes\n");
+    s.ok("select t.csv -k 2 --out plain.csv --path path.csv -m fohsic");
+    s.ok("select t.csv -k 2 --out guarded.csv --path path2.csv -m fohsic --save t.ks --guard-formulas");
+    assert!(s.text("plain.csv").contains("=a") && s.text("plain.csv").contains("@no"));
+    assert!(!s.text("plain.csv").contains('\''));
+    assert!(s.text("guarded.csv").contains("'=a") && s.text("guarded.csv").contains(",'@no\n"));
+    assert!(s.text("path.csv").contains(",=a,") && s.text("path2.csv").contains(",'=a,"));
+    assert!(s.ok("apply t.ks t.csv --guard-formulas").out.contains("'=a"));
+    s.ok("basis t.csv --out mapped.csv --guard-formulas");
+    assert!(s.text("mapped.csv").contains(",'@no\n"));
+    let error = s.error("select t.csv -k 2 --guard-formulas");
+    assert_eq!(error, "error: --guard-formulas is about the file that --out writes; give one\n");
+}

@@ -12,6 +12,7 @@ mod kffs_laws;
 mod kobl_laws;
 mod learners;
 mod limits;
+mod numbers_at_the_edge;
 mod own_criterion;
 mod planted_truth;
 mod progress;

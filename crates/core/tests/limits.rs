@@ -41,7 +41,12 @@ fn planned_and_held(name: &str, work: impl Fn(&Context) -> Result<()> + Sync) ->
     done.unwrap_or_else(|e| panic!("{name}: {e}"));
     let (planned, what) = plans.0.into_inner().unwrap();
     let held = held.expect("the tests' allocator counts");
-    eprintln!("{name:40} planned {:8.2} held {:8.2} MiB ratio {:5.2} {what}", planned as f64 / 1048576.0, held as f64 / 1048576.0, planned as f64 / held as f64);
+    eprintln!(
+        "{name:40} planned {:8.2} held {:8.2} MiB ratio {:5.2} {what}",
+        planned as f64 / 1048576.0,
+        held as f64 / 1048576.0,
+        planned as f64 / held as f64
+    );
     (planned, held)
 }
 

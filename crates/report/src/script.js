@@ -36,7 +36,9 @@
     return (digits >= -4 && digits < 6 ? v.toFixed(Math.max(0, 3 - digits)) : v.toExponential(3)).replaceAll("-", "−");
   };
   const quoted = (v) => {
-    const text = v === null ? "" : String(v);
+    const plain = v === null ? "" : String(v);
+    // A spreadsheet runs text that begins like a formula, and names come from files.
+    const text = /^[=+\-@\t\r]/.test(plain) && isNaN(plain) ? "'" + plain : plain;
     return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   };
 

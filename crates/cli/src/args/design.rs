@@ -1,6 +1,6 @@
 //! What `kernsift design` takes.
 
-use super::shared::{ScaleArg, TableArgs};
+use super::shared::{ScaleArg, TableArgs, WritingArgs};
 use super::values::{positive, share, zero_or_more};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -25,6 +25,9 @@ pub struct DesignArgs {
     /// Write the columns that are kept (and the target) to a file (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
     /// Write how alike every two rows are, a square matrix (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub gram: Option<PathBuf>,

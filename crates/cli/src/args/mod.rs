@@ -21,7 +21,7 @@ pub use scores::{
 pub use select::{DifferenceArg, SelectArgs, TuneArg, WeakArg, WeightsArg};
 pub use shared::{
     BasisOptions, CategoricalArg, FirstPivotArg, KernelArg, KernelArgs, MissingArg, PivotingArg, ScaleArg,
-    TableArgs, TargetTypeArg,
+    TableArgs, TargetTypeArg, WritingArgs,
 };
 pub use transform::{ApproximationArg, EstimatorArg, FormArg, TargetKernelArg, TransformOptions};
 
@@ -157,6 +157,9 @@ pub struct BasisArgs {
     /// Write the mapped rows (and the target) to a file (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
     /// Save the map for `kernsift apply`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -194,6 +197,9 @@ pub struct ApplyArgs {
     /// Write here instead of to standard output (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
 }
 
 /// `data`

@@ -1,7 +1,7 @@
 //! What `kernsift select` takes.
 
 use super::scores::ScoreOptions;
-use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs};
+use super::shared::{BasisOptions, KernelArgs, ScaleArg, TableArgs, WritingArgs};
 use super::transform::TransformOptions;
 use super::values::{step, wanted};
 use clap::{Args, ValueEnum};
@@ -34,6 +34,9 @@ pub struct SelectArgs {
     /// Write what is kept (and the target) to a file (.csv .tsv, also with .gz; .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
     /// Save the selection for `kernsift apply`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,

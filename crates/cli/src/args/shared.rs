@@ -1,7 +1,9 @@
 //! Options that several commands have.
 
 use super::values::{gamma, threshold};
+use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use kernsift::data::write::WriteOptions;
 use kernsift::kernel::Family;
 
 /// A table and how to read it.
@@ -158,4 +160,29 @@ pub enum FirstPivotArg {
     First,
     /// The row most like all others
     Medoid,
+}
+
+/// How files of rows are written.
+#[derive(Args, Clone, Copy)]
+pub struct WritingArgs {
+    /// In files of rows, put an apostrophe before text that a spreadsheet would run as a formula
+    #[arg(long)]
+    pub guard_formulas: bool,
+}
+
+impl WritingArgs {
+    /// As the library spells it.
+    pub fn options(self) -> WriteOptions {
+        WriteOptions { guard_formulas: self.guard_formulas }
+    }
+
+    /// Refuses an option without effect: `written` says whether a file of rows is asked for.
+    pub fn check(self, written: bool) -> Result<(), Failure> {
+        match self.guard_formulas && !written {
+            true => {
+                Err(Failure::Input("--guard-formulas is about the file that --out writes; give one".into()))
+            }
+            false => Ok(()),
+        }
+    }
 }

@@ -54,8 +54,8 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let extra: Vec<Column> = predicted.into_iter().chain(target.map(|t| t.take_rows(&rows))).collect();
     console.stage("writing");
     match &args.out {
-        Some(path) => write_table(path, &names, x.view(), &extra, ctx)?,
-        None => write_table_to(&mut Out::new(), &names, x.view(), &extra, ctx)?,
+        Some(path) => write_table(path, &names, x.view(), &extra, &args.writing.options(), ctx)?,
+        None => write_table_to(&mut Out::new(), &names, x.view(), &extra, &args.writing.options(), ctx)?,
     }
     console.inform(&summary);
     Ok(())
@@ -100,8 +100,8 @@ fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
     let names: Vec<String> = columns.iter().map(|row| format!("row{}", row + 1)).collect();
     console.stage("writing");
     match &args.out {
-        Some(path) => write_table(path, &names, gram.view(), &[], ctx)?,
-        None => write_table_to(&mut Out::new(), &names, gram.view(), &[], ctx)?,
+        Some(path) => write_table(path, &names, gram.view(), &[], &args.writing.options(), ctx)?,
+        None => write_table_to(&mut Out::new(), &names, gram.view(), &[], &args.writing.options(), ctx)?,
     }
     console.inform(&format!("{} rows against {}", gram.nrows(), gram.ncols()));
     Ok(())

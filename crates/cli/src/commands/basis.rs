@@ -26,6 +26,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         Some(kernel) => kernel.load(&args.table, console)?,
         None => load(&args.table, console)?,
     };
+    args.writing.check(args.out.is_some())?;
     check_outputs(&args.out, &args.save, &loaded, &args.test)?;
     if let (Some(path), Some(file)) = (args.out.as_ref().or(args.save.as_ref()), &args.kernel_file) {
         keep_inputs(path, "the result", &[file])?;
@@ -58,7 +59,14 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         args.test.as_ref().map(|test| cost_on(test, args, &model, &fit.map, ctx, console)).transpose()?;
     console.stage("writing");
     if let Some(path) = &args.out {
-        write_table(path, &model.output_names(), fit.features.view(), loaded.target.as_slice(), ctx)?;
+        write_table(
+            path,
+            &model.output_names(),
+            fit.features.view(),
+            loaded.target.as_slice(),
+            &args.writing.options(),
+            ctx,
+        )?;
     }
     if let Some(path) = &args.save {
         model.save(path)?;

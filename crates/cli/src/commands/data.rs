@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::{Out, listing, print};
 use kernsift::data::synthetic::{Pattern, Synthetic};
-use kernsift::data::write::{write_table, write_table_to};
+use kernsift::data::write::{WriteOptions, write_table, write_table_to};
 use kernsift::data::{BUILT_IN, BuiltIn, Column, Table, Target};
 use kernsift::{Context, Error, Result as CoreResult};
 use ndarray::Array2;
@@ -64,8 +64,8 @@ fn write(
     ctx: &Context,
 ) -> CoreResult<()> {
     match out {
-        Some(path) => write_table(path, names, x.view(), extra, ctx),
-        None => write_table_to(&mut Out::new(), names, x.view(), extra, ctx),
+        Some(path) => write_table(path, names, x.view(), extra, &WriteOptions::default(), ctx),
+        None => write_table_to(&mut Out::new(), names, x.view(), extra, &WriteOptions::default(), ctx),
     }
 }
 

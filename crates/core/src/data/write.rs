@@ -8,6 +8,7 @@ use crate::error::{Error, Result, shorten};
 use csv::{QuoteStyle, WriterBuilder};
 use flate2::{Compression, write::GzEncoder};
 use ndarray::ArrayView2;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -17,6 +18,14 @@ use std::path::Path;
 /// Rows that are written between two looks at whether the user asked to stop.
 const ROWS: usize = 1024;
 
+/// What the ending of a file's name does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WriteOptions {
+    /// Whether text that a spreadsheet would run as a formula gets an apostrophe in front: names and cells that begin
+    /// with one of `= + - @`, a tab or a return (default: false, as the text then is another one).
+    pub guard_formulas: bool,
+}
+
 /// Writes a table: the columns of `x` under `names`, then the `extra` ones. The ending of the path says
 /// how: .csv or .tsv, also with .gz, or .npy (numbers only, and no names).
 pub fn write_table(
@@ -24,9 +33,10 @@ pub fn write_table(
     names: &[String],
     x: ArrayView2<f64>,
     extra: &[Column],
+    options: &WriteOptions,
     ctx: &Context,
 ) -> Result<()> {
-    let table = Output::new(names, x, extra).map_err(|e| e.in_file(path))?;
+    let table = Output::new(names, x, extra, options).map_err(|e| e.in_file(path))?;
     watched(ctx, table.rows, |tell| match Format::of(path)? {
         Format::Npy => {
             let numbers = numbers(extra).map_err(|e| e.in_file(path))?;
@@ -118,9 +128,10 @@ pub fn write_table_to(
     names: &[String],
     x: ArrayView2<f64>,
     extra: &[Column],
+    options: &WriteOptions,
     ctx: &Context,
 ) -> Result<()> {
-    let table = Output::new(names, x, extra)?;
+    let table = Output::new(names, x, extra, options)?;
     let mut buffer = BufWriter::new(out);
     watched(ctx, table.rows, |tell| {
         let written = table.write_text(b',', &mut buffer, tell).and_then(|()| buffer.flush());
@@ -194,10 +205,16 @@ struct Output<'a> {
     x: ArrayView2<'a, f64>,
     extra: &'a [Column],
     rows: usize,
+    options: WriteOptions,
 }
 
 impl<'a> Output<'a> {
-    fn new(names: &'a [String], x: ArrayView2<'a, f64>, extra: &'a [Column]) -> Result<Self> {
+    fn new(
+        names: &'a [String],
+        x: ArrayView2<'a, f64>,
+        extra: &'a [Column],
+        options: &WriteOptions,
+    ) -> Result<Self> {
         let shape = |what: &str, expected: usize, got: usize| Error::Shape {
             what: what.into(),
             expected: expected.to_string(),
@@ -215,7 +232,15 @@ impl<'a> Output<'a> {
             return Err(Error::parse("there are no columns to write"));
         }
         check_names(names.iter().copied())?;
-        Ok(Self { names, x, extra, rows: x.nrows() })
+        Ok(Self { names, x, extra, rows: x.nrows(), options: *options })
+    }
+
+    /// Text as it is written.
+    fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.options.guard_formulas && text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+            true => Cow::Owned(format!("'{text}")),
+            false => Cow::Borrowed(text),
+        }
     }
 
     fn write_text(
@@ -243,7 +268,7 @@ impl<'a> Output<'a> {
                         writer.write_field("").map_err(plain)?
                     }
                     Values::Text { codes, levels } => {
-                        writer.write_field(&levels[codes[i] as usize]).map_err(plain)?
+                        writer.write_field(&*self.text(&levels[codes[i] as usize])).map_err(plain)?
                     }
                 }
             }
@@ -257,7 +282,7 @@ impl<'a> Output<'a> {
         let doubtful = self.names.iter().any(|name| name.contains([';', '\t', ',']));
         let style = if doubtful { QuoteStyle::Always } else { QuoteStyle::Necessary };
         let mut writer = WriterBuilder::new().delimiter(delimiter).quote_style(style).from_writer(out);
-        writer.write_record(&self.names)?;
+        writer.write_record(self.names.iter().map(|name| self.text(name).into_owned()))?;
         writer.flush()
     }
 
@@ -333,7 +358,15 @@ mod tests {
 
     fn as_csv(names: &[&str], x: &Array2<f64>, extra: &[Column]) -> String {
         let mut out = vec![];
-        write_table_to(&mut out, &strings(names), x.view(), extra, &Context::default()).unwrap();
+        write_table_to(
+            &mut out,
+            &strings(names),
+            x.view(),
+            extra,
+            &WriteOptions::default(),
+            &Context::default(),
+        )
+        .unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -362,7 +395,15 @@ mod tests {
         let extra = [Column::numeric("target", vec![0.0, 1.0])];
         for ending in ["csv", "tsv", "csv.gz", "TSV.GZ", "npy"] {
             let path = folder.path().join(format!("t.{ending}"));
-            write_table(&path, &strings(&["x1", "x2"]), x.view(), &extra, &Context::default()).unwrap();
+            write_table(
+                &path,
+                &strings(&["x1", "x2"]),
+                x.view(),
+                &extra,
+                &WriteOptions::default(),
+                &Context::default(),
+            )
+            .unwrap();
             let read = columns(read_table(&path, &ReadOptions::default(), &Context::default()).unwrap().0);
             assert_eq!(read[1], Column::numeric("x2", vec![0.1 + 0.2, 1e-300]), "{ending}");
             assert_eq!(read[2].values, extra[0].values, "{ending}");
@@ -373,7 +414,15 @@ mod tests {
     fn npy_starts_its_numbers_where_numpy_wants_them() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.npy");
-        write_table(&path, &strings(&["a"]), array![[1.0], [2.0]].view(), &[], &Context::default()).unwrap();
+        write_table(
+            &path,
+            &strings(&["a"]),
+            array![[1.0], [2.0]].view(),
+            &[],
+            &WriteOptions::default(),
+            &Context::default(),
+        )
+        .unwrap();
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(bytes.len(), 128 + 16);
         assert_eq!(&bytes[128..136], &1f64.to_le_bytes());
@@ -386,7 +435,14 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let x = array![[1.0]];
         let message = |name: &str, names: &[&str], extra: &[Column]| {
-            let written = write_table(&at(name), &strings(names), x.view(), extra, &Context::default());
+            let written = write_table(
+                &at(name),
+                &strings(names),
+                x.view(),
+                extra,
+                &WriteOptions::default(),
+                &Context::default(),
+            );
             let error = written.unwrap_err().to_string();
             error.replace(&format!("{}", folder.path().display()), "DIR")
         };
@@ -422,8 +478,16 @@ mod tests {
         std::fs::write(at("file"), "").unwrap();
         assert_eq!(message("file/t.csv", &["a"], &[]), "DIR/file/t.csv: 'DIR/file' is not a folder");
         let nothing = Array2::zeros((1, 0));
-        let error =
-            write_table(&at("t.csv"), &[], nothing.view(), &[], &Context::default()).unwrap_err().to_string();
+        let error = write_table(
+            &at("t.csv"),
+            &[],
+            nothing.view(),
+            &[],
+            &WriteOptions::default(),
+            &Context::default(),
+        )
+        .unwrap_err()
+        .to_string();
         assert!(error.ends_with("t.csv: there are no columns to write"));
         let left: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
@@ -470,14 +534,18 @@ mod tests {
             std::fs::write(&path, "old").unwrap();
             let observer = Stops(AtomicUsize::new(0));
             let ctx = Context { observer: &observer, ..Context::default() };
-            let error = write_table(&path, &strings(&["a", "b"]), x.view(), &[], &ctx).unwrap_err();
+            let error =
+                write_table(&path, &strings(&["a", "b"]), x.view(), &[], &WriteOptions::default(), &ctx)
+                    .unwrap_err();
             assert!(matches!(error, Error::Interrupted), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         }
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
         let observer = Stops(AtomicUsize::new(0));
         let ctx = Context { observer: &observer, ..Context::default() };
-        let error = write_table_to(&mut vec![], &strings(&["a", "b"]), x.view(), &[], &ctx).unwrap_err();
+        let error =
+            write_table_to(&mut vec![], &strings(&["a", "b"]), x.view(), &[], &WriteOptions::default(), &ctx)
+                .unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
 
@@ -522,9 +590,15 @@ mod tests {
                 Ok(())
             }
         }
-        let error =
-            write_table_to(&mut Closed, &strings(&["a"]), array![[1.0]].view(), &[], &Context::default())
-                .unwrap_err();
+        let error = write_table_to(
+            &mut Closed,
+            &strings(&["a"]),
+            array![[1.0]].view(),
+            &[],
+            &WriteOptions::default(),
+            &Context::default(),
+        )
+        .unwrap_err();
         assert!(matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe));
     }
 
@@ -557,7 +631,7 @@ mod tests {
             let extra = [Column::text("words", words.iter().map(|w| w.as_deref()))];
             for (ending, delimiter) in [("t.csv", b','), ("t.tsv", b'\t')] {
                 let mut out = vec![];
-                Output::new(&names, x.view(), &extra).unwrap().write_text(delimiter, &mut out, &|_| Ok(())).unwrap();
+                Output::new(&names, x.view(), &extra, &WriteOptions::default()).unwrap().write_text(delimiter, &mut out, &|_| Ok(())).unwrap();
                 let read = columns(read_bytes(ending, &out, &ReadOptions::default(), &Context::default()).unwrap().0);
                 for (j, column) in read[..d].iter().enumerate() {
                     let Values::Numeric(cells) = &column.values else { panic!("numbers expected") };
@@ -571,5 +645,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn formulas_are_guarded_on_request() {
+        let names = strings(&["=a", "b"]);
+        let texts = ["@sum", "-1+1", "+x", "a=b", "\tz"];
+        let extra = [Column::text("-c", texts.into_iter().map(Some))];
+        let x = Array2::from_shape_fn((5, 2), |(i, j)| (i * 2 + j) as f64 - 3.0);
+        let written = |guard_formulas| {
+            let mut out = vec![];
+            let options = WriteOptions { guard_formulas };
+            write_table_to(&mut out, &names, x.view(), &extra, &options, &Context::default()).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(
+            written(true),
+            "'=a,b,'-c\n-3,-2,'@sum\n-1,0,'-1+1\n1,2,'+x\n3,4,a=b\n5,6,'\tz\n",
+            "numbers below zero are no formulas"
+        );
+        assert_eq!(written(false), "=a,b,-c\n-3,-2,@sum\n-1,0,-1+1\n1,2,+x\n3,4,a=b\n5,6,\tz\n");
     }
 }

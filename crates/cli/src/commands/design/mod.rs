@@ -199,6 +199,7 @@ fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Res
 
 /// Refuses places that cannot be written to, that something is read from, or that are named twice.
 fn check_places(args: &DesignArgs, stated: &Stated) -> Result<(), Failure> {
+    args.writing.check(args.out.is_some())?;
     let triplets = args.triplets.as_ref().map(|file| file.to_string_lossy().into_owned());
     check_outputs(&args.out, &args.save, &stated.loaded, &triplets)?;
     let inputs: Vec<&Path> =
@@ -229,13 +230,20 @@ fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure>
             ctx.warn(format!("no column is kept, so there is nothing to write to {}", path.display()));
         } else {
             let reduced = data.take_columns(&kept);
-            write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice(), ctx)?;
+            write_table(
+                path,
+                reduced.names(),
+                reduced.x().to_dense().view(),
+                loaded.target.as_slice(),
+                &args.writing.options(),
+                ctx,
+            )?;
         }
     }
     if let Some(path) = &args.gram {
         let gram = model.gram(data.x(), None, args.with_noise, ctx)?;
         let names: Vec<String> = loaded.prepared.rows.iter().map(|row| format!("row{}", row + 1)).collect();
-        write_table(path, &names, gram.view(), &[], ctx)?;
+        write_table(path, &names, gram.view(), &[], &args.writing.options(), ctx)?;
     }
     if let Some(path) = &args.save {
         model.save(path)?;

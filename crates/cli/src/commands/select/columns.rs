@@ -39,10 +39,17 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     console.stage("writing");
     if let Some(path) = &args.out {
         let reduced = data.take_columns(selection.selected());
-        write_table(path, reduced.names(), reduced.x().to_dense().view(), loaded.target.as_slice(), ctx)?;
+        write_table(
+            path,
+            reduced.names(),
+            reduced.x().to_dense().view(),
+            loaded.target.as_slice(),
+            &args.writing.options(),
+            ctx,
+        )?;
     }
     if let Some(file) = &args.path {
-        path::write(file, &selection.path, data.names(), ctx)?;
+        path::write(file, &selection.path, data.names(), &args.writing.options(), ctx)?;
     }
     if let Some(path) = &args.save {
         let model = Model {

@@ -41,6 +41,7 @@ fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
     if args.folds.is_some() && args.report.is_none() {
         return Err(Failure::Input("--folds is about --report FILE.html; add that".into()));
     }
+    args.writing.check(args.out.is_some() || args.path.is_some())?;
     check_folds(args.folds, loaded.prepared.data.n())?;
     check_outputs(&args.out, &args.save, loaded, &args.test)?;
     let inputs: Vec<&Path> =

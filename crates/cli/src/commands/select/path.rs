@@ -4,7 +4,7 @@ use super::SHOWN;
 use crate::failure::Failure;
 use crate::output::{number, table};
 use kernsift::data::Column;
-use kernsift::data::write::write_table;
+use kernsift::data::write::{WriteOptions, write_table};
 use kernsift::select::{HsfsForm, PathPoint, SelectorMethod};
 use kernsift::{Context, Selection};
 use ndarray::Array2;
@@ -15,7 +15,13 @@ use std::path::Path;
 const NAMED: usize = 4;
 
 /// Writes the path, a line per place and column; a place without columns has one line with empty cells.
-pub fn write(path: &Path, points: &[PathPoint], names: &[String], ctx: &Context) -> Result<(), Failure> {
+pub fn write(
+    path: &Path,
+    points: &[PathPoint],
+    names: &[String],
+    options: &WriteOptions,
+    ctx: &Context,
+) -> Result<(), Failure> {
     struct Line<'a> {
         place: usize,
         point: &'a PathPoint,
@@ -44,7 +50,7 @@ pub fn write(path: &Path, points: &[PathPoint], names: &[String], ctx: &Context)
         Column::text("column", lines.iter().map(column)),
         numeric("weight", &|line| line.rank.map_or(f64::NAN, |rank| line.point.weights[rank])),
     ];
-    Ok(write_table(path, &[], Array2::zeros((lines.len(), 0)).view(), &columns, ctx)?)
+    Ok(write_table(path, &[], Array2::zeros((lines.len(), 0)).view(), &columns, options, ctx)?)
 }
 
 /// Text stands in a column of the file, which .npy cannot hold.

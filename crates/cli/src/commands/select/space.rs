@@ -37,7 +37,14 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     console.stage("writing");
     if let Some(path) = &args.out {
         let features = space.transform(data.x(), ctx)?;
-        write_table(path, &space.output_names(), features.view(), loaded.target.as_slice(), ctx)?;
+        write_table(
+            path,
+            &space.output_names(),
+            features.view(),
+            loaded.target.as_slice(),
+            &args.writing.options(),
+            ctx,
+        )?;
     }
     if let Some(path) = &args.save {
         model.save(path)?;

@@ -60,8 +60,8 @@ mod tests {
         for cut in 0..=cells.len() {
             let mut whole = Levels::default();
             let mut part = Levels::default();
-            cells[..cut].iter().for_each(|cell| drop(whole.push(*cell)));
-            cells[cut..].iter().for_each(|cell| drop(part.push(*cell)));
+            let _: usize = cells[..cut].iter().map(|cell| whole.push(*cell)).sum();
+            let _: usize = cells[cut..].iter().map(|cell| part.push(*cell)).sum();
             whole.append(part);
             assert_eq!(whole.into_column("x".into()), Column::text("x", cells.into_iter()));
         }
