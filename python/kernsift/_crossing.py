@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
@@ -10,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
@@ -30,10 +33,10 @@ NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint
 class Settings(NamedTuple):
     """What every native function that computes is given."""
 
-    seed: int = 0
+    seed: int
     #: 0 is one per core, -1 one fewer, and so on.
-    threads: int = 0
-    verbose: int = 0
+    threads: int
+    verbose: int
 
 
 def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
@@ -54,10 +57,25 @@ class NamedRows(NamedTuple):
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one."""
+    """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one.
+
+    In a worker process of joblib, None is what joblib leaves to each: if every worker took all cores, there
+    would be as many times more threads than cores as there are workers.
+    """
     if n_jobs is None:
-        return 0
+        return _share_of_a_worker()
     return int(n_jobs) if n_jobs > 0 else int(n_jobs) + 1
+
+
+def _share_of_a_worker() -> int:
+    """Threads for this process if joblib started it beside others; else 0, for all cores."""
+    # Workers that are threads of one process share its threads for computing, so they need no limit.
+    if multiprocessing.parent_process() is None or not get_active_backend()[0].nesting_level:
+        return 0
+    # loky says it so to all libraries with threads: cores over workers, or `inner_max_num_threads`. The
+    # backend "multiprocessing" says nothing.
+    told = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, int(told)) if told.isdecimal() else 1
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:

@@ -61,7 +61,8 @@ class KOBL(BaseBasis):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -188,7 +189,8 @@ class KernelGramSchmidt(BaseBasis):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -291,7 +293,8 @@ class KernelPCA(BaseBasis):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -408,7 +411,8 @@ class KernelDiscriminant(BaseBasis):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

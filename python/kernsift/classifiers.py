@@ -176,7 +176,8 @@ class SVC(_BaseMachine):
     random_state : int, RandomState instance or None, default=None
         For the sample of rows of ``gamma="median"``; nothing else is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -354,7 +355,8 @@ class SVCCV(_BaseMachine):
     random_state : int, RandomState instance or None, default=None
         For dealing the folds. With an int every fit gives the same result.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -576,7 +578,8 @@ class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
     random_state : int, RandomState instance or None, default=None
         For the order in which rows or columns are visited.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

@@ -119,7 +119,8 @@ def hsic(
     random_state : int, RandomState instance or None, default=None
         For the shuffles, and for the rows that medians are taken over.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. The result does not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        The result does not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second.
 
@@ -213,7 +214,8 @@ class FOHSIC(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         For the rows that the median of a target of numbers is taken over; nothing else is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -337,7 +339,8 @@ class BAHSIC(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         For the rows that the median of a target of numbers is taken over; nothing else is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -466,7 +469,8 @@ class HSICLasso(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         For the shuffles into blocks; without them nothing is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

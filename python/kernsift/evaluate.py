@@ -136,7 +136,8 @@ def compare(
         For folds and for methods that draw. None is numpy's global generator, or what an existing `record`
         was made with.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second.
 

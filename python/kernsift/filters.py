@@ -49,7 +49,8 @@ class InformationGain(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         Not used: this method draws nothing. Here for all selectors to be alike.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -157,7 +158,8 @@ class MutualInformation(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         For the shuffled target of the method's own rule. Scores do not depend on it.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -263,7 +265,8 @@ class ChiSquared(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         Not used: this method draws nothing. Here for all selectors to be alike.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -369,7 +372,8 @@ class LaplacianScore(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         Not used: this method draws nothing. Here for all selectors to be alike.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

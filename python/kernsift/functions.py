@@ -15,7 +15,6 @@ from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
 from kernsift._crossing import (
     FloatArray,
     IntArray,
-    Settings,
     checked_array,
     method_json,
     native_rows,
@@ -81,7 +80,7 @@ def gram(
     if not isinstance(kernel, Kernel):
         rows = checked_array(X) if Z is None else checked_array(Z, "Z")
         choice = json.dumps(choice_form(kernel, gamma, degree, coef0))
-        kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), Settings()))
+        kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), settings(0, None, 0)))
     k: FloatArray = kernel(X, Z)
     return k
 
@@ -132,7 +131,8 @@ def width_for_dim(
     random_state : int, RandomState instance or None, default=None
         As for :class:`kernsift.KOBL`: None is numpy's global generator.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. The result does not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        The result does not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second.
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, checked_array, native_rows
+from kernsift._crossing import FloatArray, checked_array, native_rows, settings
 
 __all__ = [
     "RBF",
@@ -72,7 +72,7 @@ class Kernel(ABC):
             raise ValueError(f"X has {x.shape[1]} features, but Z has {z.shape[1]}.")
         # The same rows twice give a matrix that is symmetric to the last bit, at half the work.
         other = None if Z is None or Z is X else native_rows(z)
-        return _native.gram(self.to_json(), native_rows(x), other, Settings())
+        return _native.gram(self.to_json(), native_rows(x), other, settings(0, None, 0))
 
     def __add__(self, other: Any) -> Sum:
         if not isinstance(other, Kernel):

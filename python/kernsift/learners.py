@@ -255,7 +255,8 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
     random_state : int, RandomState instance or None, default=None
         For drawing triples. None is numpy's global generator.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. The result does not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        The result does not depend on it.
     verbose : int, default=0
         Above 0, progress and notes are written to stderr, and how long it took.
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, Settings, checked_array, frame_names, native_rows
+from kernsift._crossing import FloatArray, Settings, checked_array, frame_names, native_rows, settings
 from kernsift._html import MOST_BARS, facts_table
 from kernsift._kept import shortened
 
@@ -179,8 +179,8 @@ class SavedModel:
     def _answer(self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int]]) -> Any:
         """What the model says of rows of numbers, or of a table that needs preparing."""
         if sparse.issparse(X) or not self._model.prepares():
-            return plain(native_rows(self._checked(X)), Settings())
-        made, left_out = by_table(self._columns(X), Settings())
+            return plain(native_rows(self._checked(X)), settings(0, None, 0))
+        made, left_out = by_table(self._columns(X), settings(0, None, 0))
         if left_out:
             warnings.warn(f"{left_out} rows with missing values were left out.", UserWarning, stacklevel=3)
         return made

@@ -37,7 +37,8 @@ class FisherScore(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         Not used: this method draws nothing. Here for all selectors to be alike.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -140,7 +141,8 @@ class FFS(BaseSelector):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -267,7 +269,8 @@ class ReliefF(BaseTargetSelector):
     random_state : int, RandomState instance or None, default=None
         For the rows that `n_samples` draws; without it nothing is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -398,7 +401,8 @@ class SVMRFE(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         For the sample of rows of ``gamma="median"``; nothing else is drawn.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -526,7 +530,8 @@ class L1SVM(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         For the order in which columns are visited.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

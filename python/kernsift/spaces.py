@@ -108,7 +108,8 @@ class TAKES(BaseSpace):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -313,7 +314,8 @@ class KernelSpaceSelector(BaseSpace):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -463,7 +465,8 @@ class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

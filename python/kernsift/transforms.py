@@ -96,7 +96,8 @@ class HSFS(BaseTargetSelector):
         For random starts, Fourier features and rows that are kept apart. With an int every fit gives the same
         result.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -270,7 +271,8 @@ class LDFS(BaseSelector):
     random_state : int, RandomState instance or None, default=None
         Not used: this method draws nothing. Here for all selectors to be alike.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 
@@ -415,7 +417,8 @@ class PFS(BaseSelector):
         For the start of the search for principal components, which does not matter to the result beyond
         rounding.
     n_jobs : int, default=None
-        Threads: None or -1 is one per core. Results do not depend on it.
+        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
+        Results do not depend on it.
     verbose : int, default=0
         Above 0, progress is written to stderr once a second, and how long it took.
 

@@ -12,14 +12,14 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from kernsift._crossing import Settings
+from kernsift._crossing import settings
 from kernsift._native import read_table
 
 WHOLE = np.array([[1, 2, 3], [4, 5, 6]])
 
 
 def read(path):
-    return read_table(path, Settings())[0]
+    return read_table(path, settings(0, None, 0))[0]
 
 
 def as_matrix(table):
