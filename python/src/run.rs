@@ -120,7 +120,9 @@ fn wait_for<T: Send + 'static>(
         if let Err(exception) = looked {
             watch.stop.store(true, Ordering::Relaxed);
             // Most work stops at once, and gives back what it holds, such as the lock of a record.
-            let _ = finished.recv_timeout(PATIENCE);
+            if let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(PATIENCE) {
+                Python::attach(|_| lock(&POOLS).retain(|_, kept| !Arc::ptr_eq(kept, pool)));
+            }
             return Err(exception);
         }
     }
@@ -220,13 +222,14 @@ impl Drop for Stay<'_> {
     }
 }
 
-/// Pools by process and number of threads.
+/// Pools by process and number of threads. One whose work goes on although nobody waits for it any more is left to
+/// that work, so that what comes next need not wait either. Locked with the interpreter's lock held only, which `fork`
+/// needs as well: no child can be born while the map is locked, and find it locked for ever.
+static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
+
 type Pools = HashMap<(u32, usize), Arc<Pool>>;
 
-/// Called with the interpreter's lock held, which `fork` needs as well: no child can be born while
-/// the map is locked, and find it locked for ever.
 fn pool(threads: i64) -> PyResult<Arc<Pool>> {
-    static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match usize::try_from(threads) {
         Ok(0) => cores(),

@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Queue
 from threading import Barrier, Event, Thread
 
 import numpy as np
@@ -149,7 +149,6 @@ def test_ctrl_c_stops_long_work_and_the_next_fit_is_right(name, workers):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
-@pytest.mark.xfail(raises=Empty, strict=False, reason="work that cannot look for Ctrl-C keeps its thread")
 def test_a_fit_does_not_wait_for_work_that_was_given_up(workers):
     with used(workers) as worker:
         # A fit of a few milliseconds on a busy machine, beside an eigen-decomposition of many seconds.

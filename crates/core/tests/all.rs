@@ -6,6 +6,8 @@ mod compare;
 mod conformance;
 mod edges;
 mod engine_laws;
+mod every_method;
+mod hostile_files;
 mod hsic_reference;
 mod kernel_space;
 mod kffs_laws;

@@ -21,5 +21,6 @@ pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice,
 pub use rows::{Rows, SparseRows};
 pub use scale::Standardizer;
 pub(crate) use scale::is_constant;
+pub(crate) use scale::standardized;
 pub use table::{Column, Table, Values};
 pub use triplets::Triplet;

@@ -286,7 +286,7 @@ impl Rows {
         // power of two near the largest, which rounds nothing.
         let unit = self
             .largest()
-            .mapv(|v| if v > 0.0 { 2.0_f64.powi((v.log2().floor() as i32).max(-1022)) } else { 1.0 });
+            .mapv(|v| if v > 0.0 { 2.0_f64.powi((v.log2().floor() as i32).clamp(-1022, 1023)) } else { 1.0 });
         let mut mean = Array1::<f64>::zeros(d);
         let mut spread = Array1::<f64>::zeros(d);
         match self {
@@ -315,7 +315,8 @@ impl Rows {
                 (0..d).for_each(|j| spread[j] += (known[j] - stored[j] as f64) * mean[j] * mean[j]);
             }
         }
-        (mean * &unit, (spread / known).mapv(f64::sqrt) * unit)
+        // Of the largest numbers there are, the spread may come out a rounding larger.
+        (mean * &unit, ((spread / known).mapv(f64::sqrt) * unit).mapv(|s| s.min(f64::MAX)))
     }
 
     /// How many cells of each column are known, that is, no gaps.

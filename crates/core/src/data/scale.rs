@@ -5,6 +5,12 @@ use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
+/// `(v - shift) / scale`, also where the difference is too large for a number.
+pub(crate) fn standardized(v: f64, shift: f64, scale: f64) -> f64 {
+    let apart = v - shift;
+    if apart.is_infinite() { (0.5 * v - 0.5 * shift) / (0.5 * scale) } else { apart / scale }
+}
+
 /// Shift and scale of every column, learned from training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
@@ -46,7 +52,7 @@ impl Standardizer {
                 let mut out = x.to_owned();
                 for mut row in out.rows_mut() {
                     for j in 0..row.len() {
-                        row[j] = (row[j] - self.shift[j]) / self.scale[j];
+                        row[j] = standardized(row[j], self.shift[j], self.scale[j]);
                     }
                 }
                 out.into()

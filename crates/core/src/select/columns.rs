@@ -25,11 +25,13 @@ pub(super) fn each_column<T: Send>(
     let mut out = Vec::with_capacity(d);
     for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
         ctx.step(stage, batch[0], d)?;
-        let parts: Vec<Vec<T>> = batch
-            .par_iter()
-            .map(|&from| columns.visit(from, d.min(from + TASK), |j, column| work(j, column)))
-            .collect();
-        out.extend(parts.into_iter().flatten());
+        // A long column takes a while: each of them looks.
+        let looked = |j: usize, column: &[f64]| ctx.check().map(|()| work(j, column));
+        let parts: Vec<Vec<Result<T>>> =
+            batch.par_iter().map(|&from| columns.visit(from, d.min(from + TASK), looked)).collect();
+        for part in parts.into_iter().flatten() {
+            out.push(part?);
+        }
     }
     Ok(out)
 }

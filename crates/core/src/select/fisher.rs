@@ -17,7 +17,7 @@
 
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, Target, is_constant};
+use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
 use crate::probability::f_upper_tail;
 use ndarray::Array2;
@@ -70,7 +70,7 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     if target.iter().all(|v| *v == target[0]) {
         return Err(Error::ConstantTarget { method: NAME, value: target.first().copied().unwrap_or(0.0) });
     }
-    let y: Vec<f64> = target.iter().map(|v| (v - centre) / unit).collect();
+    let y: Vec<f64> = target.iter().map(|&v| standardized(v, centre, unit)).collect();
     let (n, d) = (x.n() as f64, x.d());
     let (mean, spread) = x.moments();
     let units: Vec<f64> = spread.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
@@ -78,7 +78,7 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     let mut slope = vec![0.0; d];
     let mut absent_y: Vec<f64> = vec![y.iter().sum(); d];
     each_cell(x, |i, j, v| {
-        slope[j] += (v - mean[j]) / units[j] * y[i];
+        slope[j] += standardized(v, mean[j], units[j]) * y[i];
         absent_y[j] -= y[i];
     });
     (0..d).for_each(|j| slope[j] = (slope[j] - mean[j] / units[j] * absent_y[j]) / n);
@@ -91,7 +91,7 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
         .map(|j| n * (absent(j).powi(2) + slope[j] * slope[j]) - 2.0 * absent(j) * slope[j] * sum_y)
         .collect();
     each_cell(x, |i, j, v| {
-        left[j] += ((v - mean[j]) / units[j] - slope[j] * y[i]).powi(2);
+        left[j] += (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
         absent_square[j] -= (absent(j) - slope[j] * y[i]).powi(2);
     });
     Ok((0..d)
@@ -113,7 +113,7 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
     let mut class_mean = Array2::<f64>::zeros((classes, d));
     let mut stored = Array2::<f64>::zeros((classes, d));
     each_cell(x, |i, j, v| {
-        class_mean[[codes[i], j]] += (v - mean[j]) / unit(j);
+        class_mean[[codes[i], j]] += standardized(v, mean[j], unit(j));
         stored[[codes[i], j]] += 1.0;
     });
     for c in 0..classes {
@@ -124,7 +124,9 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
         }
     }
     let mut within = vec![0.0; d];
-    each_cell(x, |i, j, v| within[j] += ((v - mean[j]) / unit(j) - class_mean[[codes[i], j]]).powi(2));
+    each_cell(x, |i, j, v| {
+        within[j] += (standardized(v, mean[j], unit(j)) - class_mean[[codes[i], j]]).powi(2)
+    });
     (0..d)
         .map(|j| {
             let mut between = 0.0;

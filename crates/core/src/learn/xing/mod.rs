@@ -135,7 +135,7 @@ impl XingMetric {
             "{NAME}: the distances of dissimilar pairs add up to within {:.1e} of the largest possible sum",
             solved.gap
         ));
-        Ok(solved.learned(self.name(), data.d()))
+        solved.learned(self.name(), data.d())
     }
 
     fn check(&self) -> Result<()> {
@@ -261,20 +261,25 @@ struct Solved {
 }
 
 impl Solved {
-    fn learned(self, name: &str, d: usize) -> Learned {
+    fn learned(self, name: &str, d: usize) -> Result<Learned> {
         let mut metric = Array2::zeros((d, d));
         for ((i, j), &value) in self.metric.indexed_iter() {
             metric[[self.columns[i], self.columns[j]]] = value;
         }
+        // In units of the columns themselves, which may be too small for a square to be a number.
+        if let Some(((_, j), _)) = metric.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            let why = format!("column {} holds numbers that are too small; scale the columns", j + 1);
+            return Err(Error::Breakdown { step: NAME, why });
+        }
         let roots: Vec<f64> = metric.diag().iter().map(|v| v.max(0.0).sqrt()).collect();
         let largest = roots.iter().copied().fold(0.0, f64::max);
-        Learned {
+        Ok(Learned {
             method: name.into(),
             kernel: Kernel::Mahalanobis { metric },
             noise: 0.0,
             scores: roots.iter().map(|root| root / largest).collect(),
             status: self.status,
             iterations: self.iterations,
-        }
+        })
     }
 }

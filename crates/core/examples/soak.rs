@@ -1,0 +1,227 @@
+//! Random methods on random data with random faults, for as long as it is told: `soak [SECONDS [SEED]]`.
+//!
+//! Counts runs, answers, clean errors, stops that were asked for, wrong answers and panics. An answer is wrong if it is
+//! none (a number that is no number, an order that misses a column), or if another number of threads, the same data once
+//! more, or a model that was saved and loaded gives another one. Prints the counts as JSON; ends with 1 if anything was wrong.
+
+#[path = "../tests/every_method.rs"]
+mod every_method;
+
+use every_method::{Answer, Method, Patience, methods, tried};
+use kernsift::data::read::{ReadOptions, read_bytes};
+use kernsift::data::write::{WriteOptions, write_table_to};
+use kernsift::data::{Classes, Column, Dataset, SparseRows, Standardizer, Target};
+use kernsift::memory::Counting;
+use kernsift::model::Content;
+use kernsift::random::Rng;
+use kernsift::select::{Selector, SelectorMethod, Wanted};
+use kernsift::{Context, Model};
+use ndarray::Array2;
+use serde_json::json;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most a run may take before it is asked to stop.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Default)]
+struct Counts {
+    runs: usize,
+    answers: usize,
+    clean_errors: usize,
+    stopped: usize,
+    files: usize,
+    wrong_answers: usize,
+    panics: usize,
+}
+
+fn main() {
+    let mut words = std::env::args().skip(1);
+    let seconds: u64 = words.next().map_or(600, |word| word.parse().expect("seconds"));
+    let seed: u64 = words.next().map_or(0, |word| word.parse().expect("a seed"));
+    // Panics are counted, and told in one line.
+    std::panic::set_hook(Box::new(|_| {}));
+    let pools: Vec<rayon::ThreadPool> = (1..=4)
+        .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"))
+        .collect();
+    let methods = methods();
+    let mut counts = Counts::default();
+    let begun = Instant::now();
+    let mut round = 0;
+    while begun.elapsed() < Duration::from_secs(seconds) {
+        round += 1;
+        let mut rng = Rng::stream(seed, &format!("soak {round}"));
+        let method = &methods[rng.below(methods.len())];
+        let data = data(&mut rng);
+        let told = format!("round {round}, {} on {} x {}", method.name, data.n(), data.d());
+        one_run(method, &data, &pools, &mut rng, &mut counts, &told);
+        if rng.below(4) == 0 {
+            one_file(&data, &mut rng, &mut counts, &told);
+        }
+    }
+    let sound = counts.wrong_answers + counts.panics == 0;
+    let record = json!({
+        "seconds": begun.elapsed().as_secs(), "seed": seed, "runs": counts.runs, "answers": counts.answers,
+        "clean_errors": counts.clean_errors, "stopped": counts.stopped, "files": counts.files,
+        "wrong_answers": counts.wrong_answers, "panics": counts.panics,
+    });
+    println!("{record:#}");
+    std::process::exit(i32::from(!sound));
+}
+
+/// A method on data, with a fault or without, on some number of threads; an answer is asked for once more on another.
+fn one_run(
+    method: &Method,
+    data: &Dataset,
+    pools: &[rayon::ThreadPool],
+    rng: &mut Rng,
+    counts: &mut Counts,
+    told: &str,
+) {
+    let memory_limit = if rng.below(6) == 0 { 1 << rng.below(24) } else { 4 << 30 };
+    let patience = if rng.below(6) == 0 { Duration::from_micros(1 << rng.below(16)) } else { PATIENCE };
+    let [first, second] = [rng.below(pools.len()), rng.below(pools.len())];
+    let run =
+        |pool: usize| pools[pool].install(|| tried(method, data, &Patience::new(patience), memory_limit));
+    counts.runs += 1;
+    match run(first) {
+        Err(fault) => counts.add_fault(&fault, told),
+        Ok(Err(error)) if error.is_interrupted() => counts.stopped += 1,
+        Ok(Err(_)) => counts.clean_errors += 1,
+        Ok(Ok(answer)) => {
+            counts.answers += 1;
+            match run(second) {
+                Err(fault) => counts.add_fault(&fault, told),
+                // A clock is not the same twice.
+                Ok(Err(error)) if error.is_interrupted() => {}
+                Ok(Err(error)) => counts.add_fault(&format!("an answer, then {error}"), told),
+                Ok(Ok(again)) if bits(&again) != bits(&answer) => {
+                    counts.add_fault("another answer on other threads", told);
+                }
+                Ok(Ok(_)) => {}
+            }
+        }
+    }
+}
+
+fn bits(answer: &Answer) -> (Vec<usize>, Vec<u64>) {
+    (answer.order.clone(), answer.numbers.iter().map(|v| v.to_bits()).collect())
+}
+
+impl Counts {
+    fn add_fault(&mut self, fault: &str, told: &str) {
+        eprintln!("{told}: {fault}");
+        *(if fault.starts_with("a panic") { &mut self.panics } else { &mut self.wrong_answers }) += 1;
+    }
+}
+
+/// Rows written as CSV and a model, read as they are and damaged: as they are they come back, damaged they do or are refused.
+fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, told: &str) {
+    counts.files += 1;
+    let ctx = Context { memory_limit: 1 << 30, ..Context::default() };
+    let found = catch_unwind(AssertUnwindSafe(|| -> Result<(), String> {
+        let mut text = vec![];
+        let x = data.x().to_dense();
+        let extra = [Column::numeric("target", (0..data.n()).map(|i| i as f64).collect())];
+        write_table_to(&mut text, data.names(), x.view(), &extra, &WriteOptions::default(), &ctx)
+            .map_err(|e| e.to_string())?;
+        let read = |bytes: &[u8]| read_bytes("t.csv", bytes, &ReadOptions::default(), &ctx);
+        let (table, _) = read(&text).map_err(|e| format!("what was written is refused: {e}"))?;
+        if table.n_rows() != data.n() {
+            return Err("rows were lost in a file".into());
+        }
+        let _ = read(&damaged(&text, rng));
+        let method = SelectorMethod::by_name("fisher").map_err(|e| e.to_string())?;
+        let Ok(selection) = method.select(data, Wanted::OwnRule, &ctx) else { return Ok(()) };
+        let content = Content::Selection(selection);
+        let model = Model { names: data.names().to_vec(), recipe: None, scaler: None, content };
+        let bytes = model.to_bytes().map_err(|e| e.to_string())?;
+        if Model::from_bytes(&bytes).map_err(|e| e.to_string())? != model {
+            return Err("a model is another one once it was saved".into());
+        }
+        match Model::from_bytes(&damaged(&bytes, rng)) {
+            Ok(other) if other != model => Err("a damaged model was taken".into()),
+            _ => Ok(()),
+        }
+    }));
+    match found {
+        Ok(Ok(())) => {}
+        Ok(Err(fault)) => counts.add_fault(&fault, told),
+        Err(_) => counts.add_fault("a panic in a file", told),
+    }
+}
+
+fn damaged(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=rng.below(4) {
+        let at = rng.below(bytes.len());
+        match rng.below(3) {
+            0 => bytes[at] ^= 1 << rng.below(8),
+            1 => bytes.truncate(at.max(1)),
+            _ => bytes.insert(at, rng.below(256) as u8),
+        }
+    }
+    bytes
+}
+
+/// Rows of some kind with a target of some kind, as they are or on one scale.
+fn data(rng: &mut Rng) -> Dataset {
+    let size = |most: f64, rng: &mut Rng| most.powf(rng.uniform()).round().max(1.0) as usize;
+    let (n, d) = (size(400.0, rng), size(60.0, rng));
+    let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+    match rng.below(7) {
+        0 => x.mapv_inplace(f64::round),
+        1 => x.columns_mut().into_iter().for_each(|mut column| {
+            let by = 10f64.powi(rng.below(560) as i32 - 280);
+            column.mapv_inplace(|v| v * by);
+        }),
+        2 => {
+            let (from, to) = (rng.below(d), rng.below(d));
+            let copy = x.column(from).to_owned();
+            x.column_mut(to).assign(&copy);
+        }
+        3 => x.column_mut(rng.below(d)).fill(0.1),
+        4 => {
+            let copy = x.row(rng.below(n)).to_owned();
+            (0..n).step_by(2).for_each(|i| x.row_mut(i).assign(&copy));
+        }
+        5 => x[[rng.below(n), rng.below(d)]] = 1e300,
+        _ => {}
+    }
+    let target = match rng.below(6) {
+        0 => Target::Continuous(x.rows().into_iter().map(|row| row[0].clamp(-1e9, 1e9)).collect()),
+        1 => Target::None,
+        2 => Target::Classes(Classes::from_codes((0..n).map(|_| rng.below(5)).collect())),
+        3 => Target::Classes(Classes::from_codes((0..n).collect())),
+        _ => Target::Classes(Classes::from_codes(
+            x.rows().into_iter().map(|row| usize::from(row[0] > 0.0)).collect(),
+        )),
+    };
+    let data = if rng.below(5) == 0 {
+        x.mapv_inplace(|v| if v.abs() < 1.0 { 0.0 } else { v });
+        Dataset::with_target(sparse(&x), target)
+    } else {
+        Dataset::with_target(x, target)
+    };
+    let data = data.expect("finite numbers");
+    if rng.below(2) == 0 {
+        return data;
+    }
+    data.with_x(Standardizer::fit(data.x()).apply(data.x()).expect("as many columns"))
+        .expect("finite numbers")
+}
+
+fn sparse(x: &Array2<f64>) -> SparseRows {
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    for row in x.rows() {
+        for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
+            column.push(j);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    SparseRows::new(x.ncols(), start, column, value).expect("rows in order")
+}
