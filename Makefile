@@ -1,7 +1,8 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: docs (the site, in target/site), pages, lint, bench, scaling, instructions, reproduce, wheel, clean.
+# The rest: docs (the site, in target/site), pages, lint, audit, bench, scaling,
+# instructions, reproduce, wheel, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -13,7 +14,7 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python browser lint bench scaling instructions bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python browser lint audit bench scaling instructions bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -62,9 +63,14 @@ lint: $(TOOLS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
-	$(BIN)/ruff check python benchmarks docs
-	$(BIN)/ruff format --check python benchmarks docs
+	$(BIN)/ruff check python benchmarks docs tools
+	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
+
+# Licences, sources, checksums and versions of what the project is built from, by deny.toml. No network is needed once the
+# crates were fetched. Known holes are looked up where a tool for that is installed.
+audit:
+	$(PYTHON) tools/audit.py $(if $(wildcard $(BIN)/python),--python $(BIN)/python)
 
 # Ratios against other programs, in one run and an environment of their own; records are kept in benchmarks/records.
 # DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it made tables of their shapes stand in.

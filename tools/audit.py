@@ -1,0 +1,326 @@
+"""What the project is built from: licences, sources, checksums, versions. `make audit`.
+
+It needs Python alone, cargo, and no network once the crates were fetched. The rules are in deny.toml, which
+cargo-deny reads as well. Faults end it with 1; what is only worth a look is told and ends it with 0.
+Known security holes are looked up where cargo-deny, cargo-audit or pip-audit is installed; where none is, it
+says that nobody looked.
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENTS = ("python/requirements-test.txt", "docs/requirements.txt", "benchmarks/requirements.txt")
+# Benchmarks that are no part of the workspace: their lock files are looked at, their crates are not.
+OTHER_LOCKS = ("benchmarks/lp_solvers/Cargo.lock",)
+
+# Run by the interpreter whose packages are wanted.
+LIST_PACKAGES = """
+import json
+from importlib.metadata import distributions
+
+def facts(found):
+    about = found.metadata
+    kinds = [c.split(" :: ")[-1] for c in about.get_all("Classifier") or [] if c.startswith("License ::")]
+    stated = about["License-Expression"] or ", ".join(kinds) or (about["License"] or "").strip()
+    return {"name": about["Name"], "version": found.version, "licence": stated.partition("\\n")[0]}
+
+print(json.dumps([facts(found) for found in distributions() if found.metadata["Name"]]))
+"""
+
+
+@dataclass
+class Findings:
+    """What was looked at, what was asked for, what is worth a look, and what must not be."""
+
+    done: list[str] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+# Licences
+
+
+def is_allowed(expression: str, allowed: set[str]) -> bool:
+    """Whether a licence expression can be met by allowed licences alone.
+
+    `WITH` binds first, then `AND`, then `OR`; `/` is how `OR` was written once. A licence with an exception
+    is allowed only if it is listed with the exception.
+    """
+    tokens = re.findall(r"[()/]|[^\s()/]+", expression)
+    words = {"AND", "OR", "WITH"}
+    place = 0
+
+    def look() -> str:
+        return tokens[place] if place < len(tokens) else ""
+
+    def take() -> str:
+        nonlocal place
+        place += 1
+        return tokens[place - 1]
+
+    def name() -> str:
+        if not look() or look() in "()/" or look().upper() in words:
+            raise ValueError(f"'{expression}' is no licence expression")
+        return take()
+
+    def single() -> bool:
+        if look() == "(":
+            take()
+            met = either()
+            if look() != ")":
+                raise ValueError(f"'{expression}' is no licence expression")
+            take()
+            return met
+        licence = name()
+        if look().upper() == "WITH":
+            take()
+            licence += f" WITH {name()}"
+        return licence in allowed
+
+    def both() -> bool:
+        met = single()
+        while look().upper() == "AND":
+            take()
+            met = single() and met
+        return met
+
+    def either() -> bool:
+        met = both()
+        while look().upper() == "OR" or look() == "/":
+            take()
+            met = both() or met
+        return met
+
+    met = either()
+    if look():
+        raise ValueError(f"'{expression}' is no licence expression")
+    return met
+
+
+def check_licences(packages: list[dict[str, Any]], rules: dict[str, Any], found: Findings) -> None:
+    allowed = set(rules["licenses"]["allow"])
+    for package in packages:
+        crate = f"{package['name']} {package['version']}"
+        try:
+            if not package["license"]:
+                found.faults.append(f"{crate} states no licence")
+            elif not is_allowed(package["license"], allowed):
+                found.faults.append(f"{crate}: licence {package['license']} is not allowed by deny.toml")
+        except ValueError as error:
+            found.faults.append(f"{crate}: {error}")
+    found.done.append(f"licences of {len(packages)} crates")
+
+
+# Crates
+
+
+def check_lock(lock: dict[str, Any], members: set[str], rules: dict[str, Any], found: Findings) -> None:
+    """Every crate is ours, or comes with a checksum from a registry that is allowed."""
+    sources = {f"registry+{address}" for address in rules["sources"]["allow-registry"]}
+    refused = {entry["crate"] for entry in rules["bans"]["deny"]}
+    for package in lock["package"]:
+        crate = f"{package['name']} {package['version']}"
+        source = package.get("source")
+        if package["name"] in refused:
+            found.faults.append(f"{crate} is refused by deny.toml")
+        if source is None:
+            if package["name"] not in members:
+                found.faults.append(f"{crate} comes from a folder outside the workspace")
+        elif source.startswith("git+"):
+            found.faults.append(f"{crate} comes from a git repository")
+        elif source not in sources:
+            found.faults.append(f"{crate} comes from {source}, which deny.toml does not allow")
+        elif not re.fullmatch(r"[0-9a-f]{64}", package.get("checksum", "")):
+            found.faults.append(f"{crate} has no checksum in the lock file")
+    found.done.append(f"sources and checksums of {len(lock['package'])} locked crates")
+
+
+def check_wildcards(members: list[dict[str, Any]], found: Findings) -> None:
+    """What we ask for has a version; a crate of the workspace is known by its folder."""
+    asked = 0
+    for member in members:
+        for wanted in member["dependencies"]:
+            asked += 1
+            if "*" in wanted["req"] and not wanted.get("path"):
+                found.faults.append(f"{member['name']} asks for any version of {wanted['name']}")
+    found.done.append(f"{asked} requirements of {len(members)} crates of ours")
+
+
+def line_of(version: str) -> str:
+    """The part of a version that changes when crates stop fitting together: 3.1 -> 3, 0.4.2 -> 0.4."""
+    major, minor, *_ = version.split(".")
+    return major if major != "0" else f"0.{minor}"
+
+
+def list_duplicates(lock: dict[str, Any], found: Findings) -> None:
+    lines: dict[str, set[str]] = {}
+    for package in lock["package"]:
+        lines.setdefault(package["name"], set()).add(line_of(package["version"]))
+    for name, versions in sorted(lines.items()):
+        if len(versions) > 1:
+            found.warnings.append(f"{name} is there in several versions: {', '.join(sorted(versions))}")
+
+
+def cargo_metadata(root: Path, network: bool) -> tuple[dict[str, Any], str]:
+    """What cargo knows of the crates, and for which machines; it raises RuntimeError if it knows nothing."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked"]
+    host = re.search(r"^host: (\S+)$", run(["rustc", "-vV"], root).stdout, re.MULTILINE)
+    tries = [([*command, "--offline"], "all machines")]
+    if network:
+        tries.append((command, "all machines"))
+    if host:
+        # Crates for other machines may never have been fetched.
+        tries.append(([*command, "--offline", "--filter-platform", host[1]], host[1]))
+    for attempt, machines in tries:
+        answer = run(attempt, root)
+        if answer.returncode == 0:
+            return json.loads(answer.stdout), machines
+    raise RuntimeError(f"cargo knows nothing of the crates: {answer.stderr.strip()}")
+
+
+def check_crates(root: Path, network: bool, found: Findings) -> None:
+    rules = tomllib.loads((root / "deny.toml").read_text(encoding="utf-8"))
+    metadata, machines = cargo_metadata(root, network)
+    lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
+    ours = [package for package in metadata["packages"] if package["id"] in metadata["workspace_members"]]
+    check_lock(lock, {package["name"] for package in ours}, rules, found)
+    check_wildcards(ours, found)
+    used = {node["id"] for node in metadata["resolve"]["nodes"]}
+    packages = [package for package in metadata["packages"] if package["id"] in used]
+    check_licences(packages, rules, found)
+    missing = len(lock["package"]) - len(packages)
+    if missing:
+        found.warnings.append(
+            f"licences of {missing} locked crates were not looked at, as they are not used on {machines} "
+            "and were never fetched; `cargo fetch` gets them"
+        )
+    list_duplicates(lock, found)
+    members = {package["name"] for package in ours}
+    for other in OTHER_LOCKS:
+        lock = tomllib.loads((root / other).read_text(encoding="utf-8"))
+        manifest = tomllib.loads((root / other).with_name("Cargo.toml").read_text(encoding="utf-8"))
+        check_lock(lock, {*members, manifest["package"]["name"]}, rules, found)
+
+
+# Python
+
+
+def check_requirement(line: str) -> str | None:
+    """What is wrong with a requirement, if anything: it needs a name and a lowest version."""
+    wanted = line.partition(";")[0].strip()
+    parts = re.fullmatch(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*(.*)", wanted)
+    if not parts:
+        return f"'{wanted}' does not come from the index by name"
+    name, versions = parts.groups()
+    if versions.startswith("@"):
+        return f"{name} comes from an address"
+    bounds = [bound.strip() for bound in versions.strip("()").split(",")]
+    if not any(re.fullmatch(r"(>=|>|==|~=|===)\s*\d[\w.+!-]*(\.\*)?", bound) for bound in bounds):
+        return f"{name} has no lowest version"
+    return None
+
+
+def check_requirements(root: Path, found: Findings) -> None:
+    wanted = {}
+    for name in REQUIREMENTS:
+        text = re.sub(r"(^|\s)#.*", "", (root / name).read_text(encoding="utf-8"))
+        wanted[name] = [line.strip() for line in text.splitlines() if line.strip()]
+    project = tomllib.loads((root / "python/pyproject.toml").read_text(encoding="utf-8"))
+    wanted["python/pyproject.toml"] = [
+        *project["build-system"]["requires"],
+        *project["project"]["dependencies"],
+        *(line for lines in project["project"]["optional-dependencies"].values() for line in lines),
+    ]
+    for name, lines in wanted.items():
+        found.faults += [f"{name}: {fault}" for line in lines if (fault := check_requirement(line))]
+    found.done.append(f"{sum(map(len, wanted.values()))} requirements of Python packages")
+
+
+def list_python_licences(interpreter: str, found: Findings) -> None:
+    """The licences of what an environment holds, as its packages state them; none is a warning."""
+    answer = run([interpreter, "-c", LIST_PACKAGES], ROOT)
+    if answer.returncode:
+        found.faults.append(f"{interpreter} does not tell its packages: {answer.stderr.strip()}")
+        return
+    packages = sorted(json.loads(answer.stdout), key=lambda package: package["name"].lower())
+    for package in packages:
+        stated = package["licence"]
+        found.listed.append(f"{package['name']} {package['version']}: {stated or 'NO LICENCE STATED'}")
+        if not stated or stated.upper() == "UNKNOWN":
+            found.warnings.append(f"Python package {package['name']} states no licence")
+    found.done.append(f"licences of {len(packages)} installed Python packages")
+
+
+# Known holes
+
+
+def check_advisories(root: Path, network: bool, found: Findings) -> None:
+    """Asks the tools that are there; says so if none is."""
+    stay = [] if network else ["--offline"]
+    fetch = [] if network else ["--no-fetch", "--stale"]
+    if shutil.which("cargo-deny"):
+        ask(["cargo", "deny", "--locked", *stay, "check", "advisories"], root, "crates", found)
+    elif shutil.which("cargo-audit"):
+        ask(["cargo", "audit", *fetch], root, "crates", found)
+    else:
+        found.warnings.append("NOT LOOKED AT: known holes of crates (no cargo-deny or cargo-audit here)")
+    if not shutil.which("pip-audit"):
+        found.warnings.append("NOT LOOKED AT: known holes of Python packages (no pip-audit here)")
+    elif not network:
+        found.warnings.append("NOT LOOKED AT: known holes of Python packages (pip-audit needs the network)")
+    else:
+        files = [part for name in REQUIREMENTS for part in ("--requirement", name)]
+        ask(["pip-audit", *files], root, "Python packages", found)
+
+
+def ask(command: list[str], root: Path, what: str, found: Findings) -> None:
+    answer = run(command, root)
+    if answer.returncode:
+        text = (answer.stdout + answer.stderr).strip()
+        found.faults.append(f"{' '.join(command)} ended with {answer.returncode}:\n{text}")
+    found.done.append(f"known holes of {what}, by {' '.join(command)}")
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+
+
+def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--offline", action="store_true", help="ask the network for nothing")
+    parser.add_argument("--python", metavar="PROGRAM", help="list the licences of this Python's packages")
+    options = parser.parse_args(words)
+    found = Findings()
+    try:
+        check_crates(ROOT, not options.offline, found)
+    except (RuntimeError, OSError) as error:
+        found.faults.append(str(error))
+    check_requirements(ROOT, found)
+    if options.python:
+        list_python_licences(options.python, found)
+    check_advisories(ROOT, not options.offline, found)
+    for text in found.listed:
+        say(f"  {text}")
+    for text in found.done:
+        say(f"looked at: {text}")
+    for text in found.warnings:
+        say(f"warning: {text}")
+    for text in found.faults:
+        say(f"FAULT: {text}")
+    say(f"{len(found.faults)} faults, {len(found.warnings)} warnings")
+    return 1 if found.faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
