@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: docs (the site, in target/site), pages, lint, audit, bench, scaling,
+# The rest: docs (the site, in target/site), pages, lint, audit, unsafe-checks, bench, scaling,
 # instructions, reproduce, wheel, clean.
 
 PYTHON ?= python3
@@ -14,7 +14,7 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python browser lint audit bench scaling instructions bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -71,6 +71,22 @@ lint: $(TOOLS)
 # crates were fetched. Known holes are looked up where a tool for that is installed.
 audit:
 	$(PYTHON) tools/audit.py $(if $(wildcard $(BIN)/python),--python $(BIN)/python)
+
+# The tests around unsafe code: under Miri where a nightly toolchain has it, and under valgrind where that is installed.
+# docs/unsafe.md says what each can see. Miri's flags are for rayon, whose queues need the newer rules of borrowing, and
+# whose threads are never joined. The tests left out take too long, being about numbers more than about memory.
+MIRI := -Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation -Zmiri-deterministic-floats
+UNSAFE := --package kernsift --lib -- --test-threads=1 --skip random_pivots_have_the_right_distribution \
+	memory:: linalg::dense linalg::pivoted linalg::product simd::
+VALGRIND := target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]
+unsafe-checks:
+	@if cargo +nightly miri --version >/dev/null 2>&1; then \
+		MIRIFLAGS="$(MIRI)" cargo +nightly miri test $(UNSAFE) \
+			--skip as_std_has_them --skip within_two_ulps --skip plain_and_fused_forms_agree; \
+	else echo "NOT RUN: Miri (rustup component add miri rust-src --toolchain nightly)"; fi
+	@if command -v valgrind >/dev/null; then \
+		cargo test --config '$(VALGRIND)' $(UNSAFE) linalg::pages select::votes; \
+	else echo "NOT RUN: valgrind"; fi
 
 # Ratios against other programs, in one run and an environment of their own; records are kept in benchmarks/records.
 # DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it made tables of their shapes stand in.

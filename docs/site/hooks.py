@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import python_api  # noqa: E402
 
 # Pages of the repository's top folder that belong to the site as well.
-OUTSIDE = ["CONTRIBUTING.md", "CHANGELOG.md"]
+OUTSIDE = ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 RUST = "rust/kernsift/index.html"
 
 # Code is left alone: fenced blocks, indented blocks and spans come first in the pattern.

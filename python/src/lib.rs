@@ -11,6 +11,8 @@
 //! | `run` | threads, progress, warnings, Ctrl-C |
 //! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | one function per thing the package needs |
 
+#![forbid(unsafe_code)]
+
 use kernsift::memory::Counting;
 use pyo3::prelude::*;
 

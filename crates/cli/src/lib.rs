@@ -4,6 +4,8 @@
 //! `console` talks to the user while work goes on, `output` makes tables and pictures of numbers, `terminal`
 //! knows how wide and colourful it may be.
 
+#![forbid(unsafe_code)]
+
 mod args;
 mod commands;
 mod console;

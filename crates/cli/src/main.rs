@@ -1,5 +1,7 @@
 //! The `kernsift` command.
 
+#![forbid(unsafe_code)]
+
 use kernsift::memory::Counting;
 use std::process::ExitCode;
 

@@ -16,6 +16,8 @@
 //! | [`contest`] | comparisons on a set, kept in the same way |
 //! | [`statistics`] | means, spreads, exponents |
 
+#![forbid(unsafe_code)]
+
 pub mod contest;
 pub mod ledger;
 pub mod lp;

@@ -18,6 +18,8 @@
 //! | [`Picture`] | lines over numbers, or dots over names, as a picture of its own |
 //! | `html` | text that is safe inside a page |
 
+#![forbid(unsafe_code)]
+
 mod axis;
 mod basis;
 mod chart;
