@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
 #   make demo    build, and run the main job on a built-in data set
 #   make test    install what the tests need, and run them all
-# The rest: docs (the site, in target/site), pages, lint, audit, unsafe-checks, bench, scaling,
+# The rest: docs (the site, in target/site), pages, lint, audit, unsafe-checks, crashes, fuzz, soak, bench, scaling,
 # instructions, reproduce, wheel, clean.
 
 PYTHON ?= python3
@@ -14,7 +14,7 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -38,6 +38,10 @@ test-build:
 test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
+
+# Runs killed at 200 moments, where the ordinary tests have 24; says where the kills came.
+crashes:
+	KERNSIFT_KILLS=200 cargo test --test all crashes -- --nocapture
 
 test-python: $(TOOLS) browser
 	$(MATURIN)

@@ -8,6 +8,7 @@ use crate::args::General;
 use crate::failure::Failure;
 use crate::terminal::{Ink, Screen, paint, render};
 use kernsift::Observer;
+use kernsift::data::write::abandon;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -50,8 +51,10 @@ impl Console {
                 SIGNAL_CODE.store(if signal == SIGTERM { 143 } else { 130 }, Ordering::SeqCst);
                 STOP.store(true, Ordering::SeqCst);
                 std::thread::sleep(GRACE);
+                abandon();
                 clear_progress();
-                eprintln!("interrupted");
+                // Standard error may be closed, which must not keep the run alive.
+                let _ = writeln!(std::io::stderr(), "interrupted");
                 std::process::exit(i32::from(SIGNAL_CODE.load(Ordering::SeqCst)));
             }
         });

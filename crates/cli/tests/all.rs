@@ -4,10 +4,14 @@ mod bad_input;
 mod colours;
 mod commands;
 mod compare;
+#[cfg(unix)]
+mod crashes;
 mod design;
 mod design_kernels;
 mod design_refused;
 mod documentation;
+#[cfg(unix)]
+mod full_disk;
 mod help;
 mod kernel_space;
 mod report;

@@ -381,33 +381,6 @@ fn a_closed_pipe_is_not_an_error() {
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }
 
-#[cfg(unix)]
-#[test]
-fn signals_end_a_run_within_a_second_and_leave_nothing() {
-    use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
-    let s = Scratch::new();
-    s.ok("data make noise --rows 60000 --columns 30 --out big.csv");
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        // A narrow kernel without a threshold would take thousands of pivots.
-        let options = "--gamma 5 --threshold none --out mapped.csv --memory-limit 100GiB";
-        let line = match signal {
-            "INT" => format!("basis big.csv -k 20000 {options}"),
-            _ => format!("select big.csv -m takes --components 20000 {options}"),
-        };
-        let child = s.command(&line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(1500));
-        let start = Instant::now();
-        Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
-        // One second by contract, half of one for a busy machine.
-        assert!(start.elapsed() < Duration::from_millis(1500), "{:?}", start.elapsed());
-        assert!(String::from_utf8_lossy(&output.stderr).contains("interrupted"));
-        assert_eq!(s.files(), ["big.csv"]);
-    }
-}
-
 #[test]
 fn files_of_rows_guard_formulas_on_request() {
     let s = Scratch::new();

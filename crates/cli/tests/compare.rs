@@ -2,8 +2,6 @@
 
 use crate::scratch::Scratch;
 use serde_json::Value;
-use std::process::Stdio;
-use std::time::Duration;
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -49,73 +47,6 @@ fn the_json_record_has_everything() {
         .collect();
     let mean = errors.iter().sum::<f64>() / 3.0;
     assert!((methods[0]["cells"][1]["mean"].as_f64().unwrap() - mean).abs() < 1e-15);
-}
-
-#[test]
-fn killed_at_any_moment_it_goes_on_and_ends_with_the_same_bytes() {
-    let s = Scratch::new();
-    let line = "compare builtin:ionosphere -m fisher,relief,ffs,takes -k 1..6 --folds 4 --cost 1 --seed 3 -q";
-    s.ok(&format!("{line} --record whole.jsonl"));
-    let whole = s.text("whole.jsonl");
-    let results = lines(&whole).iter().filter(|l| l["kind"] == "result").count();
-    assert_eq!(results, 4 * (4 * 6 + 1));
-    let (mut kills, mut kept, mut parts) = (0, 0, 0);
-    // Pauses from nothing to long enough for several pieces of work.
-    for attempt in 0u64.. {
-        let mut child = s
-            .command(&format!("{line} --record broken.jsonl"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(attempt * 37 % 600));
-        // SIGKILL: nothing can be tidied up.
-        let _ = child.kill();
-        if child.wait().unwrap().success() {
-            break;
-        }
-        kills += 1;
-        let text = std::fs::read_to_string(s.path("broken.jsonl")).unwrap_or_default();
-        let now = text.lines().filter(|line| line.contains("\"kind\":\"result\"")).count();
-        assert!(now >= kept, "nothing is lost: {now} after {kept}");
-        kept = now;
-        parts += usize::from(0 < now && now < results);
-        if attempt == 60 {
-            // A slow machine: what is left is done in one go.
-            s.ok(&format!("{line} --record broken.jsonl"));
-            break;
-        }
-    }
-    assert!(kills > 0 && parts > 0, "some kill came in the middle of the work");
-    assert_eq!(s.text("broken.jsonl"), whole);
-    // Once more: nothing is left to do, and costs stay as they were measured.
-    let costs = s.text("broken.cost.jsonl");
-    assert_eq!(lines(&costs).len(), 5 * 4, "a cost per method and fold, each with its time");
-    assert!(lines(&costs).iter().all(|c| c["select_seconds"].as_f64().unwrap() >= 0.0));
-    s.ok(&format!("{line} --record broken.jsonl"));
-    assert_eq!((s.text("broken.jsonl"), s.text("broken.cost.jsonl")), (whole, costs));
-}
-
-#[test]
-fn an_interrupt_keeps_what_was_done() {
-    let s = Scratch::new();
-    let line = "compare builtin:madelon -m relief,fisher -k 5 --record runs.jsonl";
-    let child = s.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Until the first line of the record is there, the data is being read.
-    for _ in 0..600 {
-        std::thread::sleep(Duration::from_millis(50));
-        if std::fs::read_to_string(s.path("runs.jsonl")).is_ok_and(|text| text.contains("\"kind\":\"run\"")) {
-            break;
-        }
-    }
-    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stdout.is_empty());
-    assert!(lines(&s.text("runs.jsonl"))[0]["kind"] == "run");
-    // The lock is gone with the run.
-    let run = s.run("compare builtin:wine -m fisher -k 2 --record runs.jsonl");
-    assert!(run.err.contains("the record is of other data"), "{}", run.err);
 }
 
 #[test]

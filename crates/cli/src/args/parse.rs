@@ -5,6 +5,7 @@ use crate::terminal;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Where the standard library speaks of its own affairs, what the user should know.
@@ -23,13 +24,21 @@ pub fn parse(words: &[OsString]) -> Result<Cli, ExitCode> {
     let parsed = command().try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found));
     parsed.map_err(|error| {
         if error.use_stderr() {
-            anstream::eprint!("{}", message(&error));
-        } else {
+            tell(&message(&error));
+        } else if let Err(failed) = error.print()
             // If nobody reads help that was asked for, nobody misses it.
-            let _ = error.print();
+            && failed.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            tell(&format!("error: output: {failed}\n"));
+            return ExitCode::from(2);
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
+}
+
+fn tell(text: &str) {
+    // If even standard error is closed there is nobody left to tell.
+    let _ = write!(anstream::stderr(), "{text}");
 }
 
 /// The commands. `--seed -1` is a wrong number, not an unknown option.

@@ -10,6 +10,7 @@ mod rows;
 mod scale;
 pub mod synthetic;
 pub mod table;
+mod temporary;
 pub mod triplets;
 pub mod write;
 

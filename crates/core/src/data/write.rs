@@ -4,6 +4,7 @@
 
 use crate::context::Context;
 use crate::data::table::{Column, MISSING, Values, check_names};
+use crate::data::temporary::{Temporary, tidy};
 use crate::error::{Error, Result, shorten};
 use csv::{QuoteStyle, WriterBuilder};
 use flate2::{Compression, write::GzEncoder};
@@ -14,6 +15,8 @@ use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
+
+pub use crate::data::temporary::abandon;
 
 /// Rows that are written between two looks at whether the user asked to stop.
 const ROWS: usize = 1024;
@@ -40,7 +43,7 @@ pub fn write_table(
     watched(ctx, table.rows, |tell| match Format::of(path)? {
         Format::Npy => {
             let numbers = numbers(extra).map_err(|e| e.in_file(path))?;
-            write_atomic(path, |out| table.write_npy(&numbers, out))
+            write_atomic(path, |out| table.write_npy(&numbers, out, tell))
         }
         Format::Text { delimiter, gzip: false } => {
             write_atomic(path, |out| table.write_text(delimiter, out, tell))
@@ -90,7 +93,7 @@ pub fn check_place(path: &Path) -> Result<()> {
         }
         // What is no regular file is written to, not replaced.
         Ok(_) if std::fs::metadata(path).is_ok_and(|older| !older.is_file()) => Ok(()),
-        Ok(_) => match temporary_in(folder) {
+        Ok(_) => match Temporary::new_in(folder) {
             Ok(_) => Ok(()),
             Err(error) => Err(Error::io(path, folder_error(folder, error))),
         },
@@ -140,7 +143,8 @@ pub fn write_table_to(
 }
 
 /// Writes a file by way of a temporary one beside it, which takes the path's name once all is written
-/// and on disk. If anything fails, an older file stays as it was and nothing is left behind.
+/// and on disk. If anything fails, an older file stays as it was and nothing is left behind. A program that is killed leaves
+/// the temporary file, `.kernsift-` and six letters; the next that writes to the folder removes it once it is an hour old.
 ///
 /// What is not a regular file, such as a pipe or `/dev/stdout`, cannot be replaced and is written to.
 pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
@@ -157,14 +161,15 @@ pub fn write_atomic(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Resul
         _ => {}
     }
     let folder = folder_of(&place);
-    let mut temporary = temporary_in(folder).map_err(|e| failed(folder_error(folder, e)))?;
-    write_all(temporary.as_file_mut(), write).map_err(failed)?;
+    // First: the room it takes may be needed.
+    tidy(folder);
+    let mut temporary = Temporary::new_in(folder).map_err(|e| failed(folder_error(folder, e)))?;
+    write_all(temporary.file(), write).map_err(failed)?;
     if let Some(older) = older {
-        temporary.as_file().set_permissions(older.permissions()).map_err(failed)?;
+        temporary.file().set_permissions(older.permissions()).map_err(failed)?;
     }
-    temporary.as_file().sync_all().map_err(failed)?;
-    temporary.persist(&place).map_err(|e| failed(e.error))?;
-    Ok(())
+    temporary.file().sync_all().map_err(failed)?;
+    temporary.put(&place).map_err(failed)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -175,15 +180,6 @@ fn write_all(file: &mut File, write: impl FnOnce(&mut dyn Write) -> io::Result<(
     let mut buffer = BufWriter::with_capacity(1 << 16, file);
     write(&mut buffer)?;
     buffer.flush()
-}
-
-fn temporary_in(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".kernsift-");
-    // Temporary files are private; this one is to be like any file the user makes, so umask decides.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 /// The system speaks of the temporary file; the user should hear about the folder.
@@ -286,7 +282,12 @@ impl<'a> Output<'a> {
         writer.flush()
     }
 
-    fn write_npy(&self, extra: &[&[f64]], out: &mut dyn Write) -> io::Result<()> {
+    fn write_npy(
+        &self,
+        extra: &[&[f64]],
+        out: &mut dyn Write,
+        tell: &dyn Fn(usize) -> io::Result<()>,
+    ) -> io::Result<()> {
         let mut header = format!(
             "{{'descr': '<f8', 'fortran_order': False, 'shape': ({}, {}), }}",
             self.rows,
@@ -301,6 +302,9 @@ impl<'a> Output<'a> {
         out.write_all(&(header.len() as u16).to_le_bytes())?;
         out.write_all(header.as_bytes())?;
         for i in 0..self.rows {
+            if i % ROWS == 0 {
+                tell(i)?;
+            }
             for value in self.x.row(i).iter().chain(extra.iter().map(|cells| &cells[i])) {
                 out.write_all(&value.to_le_bytes())?;
             }
@@ -510,7 +514,6 @@ mod tests {
         assert_eq!(std::fs::read(&path).unwrap(), b"new");
     }
 
-    #[cfg(unix)]
     /// Stops once some rows are written.
     struct Stops(AtomicUsize);
 
@@ -529,7 +532,7 @@ mod tests {
     fn stopped_it_leaves_everything_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let x = Array2::<f64>::ones((5000, 2));
-        for name in ["t.csv", "t.tsv.gz"] {
+        for name in ["t.csv", "t.tsv.gz", "t.npy"] {
             let path = folder.path().join(name);
             std::fs::write(&path, "old").unwrap();
             let observer = Stops(AtomicUsize::new(0));
@@ -540,7 +543,7 @@ mod tests {
             assert!(matches!(error, Error::Interrupted), "{error}");
             assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
         let observer = Stops(AtomicUsize::new(0));
         let ctx = Context { observer: &observer, ..Context::default() };
         let error =
@@ -549,6 +552,7 @@ mod tests {
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
 
+    #[cfg(unix)]
     #[test]
     fn permissions_links_and_read_only_folders() {
         use std::os::unix::fs::{PermissionsExt, symlink};
