@@ -16,9 +16,10 @@ const KILLS: usize = 24;
 const WRITING: Duration = Duration::from_millis(20);
 const OLD: &[u8] = b"an older file";
 
-fn kills() -> usize {
+/// The share of one of the three.
+fn kills(test: usize) -> usize {
     let asked = std::env::var("KERNSIFT_KILLS").map(|text| text.parse().expect("KERNSIFT_KILLS is a number"));
-    asked.unwrap_or(KILLS).div_ceil(3)
+    (asked.unwrap_or(KILLS) + test) / 3
 }
 
 /// When a run is killed.
@@ -199,14 +200,14 @@ impl Recorded<'_> {
     }
 
     /// Kills runs, each of which goes on where the last one was stopped; after one that ends all begins anew.
-    fn killed(&self, what: &str) {
+    fn killed(&self, what: &str, kills: usize) {
         let (whole, time) = self.unbroken();
         let work = whole.lines().count() - self.head;
         let mut moments = Moments::new(time, Some(self.s.path(self.record)), what);
         let mut tally = Tally::default();
         let mut kept = 0;
         (self.begin)();
-        while tally.kills < kills() {
+        while tally.kills < kills {
             let Some(writing) = kill(self.s, self.line, moments.next(1.0 - kept as f64 / work as f64)) else {
                 assert_eq!(self.s.text(self.record), whole, "{what}, after {} kills", tally.kills);
                 tally.ended += 1;
@@ -239,7 +240,7 @@ const COMPARE: &str =
 #[test]
 fn a_killed_comparison_goes_on_and_ends_with_the_same_bytes() {
     let s = Scratch::new();
-    let line = format!("{COMPARE} --record runs.jsonl");
+    let line = format!("{COMPARE} --repeats 3 --record runs.jsonl");
     let begin = || without(&s, &["runs.jsonl", "runs.cost.jsonl"]);
     // A line for the run, and one for each method and all columns.
     let compare = Recorded {
@@ -250,13 +251,13 @@ fn a_killed_comparison_goes_on_and_ends_with_the_same_bytes() {
         begin: &begin,
         head: 6,
     };
-    compare.killed("compare");
+    compare.killed("compare", kills(0));
     let results = s.text("runs.jsonl").lines().filter(|line| line.contains("\"kind\":\"result\"")).count();
-    assert_eq!(results, 4 * (4 * 6 + 1));
+    assert_eq!(results, 3 * 4 * (4 * 6 + 1));
     assert_eq!(compare.kept("runs.jsonl"), results + compare.head);
     // Costs stay as they were measured.
     let costs = s.text("runs.cost.jsonl");
-    assert_eq!(costs.lines().count(), 5 * 4, "a cost per method and fold, each with its time");
+    assert_eq!(costs.lines().count(), 5 * 3 * 4, "a cost per method and fold, each with its time");
     let time = |line: &str| serde_json::from_str::<Value>(line).unwrap()["select_seconds"].as_f64().unwrap();
     assert!(costs.lines().all(|line| time(line) >= 0.0));
     s.ok(&line);
@@ -307,7 +308,7 @@ fn a_killed_reproduction_goes_on_and_ends_with_the_same_bytes() {
     };
     reproduce.unbroken();
     let page = s.text("page.md");
-    reproduce.killed("reproduce");
+    reproduce.killed("reproduce", kills(1));
     assert_eq!(s.text("page.md"), page);
     // The run's line, the speed, and two splits of two sets by eleven learners: no name of the start is a wrong one.
     assert_eq!(reproduce.kept("runs/lp-quick.jsonl"), 2 + 2 * 2 * 11);
@@ -334,7 +335,7 @@ fn a_killed_run_leaves_files_whole_or_as_they_were() {
         let model = files.iter().find(|name| name.ends_with(".ks")).unwrap();
         s.ok(&format!("apply {model} {}", line.split(' ').nth(1).unwrap()));
         let new: Vec<Vec<u8>> = files.iter().map(|name| std::fs::read(s.path(name)).unwrap()).collect();
-        let aim = kills() * (turn + 1) / commands.len();
+        let aim = kills(2) * (turn + 1) / commands.len();
         while tally.kills < aim {
             for name in *files {
                 s.file(name, OLD);
