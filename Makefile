@@ -47,6 +47,17 @@ test-python: $(TOOLS) browser
 	$(MATURIN)
 	cd python && $(BIN)/python -m pytest -q --numprocesses 2 --dist loadfile
 
+# Every reader on hostile files, FUZZ seconds each; needs a C++ compiler. What it finds goes into fuzz/corpus.
+FUZZ ?= 30
+fuzz:
+	fuzz/run.sh $(FUZZ)
+
+# Random methods on random data with random faults, for SOAK seconds; the counts go into the docs.
+SOAK ?= 600
+soak: $(TOOLS)
+	cargo build --release --package kernsift --example soak
+	$(BIN)/python docs/make_soak.py $(SOAK)
+
 # Pages are tested in a real browser: one that is there, or Debian's where it may be installed. Without one the tests say so.
 browser:
 	@for name in "$$CHROME" chromium chromium-browser google-chrome google-chrome-stable chrome; do \

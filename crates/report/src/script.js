@@ -38,7 +38,8 @@
   const quoted = (v) => {
     const plain = v === null ? "" : String(v);
     // A spreadsheet runs text that begins like a formula, and names come from files.
-    const text = /^[=+\-@\t\r]/.test(plain) && isNaN(plain) ? "'" + plain : plain;
+    const risky = /^[=+\-@\t\r]/.test(plain) && !/^[-+]?[0-9.]+(e[-+]?[0-9]+)?$/i.test(plain);
+    const text = risky ? "'" + plain : plain;
     return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   };
 

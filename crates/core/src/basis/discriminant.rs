@@ -91,7 +91,9 @@ impl Basis for Discriminant {
         let classes = data.classes(self.name())?;
         self.validate(classes.n_present())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        need_square(self.name(), data.n(), ctx)?;
+        // Totals are centred and decomposed; what is within classes is only factored.
+        let matrices = if self.criterion == Criterion::Gda { 6.0 } else { 4.0 };
+        need_square(self.name(), matrices, data.n(), ctx)?;
         ctx.step("kernel of all pairs", 0, 1)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("discriminant directions", 0, 1)?;

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
-use crate::linalg::symmetric_eigen;
+use crate::linalg::{product_bytes, symmetric_eigen};
 use crate::outcome::Outcome;
 use ndarray::{Array2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,8 @@ impl Basis for Kpca {
         self.kernel.validate()?;
         check_components("KPCA", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        need_square("KPCA", data.n(), ctx)?;
+        // The matrix, its centred copy, the eigenvectors, and what the decomposition works on.
+        need_square("KPCA", 6.0, data.n(), ctx)?;
         ctx.step("kernel of all pairs", 0, 1)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("eigenvectors", 0, 1)?;
@@ -97,10 +98,9 @@ pub(super) fn centred(k: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// Methods that hold the whole Gram matrix ask first.
-pub(super) fn need_square(method: &str, n: usize, ctx: &Context) -> Result<()> {
-    // The matrix, its centred copy, the eigenvectors, and what the decomposition works on.
-    let bytes = 5.0 * 8.0 * (n as f64).powi(2);
+/// Methods that hold the whole Gram matrix ask first: so many matrices of its size they hold at once.
+pub(super) fn need_square(method: &str, matrices: f64, n: usize, ctx: &Context) -> Result<()> {
+    let bytes = matrices * 8.0 * (n as f64).powi(2) + product_bytes();
     ctx.need_memory(
         format!("{method} of {n} rows"),
         bytes,
@@ -164,6 +164,11 @@ mod tests {
         let data = Dataset::unlabelled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
         let ctx = Context { memory_limit: 10_000, ..Context::default() };
         let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();
-        assert!(message.starts_with("KPCA of 100 rows needs about 390.6 KiB of memory"), "{message}");
+        // Six matrices, and what products work with.
+        let needed = crate::error::bytes(6 * 80_000 + product_bytes() as u64);
+        assert!(
+            message.starts_with(&format!("KPCA of 100 rows needs about {needed} of memory")),
+            "{message}"
+        );
     }
 }

@@ -17,4 +17,5 @@ pub use dense::{
 pub use growing::GrowingFactor;
 pub(crate) use pages::zeros;
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
+pub(crate) use product::product_bytes;
 pub use product::{add_product, multiply, product_into};

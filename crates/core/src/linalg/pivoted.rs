@@ -18,7 +18,7 @@
 //! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969).
 
 use super::pages::prefer_large_pages;
-use super::product::add_product;
+use super::product::{add_product, product_bytes};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
@@ -404,23 +404,30 @@ impl<'a> Run<'a> {
         Ok(Batch { rows, columns, base: self.rank() })
     }
 
+    /// What a basis of so many cells takes in the end: the cells, a batch in the making, the factor of the pivots and its
+    /// inverse, and what products work with.
+    fn bytes(&self, cells: usize) -> f64 {
+        let rank = (cells / self.n) as f64;
+        8.0 * (cells as f64 + ((BATCH + 3) * self.n) as f64 + 2.0 * rank * rank) + product_bytes()
+    }
+
     /// Room for more columns, after asking whether they fit.
     fn reserve(&mut self, columns: usize) -> Result<()> {
         let wanted = self.l.len() + columns * self.n;
         if wanted <= self.l.capacity() {
             return Ok(());
         }
-        let bytes = 8.0 * (wanted + (BATCH + 3) * self.n) as f64;
-        self.ctx.need_memory(
-            format!("a basis of {} components for {} rows", wanted / self.n, self.n),
-            bytes,
-            "ask for fewer components, a wider kernel or fewer rows, or raise --memory-limit",
-        )?;
         // Room ahead costs addresses, not memory, until it is used; and it moves less often.
         let most = self.n * self.rule.max_rank.min(self.n);
         let ahead = (self.n * AHEAD).max(self.l.len() / 2);
-        let allowed = (self.ctx.memory_limit / 8) as usize;
-        let capacity = (self.l.len() + ahead).min(most).min(allowed).max(wanted);
+        let ahead = (self.l.len() + ahead).min(most).max(wanted);
+        let fits = self.bytes(ahead) <= self.ctx.memory_limit as f64;
+        let capacity = if fits { ahead } else { wanted };
+        self.ctx.need_memory(
+            format!("a basis of {} components for {} rows", capacity / self.n, self.n),
+            self.bytes(capacity),
+            "ask for fewer components, a wider kernel or fewer rows, or raise --memory-limit",
+        )?;
         self.l.reserve_exact(capacity - self.l.len());
         prefer_large_pages(&mut self.l);
         Ok(())

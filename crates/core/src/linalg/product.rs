@@ -5,6 +5,11 @@ use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 use rayon::prelude::*;
 
+/// What products work with beside their matrices: copies of the blocks at hand, for every thread.
+pub(crate) fn product_bytes() -> f64 {
+    f64::from(4 << 20) * rayon::current_num_threads() as f64
+}
+
 /// Rows of the left factor that one task works on.
 const BLOCK: usize = 256;
 

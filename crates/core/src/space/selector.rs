@@ -96,9 +96,11 @@ impl KernelSpaceSelector {
         chosen.set_width(data, ctx)?;
         let fitted = chosen.basis.fit(data, ctx)?;
         let m = fitted.map.n_components();
+        // The map and the coordinates; and what is kept of these, or what Relief makes of them.
+        let copies = if let Some(SelectorMethod::Relief(_)) = chosen.selector { 5.0 } else { 2.0 };
         ctx.need_memory(
             format!("{m} coordinates of {} rows, and those that are kept", data.n()),
-            2.0 * 8.0 * data.n() as f64 * m as f64,
+            8.0 * m as f64 * (copies * data.n() as f64 + m as f64),
             "ask for fewer components",
         )?;
         let features = Dataset::with_target(fitted.features, data.target().clone())?;

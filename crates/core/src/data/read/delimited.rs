@@ -198,9 +198,13 @@ impl Source<'_> {
         let mut rows = 0;
         self.for_each_record(part, |record, at| {
             if rows == 0 {
-                // As many more rows as this one suggests; never more cells than the part has bytes.
-                let likely = part.len() / at.end.max(1) + 1;
-                columns.iter_mut().flatten().for_each(|cells| cells.reserve(likely));
+                // As many more rows as this one suggests, unless the whole file would not fit; never more cells than
+                // the part has bytes.
+                let rows_in = |bytes: usize| bytes / at.end.max(1) + 1;
+                let whole = size_of::<f64>() * self.width * rows_in(self.text.len());
+                if self.told.is_none_or(|told| whole as u64 <= told.room) {
+                    columns.iter_mut().flatten().for_each(|cells| cells.reserve(rows_in(part.len())));
+                }
             }
             rows += 1;
             let mut held = 0;
