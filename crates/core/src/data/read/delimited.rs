@@ -285,7 +285,7 @@ impl Source<'_> {
                 return Err(Error::at_line(self.line(part.start + start), why));
             }
             (last_start, start) = (start, end);
-            if let Some(told) = self.told.filter(|_| end - reported >= REPORT) {
+            if let Some(told) = self.told.filter(|_| end - reported >= REPORT || held >= REPORT) {
                 told.add(end - reported)?;
                 told.hold(std::mem::take(&mut held))?;
                 reported = end;

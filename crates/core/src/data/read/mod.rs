@@ -216,7 +216,8 @@ struct Tally<'a> {
 
 impl<'a> Tally<'a> {
     fn new(stage: &'a str, total: usize, room: u64, ctx: &'a Context<'a>) -> Self {
-        Self { stage, done: Mutex::new(0), total, held: AtomicU64::new(0), room, ctx }
+        // The text itself is there already.
+        Self { stage, done: Mutex::new(0), total, held: AtomicU64::new(total as u64), room, ctx }
     }
 
     /// So many bytes more are held, of what was read so far.
@@ -226,7 +227,8 @@ impl<'a> Tally<'a> {
             return Ok(());
         }
         let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        let whole = held * self.total as f64 / done.max(1) as f64;
+        let text = self.total as f64;
+        let whole = text + (held - text) * text / done.max(1) as f64;
         need_room("the table in this file", whole.max(held), self.room, ADVICE)
     }
 

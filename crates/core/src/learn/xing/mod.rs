@@ -266,13 +266,13 @@ impl Solved {
         for ((i, j), &value) in self.metric.indexed_iter() {
             metric[[self.columns[i], self.columns[j]]] = value;
         }
-        // In units of the columns themselves, which may be too small for a square to be a number.
-        if let Some(((_, j), _)) = metric.indexed_iter().find(|(_, value)| !value.is_finite()) {
-            let why = format!("column {} holds numbers that are too small; scale the columns", j + 1);
-            return Err(Error::Breakdown { step: NAME, why });
-        }
         let roots: Vec<f64> = metric.diag().iter().map(|v| v.max(0.0).sqrt()).collect();
         let largest = roots.iter().copied().fold(0.0, f64::max);
+        // In units of the columns themselves, whose squares may be too large or too small for a number.
+        if largest == 0.0 || metric.iter().any(|value| !value.is_finite()) {
+            let why = "columns hold numbers that are too large or too small; scale the columns".into();
+            return Err(Error::Breakdown { step: NAME, why });
+        }
         Ok(Learned {
             method: name.into(),
             kernel: Kernel::Mahalanobis { metric },
