@@ -161,6 +161,27 @@ fn a_kernel_with_a_right_checksum_and_wrong_parts_is_refused() {
     assert!(message.contains("do not fit together"), "{message}");
 }
 
+/// The stack of a thread is small, and a kernel may hold a kernel.
+#[test]
+fn a_kernel_inside_a_kernel_inside_a_kernel_does_not_fill_the_stack() {
+    for (levels, fits) in [(100, true), (1000, false), (20_000, false)] {
+        // Writing it takes as much stack as it has levels.
+        let written = std::thread::Builder::new().stack_size(256 << 20).spawn(move || {
+            let [_, _, mut model] = models();
+            let mut kernel = Kernel::Linear;
+            for _ in 0..levels {
+                kernel = Kernel::Sum(vec![(1.0, kernel)]);
+            }
+            if let Content::Kernel(learned) = &mut model.content {
+                learned.kernel = kernel;
+            }
+            model.to_bytes().unwrap()
+        });
+        let bytes = written.unwrap().join().unwrap();
+        assert_eq!(Model::from_bytes(&bytes).is_ok(), fits, "{levels} levels");
+    }
+}
+
 /// The values 0 to 11 have the variance 143/12, and the model scales by it.
 #[test]
 fn a_kernel_gives_gram_matrices() {
