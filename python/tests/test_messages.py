@@ -162,7 +162,7 @@ def test_what_looks_odd_but_is_defined():
 def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried():
     rows = np.zeros((2_000_000, 1))
     rows[0] = 1
-    with pytest.raises(MemoryError, match=r"KPCA of 2000000 rows needs about 145\.5 TiB of memory"):
+    with pytest.raises(MemoryError, match=r"KPCA of 2000000 rows needs about 174\.6 TiB of memory"):
         KernelPCA(gamma=1.0).fit(rows)
 
 

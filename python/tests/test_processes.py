@@ -40,7 +40,7 @@ LONG_WORK = {
     "kda": (4_000, 20, "KernelDiscriminant(criterion='gda').fit(X, y)"),
     # Selectors that go down a gradient, follow a path, take columns away, vote.
     "hsfs": (6_000, 20, "HSFS().fit(X, y)"),
-    "hsic_lasso": (8_000, 100, "HSICLasso().fit(X, y)"),
+    "hsic_lasso": (40_000, 100, "HSICLasso().fit(X, y)"),
     "bahsic": (5_000, 60, "BAHSIC().fit(X, y)"),
     "svm_rfe": (5_000, 500, "SVMRFE().fit(X, y)"),
     "takes": (4_000, 20, "TAKES().fit(X, y)"),
