@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::time::Duration;
 
 /// A few seconds are enough for most; a thousand classes are many machines.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 fn tried(method: &Method, data: &Dataset) -> std::result::Result<Result<Answer>, String> {
     every_method::tried(method, data, &Patience::new(PATIENCE), Context::default().memory_limit)
