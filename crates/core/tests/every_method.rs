@@ -19,6 +19,9 @@ pub struct Answer {
     pub numbers: Vec<f64>,
 }
 
+/// A run on some data.
+type Run = dyn Fn(&Dataset, &Context) -> Result<Answer> + Sync;
+
 /// A method of a catalogue.
 pub struct Method {
     /// Its name in the catalogue.
@@ -26,7 +29,7 @@ pub struct Method {
     /// Whether `numbers` are scores, a number per column.
     pub scores: bool,
     /// Runs it with its defaults.
-    pub run: Box<dyn Fn(&Dataset, &Context) -> Result<Answer> + Sync>,
+    pub run: Box<Run>,
 }
 
 /// All of them.
