@@ -4,7 +4,7 @@ use crate::args::{CategoricalArg, MissingArg, TableArgs, TargetTypeArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::write::{check_place, check_table};
+use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
     BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
     TargetChoice, TargetType,
@@ -26,6 +26,18 @@ pub struct Loaded {
 }
 
 impl Loaded {
+    /// Writes some columns as they were, and the target.
+    pub fn write_columns(
+        &self,
+        path: &Path,
+        columns: &[usize],
+        options: &WriteOptions,
+        ctx: &Context,
+    ) -> Result<()> {
+        let kept = self.prepared.data.take_columns(columns);
+        write_table(path, kept.names(), kept.x().to_dense().view(), self.target.as_slice(), options, ctx)
+    }
+
     /// The rows as the table counts them, from 1, the header left out.
     pub fn counted_rows(&self) -> Vec<usize> {
         self.prepared.rows.iter().map(|row| row + 1).collect()

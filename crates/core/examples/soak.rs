@@ -7,10 +7,10 @@
 #[path = "../tests/every_method.rs"]
 mod every_method;
 
-use every_method::{Answer, Method, Patience, methods, tried};
+use every_method::{Answer, Method, Patience, methods, sparse, tried};
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::write::{WriteOptions, write_table_to};
-use kernsift::data::{Classes, Column, Dataset, SparseRows, Standardizer, Target};
+use kernsift::data::{Classes, Column, Dataset, Standardizer, Target};
 use kernsift::memory::Counting;
 use kernsift::model::Content;
 use kernsift::random::Rng;
@@ -214,16 +214,4 @@ fn data(rng: &mut Rng) -> Dataset {
     }
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).expect("as many columns"))
         .expect("finite numbers")
-}
-
-fn sparse(x: &Array2<f64>) -> SparseRows {
-    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
-    for row in x.rows() {
-        for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
-            column.push(j);
-            value.push(*v);
-        }
-        start.push(column.len());
-    }
-    SparseRows::new(x.ncols(), start, column, value).expect("rows in order")
 }

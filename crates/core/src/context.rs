@@ -86,11 +86,16 @@ impl Context<'_> {
     pub fn need_memory(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<()> {
         let what = what.into();
         self.observer.plan(&what, bytes as u64);
-        if bytes <= self.memory_limit as f64 {
-            return Ok(());
-        }
-        Err(Error::Memory { what, needed: bytes as u64, limit: self.memory_limit, advice })
+        need_room(what, bytes, self.memory_limit, advice)
     }
+}
+
+/// Refuses what does not fit into so much room.
+pub(crate) fn need_room(what: impl Into<String>, bytes: f64, room: u64, advice: &'static str) -> Result<()> {
+    if bytes <= room as f64 {
+        return Ok(());
+    }
+    Err(Error::Memory { what: what.into(), needed: bytes as u64, limit: room, advice })
 }
 
 /// Bytes of memory that are free now, where the system tells; no limit elsewhere.

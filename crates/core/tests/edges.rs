@@ -1,6 +1,7 @@
 //! What selectors by dependence and by weights that vanish make of data at the edge of what can be selected from.
 
-use kernsift::data::{Classes, Dataset, SparseRows, Target};
+use crate::every_method::sparse;
+use kernsift::data::{Classes, Dataset, Target};
 use kernsift::random::Rng;
 use kernsift::select::{
     Approximation, Bahsic, Elimination, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs, Selector,
@@ -35,18 +36,6 @@ fn methods() -> Vec<SelectorMethod> {
         all.push(SelectorMethod::Hsfs(Hsfs { approximation, features: 6, ..hsfs() }));
     }
     all
-}
-
-fn sparse(x: &Array2<f64>) -> SparseRows {
-    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
-    for row in x.rows() {
-        for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
-            column.push(j);
-            value.push(*v);
-        }
-        start.push(column.len());
-    }
-    SparseRows::new(x.ncols(), start, column, value).unwrap()
 }
 
 /// Few rows and columns, with copies, constants, ties and numbers near the ends of the range.

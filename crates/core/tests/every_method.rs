@@ -2,11 +2,12 @@
 //! of edges and for `examples/soak.rs`; a new method is covered by being listed.
 
 use kernsift::basis::{BASES, Basis, BasisMethod};
-use kernsift::data::Dataset;
+use kernsift::data::{Dataset, SparseRows};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::select::{SELECTORS, Selector, SelectorMethod, Wanted};
 use kernsift::space::{KernelSpaceSelector, SPACES};
 use kernsift::{Context, Error, Observer, Result};
+use ndarray::Array2;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -142,4 +143,17 @@ fn fault(method: &Method, data: &Dataset, answer: &Answer) -> Option<&'static st
         (!method.scores || answer.numbers.len() == data.d(), "not a score per column"),
     ];
     facts.into_iter().find(|(holds, _)| !holds).map(|(_, fault)| fault)
+}
+
+/// The cells that are not zero.
+pub fn sparse(x: &Array2<f64>) -> SparseRows {
+    let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
+    for row in x.rows() {
+        for (v, j) in row.iter().zip(0u32..).filter(|(v, _)| **v != 0.0) {
+            column.push(j);
+            value.push(*v);
+        }
+        start.push(column.len());
+    }
+    SparseRows::new(x.ncols(), start, column, value).expect("rows in order")
 }

@@ -229,15 +229,7 @@ fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure>
         if kept.is_empty() {
             ctx.warn(format!("no column is kept, so there is nothing to write to {}", path.display()));
         } else {
-            let reduced = data.take_columns(&kept);
-            write_table(
-                path,
-                reduced.names(),
-                reduced.x().to_dense().view(),
-                loaded.target.as_slice(),
-                &args.writing.options(),
-                ctx,
-            )?;
+            loaded.write_columns(path, &kept, &args.writing.options(), ctx)?;
         }
     }
     if let Some(path) = &args.gram {

@@ -8,7 +8,6 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load};
 use crate::output::{bar, curve, number, print, table};
-use kernsift::data::write::write_table;
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
@@ -38,15 +37,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let selection = selection.map_err(typed)?;
     console.stage("writing");
     if let Some(path) = &args.out {
-        let reduced = data.take_columns(selection.selected());
-        write_table(
-            path,
-            reduced.names(),
-            reduced.x().to_dense().view(),
-            loaded.target.as_slice(),
-            &args.writing.options(),
-            ctx,
-        )?;
+        loaded.write_columns(path, selection.selected(), &args.writing.options(), ctx)?;
     }
     if let Some(file) = &args.path {
         path::write(file, &selection.path, data.names(), &args.writing.options(), ctx)?;

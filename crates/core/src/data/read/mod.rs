@@ -13,7 +13,7 @@ mod parquet;
 mod svmlight;
 mod unpack;
 
-use crate::context::Context;
+use crate::context::{Context, need_room};
 use crate::data::rows::SparseRows;
 use crate::data::table::{Column, Table, Values};
 use crate::error::{Error, Result};
@@ -195,14 +195,6 @@ const REPORT: usize = 1 << 20;
 
 /// What to do about a file that does not fit.
 const ADVICE: &str = "use fewer rows or columns, or raise --memory-limit";
-
-/// Refuses what does not fit into the room that a file is given.
-fn need_room(what: impl Into<String>, bytes: f64, room: u64, advice: &'static str) -> Result<()> {
-    if bytes <= room as f64 {
-        return Ok(());
-    }
-    Err(Error::Memory { what: what.into(), needed: bytes as u64, limit: room, advice })
-}
 
 /// How much of a text was read, by several threads, and how much memory that took.
 struct Tally<'a> {
