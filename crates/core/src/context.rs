@@ -50,16 +50,18 @@ pub struct Context<'a> {
     pub memory_limit: u64,
     /// Who is told of progress, notes and warnings.
     pub observer: &'a dyn Observer,
+    /// Bytes that the work around this one holds; what is planned here comes on top.
+    pub held: u64,
 }
 
 impl Default for Context<'_> {
     /// Seed 0, the memory that is free now, nobody watching.
     fn default() -> Self {
-        Self { seed: 0, memory_limit: available_memory(), observer: &Silent }
+        Self { seed: 0, memory_limit: available_memory(), observer: &Silent, held: 0 }
     }
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// Reports a step and stops the run if the user asked for it.
     pub fn step(&self, stage: &str, done: usize, total: usize) -> Result<()> {
         self.observer.progress(stage, done, total);
@@ -81,12 +83,24 @@ impl Context<'_> {
         self.observer.warn(text.as_ref());
     }
 
-    /// Refuses work that would not fit, before anything is allocated. `bytes` is what the method will hold at most from
-    /// here on, with what it holds already and without the data it was given.
+    /// Refuses work that would not fit, before anything is allocated. `bytes` is what it will hold at most, without the
+    /// data it was given and without what is held already.
     pub fn need_memory(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<()> {
         let what = what.into();
+        let bytes = self.held as f64 + bytes;
         self.observer.plan(&what, bytes as u64);
         need_room(what, bytes, self.memory_limit, advice)
+    }
+
+    /// Refuses what would not fit; else the context of work that goes on beside it.
+    pub fn hold(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<Context<'a>> {
+        self.need_memory(what, bytes, advice)?;
+        Ok(Context { held: self.held.saturating_add(bytes as u64), ..*self })
+    }
+
+    /// Bytes that are neither held nor forbidden.
+    pub fn room(&self) -> u64 {
+        self.memory_limit.saturating_sub(self.held)
     }
 }
 
@@ -120,6 +134,18 @@ mod tests {
             message,
             "a Gram matrix needs about 7.5 GiB of memory, the limit is 1.0 MiB; use fewer rows"
         );
+    }
+
+    #[test]
+    fn what_is_held_counts_for_work_beside_it() {
+        let ctx = Context { memory_limit: 1000, ..Context::default() };
+        let beside = ctx.hold("rows", 600.0, "").unwrap();
+        assert!((beside.held, beside.room()) == (600, 400) && beside.need_memory("more", 400.0, "").is_ok());
+        assert!(matches!(
+            beside.hold("much", 401.0, ""),
+            Err(Error::Memory { needed: 1001, limit: 1000, .. })
+        ));
+        assert!(ctx.need_memory("alone", 1000.0, "").is_ok());
     }
 
     #[test]

@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_square_matrix_that_does_not_fit_is_refused() {
         let data = Dataset::unlabelled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
-        let ctx = Context { memory_limit: 10_000, ..Context::default() };
+        let ctx = Context { memory_limit: 100_000, ..Context::default() };
         let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();
         // Six matrices, and what products work with.
         let needed = crate::error::bytes(6 * 80_000 + product_bytes() as u64);

@@ -304,7 +304,10 @@ pub(crate) fn signed_columns(x: &Rows, signs: &[f64], constant: bool) -> SparseC
     let mut start = vec![0];
     count.iter().for_each(|c| start.push(start[start.len() - 1] + c));
     let cells = start[x.d()];
-    let (mut row, mut value) = (vec![0u32; cells], vec![0.0; cells]);
+    let room = cells + if constant { x.n() } else { 0 };
+    let (mut row, mut value) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    row.resize(cells, 0u32);
+    value.resize(cells, 0.0);
     let mut next = start.clone();
     each_cell(x, |i, j, v| {
         row[next[j]] = i as u32;

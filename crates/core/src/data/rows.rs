@@ -215,6 +215,19 @@ impl Rows {
         }
     }
 
+    /// Bytes that a copy of some rows takes, about.
+    pub fn bytes_of(&self, rows: usize) -> f64 {
+        self.bytes() * rows as f64 / self.n().max(1) as f64
+    }
+
+    /// Bytes that a copy takes.
+    pub fn bytes(&self) -> f64 {
+        match self {
+            Self::Dense(x) => 8.0 * x.len() as f64,
+            Self::Sparse(x) => 12.0 * x.n_stored() as f64 + 8.0 * self.n() as f64,
+        }
+    }
+
     /// Whether zeros are left out.
     pub fn is_sparse(&self) -> bool {
         matches!(self, Self::Sparse(_))

@@ -30,7 +30,7 @@ use crate::context::Context;
 use crate::data::{Rows, Target};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice, gram};
-use crate::linalg::multiply;
+use crate::linalg::{multiply, product_bytes};
 use crate::random::Rng;
 use crate::simd::dot;
 use ndarray::{Array2, s};
@@ -102,12 +102,16 @@ pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<
         return Err(Error::TooFewRows { method: NAME, need, got: n });
     }
     let keep = settings.permutations > 0;
+    // Some rows of both matrices at a time.
+    let blocks = 16.0 * (n as f64).powi(2).min(BLOCK.max(n) as f64) + product_bytes();
     if keep {
         ctx.need_memory(
             format!("a permutation test of {n} rows"),
-            16.0 * (n as f64).powi(2),
+            blocks + 16.0 * (n as f64).powi(2),
             "use fewer rows, or no permutations",
         )?;
+    } else {
+        ctx.need_memory(format!("HSIC of {n} rows"), blocks, "use fewer rows")?;
     }
     let (sums, kept) = Sums::over(&x, &y, keep, ctx)?;
     let value = sums.value(settings.estimator);

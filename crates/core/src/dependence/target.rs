@@ -44,7 +44,12 @@ pub fn target_factor(
 ) -> Result<Array2<f64>> {
     let mut factor = match target {
         Target::None => return Err(Error::NeedsTarget { method }),
-        Target::Classes(classes) => of_classes(classes, kernel, method)?,
+        Target::Classes(classes) => {
+            // Once more by those who ask.
+            let bytes = 16.0 * classes.codes.len() as f64 * classes.n_present() as f64;
+            ctx.need_memory("the kernel of the classes", bytes, "use fewer rows or classes")?;
+            of_classes(classes, kernel, method)?
+        }
         Target::Continuous(values) => of_numbers(values, kernel, method, ctx)?,
     };
     centre(&mut factor);

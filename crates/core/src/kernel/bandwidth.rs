@@ -26,7 +26,17 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
         };
         (0..rows.len()).map(square).collect()
     } else {
-        (0..rows.len()).into_par_iter().flat_map_iter(|i| (0..i).map(move |j| distance(i, j))).collect()
+        let mut values = vec![0.0; pairs(rows.len())];
+        let mut rest = &mut values[..];
+        let mut of_rows = vec![];
+        for i in 1..rows.len() {
+            let (own, others) = rest.split_at_mut(i);
+            of_rows.push(own);
+            rest = others;
+        }
+        let fill = |(i, own): (usize, &mut [f64])| (0..).zip(own).for_each(|(j, v)| *v = distance(i + 1, j));
+        of_rows.into_par_iter().enumerate().for_each(|(i, own)| fill((i, own)));
+        values
     };
     values.retain(|&v| v > 0.0);
     if values.is_empty() {
@@ -40,6 +50,17 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
         });
     }
     Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
+}
+
+/// Bytes that [`median_gamma`] takes: a sample of the rows, and the distances between them.
+pub(crate) fn median_bytes(x: &Rows) -> f64 {
+    let rows = x.n().min(ROWS);
+    x.bytes_of(rows) + 8.0 * pairs(rows) as f64
+}
+
+/// Pairs of so many rows.
+fn pairs(rows: usize) -> usize {
+    rows * rows.saturating_sub(1) / 2
 }
 
 /// scikit-learn's "scale": one over the number of columns times the variance of all cells.

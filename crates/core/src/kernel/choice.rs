@@ -1,6 +1,6 @@
 //! A kernel as a user asks for it, with a width that may depend on the data.
 
-use super::bandwidth::{median_gamma, scale_gamma};
+use super::bandwidth::{median_bytes, median_gamma, scale_gamma};
 use super::formula::Kernel;
 use crate::context::Context;
 use crate::data::Rows;
@@ -113,7 +113,11 @@ impl KernelChoice {
             Self::Named { family: Family::Linear, .. } => Kernel::Linear,
             Self::Named { family, gamma, degree, coef0 } => {
                 let gamma = match gamma {
-                    Gamma::Median => median_gamma(*family, x, ctx.seed)?,
+                    Gamma::Median => {
+                        let advice = "give gamma as a number, or use fewer columns";
+                        ctx.need_memory("the median distance", median_bytes(x), advice)?;
+                        median_gamma(*family, x, ctx.seed)?
+                    }
                     Gamma::Scale => scale_gamma(x)?,
                     Gamma::Value(gamma) => *gamma,
                 };

@@ -74,8 +74,8 @@ impl KernelLearner for SingleKernel {
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
         self.kernel.validate()?;
-        let named = named_rows(self.name(), data, triplets, ctx)?;
-        let kernel = self.kernel.resolve(&named, ctx)?;
+        let (named, ctx) = named_rows(self.name(), data, triplets, ctx)?;
+        let kernel = self.kernel.resolve(&named, &ctx)?;
         Ok(untaught(self.name(), kernel, data.d()))
     }
 }
@@ -86,7 +86,8 @@ impl KernelLearner for UniformAverage {
     }
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
-        let named = named_rows(self.name(), data, triplets, ctx)?;
+        let (named, ctx) = named_rows(self.name(), data, triplets, ctx)?;
+        let ctx = ctx.hold("the kernels of all columns", self.bases.bytes(data.d()), "use fewer columns")?;
         let bases = self.bases.resolve(&named, ctx.seed)?;
         let count = bases.len() as f64;
         let mut parts = Vec::with_capacity(bases.len());
@@ -99,13 +100,20 @@ impl KernelLearner for UniformAverage {
     }
 }
 
-/// The rows that sound triples name.
-fn named_rows(name: &str, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Rows> {
+/// The rows that sound triples name, and the context of work beside them.
+fn named_rows<'c>(
+    name: &str,
+    data: &Dataset,
+    triplets: &[Triplet],
+    ctx: &Context<'c>,
+) -> Result<(Rows, Context<'c>)> {
     data.need_complete(name)?;
     if let Some(warning) = check(triplets, data.n())?.warning() {
         ctx.warn(warning);
     }
-    Ok(data.x().take_rows(&points(triplets)))
+    let rows = points(triplets);
+    let beside = ctx.hold("the rows of the triples", data.x().bytes_of(rows.len()), "give fewer triples")?;
+    Ok((data.x().take_rows(&rows), beside))
 }
 
 /// What makes the mean of a kernel's diagonal 1; a kernel that is 0 there is left as it is.

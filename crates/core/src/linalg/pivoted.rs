@@ -421,7 +421,7 @@ impl<'a> Run<'a> {
         let most = self.n * self.rule.max_rank.min(self.n);
         let ahead = (self.n * AHEAD).max(self.l.len() / 2);
         let ahead = (self.l.len() + ahead).min(most).max(wanted);
-        let fits = self.bytes(ahead) <= self.ctx.memory_limit as f64;
+        let fits = self.bytes(ahead) <= self.ctx.room() as f64;
         let capacity = if fits { ahead } else { wanted };
         self.ctx.need_memory(
             format!("a basis of {} components for {} rows", capacity / self.n, self.n),

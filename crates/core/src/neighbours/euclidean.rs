@@ -8,7 +8,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::linalg::product_into;
+use crate::linalg::{product_bytes, product_into};
 use crate::simd::{any_at_most, squared_distance};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -60,8 +60,7 @@ pub fn nearest(
     let doubt = 4.0 * (reference.ncols() + 8) as f64 * f64::EPSILON;
     let lengths: Vec<f64> = lengths.iter().map(|length| length * (1.0 - doubt)).collect();
     let search = Search { reference: reference.view(), lengths: &lengths, doubt, k };
-    let share = queries.nrows() / (4 * rayon::current_num_threads());
-    let each = share.clamp(*QUERIES.start(), *QUERIES.end());
+    let each = queries_at_once(queries.nrows());
     let starts: Vec<usize> = (0..queries.nrows()).step_by(each).collect();
     let mut found = Vec::with_capacity(queries.nrows());
     let task = (each * reference.len()).max(1);
@@ -77,6 +76,19 @@ pub fn nearest(
         found.extend(parts.into_iter().flatten());
     }
     Ok(found)
+}
+
+/// Bytes that [`nearest`] takes: a tile for each thread, and what it finds.
+pub(crate) fn nearest_bytes(reference: usize, queries: usize, k: usize) -> f64 {
+    let threads = rayon::current_num_threads();
+    let tile = 8 * queries_at_once(queries) * reference.min(TILE);
+    let found = queries * (24 + 16 * (k.min(reference) + 1));
+    product_bytes() + (threads * tile + found + 8 * reference) as f64
+}
+
+/// Queries of a task, where there are so many.
+fn queries_at_once(queries: usize) -> usize {
+    (queries / (4 * rayon::current_num_threads())).clamp(*QUERIES.start(), *QUERIES.end())
 }
 
 struct Search<'a> {

@@ -61,7 +61,11 @@ pub fn nearest_by_sums(
     let height = (TILE_CELLS / reference.ncols().max(1)).clamp(16, 512);
     let tiles: Vec<Vec<f64>> = reference
         .axis_chunks_iter(Axis(0), height)
-        .map(|rows| rows.columns().into_iter().flat_map(|column| column.to_vec()).collect())
+        .map(|rows| {
+            let mut tile = Vec::with_capacity(rows.len());
+            rows.columns().into_iter().for_each(|column| tile.extend(column));
+            tile
+        })
         .collect();
     // More than there are is all; room is made for no more.
     let k = k.min(reference.nrows());
@@ -86,6 +90,12 @@ pub fn nearest_by_sums(
         }
     }
     Ok(found)
+}
+
+/// Bytes that [`nearest_by_sums`] takes: the reference rows in tiles, and what it finds.
+pub(crate) fn nearest_by_sums_bytes(reference: usize, d: usize, queries: usize, k: usize) -> f64 {
+    let found = queries * (24 + 16 * (k.min(reference) + 1));
+    8.0 * reference as f64 * d as f64 + found as f64
 }
 
 struct Search<'a> {

@@ -30,11 +30,12 @@
 //! Tseng, *Convergence of a block coordinate descent method for nondifferentiable minimization*, 2001.
 
 use super::criterion::Criterion;
-use super::design::{Design, Residual};
+use super::design::{Design, Residual, compresses};
 use super::row_norm::{dual_row_norm, prox_row, row_norm};
 use super::spectral::Minimum;
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::linalg::product_bytes;
 use crate::outcome::Stop;
 use ndarray::Array2;
 
@@ -67,6 +68,16 @@ pub struct Place {
 }
 
 impl LeastSquares {
+    /// Bytes that such a problem takes with its path, beside the columns: targets and what is left of them, weights and
+    /// pulls at the places that are remembered, and the eigenvectors for fewer rows.
+    pub fn bytes(n: usize, d: usize, targets: usize, sparse: bool) -> f64 {
+        let (nq, dq) = ((n * targets) as f64, (d * targets) as f64);
+        let square = (d * d) as f64;
+        let begun =
+            if !sparse && compresses(n, d) { (5.2 * square).max(3.0 * square + 2.0 * nq) } else { nq };
+        8.0 * (nq + begun.max(7.0 * dq)) + product_bytes()
+    }
+
     /// Columns and as many rows of targets.
     pub fn new(design: Design, target: Array2<f64>) -> Result<Self> {
         if target.nrows() != design.n() {

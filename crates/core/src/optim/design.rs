@@ -46,6 +46,11 @@ pub(super) struct Residual {
     total: Vec<f64>,
 }
 
+/// Whether so many dense rows and columns are worth [`Design::compressed`].
+pub(super) fn compresses(n: usize, d: usize) -> bool {
+    d <= MOST_COMPRESSED && n >= 2 * d
+}
+
 impl Design {
     /// Dense columns; column $j$ becomes `scale[j] * (x - centre[j])`.
     pub fn dense(x: ArrayView2<f64>, centre: &[f64], scale: &[f64]) -> Self {
@@ -87,7 +92,7 @@ impl Design {
     pub(super) fn compressed(&self, target: &Array2<f64>) -> Result<Option<(Self, Array2<f64>)>> {
         let Cells::Dense(columns) = &self.cells else { return Ok(None) };
         let d = self.d();
-        if d > MOST_COMPRESSED || self.n < 2 * d {
+        if !compresses(self.n, d) {
             return Ok(None);
         }
         let n = self.n as f64;

@@ -162,6 +162,7 @@ fn order_of(rounds: &[Round]) -> Vec<usize> {
 /// The order in which the fast form keeps columns, best first, for a centred factor of the target's kernel;
 /// constant columns are left out. Others start their own search there.
 pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Context) -> Result<Vec<usize>> {
+    let ctx = &Joint::held(x, factor, NAME, ctx)?;
     let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
     let method = Bahsic { form: Elimination::Fast, step, ..Bahsic::default() };
     Ok(order_of(&method.rounds(&joint, ctx)?))
@@ -174,6 +175,7 @@ impl Selector for Bahsic {
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let ctx = &Joint::held(data.x(), &factor, NAME, ctx)?;
         let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
         let rounds = self.rounds(&joint, ctx)?;
         let mut order = order_of(&rounds);

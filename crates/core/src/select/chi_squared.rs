@@ -18,7 +18,7 @@
 //! References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
 //! attributes*, 1995.
 
-use super::bins::{Discretizer, binned, check_bins, contingency};
+use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
@@ -117,7 +117,8 @@ impl ChiSquared {
 
     fn by_bins(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Vec<(f64, usize)>> {
         let n_classes = classes.names.len();
-        each_column(data.x(), "chi-squared", ctx, |_, column| {
+        let bytes = binned_bytes(data.n(), self.discretizer);
+        each_column(data.x(), "chi-squared", bytes, ctx, |_, column| {
             let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
             let table = contingency(&bins, &classes.codes, n_classes);
             (of_table(&table), (bins.n_bins - 1) * (classes.n_present() - 1))

@@ -12,15 +12,21 @@ const TASK: usize = 8;
 /// Tasks per thread between two looks at whether the user wants to stop.
 const BATCH: usize = 4;
 
-/// What `work` makes of every column, given its place and its cells.
+/// What `work` makes of every column, given its place and its cells. `bytes`: what it takes for one.
 pub(super) fn each_column<T: Send>(
     x: &Rows,
     stage: &str,
+    bytes: f64,
     ctx: &Context,
     work: impl Fn(usize, &[f64]) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let columns = Columns::of(x);
     let d = x.d();
+    ctx.need_memory(
+        format!("{stage} of columns of {} cells", x.n()),
+        Columns::bytes(x) + rayon::current_num_threads() as f64 * bytes,
+        "use fewer rows",
+    )?;
+    let columns = Columns::of(x);
     let starts: Vec<usize> = (0..d).step_by(TASK).collect();
     let mut out = Vec::with_capacity(d);
     for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
@@ -43,6 +49,16 @@ enum Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
+    /// Bytes of a copy, or of what threads copy at a time.
+    fn bytes(x: &Rows) -> f64 {
+        let column = 8.0 * x.n() as f64 * rayon::current_num_threads() as f64;
+        match x {
+            Rows::Dense(_) => column * TASK.min(x.d()) as f64,
+            // Lists grow by halves and more.
+            Rows::Sparse(cells) => column + 24.0 * cells.n_stored() as f64,
+        }
+    }
+
     fn of(x: &'a Rows) -> Self {
         match x {
             Rows::Dense(x) => Self::Dense(x),
@@ -122,7 +138,7 @@ mod tests {
         let sparse: Rows =
             SparseRows::new(3, vec![0, 1, 3, 3], vec![1, 0, 2], vec![2.0, 1.0, 3.0]).unwrap().into();
         let dense: Rows = array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]].into();
-        let all = |x: &Rows| each_column(x, "", &Context::default(), |j, c| (j, c.to_vec())).unwrap();
+        let all = |x: &Rows| each_column(x, "", 0.0, &Context::default(), |j, c| (j, c.to_vec())).unwrap();
         assert_eq!(all(&dense), all(&sparse));
         assert_eq!(all(&dense)[2], (2, vec![0.0, 3.0, 0.0]));
     }

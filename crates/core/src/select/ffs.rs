@@ -76,9 +76,9 @@ impl Selector for Ffs {
         let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let (n, d) = (data.n(), data.d());
-        // Bytes in tiles of 64 columns, one tile in the making, and counts by class.
-        let tiles = d.div_ceil(VOTERS) as f64;
-        let bytes = n as f64 * (VOTERS as f64 * (tiles + 1.0) + 5.0 * labels.n_classes() as f64);
+        // Bytes in tiles of 64 columns, votes that become a tile, an order of the rows, and counts by class.
+        let per_row = VOTERS * d.div_ceil(VOTERS) + d.min(VOTERS) + 8 + 5 * labels.n_classes();
+        let bytes = n as f64 * per_row as f64;
         ctx.need_memory(format!("a table of {n} x {d} votes"), bytes, "use fewer rows or columns")?;
         let mut order: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "order of learning").shuffle(&mut order);

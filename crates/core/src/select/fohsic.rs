@@ -96,6 +96,7 @@ impl Selector for Fohsic {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
+        let ctx = &Joint::held(data.x(), &factor, NAME, ctx)?;
         let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
         let mut search = Search::new(self, data, &joint);
         let stop = search.run(wanted, ctx)?;
@@ -105,6 +106,7 @@ impl Selector for Fohsic {
 
 /// The first columns that join, in their order, for a centred factor of the target's kernel. Others start their own search there.
 pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
+    let ctx = &Joint::held(x, factor, NAME, ctx)?;
     let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
     let (mut left, mut chosen) = (joint.varying(), vec![]);
     while chosen.len() < most && !left.is_empty() {

@@ -18,7 +18,7 @@
 //!
 //! References: Quinlan, *Induction of decision trees*, 1986; Fayyad and Irani, IJCAI 1993.
 
-use super::bins::{Discretizer, binned, check_bins, contingency};
+use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
@@ -70,7 +70,8 @@ impl Selector for InformationGain {
         self.check()?;
         let n_classes = classes.names.len();
         let level = LEVEL / data.d() as f64;
-        let found = each_column(data.x(), "information gain", ctx, |_, column| {
+        let bytes = binned_bytes(data.n(), self.discretizer);
+        let found = each_column(data.x(), "information gain", bytes, ctx, |_, column| {
             let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
             let told = Told::of(&contingency(&bins, &classes.codes, n_classes));
             let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);

@@ -11,7 +11,7 @@ use crate::data::{Rows, is_constant};
 use crate::dependence::PairWeights;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, gram};
-use crate::linalg::product_into;
+use crate::linalg::{product_bytes, product_into};
 use crate::simd::{add_squared_differences, kernel_sum};
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -53,13 +53,29 @@ pub(super) struct Sums {
 }
 
 impl<'a> Joint<'a> {
+    /// The context of work beside the copy of the columns, and the factor of the target's kernel, if they fit.
+    pub fn held<'c>(
+        x: &Rows,
+        factor: &Array2<f64>,
+        method: &'static str,
+        ctx: &Context<'c>,
+    ) -> Result<Context<'c>> {
+        let columns = match x {
+            Rows::Dense(dense) => 8.0 * dense.len() as f64,
+            // Lists grow by halves and more.
+            Rows::Sparse(sparse) => 24.0 * sparse.n_stored() as f64,
+        };
+        let bytes = columns + 16.0 * factor.len() as f64;
+        ctx.hold(format!("{method}'s copy of the columns"), bytes, "use fewer rows or columns")
+    }
+
+    /// The context is that of [`Joint::held`].
     pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
+        // Weights and distances of some rows, for every thread.
+        let bytes = rayon::current_num_threads() as f64 * 16.0 * (ROWS * x.n()) as f64 + product_bytes();
+        ctx.need_memory(format!("{method}'s sums over pairs"), bytes, "use fewer rows")?;
         let cells = match x {
-            Rows::Dense(dense) => {
-                let advice = "use fewer rows or columns";
-                ctx.need_memory(format!("{method}'s copy of the columns"), 8.0 * dense.len() as f64, advice)?;
-                Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes())
-            }
+            Rows::Dense(dense) => Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes()),
             Rows::Sparse(sparse) => {
                 let mut columns = vec![vec![]; x.d()];
                 sparse.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
@@ -123,6 +139,11 @@ impl<'a> Joint<'a> {
     /// x_{jf})^2$, over $2 \gamma$: $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij}
     /// k(D_{ij})$; and the sum itself.
     pub fn gradient(&self, members: &[usize], gamma: f64, ctx: &Context) -> Result<Sums> {
+        // Kernel values, weights and products of some rows, for every thread.
+        let rows = PRODUCT_ROWS * (2 * self.x.n() + members.len());
+        let bytes = rayon::current_num_threads() as f64 * 8.0 * rows as f64 + product_bytes();
+        let columns = self.x.bytes() * members.len() as f64 / self.x.d() as f64;
+        ctx.need_memory("how much columns matter", columns + bytes, "use fewer rows or columns")?;
         let x = self.x.take_columns(members);
         let kernel = Kernel::Rbf { gamma };
         let part = |at: Range<usize>| -> Result<Vec<f64>> {

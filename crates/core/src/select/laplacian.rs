@@ -29,7 +29,7 @@ use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
-use crate::neighbours::nearest;
+use crate::neighbours::{nearest, nearest_bytes};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,10 @@ impl LaplacianScore {
             let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
             return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
         }
-        // The rows, and copies as those that ask and those that are asked; the graph.
-        let bytes = 3.0 * 8.0 * n as f64 * d as f64 + 48.0 * n as f64 * self.n_neighbors as f64;
+        // The rows, the search among them, the graph as it grows, and sums of columns for its parts.
+        let edges = n as f64 * self.n_neighbors as f64;
+        let bytes = 8.0 * n as f64 * d as f64 + nearest_bytes(n, n, self.n_neighbors) + 48.0 * edges;
+        let bytes = bytes + 8.0 * d as f64 * edges / BLOCK as f64;
         ctx.need_memory(format!("neighbours among {n} x {d} cells"), bytes, "use fewer rows or columns")?;
         let x = data.x().to_dense();
         let edges = self.edges(&x, ctx)?;

@@ -96,20 +96,22 @@ impl Pfs {
         self.route().check(self.tol, self.max_iter)
     }
 
-    fn targets(&self, design: &Design, ctx: &Context) -> Result<Array2<f64>> {
-        let (n, d) = (design.n(), design.d());
-        let q = match self.n_components {
+    /// How many targets there are for so many cells.
+    fn n_targets(&self, n: usize, d: usize) -> usize {
+        match self.n_components {
             Some(q) => q.min(d).min(n),
             None if d <= WIDE => d,
-            None => {
-                ctx.note(format!("PFS: {COMPONENTS} principal components stand for the {d} columns"));
-                COMPONENTS.min(n)
-            }
-        };
-        let bytes = 8.0 * ((n + 4 * d) as f64 * (q + SPARE) as f64);
-        ctx.need_memory(format!("PFS with {q} targets"), bytes, "ask for fewer components")?;
+            None => COMPONENTS.min(n),
+        }
+    }
+
+    fn targets(&self, design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
+        let d = design.d();
         if self.n_components.is_none() && d <= WIDE {
             return Ok(design.times(&Array2::eye(d)));
+        }
+        if self.n_components.is_none() {
+            ctx.note(format!("PFS: {COMPONENTS} principal components stand for the {d} columns"));
         }
         leading_scores(design, q, ctx)
     }
@@ -121,8 +123,9 @@ impl Selector for Pfs {
         data.need_rows(NAME, 2)?;
         self.check()?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let design = standard_columns(NAME, data.x(), ctx)?;
-        let targets = self.targets(&design, ctx)?;
+        let targets = self.n_targets(data.n(), data.d());
+        let design = standard_columns(NAME, data.x(), targets, ctx)?;
+        let targets = self.targets(&design, targets, ctx)?;
         let problem = LeastSquares::new(design, targets)?;
         let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
         self.route().select(&Squares { problem, solver }, wanted, ctx)
@@ -220,7 +223,7 @@ mod tests {
         assert_eq!(selection.selected().len(), 3);
         // How much of all columns three of them leave, by least squares on them.
         let left = |columns: &[usize]| {
-            let design = standard_columns(NAME, &x.clone().into(), &Context::default()).unwrap();
+            let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
             let all = design.times(&Array2::eye(9));
             let (basis, _) = orthonormal(&all.select(Axis(1), columns)).unwrap();
             let rest = &all - &basis.dot(&basis.t().dot(&all));
@@ -241,7 +244,7 @@ mod tests {
     #[test]
     fn components_stand_for_the_columns() {
         let x = mixtures(200);
-        let design = standard_columns(NAME, &x.clone().into(), &Context::default()).unwrap();
+        let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
         let scores = leading_scores(&design, 3, &Context::default()).unwrap();
         let all = design.times(&Array2::eye(9));
         let eigen = symmetric_eigen((all.t().dot(&all) / 200.0).view()).unwrap();
@@ -254,7 +257,7 @@ mod tests {
         let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, Wanted::Count(3));
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
         // A column of nothing but one number spans nothing.
-        let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), &Context::default()).unwrap();
+        let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), 1, &Context::default()).unwrap();
         assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
     }
 

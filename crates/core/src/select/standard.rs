@@ -3,10 +3,21 @@
 use crate::context::Context;
 use crate::data::{Rows, is_constant};
 use crate::error::{Error, Result};
-use crate::optim::{Design, SparseColumns};
+use crate::optim::{Design, LeastSquares, SparseColumns};
 
-/// The columns with mean 0 and spread 1 (divisor n). Constant ones become zero; sparse ones stay sparse.
-pub(super) fn standard_columns(name: &'static str, x: &Rows, ctx: &Context) -> Result<Design> {
+/// The columns with mean 0 and spread 1 (divisor n). Constant ones become zero; sparse ones stay sparse. They must fit
+/// beside what a path for so many targets takes.
+pub(super) fn standard_columns(
+    name: &'static str,
+    x: &Rows,
+    targets: usize,
+    ctx: &Context,
+) -> Result<Design> {
+    ctx.need_memory(
+        format!("{name} of {} x {} cells", x.n(), x.d()),
+        x.bytes() + LeastSquares::bytes(x.n(), x.d(), targets, x.is_sparse()),
+        "use fewer rows or columns",
+    )?;
     let (mean, spread) = x.moments();
     if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && spread[j].is_finite())) {
         return Err(Error::Breakdown {
@@ -16,15 +27,6 @@ pub(super) fn standard_columns(name: &'static str, x: &Rows, ctx: &Context) -> R
     }
     let scale = |j: usize| if is_constant(mean[j], spread[j]) { 0.0 } else { 1.0 / spread[j] };
     let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
-    let cells = match x {
-        Rows::Dense(x) => x.len(),
-        Rows::Sparse(x) => 2 * x.n_stored(),
-    };
-    ctx.need_memory(
-        format!("{name}: a copy of the columns"),
-        8.0 * cells as f64,
-        "use fewer rows or columns",
-    )?;
     Ok(match x {
         Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
         Rows::Sparse(rows) => {
@@ -46,7 +48,7 @@ mod tests {
         let cells = (vec![0, 2, 4, 5], vec![1, 2, 0, 2, 2], vec![2.0, 7.0, 1.0, 7.0, 7.0]);
         let sparse: Rows = SparseRows::new(3, cells.0, cells.1, cells.2).unwrap().into();
         for x in [dense, sparse] {
-            let design = standard_columns("m", &x, &Context::default()).unwrap();
+            let design = standard_columns("m", &x, 1, &Context::default()).unwrap();
             // A third and two thirds from the mean, over the root of 2/9.
             let a = 2.0_f64.sqrt() / 2.0;
             let expected = array![[-a, 2.0 * a, 0.0], [2.0 * a, -a, 0.0], [-a, -a, 0.0]];
@@ -54,8 +56,8 @@ mod tests {
             assert!((&got - &expected).iter().all(|e| e.abs() < 1e-15), "{got}");
         }
         let huge: Rows = array![[1e308], [-1e308]].into();
-        assert!(standard_columns("m", &huge, &Context::default()).is_ok());
+        assert!(standard_columns("m", &huge, 1, &Context::default()).is_ok());
         let ctx = Context { memory_limit: 15, ..Context::default() };
-        assert!(matches!(standard_columns("m", &huge, &ctx), Err(Error::Memory { needed: 16, .. })));
+        assert!(matches!(standard_columns("m", &huge, 1, &ctx), Err(Error::Memory { .. })));
     }
 }

@@ -277,11 +277,11 @@ impl<'a> KernelSource<'a> {
 
     /// Whether so many matrices fit in half of the memory.
     pub(super) fn fits(n: usize, matrices: f64, ctx: &Context) -> bool {
-        matrices * square_bytes(n) <= 0.5 * ctx.memory_limit as f64
+        matrices * square_bytes(n) <= 0.5 * ctx.room() as f64
     }
 
     pub(super) fn columns(kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<Self> {
-        let bytes = (ctx.memory_limit / 2).min(MOST_CACHE);
+        let bytes = (ctx.room() / 2).min(MOST_CACHE);
         ctx.need_memory(
             format!("an SVM of {} rows", x.n()),
             // Two columns, and the dozen vectors of the solver.

@@ -102,6 +102,14 @@ impl Bases {
         }
     }
 
+    /// Bytes of the kernels for so many columns, about.
+    pub(crate) fn bytes(&self, d: usize) -> f64 {
+        match self {
+            Self::Weak(forms) => 300.0 * (d * forms.iter().map(Form::count).sum::<usize>()) as f64,
+            Self::Full(_) | Self::Own(_) => 0.0,
+        }
+    }
+
     /// The kernels for these rows. A column that is the same in all rows gets none.
     pub fn resolve(&self, x: &Rows, seed: u64) -> Result<Vec<Base>> {
         self.check()?;
@@ -145,6 +153,15 @@ impl Bases {
 }
 
 impl Form {
+    /// How many kernels it stands for.
+    fn count(&self) -> usize {
+        match self {
+            Self::Gaussian(Widths::Quantiles(values) | Widths::Gammas(values))
+            | Self::Laplacian(Widths::Quantiles(values) | Widths::Gammas(values)) => values.len(),
+            Self::Linear | Self::Polynomial { .. } => 1,
+        }
+    }
+
     fn check(&self) -> Result<()> {
         match self {
             Self::Gaussian(widths) | Self::Laplacian(widths) => widths.check(),

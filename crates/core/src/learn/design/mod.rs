@@ -222,8 +222,12 @@ impl KernelDesign {
         self.validate()?;
         data.need_complete(NAME)?;
         let report = check(triplets, data.n())?;
-        let named = data.x().take_rows(&points(triplets));
-        let bases = self.bases.resolve(&named, ctx.seed)?;
+        // And where penalties are chosen, those of either half.
+        let rows = points(triplets);
+        let copies = if matches!(self.penalties, Choice::Given(_)) { 2.0 } else { 3.0 };
+        let bytes = copies * data.x().bytes_of(rows.len()) + self.bases.bytes(data.d());
+        let ctx = &ctx.hold("the rows of the triples", bytes, "give fewer triples or columns")?;
+        let bases = self.bases.resolve(&data.x().take_rows(&rows), ctx.seed)?;
         let psd = self.resolved_psd(&bases)?;
         let groups = groups(bases.iter().map(|base| base.feature), self.grouping);
         let make = |triplets: &[Triplet]| -> Result<Points> {

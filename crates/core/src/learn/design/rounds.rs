@@ -5,8 +5,9 @@ use super::likeness::Likeness;
 use super::{Penalties, Psd};
 use crate::context::Context;
 use crate::data::Triplet;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::learn::Status;
+use crate::linalg::product_bytes;
 use crate::optim::{Ending, Held, HingeProgram, HingeSolution};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
@@ -69,16 +70,18 @@ impl Problem<'_> {
     pub(super) fn margins(&self, kernels: &[usize], noise: bool, ctx: &Context) -> Result<Array2<f64>> {
         let t = self.triplets.len();
         let width = kernels.len() + usize::from(noise);
+        // And the equations of an interior point: the matrix, its factor, and copies of both in the making.
+        let cells = t as f64 * width as f64 + 4.0 * (width as f64).powi(2);
         ctx.need_memory(
             format!("the margins of {t} triples by {width} kernels"),
-            // Once by kernels, once together.
-            2.0 * 8.0 * t as f64 * width as f64,
+            8.0 * cells + product_bytes(),
             "give fewer triples or fewer kernels",
         )?;
-        let columns: Result<Vec<Vec<f64>>> =
-            kernels.par_iter().map(|&p| self.likeness.margins(p, &self.triplets)).collect();
-        let mut all: Vec<f64> = columns?.concat();
-        all.resize(t * width, 0.0);
+        let mut all = vec![0.0; t * width];
+        all.par_chunks_mut(t.max(1)).zip(kernels).try_for_each(|(column, &p)| {
+            column.copy_from_slice(&self.likeness.margins(p, &self.triplets)?);
+            Ok::<_, Error>(())
+        })?;
         Ok(Array2::from_shape_vec((t, width).f(), all).expect("a column for each kernel"))
     }
 

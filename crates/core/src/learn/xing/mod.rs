@@ -53,6 +53,7 @@ use crate::data::triplets::check;
 use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::linalg::product_bytes;
 use climb::Top;
 use diagonal::Diagonal;
 use frame::{Frame, Table, breakdown, ridge_for};
@@ -157,10 +158,14 @@ impl XingMetric {
     fn need_memory(&self, pairs: &Pairs, d: usize, ctx: &Context) -> Result<()> {
         let (m, p, d) = (pairs.rows.len() as f64, pairs.dissimilar.len() as f64, d as f64);
         let r = d.min(m);
-        // Copies of the rows; the squares of pairs, or square matrices and the steps that L-BFGS remembers.
+        // Copies of the rows; the metric, twice; the squares of pairs, or square matrices and the steps that L-BFGS remembers.
         let (bytes, advice) = match self.form {
-            MetricForm::Full => (8.0 * (5.0 * m * d + 4.0 * d * d + 8.0 * r * r + 24.0 * 32.0 * r), FEWER),
-            MetricForm::Diagonal => (8.0 * (3.0 * m * d + p * d + d * d), "use fewer triples or columns"),
+            MetricForm::Full => {
+                (8.0 * (3.0 * m * d + 2.0 * d * d + 4.0 * r * r + 24.0 * 32.0 * r) + product_bytes(), FEWER)
+            }
+            MetricForm::Diagonal => {
+                (8.0 * (2.0 * m * d + d * p.max(2.0 * d)), "use fewer triples or columns")
+            }
         };
         ctx.need_memory(format!("{NAME} of {m} rows x {d} columns"), bytes, advice)
     }
@@ -238,7 +243,12 @@ impl Problem {
             *value *= scale / unit[i] / unit[j];
         }
         // Products round differently on both sides of the diagonal.
-        let metric = (&metric + &metric.t()) / 2.0;
+        for i in 0..metric.nrows() {
+            for j in 0..i {
+                let middle = (metric[[i, j]] + metric[[j, i]]) / 2.0;
+                (metric[[i, j]], metric[[j, i]]) = (middle, middle);
+            }
+        }
         Solved {
             columns: self.table.columns.clone(),
             metric,

@@ -51,6 +51,7 @@ use constrained::Path;
 use ndarray::Array2;
 use problem::{Effort, Problem, need_moderate};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 const NAME: &str = "HSFS";
 
@@ -196,7 +197,7 @@ impl Hsfs {
     }
 
     /// The data without constant columns.
-    fn prepare(&self, data: &Dataset) -> Result<Prepared> {
+    fn prepare<'a>(&self, data: &'a Dataset) -> Result<Prepared<'a>> {
         data.need_complete(NAME)?;
         self.check()?;
         // What is wrong with the target is said first.
@@ -214,7 +215,11 @@ impl Hsfs {
             });
         }
         let total = data.d();
-        let data = if columns.len() == total { data.clone() } else { data.take_columns(&columns) };
+        let data = if columns.len() == total {
+            Cow::Borrowed(data)
+        } else {
+            Cow::Owned(data.take_columns(&columns))
+        };
         Ok(Prepared { data, columns, total })
     }
 
@@ -375,8 +380,8 @@ fn gains_or_alone(problem: &Problem, w: &Array2<f64>, ctx: &Context) -> Result<V
 }
 
 /// Data without constant columns.
-struct Prepared {
-    data: Dataset,
+struct Prepared<'a> {
+    data: Cow<'a, Dataset>,
     /// Their places among all.
     columns: Vec<usize>,
     /// How many there were.

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::data::Rows;
 use crate::dependence::centre;
 use crate::error::Result;
-use crate::linalg::add_product;
+use crate::linalg::{add_product, product_bytes};
 use crate::random::Rng;
 use crate::simd::{dot, exp_scaled};
 use ndarray::{Array1, Array2, Axis, s};
@@ -45,15 +45,15 @@ impl Starts {
     /// Sets of up to `wanted` columns.
     pub fn find(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Self> {
         let wanted = wanted.max(2).min(problem.d());
-        let sample = Sample::draw(problem, ctx);
-        let alone = sample.alone(ctx)?;
+        let (sample, beside) = Sample::draw(problem, ctx)?;
+        let alone = sample.alone(&beside)?;
         let mut ranked: Vec<usize> = (0..problem.d()).collect();
         ranked.sort_by(|&a, &b| alone[b].total_cmp(&alone[a]).then(a.cmp(&b)));
         let mut sets = vec![ranked[..wanted].to_vec()];
         if problem.d() > 1 {
             let mut candidates = ranked.clone();
             candidates.truncate(PAIR_COLUMNS);
-            let table = sample.pairs(&candidates, ctx)?;
+            let table = sample.pairs(&candidates, &beside)?;
             let joint = best_pairs(&table.joint, wanted, &candidates);
             let beyond = best_pairs(&table.beyond, wanted, &candidates);
             // The strongest interaction beside the columns that are good alone.
@@ -95,7 +95,8 @@ impl Starts {
 
 /// HSIC of every column alone, up to a constant that all share.
 pub(super) fn alone(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
-    Sample::draw(problem, ctx).alone(ctx)
+    let (sample, beside) = Sample::draw(problem, ctx)?;
+    sample.alone(&beside)
 }
 
 /// Some rows, and the target among them.
@@ -114,23 +115,28 @@ struct Table {
 }
 
 impl Sample {
-    fn draw(problem: &Problem, ctx: &Context) -> Self {
+    /// A sample, and the context of work beside it.
+    fn draw<'c>(problem: &Problem, ctx: &Context<'c>) -> Result<(Self, Context<'c>)> {
         let (n, d) = (problem.n(), problem.d());
         let columns = d.min(PAIR_COLUMNS) as f64;
         let pairs = (PRODUCTS / (columns * columns)).min(PRODUCTS / 20.0 / d as f64);
         let most = ((2.0 * pairs).sqrt() as usize).clamp(ROWS.1, ROWS.0);
         let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
+        let cells = problem.x().bytes_of(rows.len());
+        let pairs = rows.len() * rows.len().saturating_sub(1) / 2;
+        let beside = ctx.hold("HSFS's sample of rows", cells + 16.0 * pairs as f64, "use fewer columns")?;
         let mut y = problem.factor().select(Axis(0), &rows);
         centre(&mut y);
         let x = problem.x().take_rows(&rows);
-        let pairs: Vec<(u32, u32)> =
-            (0..rows.len() as u32).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+        let mut all: Vec<(u32, u32)> = Vec::with_capacity(pairs);
+        (0..rows.len() as u32).for_each(|i| all.extend((0..i).map(|j| (i, j))));
+        let pairs = all;
         let weights = pairs.iter().map(|&(i, j)| y.row(i as usize).dot(&y.row(j as usize))).collect();
         // A column at the kernel's width.
         let width =
             problem.unit * if problem.is_diagonal() { 1.0 } else { (problem.directions as f64).sqrt() };
         let gamma = if problem.is_diagonal() { 0.5 * width } else { 0.5 * width * width };
-        Self { x, pairs, weights, gamma }
+        Ok((Self { x, pairs, weights, gamma }, beside))
     }
 
     /// Kernel values of some pairs of rows by the cells of one column.
@@ -144,7 +150,7 @@ impl Sample {
 
     /// HSIC of every column alone, up to a constant that all share.
     fn alone(&self, ctx: &Context) -> Result<Vec<f64>> {
-        each_column(&self.x, "columns alone", ctx, |_, cells| {
+        each_column(&self.x, "columns alone", 8.0 * CHUNK as f64, ctx, |_, cells| {
             let mut values = vec![0.0; CHUNK];
             let parts = self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK));
             parts
@@ -159,6 +165,10 @@ impl Sample {
 
     fn pairs(&self, candidates: &[usize], ctx: &Context) -> Result<Table> {
         let d = candidates.len();
+        // Kernel values of pairs of rows, and weighted; the columns; two tables.
+        let chunk = self.pairs.len().min(CHUNK);
+        let bytes = 16.0 * d as f64 * (chunk + self.x.n() + d) as f64 + product_bytes();
+        ctx.need_memory(format!("HSFS's pairs of {d} columns"), bytes, "use fewer columns")?;
         let columns = self.x.take_columns(candidates).into_dense();
         let columns = columns.t().as_standard_layout().into_owned();
         let mut joint = Array2::<f64>::zeros((d, d));

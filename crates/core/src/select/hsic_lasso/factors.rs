@@ -16,6 +16,8 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 
 /// The share of a kernel matrix's trace that its factor may leave out.
 const TOLERANCE: f64 = 1e-8;
+/// The rank of a factor, about: normal numbers reach the tolerance at 20.
+const RANK: usize = 20;
 /// A centred matrix this small, where the kernel is of order one, is the rounding of nothing.
 pub(super) const NOTHING: f64 = 1e-12;
 
@@ -43,7 +45,7 @@ impl Thin {
             let other = |row: &u32| levels.place[*row as usize] != level as u32;
             (0..cells.len() as u32).filter(other).collect()
         });
-        let mut out = vec![];
+        let mut out = Vec::with_capacity(rank * rows.as_ref().map_or(cells.len(), Vec::len));
         for column in flat.chunks_exact(height.max(1)) {
             match (&rows, most) {
                 (Some(rows), Some(level)) => {
@@ -217,6 +219,15 @@ impl Blocks {
             return Stack::Dense(Dense::of_column(&scaled, &self.0));
         }
         Stack::Thin(self.each(&scaled, Thin::of_column))
+    }
+
+    /// Bytes of a column's kernel matrices, about.
+    pub fn column_bytes(&self) -> f64 {
+        let of_block = |rows: &Vec<usize>| {
+            let n = rows.len();
+            if self.are_small() { n * (n + 1) / 2 } else { n * n.min(RANK) }
+        };
+        8.0 * self.0.iter().map(of_block).sum::<usize>() as f64
     }
 
     fn are_small(&self) -> bool {

@@ -49,6 +49,7 @@ use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
+use crate::linalg::product_bytes;
 use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
@@ -144,7 +145,11 @@ impl<'a> Problem<'a> {
         let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
         let (mean, spread) = data.x().moments();
         let size = blocks.0[0].len() as f64;
-        let found = each_column(data.x(), "HSIC Lasso columns", ctx, |j, cells| {
+        // A factor, the same as it grows, and the cells; products with the target.
+        let bytes = 2.5 * blocks.column_bytes() + 8.0 * data.n() as f64;
+        let beside =
+            ctx.hold("the target of HSIC Lasso", target.bytes() as f64 + product_bytes(), "use fewer rows")?;
+        let found = each_column(data.x(), "HSIC Lasso columns", bytes, &beside, |j, cells| {
             if is_constant(mean[j], spread[j]) {
                 return (0.0, 0.0);
             }
@@ -181,8 +186,12 @@ impl<'a> Problem<'a> {
             for batch in of.chunks(BATCH) {
                 ctx.check()?;
                 let new = |g: &&usize| !kept.contains_key(g);
-                if bytes < ctx.memory_limit / 4 {
-                    let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
+                let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
+                // Those that are kept, those to be made, the one at hand, and two in the making.
+                let planned = bytes as f64 + (missing.len() + 3) as f64 * self.blocks.column_bytes();
+                if planned < ctx.room() as f64 / 4.0 {
+                    let with_products = (planned + product_bytes()) as u64;
+                    ctx.observer.plan("the columns of HSIC Lasso", ctx.held + with_products);
                     let made: Vec<Stack> = missing.par_iter().map(|&g| self.column(g)).collect();
                     bytes += made.iter().map(|stack| stack.bytes() as u64).sum::<u64>();
                     kept.extend(missing.into_iter().zip(made));

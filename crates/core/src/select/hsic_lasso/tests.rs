@@ -235,7 +235,7 @@ fn numbers_and_little_memory() {
     let planted = Synthetic {
         pattern: Pattern::Ring,
         rows: 300,
-        columns: 40,
+        columns: 120,
         continuous: true,
         ..Synthetic::default()
     }
@@ -243,9 +243,13 @@ fn numbers_and_little_memory() {
     .unwrap();
     let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(2));
     assert!(planted.relevant.iter().all(|j| selection.selected().contains(j)));
-    // Factors that may not be kept are made anew: the same bits.
-    let little = Context { memory_limit: 1000, ..Context::default() };
-    let again = HsicLasso::default().select(&planted.data, Wanted::Count(2), &little).unwrap();
+    // Factors that may not be kept are made anew: the same bits. They would take 120 x 20 x 300 numbers, 5.8 MB, of which
+    // a quarter of the limit is less.
+    let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let again = two.install(|| {
+        let little = Context { memory_limit: product_bytes() as u64 + (3 << 20), ..Context::default() };
+        HsicLasso::default().select(&planted.data, Wanted::Count(2), &little).unwrap()
+    });
     assert_eq!(again, selection);
 }
 

@@ -125,7 +125,7 @@ impl Ldfs {
     }
 
     fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalised>> {
-        let design = standard_columns(NAME, data.x(), ctx)?;
+        let design = standard_columns(NAME, data.x(), classes.n_present(), ctx)?;
         let norm = match self.form {
             LdfsForm::LeastSquares => {
                 let problem = LeastSquares::new(design, indicators(classes))?;

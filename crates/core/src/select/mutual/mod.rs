@@ -133,7 +133,10 @@ impl MutualInformation {
     ) -> Result<Vec<Option<f64>>> {
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
-        each_column(data.x(), stage, ctx, |_, column| {
+        // Digammas, and for a column its cells in order, by labels and together.
+        let bytes = 24.0 * data.n() as f64;
+        let ctx = Context { held: ctx.held + 8 * data.n() as u64, ..*ctx };
+        each_column(data.x(), stage, bytes, &ctx, |_, column| {
             let constant = column.iter().all(|v| *v == column[0]);
             if constant {
                 return None;

@@ -29,6 +29,11 @@ impl Compared {
         Self { x, metric, difference, expected }
     }
 
+    /// Whether distances come from matrix products.
+    pub(super) fn by_products(data: &Dataset, metric: Metric) -> bool {
+        metric == Metric::Euclidean && !data.has_gaps()
+    }
+
     /// The places of the nearest among some rows, for each row that asks.
     pub(super) fn near(
         &self,

@@ -38,7 +38,7 @@ use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
-use crate::neighbours::Metric;
+use crate::neighbours::{Metric, nearest_by_sums_bytes, nearest_bytes};
 use crate::random::Rng;
 use compared::Compared;
 use serde::{Deserialize, Serialize};
@@ -189,11 +189,23 @@ impl Relief {
 
     /// The rows as they are compared.
     fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
-        // The rows, and copies of them as those that ask and those that are asked.
-        let bytes = 4.0 * 8.0 * data.n() as f64 * data.d() as f64;
+        let (n, d) = (data.n(), data.d());
+        let centres = self.n_samples.map_or(n, |wanted| wanted.min(n));
+        // Of classes one is looked through at a time, in a copy; of numbers all rows are, as they are.
+        let (among, copies) = match data.target() {
+            Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
+            _ => (n, 0),
+        };
+        let search = if Compared::by_products(data, self.metric) {
+            nearest_bytes(among, centres, self.n_neighbors)
+        } else {
+            nearest_by_sums_bytes(among, d, centres, self.n_neighbors)
+        };
+        // The rows, and those that ask; sums over columns for their parts.
+        let rows = n + centres + copies * among + 2 * centres / BLOCK;
         ctx.need_memory(
-            format!("Relief of {} x {} cells", data.n(), data.d()),
-            bytes,
+            format!("Relief of {n} x {d} cells"),
+            8.0 * rows as f64 * d as f64 + search,
             "use fewer rows or columns",
         )?;
         Ok(Compared::new(data, self.metric, self.units, self.difference))

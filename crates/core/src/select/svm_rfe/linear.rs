@@ -37,7 +37,8 @@ impl LinearRows {
     pub(super) fn new(values: &[Vec<f64>], columns: &[usize], rows: &[usize]) -> Self {
         let mut by_columns = Vec::with_capacity(rows.len() * columns.len());
         columns.iter().for_each(|&j| by_columns.extend(rows.iter().map(|&i| values[j][i])));
-        let by_rows = rows.iter().flat_map(|&i| columns.iter().map(move |&j| values[j][i])).collect();
+        let mut by_rows = Vec::with_capacity(rows.len() * columns.len());
+        rows.iter().for_each(|&i| by_rows.extend(columns.iter().map(|&j| values[j][i])));
         let mut new = Self {
             n: rows.len(),
             stride: columns.len(),

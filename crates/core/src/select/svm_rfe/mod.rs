@@ -35,6 +35,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::linalg::product_bytes;
 use crate::optim::{BlockColumns, KernelColumns, PairProblem, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
@@ -219,15 +220,34 @@ impl Selector for SvmRfe {
         self.check(classes)?;
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
-        let n = data.n() as f64;
-        // Distances, kernel values, a pair's part of them; and the columns.
-        let bytes = 8.0 * (3.0 * n * n + n * d as f64);
-        ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
+        let bytes = bytes_of(&kernel, data.n(), d, classes);
+        ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
         let mut elimination = Elimination::new(self, &kernel, data, classes)?;
         let rounds = elimination.run(self.per_round(d), ctx)?;
         Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1)), rounds))
     }
+}
+
+/// Bytes of a run.
+fn bytes_of(kernel: &Kernel, n: usize, d: usize, classes: &Classes) -> f64 {
+    let (n, d, k) = (n as f64, d as f64, classes.n_present());
+    if kernel != &Kernel::Linear {
+        // The columns; distances, kernel values, and a pair's part of them.
+        return 8.0 * (n * d + 3.0 * n * n) + product_bytes();
+    }
+    // A machine for each pair of classes: their rows, and their rows squared.
+    let own: f64 = classes.counts().iter().map(|&rows| (rows * rows) as f64).sum();
+    let (rows, squares) = ((k as f64 - 1.0) * n, n * n + (k as f64 - 2.0) * own);
+    let columns = if rows * d <= n * n {
+        // The columns, those of every machine by rows and by columns.
+        n * d + 2.0 * rows * d
+    } else {
+        // The columns and a copy; machines have their own when there are few left.
+        2.0 * n * d
+    };
+    // Products of all rows, or of the rows of every machine with those that are asked for, which are most of them.
+    8.0 * (columns + 0.8 * squares) + product_bytes()
 }
 
 /// The state of a run.
