@@ -57,7 +57,7 @@ fn misjudged(
 #[test]
 fn bases_and_spaces_take_what_they_plan() {
     let mut wrong = vec![];
-    for size in [(500, 30), (1000, 30), (1500, 100)] {
+    for size in [(500, 30), (800, 30), (1200, 60)] {
         let data = data(size);
         for info in BASES {
             let method = BasisMethod::by_name(info.name).unwrap();
@@ -83,9 +83,9 @@ fn selectors_take_what_they_plan() {
         let method = SelectorMethod::by_name(info.name).unwrap();
         // Small for those that take long, tall for those that take a column at a time.
         let sizes = match info.name {
-            "hsfs" => [(400, 30), (200, 300), (100, 1500)],
+            "hsfs" => [(400, 30), (200, 300), (100, 1000)],
             "fisher" | "ffs" | "information-gain" | "mutual-information" | "chi-squared" => {
-                [(2000, 60), (60_000, 40), (200_000, 20)]
+                [(2000, 60), (60_000, 20), (150_000, 10)]
             }
             "relief" | "laplacian" | "l1-svm" | "ldfs" | "pfs" => [(1000, 400), (3000, 600), (100, 6000)],
             _ => [(600, 40), (2000, 60), (600, 400)],
@@ -104,7 +104,7 @@ fn learners_take_what_they_plan() {
     let mut wrong = vec![];
     for info in LEARNERS {
         let method = LearnerMethod::by_name(info.name).unwrap();
-        for (size, triples) in [((600, 40), 500), ((2000, 60), 5000), ((100, 1000), 300)] {
+        for (size, triples) in [((600, 40), 500), ((2000, 30), 3000), ((100, 600), 300)] {
             let data = data(size);
             let learn = |ctx: &Context| method.learn_from_target(&data, triples, ctx).map(drop);
             wrong.extend(misjudged(info.name, size, learn));

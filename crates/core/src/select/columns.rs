@@ -51,11 +51,12 @@ enum Columns<'a> {
 impl<'a> Columns<'a> {
     /// Bytes of a copy, or of what threads copy at a time.
     fn bytes(x: &Rows) -> f64 {
-        let column = 8.0 * x.n() as f64 * rayon::current_num_threads() as f64;
+        let threads = rayon::current_num_threads();
+        let column = 8.0 * x.n() as f64;
         match x {
-            Rows::Dense(_) => column * TASK.min(x.d()) as f64,
+            Rows::Dense(_) => column * (threads * TASK).min(x.d()) as f64,
             // Lists grow by halves and more.
-            Rows::Sparse(cells) => column + 24.0 * cells.n_stored() as f64,
+            Rows::Sparse(cells) => column * threads as f64 + 24.0 * cells.n_stored() as f64,
         }
     }
 
