@@ -34,8 +34,9 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
             of_rows.push(own);
             rest = others;
         }
-        let fill = |(i, own): (usize, &mut [f64])| (0..).zip(own).for_each(|(j, v)| *v = distance(i + 1, j));
-        of_rows.into_par_iter().enumerate().for_each(|(i, own)| fill((i, own)));
+        of_rows.into_par_iter().enumerate().for_each(|(i, own)| {
+            (0..).zip(own).for_each(|(j, v)| *v = distance(i + 1, j));
+        });
         values
     };
     values.retain(|&v| v > 0.0);
