@@ -1,7 +1,7 @@
 //! The rows of a table as numbers: one type, dense or sparse.
 
 use crate::error::{Error, Result};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, Zip};
 use serde::{Deserialize, Serialize};
 
 /// The numbers of a data set, a row per sample and a column per feature.
@@ -305,12 +305,18 @@ impl Rows {
         match self {
             Self::Dense(x) => {
                 let or_nothing = |v: f64| if v.is_nan() { 0.0 } else { v };
+                // One over a power of two is one, so that products are the quotients.
+                let shrink = unit.mapv(f64::recip);
                 for row in x.rows() {
-                    (0..d).for_each(|j| mean[j] += or_nothing(row[j] / unit[j]));
+                    Zip::from(&mut mean).and(row).and(&shrink).for_each(|m, v, s| *m += or_nothing(v * s));
                 }
                 mean /= &known;
                 for row in x.rows() {
-                    (0..d).for_each(|j| spread[j] += or_nothing((row[j] / unit[j] - mean[j]).powi(2)));
+                    Zip::from(&mut spread)
+                        .and(row)
+                        .and(&shrink)
+                        .and(&mean)
+                        .for_each(|sum, v, s, m| *sum += or_nothing((v * s - m).powi(2)));
                 }
             }
             Self::Sparse(x) => {

@@ -16,7 +16,7 @@ use super::smo::PairProblem;
 use crate::context::Context;
 use crate::error::Result;
 use crate::linalg::GrowingFactor;
-use crate::simd::add_scaled;
+use crate::simd::{add_scaled, largest_pull};
 use ndarray::Array2;
 
 /// More coefficients between their bounds than this are left to the pairwise solver.
@@ -209,16 +209,12 @@ impl<'a, P: Products> State<'a, P> {
 
     /// Frees the coefficient that pulls hardest away from its bound, if one does.
     fn let_go(&mut self, bias: f64, tolerance: f64) -> bool {
-        let mut worst = (0.25 * tolerance, None);
-        for (i, (left, way)) in self.left.iter().zip(&self.way).enumerate() {
-            let pull = way * (left - bias);
-            if pull > worst.0 {
-                worst = (pull, Some(i));
-            }
+        let (pull, i) = largest_pull(&self.left, &self.way, bias);
+        if pull > 0.25 * tolerance {
+            self.free(i);
+            return true;
         }
-        let Some(i) = worst.1 else { return false };
-        self.free(i);
-        true
+        false
     }
 
     /// Equations are about two coefficients or more: frees those that pull hardest against each other, if any do.

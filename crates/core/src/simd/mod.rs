@@ -13,7 +13,7 @@ mod working_set;
 pub use angle::sin_cos;
 pub use exp::{exp_scaled, kernel_sum};
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
-pub use working_set::{best_partner, largest_sum, step_and_largest_sum};
+pub use working_set::{best_partner, largest_pull, largest_sum, step_and_largest_sum};
 
 /// Compiles a loop for several instruction sets and picks one at run time.
 ///
@@ -53,11 +53,16 @@ pub(crate) use vectorised;
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn has_avx512() -> bool {
     use std::arch::is_x86_feature_detected;
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("fma")
+    use std::sync::LazyLock;
+    // Short loops would notice five questions each time.
+    static FOUND: LazyLock<bool> = LazyLock::new(|| {
+        is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("fma")
+    });
+    *FOUND
 }
 
 /// `a * b + c`, fused where that is one instruction.

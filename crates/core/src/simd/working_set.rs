@@ -63,6 +63,24 @@ vectorised! {
 }
 
 vectorised! {
+    /// The largest `way[i] * (f[i] - middle)` and its place.
+    pub fn largest_pull(f: &[f64], way: &[f64], middle: f64) -> (f64, usize) {
+        let mut best = Best::new();
+        let (fs, f_rest) = f.as_chunks::<LANES>();
+        let (ways, way_rest) = way.as_chunks::<LANES>();
+        for (block, (f, way)) in fs.iter().zip(ways).enumerate() {
+            for i in 0..LANES {
+                best.see(i, way[i] * (f[i] - middle), (block * LANES + i) as u64);
+            }
+        }
+        for (i, (f, way)) in f_rest.iter().zip(way_rest).enumerate() {
+            best.see(i, way * (f - middle), (fs.len() * LANES + i) as u64);
+        }
+        best.largest()
+    }
+}
+
+vectorised! {
     /// `f[i] += step * column[i]`, then the largest `f[i] + up[i]` and its place.
     pub fn step_and_largest_sum(f: &mut [f64], step: f64, column: &[f64], up: &[f64]) -> (f64, usize) {
         let mut best = Best::new();
@@ -139,6 +157,9 @@ mod tests {
                 let mut f = vec![1.0; n];
                 f[at..].fill(3.0);
                 assert_eq!(largest_sum(&f, &vec![0.0; n]), (3.0, at));
+                // Down from 2 pull the ones, up from 2 the threes.
+                assert_eq!(largest_pull(&f, &vec![1.0; n], 2.0), (1.0, at));
+                assert_eq!(largest_pull(&f, &vec![-1.0; n], 2.0), if at > 0 { (1.0, 0) } else { (-1.0, 0) });
                 let mut up = vec![0.0; n];
                 up[at] = -OUT;
                 let expected = if at + 1 < n {

@@ -4,7 +4,7 @@
 
 use crate::linalg::multiply;
 use crate::optim::{KernelColumns, Products};
-use crate::simd::{add_combination, add_scaled, dot};
+use crate::simd::{add_combination, add_scaled, add_squared_differences, dot};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -56,7 +56,11 @@ impl LinearRows {
 
     /// Forgets products of columns that are not there any more.
     fn begin(&mut self) {
-        self.own = (0..self.n).map(|i| dot(self.row(i), self.row(i))).collect();
+        self.own.clear();
+        self.own.resize(self.n, 0.0);
+        for column in self.by_columns.chunks_exact(self.n.max(1)) {
+            add_squared_differences(&mut self.own, column, 0.0);
+        }
         self.known.clear();
         self.known.resize(self.n, None);
         self.kept = None;
