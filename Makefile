@@ -91,16 +91,16 @@ audit:
 # docs/unsafe.md says what each can see. Miri's flags are for rayon, whose queues need the newer rules of borrowing, and
 # whose threads are never joined. The tests left out take too long, being about numbers more than about memory.
 MIRI := -Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation -Zmiri-deterministic-floats
-UNSAFE := --package kernsift --lib -- --test-threads=1 --skip random_pivots_have_the_right_distribution \
-	memory:: linalg::dense linalg::pivoted linalg::product simd::
+UNSAFE := --package kernsift --lib -- --test-threads=1 memory:: linalg::dense linalg::product simd::
 VALGRIND := target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]
 unsafe-checks:
 	@if cargo +nightly miri --version >/dev/null 2>&1; then \
-		MIRIFLAGS="$(MIRI)" cargo +nightly miri test $(UNSAFE) \
+		MIRIFLAGS="$(MIRI)" cargo +nightly miri test $(UNSAFE) linalg::pivoted::tests::two_by_two \
 			--skip as_std_has_them --skip within_two_ulps --skip plain_and_fused_forms_agree; \
 	else echo "NOT RUN: Miri (rustup component add miri rust-src --toolchain nightly)"; fi
 	@if command -v valgrind >/dev/null; then \
-		cargo test --config '$(VALGRIND)' $(UNSAFE) linalg::pages select::votes; \
+		cargo test --config '$(VALGRIND)' $(UNSAFE) linalg::pages linalg::pivoted select::votes \
+			--skip random_pivots_have_the_right_distribution; \
 	else echo "NOT RUN: valgrind"; fi
 
 # Ratios against other programs, in one run and an environment of their own; records are kept in benchmarks/records.
