@@ -111,6 +111,20 @@ def test_every_type_of_numbers_gives_what_float64_gives(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
+def test_classes_are_the_same_as_words_booleans_and_numbers(name):
+    X, y = rows()
+
+    def coded(given):
+        """What it makes of the rows; of classes, whether they are those of the second row."""
+        made = answer(quiet_fit(name, X, given), X)
+        return made if issubclass(ESTIMATORS[name], TransformerMixin) else made == given[1]
+
+    words = np.where(y, "yes", "no")
+    for given in (y.astype(bool), y.astype(float), words, words.astype(object)):
+        assert_array_equal(coded(given), coded(y), err_msg=str(given.dtype))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
 def test_types_that_come_back(name):
     """Selectors keep the type; what is computed has 64 bits."""
     X, y = rows()
