@@ -68,9 +68,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
         assert_eq!(mapped[0], mapped[1], "{name}");
     }
     for (name, method) in selectors() {
-        // A number of columns, as own rules may be a search of many runs.
-        let run = || method.select(&data, Wanted::Count(3), &Context::default()).unwrap();
-        let results = [1, 2, 4].map(|threads| on_threads(threads, run));
+        let results = [1, 2, 4].map(|threads| on_threads(threads, || select(&method, &data)));
         assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
     }
     for info in LEARNERS {

@@ -131,11 +131,11 @@ impl MutualInformation {
         stage: &str,
         ctx: &Context,
     ) -> Result<Vec<Option<f64>>> {
+        let ctx = ctx.hold("digammas of counts of rows", 8.0 * data.n() as f64, "use fewer rows")?;
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
-        // Digammas, and for a column its cells in order, by labels and together.
+        // Of a column its cells in order, by labels and together.
         let bytes = 24.0 * data.n() as f64;
-        let ctx = Context { held: ctx.held + 8 * data.n() as u64, ..*ctx };
         each_column(data.x(), stage, bytes, &ctx, |_, column| {
             let constant = column.iter().all(|v| *v == column[0]);
             if constant {

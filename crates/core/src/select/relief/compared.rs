@@ -30,8 +30,8 @@ impl Compared {
     }
 
     /// Whether distances come from matrix products.
-    pub(super) fn by_products(data: &Dataset, metric: Metric) -> bool {
-        metric == Metric::Euclidean && !data.has_gaps()
+    pub(super) fn by_products(metric: Metric, gaps: bool) -> bool {
+        metric == Metric::Euclidean && !gaps
     }
 
     /// The places of the nearest among some rows, for each row that asks.
@@ -44,7 +44,7 @@ impl Compared {
         ctx: &Context,
     ) -> Result<Vec<Vec<usize>>> {
         let queries = self.x.select(Axis(0), centres);
-        if self.metric == Metric::Euclidean && self.expected.is_none() {
+        if Self::by_products(self.metric, self.expected.is_some()) {
             let found = nearest(among, queries.view(), k, Some(itself), ctx)?;
             return Ok(found.into_iter().map(|near| near.into_iter().map(|n| n.row).collect()).collect());
         }
