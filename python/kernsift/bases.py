@@ -48,16 +48,17 @@ class KOBL(BaseBasis):
         f, which decides when to stop. "linear" is f(t) = t; a number p above 0 is f(t) = t^p, and a larger
         p gives more components; None never stops early. A callable is asked for f(t) at t from 0 to
         1, and must rise within [0, 1].
-    pivoting : {"greedy", "random"}, default="greedy"
-        Take the row with the largest residual, or draw rows by their squared residuals. Greedy pivots
-        chase outliers where the residuals fall slowly; random ones leave less over there.
+    pivoting : {"greedy", "random", "gain"}, default="greedy"
+        Take the row with the largest residual, draw rows by their squared residuals, or take the row that
+        explains most of what is left of up to 1024 rows drawn at random. Greedy pivots chase outliers where
+        the residuals fall slowly; random ones leave less over there, and "gain" the least.
     first_pivot : {"first", "medoid"}, default="first"
         All rows are equally long under "rbf" and "laplacian", so the first pivot is a tie: take the first
         row, or the one that is most like the others. Only the latter does not depend on the order of rows.
     tol : float, default=0.0
         Stop as well when this share of the kernel's trace is left, from 0 to below 1.
     random_state : int, RandomState instance or None, default=None
-        For random pivots, for "medoid", and for the median of more than 1000 rows.
+        For the pivots of "random" and "gain", for "medoid", and for the median of more than 1000 rows.
         With an int every fit gives the same result; with None, which stands for numpy's global
         generator, they may differ.
     n_jobs : int, default=None
@@ -103,6 +104,7 @@ class KOBL(BaseBasis):
     ----------
     .. [1] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
     .. [2] Chen, Epperly, Tropp and Webber, "Randomly pivoted Cholesky", 2022.
+    .. [3] Farahat, Ghodsi and Kamel, "A novel greedy algorithm for Nyström approximation", AISTATS 2011.
 
     Examples
     --------
@@ -121,7 +123,7 @@ class KOBL(BaseBasis):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseBasis._parameter_constraints,
         "threshold": [StrOptions({"linear"}), Interval(Real, 0, None, closed="neither"), callable, None],
-        "pivoting": [StrOptions({"greedy", "random"})],
+        "pivoting": [StrOptions({"greedy", "random", "gain"})],
         "first_pivot": [StrOptions({"first", "medoid"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
     }

@@ -122,7 +122,7 @@ def width_for_dim(
         The number wanted, at most the number of rows.
     threshold : "linear", float, None or callable, default="linear"
         As for :class:`kernsift.KOBL`.
-    pivoting : {"greedy", "random"}, default="greedy"
+    pivoting : {"greedy", "random", "gain"}, default="greedy"
         As for :class:`kernsift.KOBL`.
     first_pivot : {"first", "medoid"}, default="first"
         As for :class:`kernsift.KOBL`.

@@ -72,7 +72,7 @@ class TAKES(BaseSpace):
         Directions that KOBL finds at most. None leaves the number to `threshold` and `tol`.
     threshold : "linear", float, None or callable, default="linear"
         As for :class:`kernsift.KOBL`.
-    pivoting : {"greedy", "random"}, default="greedy"
+    pivoting : {"greedy", "random", "gain"}, default="greedy"
         As for :class:`kernsift.KOBL`.
     first_pivot : {"first", "medoid"}, default="first"
         As for :class:`kernsift.KOBL`.

@@ -22,7 +22,12 @@ from kernsift import (
     width_for_dim,
 )
 
-BASES = [KOBL(), KOBL(pivoting="random", n_components=20, random_state=0), KernelGramSchmidt()]
+BASES = [
+    KOBL(),
+    KOBL(pivoting="random", n_components=20, random_state=0),
+    KOBL(pivoting="gain", random_state=0),
+    KernelGramSchmidt(),
+]
 BASES += [KernelPCA(), KernelDiscriminant(), KernelDiscriminant(criterion="gda")]
 
 
@@ -110,7 +115,22 @@ def test_unit_diagonals_start_with_the_first_row(wine):
     assert_allclose(kobl.residual_norms_, factor.diagonal()[:20], atol=1e-10)
 
 
-@pytest.mark.parametrize("basis", [KOBL(), KOBL(pivoting="random", random_state=3), KernelGramSchmidt()])
+def test_pivots_by_gain_follow_the_formula(wine):
+    # So few rows that all are compared at every step: chance has no say.
+    X = wine[0][::2]
+    kobl = KOBL(gamma=0.05, pivoting="gain", threshold=None, n_components=40).fit(X)
+    left = rbf_kernel(X, gamma=0.05)
+    for pivot in kobl.pivots_:
+        gains = (left**2).sum(axis=0) / np.maximum(left.diagonal(), 1e-12)
+        # Of rows whose gains agree to rounding either may be taken.
+        assert gains[pivot] >= gains.max() * (1 - 1e-9)
+        left -= np.outer(left[pivot], left[pivot]) / left[pivot, pivot]
+        left[pivot] = left[:, pivot] = 0.0
+
+
+@pytest.mark.parametrize(
+    "basis", [KOBL(), KOBL(pivoting="random", random_state=3), KOBL(pivoting="gain"), KernelGramSchmidt()]
+)
 def test_pivots_map_to_the_factor_and_vectors_are_orthonormal(basis, wine):
     X, _ = wine
     features = basis.fit_transform(X)

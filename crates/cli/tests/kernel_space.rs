@@ -138,6 +138,7 @@ fn options_change_the_selection() {
         ("--tol 0.5", "n_components"),
         ("--first-pivot medoid", "pivots"),
         ("--pivoting random", "pivots"),
+        ("--pivoting gain", "pivots"),
     ] {
         assert_ne!(record(&format!("-m takes {options}"))[what], takes[what], "{options}");
     }

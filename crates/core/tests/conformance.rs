@@ -1,6 +1,6 @@
 //! What holds for every method in the catalogues. A new method is covered by being listed.
 
-use kernsift::basis::{BASES, Basis, BasisMethod, Fitted};
+use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
 use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
 use kernsift::learn::{LEARNERS, LearnerMethod};
@@ -67,6 +67,11 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
             .into();
         assert_eq!(mapped[0], mapped[1], "{name}");
     }
+    for pivoting in [Pivoting::Random, Pivoting::Gain] {
+        let method = BasisMethod::Kobl(Kobl { pivoting, n_components: Some(300), ..Kobl::default() });
+        let results = [1, 2, 4].map(|threads| on_threads(threads, || fit(&method, &data, 3)));
+        assert!(results.windows(2).all(|w| w[0].features == w[1].features), "{pivoting:?}");
+    }
     for (name, method) in selectors() {
         let results = [1, 2, 4].map(|threads| on_threads(threads, || select(&method, &data)));
         assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
@@ -85,13 +90,13 @@ fn same_seed_same_result() {
     let data = wine();
     for (name, mut method) in bases() {
         if let BasisMethod::Kobl(kobl) = &mut method {
-            kobl.pivoting = kernsift::basis::Pivoting::Random;
+            kobl.pivoting = Pivoting::Random;
         }
         assert_eq!(fit(&method, &data, 7).map, fit(&method, &data, 7).map, "{name}");
     }
     // And the seed does matter where there is chance.
     let BasisMethod::Kobl(mut kobl) = BasisMethod::by_name("kobl").unwrap() else { unreachable!() };
-    kobl.pivoting = kernsift::basis::Pivoting::Random;
+    kobl.pivoting = Pivoting::Random;
     let random = BasisMethod::Kobl(kobl);
     assert_ne!(fit(&random, &data, 7).map.summary().pivots, fit(&random, &data, 8).map.summary().pivots);
 }

@@ -123,7 +123,7 @@ proptest! {
     #[test]
     fn norms_never_grow_and_theorem_1_holds(kernel in kernels(), n in 2usize..80, d in 1usize..6, seed in 0u64..1000) {
         let data = rows(n, d, seed);
-        for pivoting in [Pivoting::Greedy, Pivoting::Random] {
+        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain] {
             let fast = fit(&Kobl { kernel: kernel.clone().into(), pivoting, ..Kobl::default() }, &data);
             let summary = fast.map.summary();
             if pivoting == Pivoting::Greedy {
@@ -197,6 +197,32 @@ proptest! {
 }
 
 /// Few columns (direct sums), many (matrix products) and sparse rows; widths from wide to absurd.
+/// More rows than are drawn, so that gains are estimates, and more pivots than a quarter of those drawn, so that others
+/// are drawn.
+#[test]
+fn pivots_by_gain_leave_less_than_others_where_residuals_differ_little() {
+    let data = rows(3000, 6, 11);
+    let left = |pivoting, seed| {
+        let kobl = Kobl {
+            kernel: Kernel::Rbf { gamma: 0.1 }.into(),
+            pivoting,
+            threshold: Threshold::None,
+            n_components: Some(300),
+            ..Kobl::default()
+        };
+        let fitted = kobl.fit(&data, &Context { seed, ..Context::default() }).unwrap();
+        let pivots = &fitted.map.summary().pivots;
+        assert_eq!(pivots.iter().collect::<std::collections::HashSet<_>>().len(), 300);
+        1.0 - fitted.map.summary().explained
+    };
+    let greedy = left(Pivoting::Greedy, 0);
+    for seed in 0..3 {
+        let (random, gain) = (left(Pivoting::Random, seed), left(Pivoting::Gain, seed));
+        // GAIN_MARGIN
+        assert!(gain < 0.9 * random && gain < 0.9 * greedy, "{gain} against {random} and {greedy}");
+    }
+}
+
 #[test]
 fn duplicates_never_enter_twice() {
     for d in [3, 30] {

@@ -1,6 +1,6 @@
 //! What methods say they will take beside what they take.
 
-use kernsift::basis::{BASES, Basis, BasisMethod};
+use kernsift::basis::{BASES, Basis, BasisMethod, Kobl, Pivoting};
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::memory::metered;
@@ -73,6 +73,11 @@ fn bases_and_spaces_take_what_they_plan() {
     let mut kobl = BasisMethod::by_name("kobl").unwrap();
     *kobl.n_components_mut() = Some(200);
     wrong.extend(misjudged("kobl", (20_000, 10), |ctx| kobl.fit(&tall, ctx).map(drop)));
+    for size in [(800, 30), (1200, 2000), (20_000, 10)] {
+        let data = data(size);
+        let gain = Kobl { pivoting: Pivoting::Gain, n_components: Some(300), ..Kobl::default() };
+        wrong.extend(misjudged("kobl by gain", size, |ctx| gain.fit(&data, ctx).map(drop)));
+    }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 

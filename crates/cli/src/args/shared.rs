@@ -151,6 +151,8 @@ pub enum PivotingArg {
     Greedy,
     /// At random, in proportion to the squared residual
     Random,
+    /// The row that explains most of what is left of some rows drawn at random
+    Gain,
 }
 
 /// The first pivot.

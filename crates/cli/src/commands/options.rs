@@ -93,6 +93,7 @@ pub fn configure_basis(
                 kobl.pivoting = match pivoting {
                     PivotingArg::Greedy => Pivoting::Greedy,
                     PivotingArg::Random => Pivoting::Random,
+                    PivotingArg::Gain => Pivoting::Gain,
                 };
             }
             if let Some(first) = options.first_pivot {

@@ -16,15 +16,17 @@
 //! Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the
 //! whole Gram matrix) is replaced by the equal but cheaper pivoted Cholesky factorisation,
 //! [`crate::linalg::pivoted_cholesky`]. The paper does not print $f$; $f(t)=t$ reproduces its Table 2.
-//! With random pivots $r_{kk}$ need not fall, so the rule looks at the largest residual instead,
+//! With random pivots or pivots by gain $r_{kk}$ need not fall, so the rule looks at the largest residual instead,
 //! which does; Theorem 1 then still holds.
 //!
 //! Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, $O(N d)$ memory.
 //!
-//! Where the residual curve is flat, greedy pivots chase outliers: random pivots leave less over.
+//! Where the residual curve is flat, greedy pivots chase outliers: random pivots leave less over, and pivots by gain
+//! (the row that explains most of what is left of a sample) less again.
 //!
 //! Reference: Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
-//! Random pivots: Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky*, 2022.
+//! Random pivots: Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky*, 2022. Pivots by gain: Farahat, Ghodsi and
+//! Kamel, *A novel greedy algorithm for Nyström approximation*, 2011.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Summary};
 use crate::context::Context;
@@ -50,7 +52,7 @@ pub struct Kobl {
     pub threshold: Threshold,
     /// Components at most. Default: no limit but the number of rows.
     pub n_components: Option<usize>,
-    /// Greedy (the paper) or random.
+    /// Greedy (the paper), random, or by gain.
     pub pivoting: Pivoting,
     /// The first pivot: what the pivoting says (of equals the first row), or the medoid. Default: the former.
     pub first_pivot: FirstPivot,
@@ -154,7 +156,7 @@ impl Kobl {
             return Err(Error::param(
                 "KOBL",
                 "pivoting",
-                "greedy or random (rows in order are KGS)",
+                "greedy, random or gain (rows in order are KGS)",
                 "in-order",
             ));
         }

@@ -5,7 +5,7 @@
 //! products and their exponential before it is left. Distances over few columns are summed up
 //! directly, which is exact for equal rows; over many columns they come from a matrix product of
 //! shifted rows: $\lVert x-y \rVert^2 = \lVert x \rVert^2 + \lVert y \rVert^2 - 2 \langle x, y \rangle$, where the shift to
-//! the mean keeps the three numbers of one size.
+//! the mean keeps the three numbers of one size. Rows that lie about zero are taken as they are.
 
 use super::formula::{Kernel, metric_factor};
 use super::terms::{Flat, Form, flatten, power};
@@ -26,6 +26,8 @@ const TILE_ROWS: usize = 256;
 const TILE_COLUMNS: usize = 256;
 /// Up to this many columns distances are summed up directly; beyond, a matrix product is faster.
 const DIRECT: usize = 24;
+/// Rows are shifted if the square of their mean is more than this share of their mean square.
+const OFF: f64 = 0.01;
 
 /// The Gram matrix of `x` against `z`, laid out by rows.
 pub fn gram(kernel: &Kernel, x: &Rows, z: &Rows) -> Result<Array2<f64>> {
@@ -59,7 +61,7 @@ fn add_diagonal(weight: f64, term: &Flat, x: &Rows, out: &mut [f64]) {
         Kernel::Linear | Kernel::Polynomial { .. } => {
             let squares = match term.feature {
                 Some(f) => (0..x.n()).map(|i| x.get(i, f).powi(2)).collect(),
-                None => squared_norms(x),
+                None => squared_norms(x, None),
             };
             for (out, square) in out.iter_mut().zip(squares) {
                 *out += weight
@@ -76,29 +78,63 @@ fn add_diagonal(weight: f64, term: &Flat, x: &Rows, out: &mut [f64]) {
 
 /// A kernel over fixed rows that hands out columns; what a pivoted factorisation works on.
 pub struct Gram<'a> {
-    kernel: &'a Kernel,
-    x: Cow<'a, Rows>,
+    /// What each term of the kernel sees of the rows.
+    views: Vec<View<'a>>,
     diagonal: Vec<f64>,
+    /// Bytes that a copy of one row takes in all terms.
+    row_bytes: f64,
+}
+
+struct View<'a> {
+    weight: f64,
+    form: Form,
+    shift: Option<Array1<f64>>,
+    side: Side<'a>,
 }
 
 impl<'a> Gram<'a> {
     /// Checks the kernel against the rows.
-    pub fn new(kernel: &'a Kernel, x: &'a Rows) -> Result<Self> {
+    pub fn new(kernel: &Kernel, x: &'a Rows) -> Result<Self> {
         let diagonal = diagonal(kernel, x)?;
-        // Direct distances run down the columns, again for every batch of pivots: lay them out so once.
-        let x = match x {
-            Rows::Dense(dense) if dense.ncols() <= DIRECT && dense.t().to_slice().is_none() => {
+        let view = |(weight, flat): (f64, Flat)| {
+            let form = Form::of(flat.kernel);
+            let mut rows = seen_by(&flat, x)?;
+            // Direct distances run down the columns, again for every batch of pivots: lay them out so once.
+            if let Rows::Dense(dense) = &*rows
+                && dense.ncols() <= DIRECT
+                && dense.t().to_slice().is_none()
+            {
                 let mut by_columns = Array2::zeros(dense.raw_dim().f());
                 by_columns.assign(dense);
-                Cow::Owned(by_columns.into())
+                rows = Cow::Owned(by_columns.into());
             }
-            other => Cow::Borrowed(other),
+            if !from_products(form, &rows, &rows) {
+                return Ok(View { weight, form, shift: None, side: Side { rows, norms: Cow::default() } });
+            }
+            let shift = shift_of(&rows);
+            let norms = squared_norms(&rows, shift.as_ref()).into();
+            Ok(View { weight, form, shift, side: Side { rows, norms } })
         };
-        Ok(Self { kernel, x, diagonal })
+        let views: Vec<View> = flatten(kernel, None).into_iter().map(view).collect::<Result<_>>()?;
+        let row_bytes = views.iter().map(|view| view.side.rows.bytes_of(1)).sum();
+        Ok(Self { views, diagonal, row_bytes })
     }
 
-    fn plan<'b>(&'b self, x: &'b Rows, z: &'b Rows) -> Plan<'b> {
-        Plan::new(self.kernel, x, z).expect("the kernel was checked against these rows")
+    /// Some rows, as each term sees them.
+    fn take(&self, which: &[usize]) -> Vec<Side<'static>> {
+        self.views.iter().map(|view| view.side.take(which)).collect()
+    }
+
+    /// Rows that were taken, or all, against rows that were taken.
+    fn plan<'b>(&'b self, x: Option<&'b [Side]>, z: &'b [Side]) -> Plan<'b> {
+        let term = |(i, view): (usize, &'b View<'a>)| Term {
+            weight: view.weight,
+            form: view.form,
+            shift: view.shift.as_ref().map(Cow::Borrowed),
+            x: x.map_or_else(|| view.side.all(), |x| x[i].all()),
+            z: z[i].all(),
+        };
+        Plan { terms: self.views.iter().enumerate().map(term).collect() }
     }
 }
 
@@ -108,32 +144,48 @@ impl Columns for Gram<'_> {
     }
 
     fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>) {
-        let z = self.x.take_rows(which);
-        self.plan(&self.x, &z).fill(out);
+        self.plan(None, &self.take(which)).fill(out);
     }
 
     fn block(&self, which: &[usize]) -> Array2<f64> {
-        let z = self.x.take_rows(which);
         let mut out = Array2::zeros((which.len(), which.len()));
         // Symmetric: filling the transpose is filling it.
-        self.plan(&z, &z).fill(out.view_mut().reversed_axes());
+        let taken = self.take(which);
+        self.plan(Some(&taken), &taken).fill_symmetric(out.view_mut().reversed_axes());
         out
+    }
+
+    fn block_bytes(&self, rows: usize) -> f64 {
+        self.row_bytes * rows as f64
     }
 }
 
 struct Term<'a> {
     weight: f64,
     form: Form,
-    x: Cow<'a, Rows>,
-    z: Cow<'a, Rows>,
-    /// Shift, and squared norms of shifted `x` and `z`, where distances come from products.
-    products: Option<Products>,
+    /// What is taken off all rows where distances come from products, if anything.
+    shift: Option<Cow<'a, Array1<f64>>>,
+    x: Side<'a>,
+    z: Side<'a>,
 }
 
-struct Products {
-    shift: Array1<f64>,
-    x: Vec<f64>,
-    z: Vec<f64>,
+/// Rows as a term sees them.
+struct Side<'a> {
+    rows: Cow<'a, Rows>,
+    /// Squared norms of the shifted rows where distances come from products; else none.
+    norms: Cow<'a, [f64]>,
+}
+
+impl Side<'_> {
+    fn all(&self) -> Side<'_> {
+        Side { rows: Cow::Borrowed(&self.rows), norms: Cow::Borrowed(&self.norms) }
+    }
+
+    fn take(&self, which: &[usize]) -> Side<'static> {
+        let norms =
+            if self.norms.is_empty() { vec![] } else { which.iter().map(|&i| self.norms[i]).collect() };
+        Side { rows: Cow::Owned(self.rows.take_rows(which)), norms: norms.into() }
+    }
 }
 
 struct Plan<'a> {
@@ -279,27 +331,25 @@ fn tiles(out: ArrayViewMut2<'_, f64>, rows: usize, columns: usize) -> Vec<Tile<'
 
 impl<'a> Term<'a> {
     fn new(weight: f64, flat: &Flat, x: &'a Rows, z: &'a Rows) -> Result<Self> {
-        let (mut x, mut z) = match flat.feature {
-            None => (Cow::Borrowed(x), Cow::Borrowed(z)),
-            Some(f) => (
-                Cow::Owned(x.take_columns(&[f]).to_dense().into()),
-                Cow::Owned(z.take_columns(&[f]).to_dense().into()),
-            ),
-        };
-        if let Kernel::Mahalanobis { metric } = flat.kernel {
-            let factor = metric_factor(metric)?;
-            (x, z) = (Cow::Owned(turned(&x, &factor)), Cow::Owned(turned(&z, &factor)));
-        }
         let form = Form::of(flat.kernel);
-        let from_products = matches!(form, Form::SquaredDistance { .. })
-            && (x.d() > DIRECT || x.is_sparse() || z.is_sparse());
-        let products = from_products.then(|| Products::new(&x, &z));
-        Ok(Self { weight, form, x, z, products })
+        let (x, z) = (seen_by(flat, x)?, seen_by(flat, z)?);
+        if !from_products(form, &x, &z) {
+            let side = |rows| Side { rows, norms: Cow::default() };
+            return Ok(Self { weight, form, shift: None, x: side(x), z: side(z) });
+        }
+        // Shifting sparse rows would fill them.
+        let shift = if x.is_sparse() { None } else { shift_of(&z) };
+        let side = |rows: Cow<'a, Rows>| {
+            let norms = squared_norms(&rows, shift.as_ref()).into();
+            Side { rows, norms }
+        };
+        let (x, z) = (side(x), side(z));
+        Ok(Self { weight, form, shift: shift.map(Cow::Owned), x, z })
     }
 
     /// The term's values for a tile, by columns.
     fn tile(&self, at_x: Range<usize>, at_z: Range<usize>, out: &mut [f64], part: &mut Vec<f64>) {
-        match (&*self.x, &*self.z) {
+        match (&*self.x.rows, &*self.z.rows) {
             (Rows::Dense(x), Rows::Dense(z)) => {
                 self.dense_tile(x, at_x.clone(), z.slice(s![at_z.clone(), ..]), out, part);
             }
@@ -307,16 +357,17 @@ impl<'a> Term<'a> {
             (x, Rows::Sparse(z)) => self.sparse_tile(z, at_z.clone(), x, at_x.clone(), out, part, true),
         }
         let rows = at_x.len();
-        if let Some(products) = &self.products {
+        if self.from_products() {
             for (column, j) in out.chunks_exact_mut(rows).zip(at_z) {
-                let (x, z) = (&products.x[at_x.clone()], products.z[j]);
+                let (x, z) = (&self.x.norms[at_x.clone()], self.z.norms[j]);
                 if !products_to_squared_distances(column, x, z) {
                     continue;
                 }
                 // Equal and nearly equal rows: a difference of large numbers keeps too few digits.
                 for (r, distance) in column.iter_mut().enumerate() {
                     if !is_trustworthy(*distance, x[r] + z) {
-                        *distance = self.x.sum_over_differences(at_x.start + r, &self.z, j, |e| e * e);
+                        let row = at_x.start + r;
+                        *distance = self.x.rows.sum_over_differences(row, &self.z.rows, j, |e| e * e);
                     }
                 }
             }
@@ -344,11 +395,10 @@ impl<'a> Term<'a> {
                     }
                 }
             }
-            Form::SquaredDistance { .. } if self.products.is_some() => {
-                let shift = &self.products.as_ref().expect("just seen").shift;
-                let (x, z) = (&x - shift, &z - shift);
-                product_into(x.view(), z.t(), view(out));
-            }
+            Form::SquaredDistance { .. } if self.from_products() => match self.shift.as_deref() {
+                Some(shift) => product_into((&x - shift).view(), (&z - shift).t(), view(out)),
+                None => product_into(x, z.t(), view(out)),
+            },
             Form::SquaredDistance { .. } | Form::AbsoluteDistance { .. } => {
                 let distances = match self.form {
                     Form::SquaredDistance { .. } => squared_distances,
@@ -432,34 +482,50 @@ impl<'a> Term<'a> {
         }
     }
 
+    fn from_products(&self) -> bool {
+        from_products(self.form, &self.x.rows, &self.z.rows)
+    }
+
     /// Rounding of a sum of differences may fall below zero; products may be anything.
     fn least(&self) -> f64 {
         if matches!(self.form, Form::AbsoluteDistance { .. }) { 0.0 } else { f64::NEG_INFINITY }
     }
 }
 
-impl Products {
-    fn new(x: &Rows, z: &Rows) -> Self {
-        // Shifting sparse rows would fill them.
-        let shift = match (x, z) {
-            (Rows::Dense(_), Rows::Dense(z)) => z.mean_axis(Axis(0)).unwrap_or_else(|| Array1::zeros(x.d())),
-            _ => Array1::zeros(x.d()),
-        };
-        let norms = |rows: &Rows| match rows {
-            Rows::Dense(rows) => {
-                rows.rows().into_iter().map(|row| (&row - &shift).mapv(|v| v * v).sum()).collect()
-            }
-            Rows::Sparse(_) => squared_norms(rows),
-        };
-        Self { x: norms(x), z: norms(z), shift }
-    }
+/// The rows that a term is a function of.
+fn seen_by<'a>(flat: &Flat, x: &'a Rows) -> Result<Cow<'a, Rows>> {
+    let x = match flat.feature {
+        None => Cow::Borrowed(x),
+        Some(f) => Cow::Owned(x.take_columns(&[f]).to_dense().into()),
+    };
+    Ok(match flat.kernel {
+        Kernel::Mahalanobis { metric } => Cow::Owned(turned(&x, &metric_factor(metric)?)),
+        _ => x,
+    })
 }
 
-fn squared_norms(x: &Rows) -> Vec<f64> {
-    match x {
-        Rows::Dense(x) => x.rows().into_iter().map(|row| row.iter().map(|v| v * v).sum()).collect(),
-        Rows::Sparse(x) => (0..x.n_rows()).map(|i| x.row(i).1.iter().map(|v| v * v).sum()).collect(),
-    }
+fn from_products(form: Form, x: &Rows, z: &Rows) -> bool {
+    matches!(form, Form::SquaredDistance { .. }) && (x.d() > DIRECT || x.is_sparse() || z.is_sparse())
+}
+
+/// The mean of dense rows, or of some of them, if they lie far from zero.
+fn shift_of(rows: &Rows) -> Option<Array1<f64>> {
+    const ENOUGH: usize = 1024;
+    let Rows::Dense(rows) = rows else { return None };
+    let rows = rows.slice(s![..;rows.nrows().div_ceil(ENOUGH).max(1), ..]);
+    let mean = rows.mean_axis(Axis(0))?;
+    let square = rows.iter().map(|v| v * v).sum::<f64>() / rows.nrows() as f64;
+    (mean.dot(&mean) > OFF * square).then_some(mean)
+}
+
+/// Squared norms of rows less the shift. Sparse rows are not shifted.
+fn squared_norms(x: &Rows, shift: Option<&Array1<f64>>) -> Vec<f64> {
+    let norm = |i: usize| match (x, shift) {
+        (Rows::Dense(x), Some(shift)) => x.row(i).iter().zip(shift).map(|(v, s)| (v - s) * (v - s)).sum(),
+        (Rows::Dense(x), None) => x.row(i).iter().map(|v| v * v).sum(),
+        (Rows::Sparse(x), _) => x.row(i).1.iter().map(|v| v * v).sum(),
+    };
+    (0..x.n()).into_par_iter().with_min_len(TILE_ROWS).map(norm).collect()
 }
 
 /// Rows times a matrix.

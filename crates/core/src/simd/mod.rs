@@ -344,59 +344,6 @@ vectorised! {
     }
 }
 
-/// Rows of a [`combine_columns`] tile: a page of each column, which memory hands over in one go.
-pub const TILE_ROWS: usize = 512;
-/// Results of a [`combine_columns`] tile.
-pub const TILE_COLUMNS: usize = 4;
-/// Sums of a [`combine_columns`] tile, a result each. A little longer than the tile: were they whole pages apart, the processor would
-/// take a load from one for a load of what was just stored to another, and wait.
-pub type Sums = [[f64; TILE_ROWS + 40]; TILE_COLUMNS];
-
-vectorised! {
-    /// A tile of a tall matrix times a thin one:
-    /// `sums[j][r] = sum_k weights[k][j] * columns[k * stride + r]` for `r < height`.
-    ///
-    /// `columns` starts at the tile's first row. General matrix products first copy their operands into
-    /// panels, which does not pay if the thin one has only a few columns.
-    pub fn combine_columns(
-        columns: &[f64],
-        stride: usize,
-        height: usize,
-        weights: &[[f64; TILE_COLUMNS]],
-        sums: &mut Sums,
-    ) {
-        sums.iter_mut().for_each(|sums| sums[..height].fill(0.0));
-        let [s0, s1, s2, s3] = sums.each_mut().map(|sums| &mut sums[..height]);
-        let column = |k: usize| &columns[k * stride..k * stride + height];
-        // Four columns at a time, so that each sum is loaded and stored once for four additions.
-        let (fours, rest) = weights.as_chunks::<4>();
-        for (block, w) in fours.iter().enumerate() {
-            let [c0, c1, c2, c3] = std::array::from_fn(|i| column(4 * block + i));
-            for r in 0..height {
-                let add = |sum: f64, j: usize| {
-                    let sum = multiply_add::<FMA>(w[0][j], c0[r], sum);
-                    let sum = multiply_add::<FMA>(w[1][j], c1[r], sum);
-                    let sum = multiply_add::<FMA>(w[2][j], c2[r], sum);
-                    multiply_add::<FMA>(w[3][j], c3[r], sum)
-                };
-                s0[r] = add(s0[r], 0);
-                s1[r] = add(s1[r], 1);
-                s2[r] = add(s2[r], 2);
-                s3[r] = add(s3[r], 3);
-            }
-        }
-        for (i, w) in rest.iter().enumerate() {
-            let c = column(4 * fours.len() + i);
-            for r in 0..height {
-                s0[r] = multiply_add::<FMA>(w[0], c[r], s0[r]);
-                s1[r] = multiply_add::<FMA>(w[1], c[r], s1[r]);
-                s2[r] = multiply_add::<FMA>(w[2], c[r], s2[r]);
-                s3[r] = multiply_add::<FMA>(w[3], c[r], s3[r]);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -437,23 +384,16 @@ mod tests {
     }
 
     #[test]
-    fn combinations_equal_plain_sums() {
-        let (n, k) = (600, 11);
+    fn a_combination_equals_plain_sums() {
+        let (n, k, height) = (600, 11, 300);
         let columns: Vec<f64> = (0..n * k).map(|i| (i as f64 * 0.37).cos()).collect();
-        let weights: Vec<[f64; TILE_COLUMNS]> =
-            (0..k).map(|k| std::array::from_fn(|j| (k * TILE_COLUMNS + j) as f64 * 0.1)).collect();
-        let height = 300;
-        let mut sums: Sums = [[7.0; _]; _];
-        combine_columns(&columns[5..], n, height, &weights, &mut sums);
-        for j in 0..TILE_COLUMNS {
-            let one: Vec<f64> = weights.iter().map(|w| w[j]).collect();
-            let mut out = vec![0.0; height];
-            add_combination(&mut out, &columns[5..], n, &one);
-            for r in 0..height {
-                let plain: f64 = (0..k).map(|k| weights[k][j] * columns[5 + k * n + r]).sum();
-                // Eleven additions of numbers below 5.
-                assert!((sums[j][r] - plain).abs() < 1e-13 && (out[r] - plain).abs() < 1e-13);
-            }
+        let weights: Vec<f64> = (0..k).map(|k| k as f64 * 0.4).collect();
+        let mut out = vec![7.0; height];
+        add_combination(&mut out, &columns[5..], n, &weights);
+        for (r, out) in out.iter().enumerate() {
+            let plain: f64 = (0..k).map(|k| weights[k] * columns[5 + k * n + r]).sum();
+            // Eleven additions of numbers below 30.
+            assert!((out - 7.0 - plain).abs() < 1e-13);
         }
     }
 

@@ -15,7 +15,11 @@
 //! a forecast: residuals only fall, so its order is the true one for as long as the largest residual
 //! among the candidates stays above all others, and every step is checked against the true
 //! residuals. For random pivoting the twin is rejection sampling, which gives exactly the
-//! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969).
+//! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969). For pivots by
+//! gain the twin is some rows drawn at random, on which gains are measured.
+
+mod gain;
+mod plan;
 
 use super::pages::prefer_large_pages;
 use super::product::{add_product, product_bytes};
@@ -23,10 +27,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use crate::simd::{
-    Sums, TILE_COLUMNS, TILE_ROWS, add_combination, add_scaled, combine_columns, scale_and_reduce,
-};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
+use crate::simd::{add_combination, scale_and_reduce};
+use gain::Drawn;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +40,6 @@ const BATCH: usize = 32;
 const REFRESH: usize = 8;
 /// Columns for which room is made at a time, at least.
 const AHEAD: usize = 256;
-/// Candidates among which the next greedy pivots are sought.
-const CANDIDATES: usize = 64;
 /// Rows that one task works on: 8 KiB of one column, and enough tasks to keep cores equally busy.
 const CHUNK: usize = 1024;
 /// A residual below this share of its start is computed again from the factor: what repeated
@@ -56,6 +57,8 @@ pub trait Columns: Sync {
     fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>);
     /// The entries where `which` meets `which`.
     fn block(&self, which: &[usize]) -> Array2<f64>;
+    /// Bytes that [`Columns::block`] of so many rows works with beside its result.
+    fn block_bytes(&self, rows: usize) -> f64;
 }
 
 /// How the next pivot is found.
@@ -66,6 +69,8 @@ pub enum Pivoting {
     Greedy,
     /// With probability proportional to the squared residual (randomly pivoted Cholesky).
     Random,
+    /// The row that explains most of what is left of some rows drawn at random.
+    Gain,
     /// In the order of the rows, leaving out those that depend on earlier ones.
     InOrder,
 }
@@ -175,6 +180,8 @@ struct Run<'a> {
     top: Option<(usize, f64)>,
     /// The memory of the last batch's columns, for the next.
     spare: Vec<f64>,
+    /// The rows among which gains are compared.
+    drawn: Option<Drawn>,
 }
 
 impl<'a> Run<'a> {
@@ -210,6 +217,7 @@ impl<'a> Run<'a> {
             next_in_order: 0,
             top: None,
             spare: vec![],
+            drawn: None,
         })
     }
 
@@ -293,101 +301,6 @@ impl<'a> Run<'a> {
         self.top = None;
     }
 
-    /// The next pivots, at least one; `None` when no row is left.
-    fn plan(&mut self) -> Result<Option<Vec<usize>>> {
-        self.tell()?;
-        let room = BATCH.min(self.rule.max_rank - self.rank());
-        if self.rank() == 0
-            && let Some(first) = self.rule.first
-            && self.residual[first] > self.zero()
-        {
-            return Ok(Some(vec![first]));
-        }
-        Ok(match self.rule.pivoting {
-            Pivoting::Greedy => Some(self.forecast(room)),
-            Pivoting::Random => Some(self.draw(room)),
-            Pivoting::InOrder => self.in_order(room),
-        })
-    }
-
-    /// What is left of the kernel among a few rows.
-    fn residual_block(&self, rows: &[usize]) -> Array2<f64> {
-        let mut block = self.source.block(rows);
-        let part = self.factor().select(ndarray::Axis(0), rows);
-        add_product(-1.0, part.view(), part.t(), block.view_mut());
-        block
-    }
-
-    /// Greedy pivots, as far ahead as can be told for certain (up to rounding) from the rows with
-    /// the largest residuals.
-    fn forecast(&self, room: usize) -> Vec<usize> {
-        let (mut candidates, bound) = largest_entries(&self.residual, CANDIDATES);
-        if room == 1 || candidates.len() == 1 {
-            candidates.truncate(1);
-            return candidates;
-        }
-        let mut block = self.residual_block(&candidates);
-        let mut left: Vec<f64> = candidates.iter().map(|&i| self.residual[i]).collect();
-        let mut planned = vec![];
-        while planned.len() < room {
-            let (best, squared) = first_largest(&left);
-            if !planned.is_empty() && (squared < bound || squared <= self.zero()) {
-                break;
-            }
-            planned.push(candidates[best]);
-            eliminate(&mut block, &mut left, best);
-        }
-        planned
-    }
-
-    /// Random pivots by rejection: proposals from the residuals as they are now, each kept with the
-    /// probability by which its residual has shrunk under the ones kept before it.
-    fn draw(&mut self, room: usize) -> Vec<usize> {
-        let total: f64 = self.residual.iter().sum();
-        let mut marks: Vec<(f64, usize)> = (0..room).map(|i| (self.rng.uniform() * total, i)).collect();
-        let chances: Vec<f64> = (0..room).map(|_| self.rng.uniform()).collect();
-        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut proposals = vec![0; room];
-        let (mut row, mut sum) = (0, self.residual[0]);
-        for (mark, place) in marks {
-            while sum <= mark && row + 1 < self.n {
-                row += 1;
-                sum += self.residual[row];
-            }
-            proposals[place] = row;
-        }
-        // Rounding of the running sum may end at a row of residual zero: such a proposal is void.
-        proposals.retain(|&row| self.residual[row] > self.zero());
-        if proposals.is_empty() {
-            return vec![self.largest_residual().0];
-        }
-        let mut block = self.residual_block(&proposals);
-        let start: Vec<f64> = proposals.iter().map(|&i| self.residual[i]).collect();
-        let mut left = start.clone();
-        let mut kept = vec![];
-        for i in 0..proposals.len() {
-            // The first proposal has not shrunk and is always kept.
-            if left[i] > self.zero() && chances[i] * start[i] < left[i] {
-                kept.push(proposals[i]);
-                eliminate(&mut block, &mut left, i);
-            }
-        }
-        kept
-    }
-
-    /// The next rows in order.
-    fn in_order(&mut self, room: usize) -> Option<Vec<usize>> {
-        let mut rows = vec![];
-        while rows.len() < room && self.next_in_order < self.n {
-            let row = self.next_in_order;
-            self.next_in_order += 1;
-            if self.residual[row] > self.zero() {
-                rows.push(row);
-            }
-        }
-        (!rows.is_empty()).then_some(rows)
-    }
-
     /// The columns of the planned pivots, less what the factor explains already.
     fn make_columns(&mut self, rows: Vec<usize>) -> Result<Batch> {
         self.reserve(rows.len())?;
@@ -408,7 +321,14 @@ impl<'a> Run<'a> {
     /// inverse, and what products work with.
     fn bytes(&self, cells: usize) -> f64 {
         let rank = (cells / self.n) as f64;
-        8.0 * (cells as f64 + ((BATCH + 3) * self.n) as f64 + 2.0 * rank * rank) + product_bytes()
+        let drawn = match self.rule.pivoting {
+            Pivoting::Gain => {
+                let rows = Drawn::count(self.n);
+                Drawn::bytes(self.n) + self.source.block_bytes(rows) + 8.0 * rank * rows as f64
+            }
+            _ => 0.0,
+        };
+        drawn + 8.0 * (cells as f64 + ((BATCH + 3) * self.n) as f64 + 2.0 * rank * rank) + product_bytes()
     }
 
     /// Room for more columns, after asking whether they fit.
@@ -553,33 +473,13 @@ impl<'a> Run<'a> {
 /// `columns -= L L[rows, :]^T`, with `l` by columns.
 fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]) {
     let n = columns.nrows();
-    let rank = l.len() / n;
-    if rank == 0 {
-        return;
-    }
-    // The weights of TILE_COLUMNS results side by side, for every group of results.
-    let weights: Vec<Vec<[f64; TILE_COLUMNS]>> = rows
-        .chunks(TILE_COLUMNS)
-        .map(|group| {
-            (0..rank)
-                .map(|k| std::array::from_fn(|j| group.get(j).map_or(0.0, |&row| l[k * n + row])))
-                .collect()
-        })
-        .collect();
-    columns.axis_chunks_iter_mut(Axis(0), CHUNK).into_par_iter().enumerate().for_each(|(chunk, mut part)| {
-        let start = chunk * CHUNK;
-        let mut sums: Sums = [[0.0; _]; _];
-        for at in (0..part.nrows()).step_by(TILE_ROWS) {
-            let height = TILE_ROWS.min(part.nrows() - at);
-            for (group, weights) in weights.iter().enumerate() {
-                combine_columns(&l[start + at..], n, height, weights, &mut sums);
-                for (j, sums) in sums.iter().enumerate().take(rows.len() - group * TILE_COLUMNS) {
-                    let mut out = part.slice_mut(s![at..at + height, group * TILE_COLUMNS + j]);
-                    add_scaled(out.as_slice_mut().expect("laid out by columns"), -1.0, &sums[..height]);
-                }
-            }
-        }
-    });
+    let l = ArrayView2::from_shape((n, l.len() / n).f(), l).expect("n values per column");
+    let weights = l.select(Axis(0), rows);
+    columns
+        .axis_chunks_iter_mut(Axis(0), CHUNK)
+        .into_par_iter()
+        .zip(l.axis_chunks_iter(Axis(0), CHUNK).into_par_iter())
+        .for_each(|(columns, l)| add_product(-1.0, l, weights.t(), columns));
 }
 
 /// The first of the largest entries. An empty slice gives `(0, -inf)`.
@@ -591,64 +491,6 @@ fn first_largest(values: &[f64]) -> (usize, f64) {
         }
     }
     best
-}
-
-/// The places of the `k` largest entries, largest first (of equals, the first), and the largest
-/// entry that is not among them.
-fn largest_entries(values: &[f64], k: usize) -> (Vec<usize>, f64) {
-    use std::cmp::{Ordering, Reverse};
-    use std::collections::BinaryHeap;
-
-    #[derive(PartialEq)]
-    struct Entry(f64, usize);
-    impl Eq for Entry {}
-    impl PartialOrd for Entry {
-        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-            Some(self.cmp(other))
-        }
-    }
-    impl Ord for Entry {
-        fn cmp(&self, other: &Self) -> Ordering {
-            self.0.total_cmp(&other.0).then(other.1.cmp(&self.1))
-        }
-    }
-
-    let mut heap: BinaryHeap<Reverse<Entry>> = BinaryHeap::with_capacity(k + 1);
-    let mut bound = f64::NEG_INFINITY;
-    let mut smallest = f64::NEG_INFINITY;
-    for (i, &v) in values.iter().enumerate() {
-        if heap.len() < k {
-            heap.push(Reverse(Entry(v, i)));
-        } else if v > smallest {
-            heap.push(Reverse(Entry(v, i)));
-            if let Some(Reverse(out)) = heap.pop() {
-                bound = bound.max(out.0);
-            }
-        } else {
-            bound = bound.max(v);
-            continue;
-        }
-        if heap.len() == k {
-            smallest = heap.peek().map_or(f64::NEG_INFINITY, |Reverse(e)| e.0);
-        }
-    }
-    let entries = heap.into_sorted_vec();
-    (entries.into_iter().map(|Reverse(e)| e.1).collect(), bound)
-}
-
-/// One step of a dense Cholesky factorisation in place: takes the part along `pivot` out of a small
-/// residual matrix and its diagonal.
-fn eliminate(block: &mut Array2<f64>, left: &mut [f64], pivot: usize) {
-    let squared = left[pivot];
-    if squared <= 0.0 {
-        return;
-    }
-    let column = block.column(pivot).mapv(|v| v / squared.sqrt());
-    for (i, mut row) in block.rows_mut().into_iter().enumerate() {
-        row.scaled_add(-column[i], &column);
-        left[i] = (left[i] - column[i] * column[i]).max(0.0);
-    }
-    left[pivot] = 0.0;
 }
 
 /// An explicit matrix is a source too.
@@ -666,6 +508,10 @@ impl Columns for Array2<f64> {
     fn block(&self, which: &[usize]) -> Array2<f64> {
         Array2::from_shape_fn((which.len(), which.len()), |(i, j)| self[[which[i], which[j]]])
     }
+
+    fn block_bytes(&self, _rows: usize) -> f64 {
+        0.0
+    }
 }
 
 #[cfg(test)]
@@ -674,17 +520,17 @@ mod tests {
     use crate::linalg::multiply;
     use ndarray::array;
 
-    fn rule(pivoting: Pivoting) -> Rule<'static> {
+    pub(super) fn rule(pivoting: Pivoting) -> Rule<'static> {
         Rule { pivoting, first: None, max_rank: usize::MAX, zero: 1e-7, tolerance: 0.0, threshold: &|_| 0.0 }
     }
 
-    fn random_psd(n: usize, rank: usize, seed: u64) -> Array2<f64> {
+    pub(super) fn random_psd(n: usize, rank: usize, seed: u64) -> Array2<f64> {
         let mut rng = Rng::new(seed);
         let a = Array2::from_shape_simple_fn((n, rank), || rng.normal());
         multiply(a.view(), a.t())
     }
 
-    fn factor(k: &Array2<f64>, rule: &Rule) -> Factor {
+    pub(super) fn factor(k: &Array2<f64>, rule: &Rule) -> Factor {
         pivoted_cholesky(k, rule, &Context::default()).unwrap()
     }
 
@@ -756,6 +602,10 @@ mod tests {
         fn block(&self, which: &[usize]) -> Array2<f64> {
             Array2::from_shape_fn((which.len(), which.len()), |(i, j)| self.0[which[i]] * self.0[which[j]])
         }
+
+        fn block_bytes(&self, _rows: usize) -> f64 {
+            0.0
+        }
     }
 
     #[test]
@@ -780,7 +630,7 @@ mod tests {
         let threshold =
             Rule { threshold: &|rank| if rank >= 5 { 1.0 } else { 0.0 }, ..rule(Pivoting::Greedy) };
         assert_eq!((factor(&k, &threshold).pivots.len(), factor(&k, &threshold).stop), (5, Stop::Threshold));
-        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::InOrder] {
+        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain, Pivoting::InOrder] {
             let f = factor(&k, &rule(pivoting));
             assert_eq!((f.pivots.len(), f.stop), (20, Stop::Exhausted), "{pivoting:?}");
         }
@@ -826,7 +676,7 @@ mod tests {
         assert_eq!(factor(&zero, &rule(Pivoting::Greedy)).pivots.len(), 0);
         assert_eq!(factor(&zero, &rule(Pivoting::InOrder)).pivots.len(), 0);
         let same = Array2::<f64>::ones((4, 4));
-        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::InOrder] {
+        for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain, Pivoting::InOrder] {
             assert_eq!(factor(&same, &rule(pivoting)).pivots.len(), 1);
         }
     }
@@ -843,15 +693,5 @@ mod tests {
         let ctx = Context { memory_limit: 1000, ..Context::default() };
         let error = pivoted_cholesky(&random_psd(50, 20, 5), &rule(Pivoting::Greedy), &ctx).unwrap_err();
         assert!(matches!(error, Error::Memory { .. }), "{error}");
-    }
-
-    #[test]
-    fn largest_entries_and_the_bound() {
-        let (places, bound) = largest_entries(&[1.0, 5.0, 3.0, 5.0, 2.0], 3);
-        assert_eq!(places, [1, 3, 2]);
-        assert_eq!(bound, 2.0);
-        let (places, bound) = largest_entries(&[1.0, 1.0, 1.0], 2);
-        assert_eq!((places, bound), (vec![0, 1], 1.0));
-        assert_eq!(largest_entries(&[4.0], 3), (vec![0], f64::NEG_INFINITY));
     }
 }
