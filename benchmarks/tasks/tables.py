@@ -27,6 +27,8 @@ CACHE = Path(tempfile.gettempdir()) / "kernsift-bench"
 def shared(file: str) -> Path | None:
     """A file of the folder that DATA_DIR names, if it is there."""
     folder = os.environ.get("DATA_DIR")
+    if folder and not Path(folder).is_dir():
+        raise SystemExit(f"DATA_DIR is {folder}, which is no folder")
     return path if folder and (path := Path(folder) / file).exists() else None
 
 

@@ -35,7 +35,7 @@ fn rbf_gram_3000_by_3000(bencher: Bencher, d: usize) {
     bencher.bench(|| gram(black_box(&kernel), &x, &x).unwrap());
 }
 
-#[divan::bench(sample_count = 5, args = [Pivoting::Greedy, Pivoting::Random])]
+#[divan::bench(sample_count = 5, args = [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain])]
 fn kobl_20000_rows_200_components(bencher: Bencher, pivoting: Pivoting) {
     let data = Dataset::unlabelled(rows(20_000, 10)).unwrap();
     let kobl = Kobl {

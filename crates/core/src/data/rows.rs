@@ -108,6 +108,18 @@ impl SparseRows {
         })
     }
 
+    /// The rows and values of what each column stores.
+    pub(crate) fn columns(&self) -> Vec<Vec<(u32, f64)>> {
+        let mut columns = vec![vec![]; self.n_columns];
+        self.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
+        columns
+    }
+
+    /// Bytes that [`SparseRows::columns`] takes: lists grow by halves and more.
+    pub(crate) fn columns_bytes(&self) -> f64 {
+        24.0 * self.n_stored() as f64
+    }
+
     /// Adds up `term` of the cells of row `i` and row `j` of `other`, over the columns that either of them
     /// stores.
     pub(crate) fn sum_over_cells(

@@ -148,7 +148,8 @@ impl Columns for Gram<'_> {
     }
 
     fn block(&self, which: &[usize]) -> Array2<f64> {
-        let mut out = Array2::zeros((which.len(), which.len()));
+        let n = which.len();
+        let mut out = Array2::from_shape_vec((n, n), zeros(n * n)).expect("a number per pair of rows");
         // Symmetric: filling the transpose is filling it.
         let taken = self.take(which);
         self.plan(Some(&taken), &taken).fill_symmetric(out.view_mut().reversed_axes());

@@ -235,7 +235,7 @@ fn inner(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 }
 
 fn inner_free(a: &Array2<f64>, b: &Array2<f64>, free: &Array2<bool>) -> f64 {
-    a.iter().zip(b).zip(free).filter(|(_, free)| **free).map(|((a, b), _)| a * b).sum()
+    a.iter().zip(b).zip(free).map(|((a, b), &free)| if free { a * b } else { 0.0 }).sum()
 }
 
 fn add_free(to: &mut Array2<f64>, factor: f64, from: &Array2<f64>, free: &Array2<bool>) {

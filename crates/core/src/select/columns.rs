@@ -55,19 +55,14 @@ impl<'a> Columns<'a> {
         let column = 8.0 * x.n() as f64;
         match x {
             Rows::Dense(_) => column * (threads * TASK).min(x.d()) as f64,
-            // Lists grow by halves and more.
-            Rows::Sparse(cells) => column * threads as f64 + 24.0 * cells.n_stored() as f64,
+            Rows::Sparse(cells) => column * threads as f64 + cells.columns_bytes(),
         }
     }
 
     fn of(x: &'a Rows) -> Self {
         match x {
             Rows::Dense(x) => Self::Dense(x),
-            Rows::Sparse(cells) => {
-                let mut columns = vec![vec![]; x.d()];
-                cells.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
-                Self::Sparse(x.n(), columns)
-            }
+            Rows::Sparse(cells) => Self::Sparse(x.n(), cells.columns()),
         }
     }
 

@@ -62,8 +62,7 @@ impl<'a> Joint<'a> {
     ) -> Result<Context<'c>> {
         let columns = match x {
             Rows::Dense(dense) => 8.0 * dense.len() as f64,
-            // Lists grow by halves and more.
-            Rows::Sparse(sparse) => 24.0 * sparse.n_stored() as f64,
+            Rows::Sparse(sparse) => sparse.columns_bytes(),
         };
         let bytes = columns + 16.0 * factor.len() as f64;
         ctx.hold(format!("{method}'s copy of the columns"), bytes, "use fewer rows or columns")
@@ -76,11 +75,7 @@ impl<'a> Joint<'a> {
         ctx.need_memory(format!("{method}'s sums over pairs"), bytes, "use fewer rows")?;
         let cells = match x {
             Rows::Dense(dense) => Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes()),
-            Rows::Sparse(sparse) => {
-                let mut columns = vec![vec![]; x.d()];
-                sparse.cells().for_each(|(i, j, v)| columns[j].push((i as u32, v)));
-                Cells::Sparse(columns)
-            }
+            Rows::Sparse(sparse) => Cells::Sparse(sparse.columns()),
         };
         // Distances of finite cells may still be too large.
         let (mean, spread) = x.moments();

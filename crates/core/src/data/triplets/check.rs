@@ -56,15 +56,19 @@ impl TripletReport {
 /// which every triple has its opposite, equally often: nothing can be learned from these.
 pub fn check(triplets: &[Triplet], n: usize) -> Result<TripletReport> {
     need_sound(triplets, n)?;
-    // Statements about the same three rows side by side, those that have the smaller row first before the others.
-    let mut sorted: Vec<(Triplet, bool)> =
-        triplets.iter().map(|&[i, j, k]| ([i, j.min(k), j.max(k)], j > k)).collect();
+    // Statements about the same three rows side by side, those that have the smaller row first before the others: as one
+    // number, with 42 bits for a row, which are sorted in half the time.
+    let key = |&[i, j, k]: &Triplet| {
+        (i as u128) << 85 | (j.min(k) as u128) << 43 | (j.max(k) as u128) << 1 | u128::from(j > k)
+    };
+    let rows = |key: u128| [85, 43, 1].map(|shift| (key >> shift & ((1 << 42) - 1)) as usize);
+    let mut sorted: Vec<u128> = triplets.iter().map(key).collect();
     sorted.sort_unstable();
     let (mut different, mut contradictions, mut balanced) = (0, 0, 0);
     let mut uncontradicted = vec![];
-    for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
-        let ([i, low, high], _) = equal[0];
-        let turned = equal.iter().filter(|statement| statement.1).count();
+    for equal in sorted.chunk_by(|a, b| a >> 1 == b >> 1) {
+        let [i, low, high] = rows(equal[0]);
+        let turned = equal.iter().filter(|&&key| key & 1 == 1).count();
         let straight = equal.len() - turned;
         match (straight, turned) {
             (_, 0) => uncontradicted.push([i, low, high]),

@@ -75,6 +75,13 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Whether the rows of a pair differ, by more than what squares come down to zero.
+    pub fn tells_apart(&self, [i, j]: [usize; 2]) -> bool {
+        self.x.row(i).iter().zip(self.x.row(j)).any(|(a, b)| (a - b) * (a - b) > 0.0)
+    }
+}
+
 /// Some columns, laid out by rows.
 fn columns_by_rows(x: Array2<f64>, columns: &[usize]) -> Array2<f64> {
     if columns.len() == x.ncols() && x.is_standard_layout() {

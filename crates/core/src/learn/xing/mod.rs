@@ -213,16 +213,12 @@ impl Problem {
         let near = Graph::new(m, pairs.similar);
         let far = Graph::new(m, pairs.dissimilar);
         let table = Table::new(x, &near, &far)?;
-        let apart: Vec<[usize; 2]> = far
-            .pairs()
-            .iter()
-            .zip(far.squares(&table.x))
-            .filter_map(|(&pair, square)| (square > 0.0).then_some(pair))
-            .collect();
+        let apart: Vec<[usize; 2]> =
+            far.pairs().iter().copied().filter(|&pair| table.tells_apart(pair)).collect();
         if apart.is_empty() {
             return Err(breakdown("all dissimilar pairs are of equal rows, so nothing can tell them apart"));
         }
-        if near.squares(&table.x).iter().all(|&square| square == 0.0) {
+        if !near.pairs().iter().any(|&pair| table.tells_apart(pair)) {
             return Err(breakdown(
                 "all similar pairs are of equal rows, so nothing holds the distances back; give similar pairs that differ",
             ));

@@ -89,8 +89,8 @@ impl Drawn {
         self.measure();
         let contenders = self.contenders();
         let mut gains: Vec<f64> = contenders.iter().map(|&i| self.gains[i]).collect();
-        let mut block: Vec<f64> =
-            contenders.iter().flat_map(|&i| &self.block[i * s..(i + 1) * s]).copied().collect();
+        let mut block = Vec::with_capacity(contenders.len() * s);
+        contenders.iter().for_each(|&i| block.extend_from_slice(&self.block[i * s..(i + 1) * s]));
         let mut planned = vec![];
         while planned.len() < room {
             let (best, gain_of_best) = first_largest(&gains);
