@@ -108,7 +108,7 @@ impl<'a> Gram<'a> {
                 by_columns.assign(dense);
                 rows = Cow::Owned(by_columns.into());
             }
-            if !from_products(form, &rows, &rows) {
+            if !needs_norms(form, &rows, &rows) {
                 return Ok(View { weight, form, shift: None, side: Side { rows, norms: Cow::default() } });
             }
             let shift = shift_of(&rows);
@@ -334,7 +334,7 @@ impl<'a> Term<'a> {
     fn new(weight: f64, flat: &Flat, x: &'a Rows, z: &'a Rows) -> Result<Self> {
         let form = Form::of(flat.kernel);
         let (x, z) = (seen_by(flat, x)?, seen_by(flat, z)?);
-        if !from_products(form, &x, &z) {
+        if !needs_norms(form, &x, &z) {
             let side = |rows| Side { rows, norms: Cow::default() };
             return Ok(Self { weight, form, shift: None, x: side(x), z: side(z) });
         }
@@ -358,7 +358,7 @@ impl<'a> Term<'a> {
             (x, Rows::Sparse(z)) => self.sparse_tile(z, at_z.clone(), x, at_x.clone(), out, part, true),
         }
         let rows = at_x.len();
-        if self.from_products() {
+        if self.needs_norms() {
             for (column, j) in out.chunks_exact_mut(rows).zip(at_z) {
                 let (x, z) = (&self.x.norms[at_x.clone()], self.z.norms[j]);
                 if !products_to_squared_distances(column, x, z) {
@@ -396,7 +396,7 @@ impl<'a> Term<'a> {
                     }
                 }
             }
-            Form::SquaredDistance { .. } if self.from_products() => match self.shift.as_deref() {
+            Form::SquaredDistance { .. } if self.needs_norms() => match self.shift.as_deref() {
                 Some(shift) => product_into((&x - shift).view(), (&z - shift).t(), view(out)),
                 None => product_into(x, z.t(), view(out)),
             },
@@ -483,8 +483,8 @@ impl<'a> Term<'a> {
         }
     }
 
-    fn from_products(&self) -> bool {
-        from_products(self.form, &self.x.rows, &self.z.rows)
+    fn needs_norms(&self) -> bool {
+        needs_norms(self.form, &self.x.rows, &self.z.rows)
     }
 
     /// Rounding of a sum of differences may fall below zero; products may be anything.
@@ -505,7 +505,8 @@ fn seen_by<'a>(flat: &Flat, x: &'a Rows) -> Result<Cow<'a, Rows>> {
     })
 }
 
-fn from_products(form: Form, x: &Rows, z: &Rows) -> bool {
+/// Whether distances come from products.
+fn needs_norms(form: Form, x: &Rows, z: &Rows) -> bool {
     matches!(form, Form::SquaredDistance { .. }) && (x.d() > DIRECT || x.is_sparse() || z.is_sparse())
 }
 
