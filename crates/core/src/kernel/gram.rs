@@ -78,60 +78,74 @@ fn add_diagonal(weight: f64, term: &Flat, x: &Rows, out: &mut [f64]) {
 
 /// A kernel over fixed rows that hands out columns; what a pivoted factorisation works on.
 pub struct Gram<'a> {
-    /// What each term of the kernel sees of the rows.
-    views: Vec<View<'a>>,
+    x: Cow<'a, Rows>,
+    /// What each term of the kernel sees of them.
+    views: Vec<View>,
     diagonal: Vec<f64>,
-    /// Bytes that a copy of one row takes in all terms.
-    row_bytes: f64,
 }
 
-struct View<'a> {
+struct View {
     weight: f64,
     form: Form,
     shift: Option<Array1<f64>>,
-    side: Side<'a>,
+    /// The rows, unless they are those of the kernel.
+    own: Option<Rows>,
+    norms: Vec<f64>,
+}
+
+impl View {
+    fn new(weight: f64, flat: &Flat, x: &Rows) -> Result<Self> {
+        let form = Form::of(flat.kernel);
+        let rows = seen_by(flat, x)?;
+        let (shift, norms) = if needs_norms(form, &rows, &rows) {
+            let shift = shift_of(&rows);
+            let norms = squared_norms(&rows, shift.as_ref());
+            (shift, norms)
+        } else {
+            (None, vec![])
+        };
+        let own = match rows {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(rows) => Some(rows),
+        };
+        Ok(Self { weight, form, shift, own, norms })
+    }
+
+    fn side<'a>(&'a self, x: &'a Rows) -> Side<'a> {
+        Side { rows: Cow::Borrowed(self.own.as_ref().unwrap_or(x)), norms: Cow::Borrowed(&self.norms) }
+    }
 }
 
 impl<'a> Gram<'a> {
     /// Checks the kernel against the rows.
     pub fn new(kernel: &Kernel, x: &'a Rows) -> Result<Self> {
         let diagonal = diagonal(kernel, x)?;
-        let view = |(weight, flat): (f64, Flat)| {
-            let form = Form::of(flat.kernel);
-            let mut rows = seen_by(&flat, x)?;
-            // Direct distances run down the columns, again for every batch of pivots: lay them out so once.
-            if let Rows::Dense(dense) = &*rows
-                && dense.ncols() <= DIRECT
-                && dense.t().to_slice().is_none()
-            {
+        // Direct distances run down the columns, again for every batch of pivots: lay them out so once.
+        let x = match x {
+            Rows::Dense(dense) if dense.ncols() <= DIRECT && dense.t().to_slice().is_none() => {
                 let mut by_columns = Array2::zeros(dense.raw_dim().f());
                 by_columns.assign(dense);
-                rows = Cow::Owned(by_columns.into());
+                Cow::Owned(by_columns.into())
             }
-            if !needs_norms(form, &rows, &rows) {
-                return Ok(View { weight, form, shift: None, side: Side { rows, norms: Cow::default() } });
-            }
-            let shift = shift_of(&rows);
-            let norms = squared_norms(&rows, shift.as_ref()).into();
-            Ok(View { weight, form, shift, side: Side { rows, norms } })
+            other => Cow::Borrowed(other),
         };
-        let views: Vec<View> = flatten(kernel, None).into_iter().map(view).collect::<Result<_>>()?;
-        let row_bytes = views.iter().map(|view| view.side.rows.bytes_of(1)).sum();
-        Ok(Self { views, diagonal, row_bytes })
+        let terms = flatten(kernel, None).into_iter();
+        let views = terms.map(|(weight, flat)| View::new(weight, &flat, &x)).collect::<Result<_>>()?;
+        Ok(Self { x, views, diagonal })
     }
 
     /// Some rows, as each term sees them.
     fn take(&self, which: &[usize]) -> Vec<Side<'static>> {
-        self.views.iter().map(|view| view.side.take(which)).collect()
+        self.views.iter().map(|view| view.side(&self.x).take(which)).collect()
     }
 
     /// Rows that were taken, or all, against rows that were taken.
     fn plan<'b>(&'b self, x: Option<&'b [Side]>, z: &'b [Side]) -> Plan<'b> {
-        let term = |(i, view): (usize, &'b View<'a>)| Term {
+        let term = |(i, view): (usize, &'b View)| Term {
             weight: view.weight,
             form: view.form,
             shift: view.shift.as_ref().map(Cow::Borrowed),
-            x: x.map_or_else(|| view.side.all(), |x| x[i].all()),
+            x: x.map_or_else(|| view.side(&self.x), |x| x[i].all()),
             z: z[i].all(),
         };
         Plan { terms: self.views.iter().enumerate().map(term).collect() }
@@ -157,7 +171,7 @@ impl Columns for Gram<'_> {
     }
 
     fn block_bytes(&self, rows: usize) -> f64 {
-        self.row_bytes * rows as f64
+        self.views.iter().map(|view| view.side(&self.x).rows.bytes_of(rows)).sum()
     }
 }
 

@@ -6,8 +6,8 @@
 //!
 //! off the trace of $R$. All $g_i$ together need the whole of $R$. Here some rows are drawn in proportion to their
 //! residuals, and are candidates and judges at once: judge $j$ stands for $w_j = \max(1, T / (s \delta_j))$ rows, $T$ being the
-//! sum of all residuals and $s$ the number of rows drawn. A candidate does not judge for others like it what it does for
-//! itself, which counts once:
+//! sum of all residuals and $s$ the number of rows drawn. What a candidate does for itself counts once: the rows
+//! that it stands for have another part of $R$ to themselves:
 //!
 //! $$ \hat g_i = R_{ii} + \frac{1}{R_{ii}} \sum_{j \ne i} w_j R_{ij}^2 $$
 //!
@@ -16,7 +16,7 @@
 //!
 //! All gains are measured once for every batch of pivots. Random groups of rows then send their best to contend, and the gains
 //! of these are followed step by step. The best of all rows would be no better a choice: where data form clusters, they are all
-//! of one cluster, and the first pivot speaks for them all.
+//! of one cluster, and the first pivot speaks for them all. Up to 128 rows all contend.
 //!
 //! References: Smola and Schölkopf, *Sparse greedy matrix approximation for machine learning*, ICML 2000 (candidates from a
 //! sample); Farahat, Ghodsi and Kamel, *A novel greedy algorithm for Nyström approximation*, AISTATS 2011 (the gain).
