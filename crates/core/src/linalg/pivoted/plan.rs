@@ -7,7 +7,7 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 
 /// Candidates among which the next greedy pivots are sought.
-const CANDIDATES: usize = 64;
+const CANDIDATES: usize = 128;
 /// Rows of a block that one task works on.
 const BLOCK: usize = 128;
 
