@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_row_stands_for_as_many_as_it_is_drawn_for() {
-        // One residual that is a tenth of all: drawn nearly always, and for itself alone.
+        // One residual that is a twentieth of all: drawn nearly always, and for itself alone.
         let mut residual = vec![1.0; 2 * DRAWN];
         residual[7] = 0.1 * DRAWN as f64;
         residual[8] = 0.0;
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_a_row_does_for_itself_counts_once() {
-        // Two rows of 5 that stand for 3 each: 4 + 3 * 1 / 4 and 9 + 3 * 1 / 9.
+        // Two rows that stand for 3 each: 4 + 3 * 1 / 4 and 9 + 3 * 1 / 9.
         let block = ndarray::array![[4.0, 1.0], [1.0, 9.0]];
         let drawn = Drawn::new(vec![0, 1], &[3.0, 3.0], vec![4.0, 9.0], block);
         // Roots of 3 are rounded.
