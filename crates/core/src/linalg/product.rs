@@ -43,6 +43,20 @@ pub fn add_product(factor: f64, a: ArrayView2<f64>, b: ArrayView2<f64>, mut out:
     }
 }
 
+/// `out += factor a b` on all threads, so many rows to a task.
+pub(super) fn add_product_by_rows(
+    factor: f64,
+    a: ArrayView2<f64>,
+    b: ArrayView2<f64>,
+    mut out: ArrayViewMut2<f64>,
+    rows: usize,
+) {
+    out.axis_chunks_iter_mut(Axis(0), rows)
+        .into_par_iter()
+        .zip(a.axis_chunks_iter(Axis(0), rows).into_par_iter())
+        .for_each(|(out, a)| add_product(factor, a, b, out));
+}
+
 /// `a b`, on all threads, laid out by columns.
 pub fn multiply(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     assert_eq!(a.ncols(), b.nrows(), "inner sizes of a product");

@@ -22,7 +22,7 @@ mod gain;
 mod plan;
 
 use super::pages::prefer_large_pages;
-use super::product::{add_product, product_bytes};
+use super::product::{add_product_by_rows, product_bytes};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
@@ -471,15 +471,11 @@ impl<'a> Run<'a> {
 }
 
 /// `columns -= L L[rows, :]^T`, with `l` by columns.
-fn subtract_explained(mut columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]) {
+fn subtract_explained(columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]) {
     let n = columns.nrows();
     let l = ArrayView2::from_shape((n, l.len() / n).f(), l).expect("n values per column");
     let weights = l.select(Axis(0), rows);
-    columns
-        .axis_chunks_iter_mut(Axis(0), CHUNK)
-        .into_par_iter()
-        .zip(l.axis_chunks_iter(Axis(0), CHUNK).into_par_iter())
-        .for_each(|(columns, l)| add_product(-1.0, l, weights.t(), columns));
+    add_product_by_rows(-1.0, l, weights.t(), columns, CHUNK);
 }
 
 /// The first of the largest entries. An empty slice gives `(0, -inf)`.

@@ -1,10 +1,9 @@
 //! Which rows become pivots next.
 
-use super::super::product::add_product;
+use super::super::product::add_product_by_rows;
 use super::{BATCH, Pivoting, Run, first_largest};
 use crate::error::Result;
 use ndarray::{Array2, Axis};
-use rayon::prelude::*;
 
 /// Candidates among which the next greedy pivots are sought.
 const CANDIDATES: usize = 128;
@@ -34,11 +33,7 @@ impl Run<'_> {
     pub(super) fn residual_block(&self, rows: &[usize]) -> Array2<f64> {
         let mut block = self.source.block(rows);
         let part = self.factor().select(Axis(0), rows);
-        block
-            .axis_chunks_iter_mut(Axis(0), BLOCK)
-            .into_par_iter()
-            .zip(part.axis_chunks_iter(Axis(0), BLOCK).into_par_iter())
-            .for_each(|(block, some)| add_product(-1.0, some, part.t(), block));
+        add_product_by_rows(-1.0, part.view(), part.t(), block.view_mut(), BLOCK);
         block
     }
 
