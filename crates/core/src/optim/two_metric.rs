@@ -235,7 +235,7 @@ fn inner(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 }
 
 fn inner_free(a: &Array2<f64>, b: &Array2<f64>, free: &Array2<bool>) -> f64 {
-    a.iter().zip(b).zip(free).map(|((a, b), &free)| if free { a * b } else { 0.0 }).sum()
+    Zip::from(a).and(b).and(free).fold(0.0, |sum, a, b, &free| if free { sum + a * b } else { sum })
 }
 
 fn add_free(to: &mut Array2<f64>, factor: f64, from: &Array2<f64>, free: &Array2<bool>) {

@@ -207,14 +207,14 @@ vectorised! {
 }
 
 vectorised! {
-    /// `v[i]` becomes one over its root, or 0 where it is 0; the sum of the roots is given back.
+    /// `v[i]` becomes one over its root; the sum of the roots is given back.
     pub fn roots_and_inverses(v: &mut [f64]) -> f64 {
         const LANES: usize = 16;
         let mut sums = [0.0; LANES];
         let one = |value: &mut f64, sum: &mut f64| {
             let root = value.sqrt();
             *sum += root;
-            *value = if root > 0.0 { 1.0 / root } else { 0.0 };
+            *value = 1.0 / root;
         };
         let (blocks, rest) = v.as_chunks_mut::<LANES>();
         for block in blocks {

@@ -1,4 +1,4 @@
-//! The search both forms share: quasi-Newton steps on a factor, until a bound proves the value.
+//! The search both forms share: quasi-Newton steps on a factor or on weights, until a bound proves the value.
 
 use super::super::learner::Status;
 use super::NAME;
@@ -15,19 +15,26 @@ const FIRST: f64 = 0.3;
 /// The finest measure asked for; values of the criterion are equal to rounding well before it.
 const FINEST: f64 = 1e-11;
 
-/// $\max_L \sum_D \lVert L^\top z \rVert$ where $\lVert L \rVert_F = 1$.
+/// $\max_B \sum_D \sqrt{z^\top B z}$ where $\operatorname{tr} B = 1$, with $B$ given by a matrix of few numbers: a factor, or the
+/// diagonal.
 pub(super) trait Problem {
-    /// $\tfrac12 \lVert L \rVert_F^2 - \ln \sum_D \lVert L^\top z \rVert$, whose least point has norm 1.
-    fn criterion<'a>(&'a self, factor: &Array2<f64>) -> Box<dyn Criterion + 'a>;
+    /// $\tfrac12 \operatorname{tr} B - \ln \sum_D \sqrt{z^\top B z}$, whose least point has trace 1.
+    fn criterion<'a>(&'a self, matrix: &Array2<f64>) -> Box<dyn Criterion + 'a>;
 
-    /// How good a factor of norm 1 is.
-    fn judge(&self, factor: &Array2<f64>) -> Result<Judged>;
+    /// The least that entries of the matrix may be.
+    fn least(&self) -> f64;
 
-    /// The factor moved towards the direction that promises most, as far as the value rises, and the value there.
-    fn moved(&self, factor: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)>;
+    /// The matrix scaled to trace 1 of $B$.
+    fn unit(&self, matrix: Array2<f64>) -> Array2<f64>;
+
+    /// How good a matrix is whose $B$ has trace 1.
+    fn judge(&self, matrix: &Array2<f64>) -> Result<Judged>;
+
+    /// The matrix moved towards the direction that promises most, as far as the value rises, and the value there.
+    fn moved(&self, matrix: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)>;
 }
 
-/// What is known of a factor of norm 1.
+/// What is known of a matrix whose $B$ has trace 1.
 pub(super) struct Judged {
     /// The sum of distances of dissimilar pairs.
     pub value: f64,
@@ -35,13 +42,13 @@ pub(super) struct Judged {
     pub gap: f64,
     /// The squared distances of dissimilar pairs.
     pub squares: Vec<f64>,
-    /// The direction that promises most, as a factor of one column.
+    /// The direction that promises most, as a matrix of one column.
     pub leading: Array2<f64>,
 }
 
 /// Where the search ended.
 pub(super) struct Top {
-    pub factor: Array2<f64>,
+    pub matrix: Array2<f64>,
     pub value: f64,
     pub gap: f64,
     pub iterations: usize,
@@ -56,7 +63,7 @@ pub(super) fn climb(
     max_iter: usize,
     ctx: &Context,
 ) -> Result<Top> {
-    let mut factor = start;
+    let mut matrix = start;
     let (mut iterations, mut rounds) = (0, 0);
     let mut fine = FIRST * tolerance;
     loop {
@@ -66,36 +73,30 @@ pub(super) fn climb(
             max_iterations: max_iter - iterations,
             ..TwoMetric::default()
         };
-        let criterion = problem.criterion(&factor);
-        let free = Bounds::uniform(factor.dim(), f64::NEG_INFINITY, f64::INFINITY);
-        let end = solver.minimise(&*criterion, &free, factor, ctx)?;
+        let criterion = problem.criterion(&matrix);
+        let bounds = Bounds::uniform(matrix.dim(), problem.least(), f64::INFINITY);
+        let end = solver.minimise(&*criterion, &bounds, matrix, ctx)?;
         drop(criterion);
         iterations += end.iterations;
-        factor = unit(end.w);
-        let judged = problem.judge(&factor)?;
+        matrix = problem.unit(end.w);
+        let judged = problem.judge(&matrix)?;
         let ended =
-            |status| Top { factor: factor.clone(), value: judged.value, gap: judged.gap, iterations, status };
+            |status| Top { matrix: matrix.clone(), value: judged.value, gap: judged.gap, iterations, status };
         if judged.gap <= tolerance {
             return Ok(ended(Status::Optimal));
         }
         if end.stop == Stop::MaxIterations {
             return Ok(ended(Status::MaxIterations));
         }
-        let (moved, value) = problem.moved(&factor, &judged)?;
+        let (moved, value) = problem.moved(&matrix, &judged)?;
         let stuck = value <= judged.value * (1.0 + 8.0 * f64::EPSILON);
         if rounds == ROUNDS || stuck && (fine <= FINEST || end.stop == Stop::Stationary) {
             return Ok(ended(Status::Stalled));
         }
-        factor = moved;
+        matrix = moved;
         fine *= 0.1;
         rounds += 1;
     }
-}
-
-/// The factor with norm 1.
-pub(super) fn unit(factor: Array2<f64>) -> Array2<f64> {
-    let norm = factor.iter().map(|v| v * v).sum::<f64>().sqrt();
-    factor / norm
 }
 
 /// The gap that a largest slope proves. The value is concave and of degree ½ in $B = L L^\top$: with

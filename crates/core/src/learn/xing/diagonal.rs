@@ -1,9 +1,9 @@
 //! Metrics with entries on the diagonal only: a weight for every column.
 //!
-//! $b_j = l_j^2$ in units in which the condition on similar pairs is $\sum_j b_j = 1$. Weights that are not needed come down
-//! to rounding but not to zero that way, so they are set to zero in the end where the bound still holds.
+//! Weights are in units in which the condition on similar pairs is $\sum_j b_j = 1$. The problem is concave in the weights
+//! themselves, which are held above 0: those not needed become exactly 0 on the way.
 
-use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses, unit};
+use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
 use super::pairs::Graph;
 use crate::context::Context;
 use crate::error::Result;
@@ -31,11 +31,11 @@ struct Block {
 
 impl Block {
     /// Squared distances of the pairs.
-    fn distances(&self, factor: &Array2<f64>) -> Vec<f64> {
+    fn distances(&self, weights: &Array2<f64>) -> Vec<f64> {
         let mut out = vec![0.0; self.pairs];
-        for (column, l) in self.columns().zip(factor) {
-            if *l != 0.0 {
-                add_scaled(&mut out, l * l, column);
+        for (column, &weight) in self.columns().zip(weights) {
+            if weight != 0.0 {
+                add_scaled(&mut out, weight, column);
             }
         }
         out
@@ -49,9 +49,11 @@ impl Block {
 impl Diagonal {
     /// `weight` is what a unit of each column adds to the sum over similar pairs.
     pub fn new(x: &Array2<f64>, far: &Graph, weight: &[f64]) -> Self {
+        let by_columns = x.t().as_standard_layout().into_owned();
         let block = |pairs: &[[usize; 2]]| {
             let mut squares = Vec::with_capacity(pairs.len() * x.ncols());
-            for (column, weight) in x.columns().into_iter().zip(weight) {
+            for (column, weight) in by_columns.rows().into_iter().zip(weight) {
+                let column = column.to_slice().expect("columns were laid out one after the other");
                 let share = weight.recip();
                 squares.extend(pairs.iter().map(|&[i, k]| (column[i] - column[k]).powi(2) * share));
             }
@@ -61,39 +63,15 @@ impl Diagonal {
         Self { blocks: blocks.collect(), columns: x.ncols() }
     }
 
-    /// The best weights. The factor of the result has one column.
+    /// The best weights.
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        let start = Array2::from_elem((self.columns, 1), (self.columns as f64).recip().sqrt());
-        let top = climb(self, start, tolerance, max_iter, ctx)?;
-        match self.sparse(&top, tolerance, max_iter, ctx)? {
-            Some(better) => Ok(better),
-            None => Ok(top),
-        }
-    }
-
-    /// The same without the weights whose slope says that they should be zero, if that is as good.
-    fn sparse(&self, top: &Top, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Option<Top>> {
-        let slope = self.slope(&roots(&self.squares(&top.factor)));
-        let weights = top.factor.column(0).mapv(|l| l * l);
-        // What a weight of zero lacks to the slope of the others, against the weight left: one of them is 0 at the optimum.
-        let idle = |j: usize| weights[j] < 1.0 - 2.0 * slope[j] / top.value;
-        let mut kept = top.factor.clone();
-        (0..self.columns).filter(|&j| idle(j)).for_each(|j| kept[[j, 0]] = 0.0);
-        if kept == top.factor || kept.iter().all(|&l| l == 0.0) {
-            return Ok(None);
-        }
-        let rest = max_iter.saturating_sub(top.iterations);
-        let mut again = climb(self, unit(kept), tolerance, rest, ctx)?;
-        again.iterations += top.iterations;
-        // What left the optimum, or comes back to all weights, is no better.
-        let fewer = count(&again.factor) < count(&top.factor);
-        let good = again.gap <= top.gap.max(tolerance) && fewer;
-        Ok(if good { Some(again) } else { None })
+        let equal = Array2::from_elem((self.columns, 1), (self.columns as f64).recip());
+        climb(self, equal, tolerance, max_iter, ctx)
     }
 
     /// Squared distances of all pairs.
-    fn squares(&self, factor: &Array2<f64>) -> Vec<f64> {
-        self.tasks().flat_map_iter(|block| block.distances(factor)).collect()
+    fn squares(&self, weights: &Array2<f64>) -> Vec<f64> {
+        self.tasks().flat_map_iter(|block| block.distances(weights)).collect()
     }
 
     /// $\tfrac12 \sum_D z_j^2 / d$ for every column.
@@ -116,8 +94,17 @@ impl Problem for Diagonal {
         Box::new(Sum(self))
     }
 
-    fn judge(&self, factor: &Array2<f64>) -> Result<Judged> {
-        let squares = self.squares(factor);
+    fn least(&self) -> f64 {
+        0.0
+    }
+
+    fn unit(&self, weights: Array2<f64>) -> Array2<f64> {
+        let sum = weights.sum();
+        weights / sum
+    }
+
+    fn judge(&self, weights: &Array2<f64>) -> Result<Judged> {
+        let squares = self.squares(weights);
         let distances = roots(&squares);
         let value = distances.iter().sum();
         let slope = self.slope(&distances);
@@ -130,20 +117,14 @@ impl Problem for Diagonal {
         Ok(Judged { value, gap, squares, leading })
     }
 
-    fn moved(&self, factor: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)> {
+    fn moved(&self, weights: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)> {
         let (t, value) = best_blend(&judged.squares, &self.squares(&judged.leading));
-        let mut moved = factor.clone();
-        moved.zip_mut_with(&judged.leading, |l, e| *l = ((1.0 - t) * *l * *l + t * e * e).sqrt());
-        Ok((moved, value))
+        Ok((weights * (1.0 - t) + &judged.leading * t, value))
     }
 }
 
 fn roots(squares: &[f64]) -> Vec<f64> {
     squares.iter().map(|q| q.sqrt()).collect()
-}
-
-fn count(factor: &Array2<f64>) -> usize {
-    factor.iter().filter(|&&l| l != 0.0).count()
 }
 
 fn blocks_of_a_task(columns: usize) -> usize {
@@ -157,20 +138,20 @@ impl Criterion for Sum<'_> {
         (self.0.columns, 1)
     }
 
+    /// Not a number's gradient where a pair comes to distance 0, from where nothing would lead back.
     fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
         let part = |block: &Block| {
             let mut distances = block.distances(w);
             let sum = roots_and_inverses(&mut distances);
-            let pull =
-                |(column, &l): (&[f64], &f64)| if l == 0.0 { 0.0 } else { l * dot(column, &distances) };
-            (sum, block.columns().zip(w).map(pull).collect())
+            (sum, block.columns().map(|column| dot(column, &distances)).collect())
         };
         let parts: Vec<(f64, Vec<f64>)> = self.0.tasks().map(part).collect();
         let sum: f64 = parts.iter().map(|(sum, _)| sum).sum();
-        gradient.assign(w);
+        gradient.fill(1.0);
         for (_, part) in &parts {
             gradient.iter_mut().zip(part).for_each(|(gradient, part)| *gradient -= part / sum);
         }
-        0.5 * w.iter().map(|w| w * w).sum::<f64>() - sum.ln()
+        *gradient *= 0.5;
+        0.5 * w.sum() - sum.ln()
     }
 }

@@ -31,13 +31,16 @@ impl Table {
     pub fn new(x: Array2<f64>, similar: &Graph, dissimilar: &Graph) -> Result<Self> {
         let mut low = vec![f64::INFINITY; x.ncols()];
         let mut high = vec![f64::NEG_INFINITY; x.ncols()];
-        for row in x.rows() {
-            for ((low, high), &value) in low.iter_mut().zip(&mut high).zip(row) {
-                (*low, *high) = (low.min(value), high.max(value));
+        let all: Vec<usize> = (0..x.ncols()).collect();
+        let mut x = columns_by_rows(x, &all);
+        for row in cells_of_rows(&mut x) {
+            for ((low, high), &mut value) in low.iter_mut().zip(&mut high).zip(row) {
+                *low = if value < *low { value } else { *low };
+                *high = if value > *high { value } else { *high };
             }
         }
         let mut columns = vec![];
-        let mut ranges = vec![];
+        let (mut middles, mut ranges) = (vec![], vec![]);
         for (j, (low, high)) in low.into_iter().zip(high).enumerate() {
             let range = high - low;
             if !range.is_finite() {
@@ -48,13 +51,16 @@ impl Table {
             }
             if !is_constant(low.abs().max(high.abs()), range) {
                 columns.push(j);
-                ranges.push((low + range / 2.0, range));
+                middles.push(low + range / 2.0);
+                ranges.push(range);
             }
         }
         // To a range of 1 first: squares of what users give may be no numbers.
         let mut x = columns_by_rows(x, &columns);
-        for mut row in x.rows_mut() {
-            row.iter_mut().zip(&ranges).for_each(|(cell, (middle, range))| *cell = (*cell - middle) / range);
+        for row in cells_of_rows(&mut x) {
+            for ((cell, middle), range) in row.iter_mut().zip(&middles).zip(&ranges) {
+                *cell = (*cell - middle) / range;
+            }
         }
         let near = similar.column_squares(&x);
         let sums: Vec<f64> = dissimilar.column_squares(&x).iter().zip(&near).map(|(a, b)| a + b).collect();
@@ -62,23 +68,24 @@ impl Table {
         let n = (similar.len() + dissimilar.len()) as f64;
         let spread: Vec<f64> = keep.iter().map(|&j| (sums[j] / n).sqrt()).collect();
         let mut x = columns_by_rows(x, &keep);
-        for mut row in x.rows_mut() {
+        for row in cells_of_rows(&mut x) {
             row.iter_mut().zip(&spread).for_each(|(cell, spread)| *cell /= spread);
         }
         Ok(Self {
             x,
             squares: n,
             similar: keep.iter().map(|&j| near[j] / sums[j]).collect(),
-            unit: keep.iter().zip(&spread).map(|(&j, spread)| ranges[j].1 * spread).collect(),
+            unit: keep.iter().zip(&spread).map(|(&j, spread)| ranges[j] * spread).collect(),
             columns: keep.iter().map(|&j| columns[j]).collect(),
         })
     }
 }
 
 impl Table {
-    /// Whether the rows of a pair differ, by more than what squares come down to zero.
+    /// Whether the rows of a pair differ, by more than what may come down to zero in a weighted sum of squares.
     pub fn tells_apart(&self, [i, j]: [usize; 2]) -> bool {
-        self.x.row(i).iter().zip(self.x.row(j)).any(|(a, b)| (a - b) * (a - b) > 0.0)
+        const LEAST: f64 = 1e-270;
+        self.x.row(i).iter().zip(self.x.row(j)).any(|(a, b)| (a - b) * (a - b) > LEAST)
     }
 }
 
@@ -88,6 +95,11 @@ fn columns_by_rows(x: Array2<f64>, columns: &[usize]) -> Array2<f64> {
         return x;
     }
     x.select(Axis(1), columns).as_standard_layout().into_owned()
+}
+
+/// The rows of a table that is laid out by rows.
+fn cells_of_rows(x: &mut Array2<f64>) -> impl Iterator<Item = &mut [f64]> {
+    x.rows_mut().into_iter().map(|row| row.into_slice().expect("rows of pairs are laid out by rows"))
 }
 
 /// Rows $x P$ where a metric $P B P^\top$ of the columns is the metric $B$, and where the sum over similar pairs is the

@@ -3,7 +3,7 @@
 //! $B = L L^\top$ with $L$ of few columns: the best metrics found on real data have rank 1 to 10. Columns are added
 //! where the bound shows a direction that promises more, and left out in the end where it shows that they are not needed.
 
-use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses, unit};
+use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
 use super::pairs::{Graph, times, transposed_times};
 use crate::context::Context;
 use crate::error::Result;
@@ -26,10 +26,10 @@ impl Full<'_> {
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
         let mut top = climb(self, self.start()?, tolerance, max_iter, ctx)?;
         for share in FAINT {
-            if let Some(factor) = without_faint(&top.factor, share)? {
+            if let Some(factor) = without_faint(&top.matrix, share)? {
                 let judged = self.judge(&factor)?;
                 if judged.gap <= top.gap.max(tolerance) {
-                    (top.value, top.gap, top.factor) = (judged.value, judged.gap, factor);
+                    (top.value, top.gap, top.matrix) = (judged.value, judged.gap, factor);
                     break;
                 }
             }
@@ -61,6 +61,14 @@ impl Problem for Full<'_> {
         Box::new(Distances { problem: self, columns: factor.ncols() })
     }
 
+    fn least(&self) -> f64 {
+        f64::NEG_INFINITY
+    }
+
+    fn unit(&self, matrix: Array2<f64>) -> Array2<f64> {
+        unit(matrix)
+    }
+
     fn judge(&self, factor: &Array2<f64>) -> Result<Judged> {
         let squares = self.far.squares(&times(self.rows.view(), factor.view()));
         let distances: Vec<f64> = squares.iter().map(|q| q.sqrt()).collect();
@@ -78,6 +86,12 @@ impl Problem for Full<'_> {
         let moved = concatenate![Axis(1), factor * (1.0 - t).sqrt(), &judged.leading * t.sqrt()];
         Ok((fewer_columns(moved)?, value))
     }
+}
+
+/// The factor with norm 1.
+fn unit(factor: Array2<f64>) -> Array2<f64> {
+    let norm = factor.iter().map(|v| v * v).sum::<f64>().sqrt();
+    factor / norm
 }
 
 /// The metric without the directions that have less than a share of the largest one's weight; nothing if there are none.

@@ -24,10 +24,12 @@
 //! 4. The problem in $L$ is not convex, so the answer is checked in $B$, where it is: with $G = \nabla g(B)$, no metric has a
 //!    value above $\sqrt{2 g \lambda_{\max}(G)}$. If that is more than the tolerance above $g$, $B$ is moved towards the
 //!    leading eigenvector of $G$, which adds a column to $L$, and 3 goes on. So [`Status::Optimal`] is proven.
-//! 5. What is not needed goes, if the bound still holds: directions with hardly any weight, and in the diagonal form weights whose
-//!    slope says zero, which become exactly zero.
+//! 5. Directions with hardly any weight go, if the bound still holds.
 //! 6. $A$ is scaled so that squared distances have the mean 1 over all pairs of $S$ and $D$; the kernel is
 //!    $\exp(-d_A^2)$.
+//!
+//! The diagonal form is concave in its weights, so there steps 3 and 4 work on the weights themselves, held above 0; those not
+//! needed become exactly 0.
 //!
 //! The paper climbs by projecting on the two constraints in turn, and the diagonal form by Newton's method; both solve the
 //! same problems, and both go by the pairs.
@@ -177,9 +179,9 @@ impl XingMetric {
                 let frame = Frame::new(table, near, far, self.ridge, ctx)?;
                 let full = Full { rows: &frame.rows, far };
                 let top = full.solve(self.tolerance, self.max_iter, ctx)?;
-                let mapped = times(frame.rows.view(), top.factor.view());
+                let mapped = times(frame.rows.view(), top.matrix.view());
                 let squares = near.squares(&mapped).iter().chain(&far.squares(&mapped)).sum();
-                let factor = times(frame.back.view(), top.factor.view());
+                let factor = times(frame.back.view(), top.matrix.view());
                 let metric = times(factor.view(), factor.t());
                 Ok(problem.solved(metric, squares, top))
             }
@@ -190,7 +192,7 @@ impl XingMetric {
                     table.similar.iter().map(|share| table.squares * (share + ridge)).collect();
                 let top = Diagonal::new(&table.x, far, &price).solve(self.tolerance, self.max_iter, ctx)?;
                 let weights: Vec<f64> =
-                    top.factor.iter().zip(&price).map(|(l, price)| l * l / price).collect();
+                    top.matrix.iter().zip(&price).map(|(weight, price)| weight / price).collect();
                 let squares = table.squares * weights.iter().sum::<f64>();
                 Ok(problem.solved(Array2::from_diag(&ndarray::aview1(&weights)), squares, top))
             }

@@ -121,7 +121,7 @@ fn gradients_are_those_of_the_values() {
     // Third derivatives are moderate: differences are right to step squared, 1e-10, and to rounding, 1e-16 / 1e-5.
     assert!(gradient_error(&*full.criterion(&w), &w, 1e-5) < 1e-8);
     let diagonal = Diagonal::new(&table.x, far, &[1.0, 2.0, 0.5, 3.0]);
-    let w = Array2::from_shape_simple_fn((4, 1), || rng.normal());
+    let w = Array2::from_shape_simple_fn((4, 1), || rng.normal().powi(2));
     assert!(gradient_error(&*diagonal.criterion(&w), &w, 1e-5) < 1e-8);
 }
 
@@ -137,9 +137,8 @@ fn no_metric_is_above_the_bound_of_any_other() {
             Diagonal::new(&problem.table.x, &problem.far, &problem.near.column_squares(&problem.table.x));
         let mut rng = Rng::new(seed);
         let mut judge = |problem: &dyn climb::Problem, columns: usize| {
-            let factors: Vec<Array2<f64>> = (0..20)
-                .map(|_| climb::unit(Array2::from_shape_simple_fn((5, columns), || rng.normal())))
-                .collect();
+            let mut draw = || Array2::from_shape_simple_fn((5, columns), || entry(rng.normal()));
+            let factors: Vec<Array2<f64>> = (0..20).map(|_| problem.unit(draw())).collect();
             let judged: Vec<climb::Judged> = factors.iter().map(|f| problem.judge(f).unwrap()).collect();
             let bound = judged.iter().map(|j| j.value * (1.0 + j.gap)).fold(f64::INFINITY, f64::min);
             for (factor, j) in factors.iter().zip(judged) {
