@@ -28,24 +28,22 @@ from tasks import THREADS, Task, all_tasks
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "records"
 PAGE = HERE.parent / "docs" / "speed.md"
-#: Seconds after which a side is stopped.
-PATIENCE = 200.0
 #: Programs whose versions are kept.
 PEERS = ("numpy", "scipy", "scikit-learn", "pyHSICLasso", "skrebate", "metric-learn", "pandas")
 
 
-def run_side(name: str, side: str, threads: int, answers: Path) -> dict:
+def run_side(name: str, task: Task, side: str, answers: Path) -> dict:
     """What one side took: seconds and bytes, or that it took longer than it was given."""
-    found, wrong = child([str(HERE / "side.py"), name, side, str(answers)], threads, PATIENCE)
+    found, wrong = child([str(HERE / "side.py"), name, side, str(answers)], task.threads, task.patience)
     if wrong and found is None:
         sys.exit(f"{name}, {side}: {wrong}")
-    return found or {"more_than": PATIENCE}
+    return found or {"more_than": task.patience}
 
 
 def carried(name: str, task: Task, folder: Path) -> dict:
     """The peer at two sizes, and its time and memory carried on along a line to the task's."""
     (small, large), to = task.carried.at, task.carried.to
-    found = [run_side(name, str(size), task.threads, folder / "peer.npz") for size in (small, large)]
+    found = [run_side(name, task, str(size), folder / "peer.npz") for size in (small, large)]
 
     def on(key: str) -> float:
         slope = (found[1][key] - found[0][key]) / (large - small)
@@ -67,11 +65,11 @@ def run_task(name: str, task: Task) -> dict:
     record["wanted"] = {key: value for key, value in wanted.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder) / "ours.npz", Path(folder) / "peer.npz"
-        record["ours"] = run_side(name, "ours", task.threads, ours)
+        record["ours"] = run_side(name, task, "ours", ours)
         if task.carried is not None:
             record["theirs"] = carried(name, task, Path(folder))
         elif task.theirs is not None:
-            record["theirs"] = run_side(name, "theirs", task.threads, theirs)
+            record["theirs"] = run_side(name, task, "theirs", theirs)
         if ours.exists() and theirs.exists() and task.carried is None:
             with np.load(ours) as a, np.load(theirs) as b:
                 mine, others = dict(a), dict(b)

@@ -43,6 +43,8 @@ class Task:
     seconds: float | None = None
     bytes: float | None = None
     threads: int = THREADS
+    #: Seconds after which a side is stopped.
+    patience: float = 200.0
     #: Where the peer is not run at this size: what its time and memory are carried on from.
     carried: Carried | None = None
 

@@ -160,6 +160,7 @@ TASKS = [
         "scikit-learn, SVC(kernel='linear') at 8 numbers of columns, and RFE's 500 fits from these",
         rfe_sampled,
         ratio=20.0,
+        patience=600.0,
     ),
     Task(
         "KNNC, 5000 new rows",

@@ -12,7 +12,7 @@ use crate::dependence::PairWeights;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, gram};
 use crate::linalg::{product_bytes, product_into};
-use crate::simd::{add_squared_differences, kernel_sum};
+use crate::simd::{add_squared_differences, exp_scaled, gaussian_sum, kernel_sum};
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use std::ops::Range;
 const ROWS: usize = 16;
 /// Rows of one task of gradients, where matrix products need more.
 const PRODUCT_ROWS: usize = 128;
-/// Tasks per thread between two looks at whether the user wants to stop.
-const BATCH: usize = 4;
+/// Tasks per thread whose sums are kept until all of them are there.
+const BATCH: usize = 16;
 
 /// Columns, dense by columns or as stored cells.
 enum Cells {
@@ -70,8 +70,8 @@ impl<'a> Joint<'a> {
 
     /// The context is that of [`Joint::held`].
     pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
-        // Weights and distances of some rows, for every thread.
-        let bytes = rayon::current_num_threads() as f64 * 16.0 * (ROWS * x.n()) as f64 + product_bytes();
+        // Weights, distances and their products of some rows, for every thread.
+        let bytes = rayon::current_num_threads() as f64 * 24.0 * (ROWS * x.n()) as f64 + product_bytes();
         ctx.need_memory(format!("{method}'s sums over pairs"), bytes, "use fewer rows")?;
         let cells = match x {
             Rows::Dense(dense) => Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes()),
@@ -110,7 +110,7 @@ impl<'a> Joint<'a> {
             let weights = self.weights.rows(at.clone());
             match &self.cells {
                 Cells::Dense(x) => {
-                    dense_sums(x, &weights, at, members, candidates, gamma, sign, gamma_unchanged)
+                    dense_sums(x, &weights, at, members, candidates, change, gamma, gamma_unchanged)
                 }
                 Cells::Sparse(x) => sparse_sums(
                     x,
@@ -170,12 +170,15 @@ impl<'a> Joint<'a> {
         ctx: &Context,
     ) -> Result<Vec<f64>> {
         let n = self.x.n();
-        let starts: Vec<usize> = (0..n).step_by(height).collect();
+        // The last rows have the most pairs with rows before them: begun first, they are not what is waited for.
+        let starts: Vec<usize> = (0..n).step_by(height).rev().collect();
         let mut total = vec![0.0; len];
         for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
-            ctx.check()?;
-            let parts: Vec<Result<Vec<f64>>> =
-                batch.par_iter().map(|&from| part(from..n.min(from + height)).into().0).collect();
+            let one = |&from: &usize| {
+                ctx.check()?;
+                part(from..n.min(from + height)).into().0
+            };
+            let parts: Vec<Result<Vec<f64>>> = batch.par_iter().with_max_len(1).map(one).collect();
             for part in parts {
                 total.iter_mut().zip(part?).for_each(|(sum, v)| *sum += v);
             }
@@ -207,8 +210,8 @@ fn dense_sums(
     at: Range<usize>,
     members: &[usize],
     candidates: &[usize],
+    change: Change,
     gamma: f64,
-    sign: f64,
     gamma_unchanged: f64,
 ) -> Vec<f64> {
     let column = |f: usize| x.column(f).to_slice().expect("laid out by columns");
@@ -222,16 +225,33 @@ fn dense_sums(
     let weights: Vec<&[f64]> =
         weights.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect();
     let own: f64 = at.clone().zip(&weights).map(|(i, row)| row[i]).sum();
-    let sum = |cells: &[f64], gamma: f64, sign: f64| {
-        let of_row = |r: usize| {
-            let i = at.start + r;
-            kernel_sum(&weights[r][..i], &distances[r], &cells[..i], cells[i], gamma, sign)
-        };
-        own + 2.0 * (0..at.len()).map(of_row).sum::<f64>()
+    let twice = |of_row: &dyn Fn(usize, usize) -> f64| {
+        own + 2.0 * at.clone().enumerate().map(|(r, i)| of_row(r, i)).sum::<f64>()
     };
-    let mut out: Vec<f64> = candidates.iter().map(|&f| sum(column(f), gamma, sign)).collect();
+    let sum = |cells: &[f64], gamma: f64, sign: f64| {
+        twice(&|r, i| kernel_sum(&weights[r][..i], &distances[r], &cells[..i], cells[i], gamma, sign))
+    };
     // Any column will do where it counts for nothing.
-    out.push(sum(column(0), gamma_unchanged, 0.0));
+    let unchanged = sum(column(0), gamma_unchanged, 0.0);
+    let mut out: Vec<f64> = match change {
+        Change::Remove => candidates.iter().map(|&f| sum(column(f), gamma, -1.0)).collect(),
+        // A kernel with a column more is a product of two, of which the first is the same for all.
+        Change::Add => {
+            let weighted: Vec<Vec<f64>> = distances
+                .iter()
+                .zip(&weights)
+                .map(|(row, weights)| {
+                    let mut kernel = row.clone();
+                    exp_scaled(&mut kernel, -gamma);
+                    kernel.iter_mut().zip(*weights).for_each(|(k, w)| *k *= w);
+                    kernel
+                })
+                .collect();
+            let sum = |cells: &[f64]| twice(&|r, i| gaussian_sum(&weighted[r], &cells[..i], cells[i], gamma));
+            candidates.iter().map(|&f| sum(column(f))).collect()
+        }
+    };
+    out.push(unchanged);
     out
 }
 

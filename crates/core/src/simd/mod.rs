@@ -11,7 +11,7 @@ mod thin;
 mod working_set;
 
 pub use angle::sin_cos;
-pub use exp::{exp_scaled, kernel_sum};
+pub use exp::{exp_scaled, gaussian_sum, kernel_sum};
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_pull, largest_sum, step_and_largest_sum};
 

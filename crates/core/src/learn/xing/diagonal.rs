@@ -138,7 +138,7 @@ impl Criterion for Sum<'_> {
         (self.0.columns, 1)
     }
 
-    /// Not a number's gradient where a pair comes to distance 0, from where nothing would lead back.
+    /// Where a pair comes to distance 0 the gradient is not finite, so that no step ends there.
     fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
         let part = |block: &Block| {
             let mut distances = block.distances(w);

@@ -110,6 +110,23 @@ fn two_columns_by_hand() {
 }
 
 #[test]
+fn a_pair_apart_in_one_column_keeps_its_small_weight() {
+    // g = 200 sqrt(a11) + sqrt(a22) is largest where a22 / a11 = 1 / 800^2, and zero would leave a pair at distance 0.
+    let mut apart = vec![[1.0, 0.0]; 200];
+    apart.push([0.0, 1.0]);
+    let (x, near, far) = two_columns(&apart);
+    for form in FORMS {
+        let learned = learn(&XingMetric { tolerance: 1e-9, ..with(form) }, &x, &near, &far);
+        assert_eq!(learned.status, Status::Optimal, "{form:?}");
+        let a = metric(&learned);
+        let best = (200.0_f64.powi(2) + 0.25).sqrt();
+        assert!((value(&x, a, &near, &far) / best - 1.0).abs() < 2e-9, "{form:?}");
+        // The second column makes 3e-6 of the value, so a gap of 1e-9 leaves its weight an error of some hundredths.
+        assert!((a[[1, 1]] / a[[0, 0]] * 800.0_f64.powi(2) - 1.0).abs() < 0.1, "{form:?} {a}");
+    }
+}
+
+#[test]
 fn gradients_are_those_of_the_values() {
     let (x, near, far) = random_problem(1, 20, 4, 25);
     let problem = Problem::new(x, Pairs::new(20, &near, &far).unwrap(), &Context::default()).unwrap();
@@ -137,6 +154,7 @@ fn no_metric_is_above_the_bound_of_any_other() {
             Diagonal::new(&problem.table.x, &problem.far, &problem.near.column_squares(&problem.table.x));
         let mut rng = Rng::new(seed);
         let mut judge = |problem: &dyn climb::Problem, columns: usize| {
+            let entry = |v: f64| if problem.least() < 0.0 { v } else { v.abs() };
             let mut draw = || Array2::from_shape_simple_fn((5, columns), || entry(rng.normal()));
             let factors: Vec<Array2<f64>> = (0..20).map(|_| problem.unit(draw())).collect();
             let judged: Vec<climb::Judged> = factors.iter().map(|f| problem.judge(f).unwrap()).collect();
