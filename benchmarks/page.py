@@ -9,8 +9,8 @@ Written by `make bench` on {date}: kernsift {version}, {threads} threads; {versi
 Each side is a process of its own on the same data and with the same number of threads, timed best of three
 (of fewer where they take over 45 s), data made outside the timing. Memory is what a side held at most beyond
 what it held before it began. *Wanted* is what we set out to reach: how many times as fast as the peer, and
-perhaps what share of its memory; or a limit where there is no peer. A side is stopped after 200 s; what did
-not end by then is shown as more than that.
+perhaps what share of its memory; or a limit where there is no peer. A side is stopped after 200 s, on
+madelon after 600 s; what did not end by then is shown as more than that.
 
 """
 

@@ -2,7 +2,8 @@
 
 `make bench` builds the package, runs this, prints a table, keeps a dated record in benchmarks/records and
 writes docs/speed.md. Each side of a task is a process of its own on the same data, with the same number of
-threads, timed best of three, or of fewer where they take over 45 s. A side is stopped after 200 s.
+threads, timed best of three, or of fewer where they take over 45 s. A side is
+stopped when the patience of its task is at an end.
 
     python benchmarks/run.py [WORD ...]         only tasks whose names have one of the words; none is kept
     python benchmarks/run.py --again WORD ...   the same, and they take their places in the newest record
