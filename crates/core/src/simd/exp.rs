@@ -4,7 +4,7 @@
 //! an ulp by splitting `ln 2` in two; `exp r` is the Taylor polynomial of degree 13, whose first
 //! neglected term is below 5e-18; `2^n` is written into the exponent bits.
 
-use super::{multiply_add, vectorised};
+use super::{multiply_add, sum_of_terms, vectorised};
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 /// `ln 2` with the low 20 bits cleared, so that `n * LN2_HIGH` is exact, and the rest.
@@ -77,24 +77,11 @@ vectorised! {
     /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`kernel_sum`] does. What would be below the smallest normal
     /// number is that number.
     pub fn gaussian_sum(weights: &[f64], x: &[f64], z: f64, gamma: f64) -> f64 {
-        const LANES: usize = 16;
-        let term = |w: f64, x: f64, sum: f64| {
+        sum_of_terms(weights, x, |w, x, sum| {
             let exponent = -gamma * (x - z) * (x - z);
             let exponent = if exponent < SMALLEST { SMALLEST } else { exponent };
             multiply_add::<FMA>(w, exp_inside::<FMA>(exponent), sum)
-        };
-        let (weights, weights_rest) = weights.as_chunks::<LANES>();
-        let (x, x_rest) = x.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (w, x) in weights.iter().zip(x) {
-            for i in 0..LANES {
-                sums[i] = term(w[i], x[i], sums[i]);
-            }
-        }
-        for (sum, (w, x)) in sums.iter_mut().zip(weights_rest.iter().zip(x_rest)) {
-            *sum = term(*w, *x, *sum);
-        }
-        sums.iter().sum()
+        })
     }
 }
 
