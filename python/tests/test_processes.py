@@ -335,13 +335,20 @@ def test_grid_searches_in_parallel(backend):
 
 def threads_of_fits():
     """Threads for computing that this process has after a fit with n_jobs=None, and after one with -1."""
-    counts = []
+    tasks = Path("/proc/self/task")
+    counts, before = [], {task.name for task in tasks.iterdir()}
     for n_jobs in (None, -1):
         KOBL(n_components=5, n_jobs=n_jobs).fit(small_rows()[0])
-        # A thread has its name as soon as it has run for a moment.
-        time.sleep(0.3)
-        names = [task.read_text() for task in Path("/proc/self/task").glob("*/comm")]
-        counts.append(sum(name.startswith("kernsift") for name in names))
+        # A thread is listed as soon as it is there, but takes its name when it first runs, which on a busy
+        # machine may be long after the fit.
+        ends = time.monotonic() + HANGS / 4
+        while True:
+            names = [(task / "comm").read_text() for task in tasks.iterdir() if task.name not in before]
+            ours = sum(name.startswith("kernsift") for name in names)
+            if ours == len(names) or time.monotonic() > ends:
+                break
+            time.sleep(0.01)
+        counts.append(ours)
     return counts
 
 
