@@ -2,11 +2,12 @@
 //!
 //! One pass reads every cell as a number. Only when some columns turn out to hold text does a second
 //! pass collect their cells. A file without a single quote character has a line end where a record
-//! ends, so it can be cut there and its parts read side by side; the result is the same.
+//! ends, so it can be cut there and its parts read side by side, by a way of its own; the result is the same.
 //!
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
+use super::plain::{Plain, Stop};
 use super::{Flaw, REPORT, ReadOptions, Tally, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
@@ -165,21 +166,18 @@ struct Source<'a> {
     width: usize,
 }
 
-/// The columns of a part as numbers; nothing where a column holds text.
+/// Columns as numbers; nothing where one holds text.
 type Numbers = Vec<Option<Vec<f64>>>;
 
 impl Source<'_> {
     fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
-        let read: Vec<(Numbers, usize)> = parts
-            .par_iter()
-            .map(|part| self.numbers(part))
-            .collect::<Vec<_>>()
-            .into_iter()
-            .collect::<Result<_>>()?;
-        if read.iter().all(|(_, rows)| *rows == 0) {
+        let (numbers, rows) = match self.plain_numbers(parts)? {
+            Some(read) => read,
+            None => self.careful_numbers(parts)?,
+        };
+        if rows == 0 {
             return Err(Error::parse("the file has a header but no rows"));
         }
-        let numbers = join(read.into_iter().map(|(columns, _)| columns).collect(), self.width);
         let with_text: Vec<usize> = (0..self.width).filter(|&j| numbers[j].is_none()).collect();
         let mut texts = self.texts(&with_text, parts)?.into_iter();
         Ok(names
@@ -192,7 +190,31 @@ impl Source<'_> {
             .collect())
     }
 
-    /// First pass: a part's cells as numbers, and how many rows there are.
+    /// First pass, the quick way, where it can be gone.
+    fn plain_numbers(&self, parts: &[Range<usize>]) -> Result<Option<(Numbers, usize)>> {
+        if self.quoted {
+            return Ok(None);
+        }
+        let Self { told, text, delimiter, width, .. } = *self;
+        Plain { told, text, delimiter, width }.columns(parts).map_err(|stop| match stop {
+            Stop::Width { start, found } => self.wrong_width(start, found),
+            Stop::Given(error) => error,
+        })
+    }
+
+    /// First pass, for texts with quotes and tables that may not fit.
+    fn careful_numbers(&self, parts: &[Range<usize>]) -> Result<(Numbers, usize)> {
+        let read: Vec<(Numbers, usize)> = parts
+            .par_iter()
+            .map(|part| self.numbers(part))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let rows = read.iter().map(|(_, rows)| rows).sum();
+        Ok((join(read.into_iter().map(|(columns, _)| columns).collect(), self.width), rows))
+    }
+
+    /// A part's cells as numbers, and how many rows it has.
     fn numbers(&self, part: &Range<usize>) -> Result<(Numbers, usize)> {
         let mut columns: Numbers = vec![Some(vec![]); self.width];
         let mut rows = 0;
@@ -281,8 +303,7 @@ impl Source<'_> {
             } else if swallowed_end(&record) {
                 return Err(self.unclosed(part.start + start));
             } else if !is_blank(&record) {
-                let why = format!("expected {} fields, found {}", self.width, record.len());
-                return Err(Error::at_line(self.line(part.start + start), why));
+                return Err(self.wrong_width(part.start + start, record.len()));
             }
             (last_start, start) = (start, end);
             if let Some(told) = self.told.filter(|_| end - reported >= REPORT || held >= REPORT) {
@@ -303,6 +324,10 @@ impl Source<'_> {
             .flexible(true)
             .buffer_capacity(1 << 16)
             .from_reader(self.text[part.clone()].chain(end))
+    }
+
+    fn wrong_width(&self, at: usize, found: usize) -> Error {
+        Error::at_line(self.line(at), format!("expected {} fields, found {found}", self.width))
     }
 
     fn unclosed(&self, at: usize) -> Error {
@@ -465,12 +490,64 @@ mod tests {
         }
     }
 
+    /// Numbers long and short, gaps, now and then a word.
+    fn cell() -> impl Strategy<Value = String> {
+        prop_oneof![
+            8 => "[0-9]",
+            4 => "[-+]?[0-9]{0,18}\\.?[0-9]{0,4}",
+            2 => "-?[1-9]\\.[0-9]{1,17}e-?[0-9]{1,3}",
+            1 => " ?(NA|nan|inf|\\?|x1|1x) ?",
+        ]
+    }
+
+    fn same_both_ways(
+        text: &str,
+        delimiter: u8,
+        width: usize,
+        part: usize,
+    ) -> std::result::Result<(), TestCaseError> {
+        let source = Source { told: None, text: text.as_bytes(), delimiter, quoted: false, width };
+        let parts = cut(source.text, 0..text.len(), part);
+        let careful = source.careful_numbers(&parts);
+        prop_assert_eq!(format!("{:?}", source.plain_numbers(&parts)), format!("{:?}", careful.map(Some)));
+        Ok(())
+    }
+
+    #[test]
+    fn empty_lines_take_no_room() {
+        let width = 1000;
+        let row = vec!["1"; width].join(",");
+        let text = format!("{row}{}", "\n".repeat(1 << 20));
+        let parts = cut(text.as_bytes(), 0..text.len(), 1 << 18);
+        let plain = Plain { told: None, text: text.as_bytes(), delimiter: b',', width };
+        let Ok(Some((columns, rows))) = plain.columns(&parts) else { panic!("it can be read") };
+        assert_eq!((rows, columns), (1, vec![Some(vec![1.0]); width]));
+    }
+
     proptest! {
         #[test]
         fn any_text_gives_the_same_in_parts(text in "[ab1\\-.,;\t\r\n ]{0,80}", part in 1usize..30) {
             let whole = read("t.csv", &text, Some(b','), &ReadOptions::default(), None, &mut vec![]);
             let parts = read_in_parts("t.csv", &text, Some(b','), &ReadOptions::default(), None, &mut vec![], part);
             prop_assert_eq!(format!("{whole:?}"), format!("{parts:?}"));
+        }
+
+        #[test]
+        fn the_quick_way_reads_any_text_as_the_careful_one_does(
+            text in "[a1\\-.,\t\r\n ]{0,60}", width in 1usize..4, part in 1usize..30
+        ) {
+            same_both_ways(&text, b',', width, part)?;
+            same_both_ways(&text, b'\t', width, part)?;
+        }
+
+        #[test]
+        fn and_any_table(
+            rows in prop::collection::vec(prop::collection::vec(cell(), 3), 1..20),
+            end in prop::sample::select(&["\n", "\r\n", "\r", "\n\n", "\n  \n"][..]),
+            part in 1usize..60,
+        ) {
+            let lines: Vec<String> = rows.iter().map(|row| row.join(";")).collect();
+            same_both_ways(&lines.join(end), b';', 3, part)?;
         }
     }
 }

@@ -10,6 +10,7 @@ mod levels;
 mod number;
 mod numpy;
 mod parquet;
+mod plain;
 mod svmlight;
 mod unpack;
 

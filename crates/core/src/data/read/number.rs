@@ -29,35 +29,36 @@ pub(super) fn is_missing(cell: &[u8]) -> bool {
 }
 
 fn short(text: &[u8]) -> Option<f64> {
-    let (negative, body) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, text),
-    };
-    if body.len() > POWERS.len() {
-        return None;
-    }
+    leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
+}
+
+/// The short number that a text begins with, and how many bytes it takes.
+#[inline]
+pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+    let signed = matches!(text.first(), Some(b'-' | b'+'));
     let mut digits = 0u64;
     let mut point = None;
-    for (place, &byte) in body.iter().enumerate() {
+    let mut length = usize::from(signed);
+    while let Some(&byte) = text.get(length) {
         let digit = byte.wrapping_sub(b'0');
         if digit <= 9 {
-            digits = digits * 10 + u64::from(digit);
+            // What does not fit is too long anyway.
+            digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
         } else if byte == b'.' && point.is_none() {
-            point = Some(place);
+            point = Some(length);
         } else {
-            return None;
+            break;
         }
+        length += 1;
     }
-    let n_digits = body.len() - usize::from(point.is_some());
-    if n_digits == 0 || n_digits > 15 {
+    let n_digits = length - usize::from(signed) - usize::from(point.is_some());
+    if !(1..POWERS.len()).contains(&n_digits) {
         return None;
     }
-    let size = match point {
-        None => digits as f64,
-        Some(place) => digits as f64 / POWERS[body.len() - 1 - place],
-    };
-    Some(if negative { -size } else { size })
+    // It fits, and signed numbers are converted in one step.
+    let whole = digits as i64 as f64;
+    let size = point.map_or(whole, |place| whole / POWERS[length - 1 - place]);
+    Some((if text[0] == b'-' { -size } else { size }, length))
 }
 
 fn long(text: &[u8]) -> Option<f64> {
