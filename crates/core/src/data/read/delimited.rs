@@ -7,7 +7,6 @@
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
-use super::plain::{Plain, Stop};
 use super::{Flaw, REPORT, ReadOptions, Tally, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
@@ -157,21 +156,23 @@ fn cut(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
     parts
 }
 
-struct Source<'a> {
-    told: Option<&'a Tally<'a>>,
-    text: &'a [u8],
-    delimiter: u8,
+/// A text, and how it is written.
+pub(super) struct Source<'a> {
+    pub(super) told: Option<&'a Tally<'a>>,
+    pub(super) text: &'a [u8],
+    pub(super) delimiter: u8,
     quoted: bool,
     /// Cells per record.
-    width: usize,
+    pub(super) width: usize,
 }
 
 /// Columns as numbers; nothing where one holds text.
-type Numbers = Vec<Option<Vec<f64>>>;
+pub(super) type Numbers = Vec<Option<Vec<f64>>>;
 
 impl Source<'_> {
     fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
-        let (numbers, rows) = match self.plain_numbers(parts)? {
+        let plain = if self.quoted { None } else { self.plain_numbers(parts)? };
+        let (numbers, rows) = match plain {
             Some(read) => read,
             None => self.careful_numbers(parts)?,
         };
@@ -188,18 +189,6 @@ impl Source<'_> {
                 None => texts.next().unwrap_or_default().into_column(name),
             })
             .collect())
-    }
-
-    /// First pass, the quick way, where it can be gone.
-    fn plain_numbers(&self, parts: &[Range<usize>]) -> Result<Option<(Numbers, usize)>> {
-        if self.quoted {
-            return Ok(None);
-        }
-        let Self { told, text, delimiter, width, .. } = *self;
-        Plain { told, text, delimiter, width }.columns(parts).map_err(|stop| match stop {
-            Stop::Width { start, found } => self.wrong_width(start, found),
-            Stop::Given(error) => error,
-        })
     }
 
     /// First pass, for texts with quotes and tables that may not fit.
@@ -326,7 +315,7 @@ impl Source<'_> {
             .from_reader(self.text[part.clone()].chain(end))
     }
 
-    fn wrong_width(&self, at: usize, found: usize) -> Error {
+    pub(super) fn wrong_width(&self, at: usize, found: usize) -> Error {
         Error::at_line(self.line(at), format!("expected {} fields, found {found}", self.width))
     }
 
@@ -519,8 +508,8 @@ mod tests {
         let row = vec!["1"; width].join(",");
         let text = format!("{row}{}", "\n".repeat(1 << 20));
         let parts = cut(text.as_bytes(), 0..text.len(), 1 << 18);
-        let plain = Plain { told: None, text: text.as_bytes(), delimiter: b',', width };
-        let Ok(Some((columns, rows))) = plain.columns(&parts) else { panic!("it can be read") };
+        let source = Source { told: None, text: text.as_bytes(), delimiter: b',', quoted: false, width };
+        let (columns, rows) = source.plain_numbers(&parts).unwrap().unwrap();
         assert_eq!((rows, columns), (1, vec![Some(vec![1.0]); width]));
     }
 

@@ -4,30 +4,15 @@
 //! every part of a text can be counted before they are read, and all parts write into the same columns side by side:
 //! nothing is copied, neither cells nor columns.
 
-use super::{REPORT, Tally, number};
-use crate::error::Error;
+use super::delimited::{Numbers, Source};
+use super::{REPORT, number};
+use crate::error::Result;
 use crate::linalg::zeros;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Bytes whose line ends are counted together: at most every second one ends a line.
 const CHUNK: usize = 256;
-
-/// Records of `width` cells.
-pub(super) struct Plain<'a> {
-    pub told: Option<&'a Tally<'a>>,
-    pub text: &'a [u8],
-    pub delimiter: u8,
-    pub width: usize,
-}
-
-/// Why a part cannot be read.
-pub(super) enum Stop {
-    /// The record that starts here has so many cells.
-    Width { start: usize, found: usize },
-    /// The work was given up, or takes too much memory.
-    Given(Error),
-}
 
 /// The cells of a column that a part of the text has, or had until one was text.
 struct Cells<'a> {
@@ -44,13 +29,10 @@ impl Cells<'_> {
     }
 }
 
-impl Plain<'_> {
-    /// The columns as numbers, nothing where one holds text, and how many rows there are. The parts begin where
-    /// records do. Nothing at all if numbers alone would need more memory than there is: some columns may be text.
-    pub(super) fn columns(
-        &self,
-        parts: &[Range<usize>],
-    ) -> Result<Option<(Vec<Option<Vec<f64>>>, usize)>, Stop> {
+impl Source<'_> {
+    /// The columns of a text without quotes, and how many rows they have. The parts begin where records do. Nothing if
+    /// numbers alone would need more memory than there is: some columns may be text.
+    pub(super) fn plain_numbers(&self, parts: &[Range<usize>]) -> Result<Option<(Numbers, usize)>> {
         let room: Vec<usize> =
             parts.par_iter().map(|part| self.most_rows(&self.text[part.clone()])).collect();
         let rows: usize = room.iter().sum();
@@ -69,9 +51,9 @@ impl Plain<'_> {
             }
         }
         // All parts before the first error: it is the one that comes first in the text.
-        let read: Vec<Result<usize, Stop>> =
-            parts.par_iter().zip(&mut shares).map(|(part, share)| self.read(part, share)).collect();
-        let filled: Vec<usize> = read.into_iter().collect::<Result<_, Stop>>()?;
+        let read: Vec<Result<usize>> =
+            parts.par_iter().zip(&mut shares).map(|(part, share)| self.plain_part(part, share)).collect();
+        let filled: Vec<usize> = read.into_iter().collect::<Result<_>>()?;
         let are_numbers: Vec<bool> =
             (0..self.width).map(|j| shares.iter().all(|share| share[j].are_numbers)).collect();
         let columns = columns
@@ -96,7 +78,7 @@ impl Plain<'_> {
     }
 
     /// Reads a part into its share of the columns; says how many rows it has.
-    fn read(&self, part: &Range<usize>, share: &mut [Cells]) -> Result<usize, Stop> {
+    fn plain_part(&self, part: &Range<usize>, share: &mut [Cells]) -> Result<usize> {
         let text = &self.text[part.clone()];
         let (mut at, mut rows) = (0, 0);
         let (mut reported, mut rows_reported) = (0, 0);
@@ -105,21 +87,21 @@ impl Plain<'_> {
             if at == text.len() {
                 return Ok(rows);
             }
-            match self.record(&text[at..], share, rows) {
+            match self.plain_record(&text[at..], share, rows) {
                 Some(length) => {
                     at += length;
                     rows += 1;
                 }
                 None => {
-                    at += self
-                        .blank(&text[at..])
-                        .map_err(|found| Stop::Width { start: part.start + at, found })?
+                    let blank = self.blank(&text[at..]);
+                    at += blank.map_err(|found| self.wrong_width(part.start + at, found))?;
                 }
             }
             if let Some(told) = self.told.filter(|_| at - reported >= REPORT) {
                 let numbers = share.iter().filter(|column| column.are_numbers).count();
                 let held = size_of::<f64>() * numbers * (rows - rows_reported);
-                told.add(at - reported).and_then(|()| told.hold(held)).map_err(Stop::Given)?;
+                told.add(at - reported)?;
+                told.hold(held)?;
                 (reported, rows_reported) = (at, rows);
             }
         }
@@ -127,7 +109,7 @@ impl Plain<'_> {
 
     /// Reads the record at the beginning of a text into a row; says how long it is, if it is as wide as all others.
     #[inline]
-    fn record(&self, text: &[u8], share: &mut [Cells], row: usize) -> Option<usize> {
+    fn plain_record(&self, text: &[u8], share: &mut [Cells], row: usize) -> Option<usize> {
         let mut at = 0;
         for (j, column) in share.iter_mut().enumerate() {
             let rest = &text[at..];
@@ -167,7 +149,7 @@ impl Plain<'_> {
 
     /// How long the record at the beginning of a text is, if it is but spaces, as some editors leave them; otherwise how
     /// many cells it has.
-    fn blank(&self, text: &[u8]) -> Result<usize, usize> {
+    fn blank(&self, text: &[u8]) -> std::result::Result<usize, usize> {
         let length = text.iter().position(|&byte| ends_line(byte)).unwrap_or(text.len());
         let delimiters = text[..length].iter().filter(|&&byte| byte == self.delimiter).count();
         if delimiters == 0 && text[..length].trim_ascii().is_empty() {
