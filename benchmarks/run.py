@@ -1,7 +1,7 @@
 """Ratios against other programs, measured side by side in one run.
 
 `make bench` builds the package, runs this, prints a table, keeps a dated record in benchmarks/records and
-writes docs/speed.md. Each side of a task is a process of its own on the same data, with the same number of
+writes docs/speed.md, and what docs/which.md takes from it. Each side of a task is a process of its own on the same data, with the same number of
 threads, timed best of three, or of fewer where they take over 45 s. A side is
 stopped when the patience of its task is at an end.
 
@@ -16,6 +16,7 @@ import datetime
 import importlib.metadata
 import json
 import platform
+import subprocess
 import sys
 import tempfile
 import time
@@ -84,9 +85,10 @@ def run_task(name: str, task: Task) -> dict:
 
 
 def write(record: dict, path: Path) -> None:
-    """Keeps a record, and writes its page."""
+    """Keeps a record, and writes its page and what another page takes from that."""
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page.page(record), encoding="utf-8")
+    subprocess.run([sys.executable, PAGE.parent / "make_which.py"], check=True)
     print(f"kept in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
 
 

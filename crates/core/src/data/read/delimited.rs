@@ -7,6 +7,7 @@
 //! Cells lose the spaces around them, quoted or not: `1, 2` means what `1,2` means.
 
 use super::levels::Levels;
+use super::plain::line_ends;
 use super::{Flaw, REPORT, ReadOptions, Tally, number};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
@@ -326,8 +327,7 @@ impl Source<'_> {
     /// The line of the record that starts at a place, or behind the line ends at that place.
     fn line(&self, at: usize) -> u64 {
         let at = at.min(self.text.len());
-        let is_line_end = |byte: &&u8| matches!(byte, b'\n' | b'\r');
-        let start = at + self.text[at..].iter().take_while(is_line_end).count();
+        let start = at + line_ends(&self.text[at..]);
         let before = &self.text[..start];
         let lone_returns = before.windows(2).filter(|pair| pair[0] == b'\r' && pair[1] != b'\n').count();
         1 + super::newlines(before) + lone_returns as u64 + u64::from(before.last() == Some(&b'\r'))

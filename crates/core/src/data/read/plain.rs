@@ -83,7 +83,7 @@ impl Source<'_> {
         let (mut at, mut rows) = (0, 0);
         let (mut reported, mut rows_reported) = (0, 0);
         loop {
-            at += text[at..].iter().take_while(|&&byte| ends_line(byte)).count();
+            at += line_ends(&text[at..]);
             if at == text.len() {
                 return Ok(rows);
             }
@@ -158,6 +158,11 @@ impl Source<'_> {
             Err(delimiters + 1)
         }
     }
+}
+
+/// How many bytes that end lines a text begins with.
+pub(super) fn line_ends(text: &[u8]) -> usize {
+    text.iter().take_while(|&&byte| ends_line(byte)).count()
 }
 
 fn ends_line(byte: u8) -> bool {
