@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin, _fit_context
 from sklearn.linear_model._base import LinearClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, labelled_rows, store_kernel, warn_unless_converged
+from kernsift._base import RUN_CONSTRAINTS, Estimator, labelled_rows, store_kernel, warn_unless_converged
 from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
-from kernsift._html import ShowsItself, Summary
+from kernsift._html import Summary
 from kernsift._progress import told
 from kernsift.kernels import Kernel, choice_form
 
@@ -36,7 +36,7 @@ MACHINE_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class _BaseMachine(ShowsItself, ClassifierMixin, BaseEstimator):
+class _BaseMachine(ClassifierMixin, Estimator):
     """What machines with a kernel share: predicting, and what they show."""
 
     kernel: Any
@@ -551,7 +551,7 @@ class SVCCV(_BaseMachine):
         return tags
 
 
-class LinearSVC(ShowsItself, LinearClassifierMixin, BaseEstimator):
+class LinearSVC(LinearClassifierMixin, Estimator):
     """Linear support vector machine, without a kernel.
 
     The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no

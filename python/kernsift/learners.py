@@ -14,17 +14,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, warn_unless_converged
+from kernsift._base import RUN_CONSTRAINTS, Estimator, warn_unless_converged
 from kernsift._crossing import (
     FloatArray,
     IntArray,
@@ -35,7 +30,7 @@ from kernsift._crossing import (
     native_triplets,
     settings,
 )
-from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._html import Summary, kept_summary
 from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
 from kernsift.kernels import Mahalanobis
@@ -43,7 +38,7 @@ from kernsift.kernels import Mahalanobis
 __all__ = ["XingMetric"]
 
 
-class KernelLearner(ShowsItself, MakesPages, BaseEstimator):
+class KernelLearner(MakesPages, Estimator):
     """A learner of kernels. A subclass has its parameters, and says how to learn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

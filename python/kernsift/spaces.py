@@ -20,7 +20,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,11 +30,12 @@ from kernsift._base import (
     RUN_CONSTRAINTS,
     BaseBasis,
     BaseSpace,
+    Estimator,
     labelled_rows,
     store_kernel,
 )
 from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
-from kernsift._html import ShowsItself, Summary
+from kernsift._html import Summary
 from kernsift._progress import told
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
@@ -435,7 +436,7 @@ class KernelSpaceSelector(BaseSpace):
         return kffs_form(self)
 
 
-class KNNC(ShowsItself, ClassifierMixin, BaseEstimator):
+class KNNC(ClassifierMixin, Estimator):
     """Nearest neighbours by kernel distance, without any selection.
 
     What selection in kernel space has to beat. The squared distance is k(x, x) - 2 k(x, z) + k(z, z);

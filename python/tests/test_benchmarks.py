@@ -55,6 +55,25 @@ def test_ratios_and_verdicts_by_hand(benchmarks):
     assert "more than 200 s" in page.line(stopped)
 
 
+def test_quick_sides_are_run_in_turn(benchmarks):
+    run, page = benchmarks("run"), benchmarks("page")
+    seconds = iter([1.0, 4.0, 0.5, 5.0, 2.0, 3.0])
+    sides = []
+
+    def side(name):
+        sides.append(name)
+        return {"seconds": next(seconds), "extra_bytes": 1}
+
+    found = run.in_turn(side)
+    assert sides == ["ours", "theirs"] * 3
+    assert (found["ours"]["seconds"], found["theirs"]["seconds"]) == (0.5, 3.0)
+    assert found["ratios"] == [1.5, 4.0, 10.0]
+    assert page.ratio(record(**found)) == "6.0 (1.50 to 10.0)"
+    # A side that did not end is not run again.
+    stopped = run.in_turn(lambda name: {"more_than": 200.0} if name == "theirs" else {"seconds": 1.0})
+    assert stopped == {"ours": {"seconds": 1.0}, "theirs": {"more_than": 200.0}}
+
+
 def test_a_page_has_a_line_per_task(benchmarks):
     page = benchmarks("page")
     tasks = [

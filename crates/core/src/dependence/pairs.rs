@@ -49,6 +49,15 @@ impl PairWeights {
         }
     }
 
+    /// No weight is larger than this, whatever its sign.
+    pub fn most(&self) -> f64 {
+        let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        // By Cauchy and Schwarz none is above the largest on the diagonal.
+        let products = largest(&mut self.factor.rows().into_iter().map(|row| row.dot(&row)));
+        let shift = self.shift.as_deref().unwrap_or(&[]);
+        products + 2.0 * largest(&mut shift.iter().map(|s| s.abs()))
+    }
+
     /// These rows of $V$.
     pub fn rows(&self, at: Range<usize>) -> Array2<f64> {
         let mut out = Array2::zeros((at.len(), self.factor.nrows()));

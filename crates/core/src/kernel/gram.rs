@@ -11,7 +11,7 @@ use super::formula::{Kernel, metric_factor};
 use super::terms::{Flat, Form, flatten, power};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
-use crate::linalg::{Columns, multiply, product_into, zeros};
+use crate::linalg::{Columns, Writer, multiply, product_into, zeros};
 use crate::simd::{
     absolute_distances, add_scaled, is_trustworthy, products_to_squared_distances, squared_distances,
 };
@@ -124,7 +124,11 @@ impl<'a> Gram<'a> {
         let x = match x {
             Rows::Dense(dense) if dense.ncols() <= DIRECT && dense.t().to_slice().is_none() => {
                 let mut by_columns = Array2::zeros(dense.raw_dim().f());
-                by_columns.assign(dense);
+                by_columns
+                    .axis_chunks_iter_mut(Axis(0), TILE_ROWS)
+                    .into_par_iter()
+                    .zip(dense.axis_chunks_iter(Axis(0), TILE_ROWS).into_par_iter())
+                    .for_each(|(mut to, from)| to.assign(&from));
                 Cow::Owned(by_columns.into())
             }
             other => Cow::Borrowed(other),
@@ -157,8 +161,9 @@ impl Columns for Gram<'_> {
         self.diagonal.clone()
     }
 
-    fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>) {
-        self.plan(None, &self.take(which)).fill(out);
+    fn columns(&self, which: &[usize]) -> Writer<'_> {
+        let taken = self.take(which);
+        Box::new(move |from, out| self.plan(None, &taken).write(from, out))
     }
 
     fn block(&self, which: &[usize]) -> Array2<f64> {
@@ -259,22 +264,49 @@ impl<'a> Plan<'a> {
         });
     }
 
+    /// All of `out` on the calling thread, for rows from `row` on.
+    fn write(&self, row: usize, mut out: ArrayViewMut2<f64>) {
+        let (at_x, at_z) = (row..row + out.nrows(), 0..out.ncols());
+        let mut scratch = Scratch::default();
+        match out.view_mut().reversed_axes().as_slice_mut() {
+            Some(by_columns) => {
+                self.values(at_x, at_z, by_columns, &mut scratch.one, &mut scratch.part);
+            }
+            None => {
+                self.evaluate(&Tile { row, column: 0, out: out.view_mut() }, &mut scratch);
+                store(&scratch.sum, out);
+            }
+        }
+    }
+
     /// The values of a tile, by columns, left in `scratch.sum`.
     fn evaluate(&self, tile: &Tile, scratch: &mut Scratch) {
         let (rows, columns) = tile.out.dim();
         let (at_x, at_z) = (tile.row..tile.row + rows, tile.column..tile.column + columns);
         scratch.sum.resize(rows * columns, 0.0);
+        self.values(at_x, at_z, &mut scratch.sum, &mut scratch.one, &mut scratch.part);
+    }
+
+    /// Values of some rows with some rows, by columns.
+    fn values(
+        &self,
+        at_x: Range<usize>,
+        at_z: Range<usize>,
+        sum: &mut [f64],
+        one: &mut Vec<f64>,
+        part: &mut Vec<f64>,
+    ) {
         for (i, term) in self.terms.iter().enumerate() {
             if i == 0 && term.weight == 1.0 {
-                term.tile(at_x.clone(), at_z.clone(), &mut scratch.sum, &mut scratch.part);
+                term.tile(at_x.clone(), at_z.clone(), sum, part);
                 continue;
             }
             if i == 0 {
-                scratch.sum.fill(0.0);
+                sum.fill(0.0);
             }
-            scratch.one.resize(rows * columns, 0.0);
-            term.tile(at_x.clone(), at_z.clone(), &mut scratch.one, &mut scratch.part);
-            add_scaled(&mut scratch.sum, term.weight, &scratch.one);
+            one.resize(sum.len(), 0.0);
+            term.tile(at_x.clone(), at_z.clone(), one, part);
+            add_scaled(sum, term.weight, one);
         }
     }
 }

@@ -18,12 +18,13 @@
 //! nothing. The others are ranked by what HSIC would have become with them. The path has HSIC, negative, after
 //! each step.
 //!
-//! Cost: $n^2 / 2$ exponentials per candidate and step; memory for a copy of the columns. Sparse columns stay
-//! sparse, and cost $n$ exponentials per stored cell.
+//! Cost: $n^2 / 2$ exponentials per candidate and step, in single precision but for the few candidates that may be the best
+//! and for the last step, which ranks the rest; memory for two copies of the columns. Sparse columns stay sparse, and
+//! cost $n$ exponentials per stored cell.
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
-use super::joint::{Change, Joint};
+use super::joint::{Growth, first_of_the_best};
 use super::selector::{PathPoint, Selection, Selector, Wanted};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Rows};
@@ -96,9 +97,9 @@ impl Selector for Fohsic {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
-        let ctx = &Joint::held(data.x(), &factor, NAME, ctx)?;
-        let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
-        let mut search = Search::new(self, data, &joint);
+        let ctx = &Growth::held(data.x(), &factor, NAME, ctx)?;
+        let growth = Growth::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
+        let mut search = Search::new(self, data, &growth);
         let stop = search.run(wanted, ctx)?;
         Ok(search.selection(wanted, stop))
     }
@@ -106,46 +107,34 @@ impl Selector for Fohsic {
 
 /// The first columns that join, in their order, for a centred factor of the target's kernel. Others start their own search there.
 pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
-    let ctx = &Joint::held(x, factor, NAME, ctx)?;
-    let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
-    let (mut left, mut chosen) = (joint.varying(), vec![]);
+    let ctx = &Growth::held(x, factor, NAME, ctx)?;
+    let growth = Growth::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
+    let (mut left, mut chosen) = (growth.varying(), vec![]);
     while chosen.len() < most && !left.is_empty() {
-        let (_, at) = next_to_join(&joint, &chosen, &left, gamma_of(None, chosen.len() + 1), ctx)?;
+        let (at, _) = growth.best(&chosen, &left, gamma_of(None, chosen.len() + 1), ctx)?;
         chosen.push(left.remove(at));
     }
     Ok(chosen)
 }
 
-/// HSIC with each of the columns left added to the ones chosen, and the first of the best.
-fn next_to_join(
-    joint: &Joint,
-    chosen: &[usize],
-    left: &[usize],
-    gamma: f64,
-    ctx: &Context,
-) -> Result<(Vec<f64>, usize)> {
-    let promise = joint.sums(chosen, left, Change::Add, gamma, gamma, ctx)?.changed;
-    let at = (0..left.len()).fold(0, |best, at| if promise[at] > promise[best] { at } else { best });
-    Ok((promise, at))
-}
-
 struct Search<'a> {
     method: &'a Fohsic,
     data: &'a Dataset,
-    joint: &'a Joint<'a>,
+    growth: &'a Growth<'a>,
     chosen: Vec<usize>,
     /// HSIC after each step, and normalised.
     reached: Vec<f64>,
     aligned: Vec<f64>,
-    /// What is left, and HSIC with each of them added to the columns chosen, as last seen.
+    /// What is left, and HSIC with each of them added to the columns chosen, or to all but the last of them; none before
+    /// the search ends.
     left: Vec<usize>,
     promise: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
-    fn new(method: &'a Fohsic, data: &'a Dataset, joint: &'a Joint<'a>) -> Self {
-        let left = joint.varying();
-        Self { method, data, joint, chosen: vec![], reached: vec![], aligned: vec![], left, promise: vec![] }
+    fn new(method: &'a Fohsic, data: &'a Dataset, growth: &'a Growth<'a>) -> Self {
+        let left = growth.varying();
+        Self { method, data, growth, chosen: vec![], reached: vec![], aligned: vec![], left, promise: vec![] }
     }
 
     fn run(&mut self, wanted: Option<usize>, ctx: &Context) -> Result<Stop> {
@@ -156,16 +145,22 @@ impl<'a> Search<'a> {
                 return Ok(Stop::Exhausted);
             }
             let gamma = gamma_of(self.method.gamma, self.chosen.len() + 1);
-            let (promise, at) = next_to_join(self.joint, &self.chosen, &self.left, gamma, ctx)?;
-            self.promise = promise;
+            let (at, reached) = if wanted == Some(self.chosen.len() + 1) {
+                self.promise = self.growth.all(&self.chosen, &self.left, gamma, ctx)?;
+                let at = first_of_the_best(&self.promise);
+                (at, self.promise.remove(at))
+            } else {
+                self.growth.best(&self.chosen, &self.left, gamma, ctx)?
+            };
             self.chosen.push(self.left[at]);
             let aligned = alignment(self.data, &self.chosen, gamma, self.method.target_kernel, ctx)?;
             if wanted.is_none() && self.aligned.last().is_some_and(|before| aligned <= *before) {
                 self.chosen.pop();
+                self.promise = self.growth.all(&self.chosen, &self.left, gamma, ctx)?;
                 return Ok(Stop::Stationary);
             }
             self.left.remove(at);
-            self.reached.push(self.promise.remove(at));
+            self.reached.push(reached);
             self.aligned.push(aligned);
         }
         Ok(if wanted.is_some() { Stop::Wanted } else { Stop::Exhausted })

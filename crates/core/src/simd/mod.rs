@@ -11,7 +11,9 @@ mod thin;
 mod working_set;
 
 pub use angle::sin_cos;
-pub use exp::{exp_scaled, gaussian_sum, kernel_sum};
+pub use exp::{
+    ROUGH_LANES, ROUGH_ROUNDING, ROUGH_SHARE, exp_scaled, gaussian_sum, kernel_sum, rough_gaussian_sum,
+};
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_pull, largest_sum, step_and_largest_sum};
 
@@ -71,8 +73,7 @@ fn multiply_add<const FMA: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// `sum[r] = sum_f measure(columns[f * stride + r] - z[f])`, four columns at a time so that each sum is
-/// loaded and stored once for four additions.
+/// `sum[r] = sum_f measure(columns[f * stride + r] - z[f])`, for some rows at a time whose sums stay in registers.
 #[inline(always)]
 fn sum_over_columns(
     sum: &mut [f64],
@@ -81,21 +82,25 @@ fn sum_over_columns(
     z: &[f64],
     add: impl Fn(f64, f64) -> f64 + Copy,
 ) {
-    let height = sum.len();
-    let column = |f: usize| &columns[f * stride..f * stride + height];
-    sum.fill(0.0);
-    let (fours, rest) = z.as_chunks::<4>();
-    for (block, z) in fours.iter().enumerate() {
-        let [c0, c1, c2, c3] = std::array::from_fn(|i| column(4 * block + i));
-        for r in 0..height {
-            let partial = add(c1[r] - z[1], add(c0[r] - z[0], sum[r]));
-            sum[r] = add(c3[r] - z[3], add(c2[r] - z[2], partial));
+    const LANES: usize = 32;
+    let (blocks, rest) = sum.as_chunks_mut::<LANES>();
+    let done = blocks.len() * LANES;
+    for (block, out) in blocks.iter_mut().enumerate() {
+        let mut sums = [0.0; LANES];
+        for (f, z) in z.iter().enumerate() {
+            let from = f * stride + block * LANES;
+            let column: &[f64; LANES] = columns[from..from + LANES].try_into().expect("as many as lanes");
+            for i in 0..LANES {
+                sums[i] = add(column[i] - z, sums[i]);
+            }
         }
+        *out = sums;
     }
-    for (i, z) in rest.iter().enumerate() {
-        let c = column(4 * fours.len() + i);
-        for r in 0..height {
-            sum[r] = add(c[r] - z, sum[r]);
+    rest.fill(0.0);
+    for (f, z) in z.iter().enumerate() {
+        let from = f * stride + done;
+        for (sum, cell) in rest.iter_mut().zip(&columns[from..]) {
+            *sum = add(cell - z, *sum);
         }
     }
 }
@@ -119,6 +124,19 @@ vectorised! {
     pub fn add_squared_differences(sum: &mut [f64], x: &[f64], z: f64) {
         for (s, x) in sum.iter_mut().zip(x) {
             *s = multiply_add::<FMA>(x - z, x - z, *s);
+        }
+    }
+}
+
+vectorised! {
+    /// `sum[f] += (rows[i][f] - rows[j][f])^2` over pairs of rows, which lie one after the other.
+    pub fn add_squares_of_pairs(sum: &mut [f64], rows: &[f64], pairs: &[[usize; 2]]) {
+        let width = sum.len();
+        let row = |i: usize| &rows[i * width..(i + 1) * width];
+        for &[i, j] in pairs {
+            for (sum, (a, b)) in sum.iter_mut().zip(row(i).iter().zip(row(j))) {
+                *sum = multiply_add::<FMA>(a - b, a - b, *sum);
+            }
         }
     }
 }
@@ -207,6 +225,42 @@ vectorised! {
 }
 
 vectorised! {
+    /// `out[k] = sum_i columns[k * v.len() + i] v[i]`, each as [`dot`] has it, four at a time: one alone waits for its own sums.
+    pub fn dots(out: &mut [f64], columns: &[f64], v: &[f64]) {
+        const LANES: usize = 16;
+        const COLUMNS: usize = 4;
+        let height = v.len();
+        let column = |k: usize| &columns[k * height..(k + 1) * height];
+        let (blocks, rest) = v.as_chunks::<LANES>();
+        let (fours, others) = out.as_chunks_mut::<COLUMNS>();
+        for (four, out) in fours.iter_mut().enumerate() {
+            let cells: [&[f64]; COLUMNS] = std::array::from_fn(|c| column(COLUMNS * four + c));
+            let mut sums = [[0.0; LANES]; COLUMNS];
+            let [c0, c1, c2, c3] = cells.map(|cells| cells.as_chunks::<LANES>().0);
+            for ((((v, c0), c1), c2), c3) in blocks.iter().zip(c0).zip(c1).zip(c2).zip(c3) {
+                for i in 0..LANES {
+                    sums[0][i] = multiply_add::<FMA>(c0[i], v[i], sums[0][i]);
+                    sums[1][i] = multiply_add::<FMA>(c1[i], v[i], sums[1][i]);
+                    sums[2][i] = multiply_add::<FMA>(c2[i], v[i], sums[2][i]);
+                    sums[3][i] = multiply_add::<FMA>(c3[i], v[i], sums[3][i]);
+                }
+            }
+            for ((out, sums), cells) in out.iter_mut().zip(&mut sums).zip(cells) {
+                let cells = &cells[blocks.len() * LANES..];
+                for (sum, (cell, v)) in sums.iter_mut().zip(cells.iter().zip(rest)) {
+                    *sum = multiply_add::<FMA>(*cell, *v, *sum);
+                }
+                *out = sums.iter().sum();
+            }
+        }
+        let from = COLUMNS * fours.len();
+        for (k, out) in others.iter_mut().enumerate() {
+            *out = sum_of_terms(column(from + k), v, multiply_add::<FMA>);
+        }
+    }
+}
+
+vectorised! {
     /// `v[i]` becomes one over its root; the sum of the roots is given back.
     pub fn roots_and_inverses(v: &mut [f64]) -> f64 {
         const LANES: usize = 16;
@@ -224,6 +278,29 @@ vectorised! {
         }
         rest.iter_mut().zip(&mut sums).for_each(|(value, sum)| one(value, sum));
         sums.iter().sum()
+    }
+}
+
+vectorised! {
+    /// `sum[i] += weight * x[i]`; the sum of their squares is given back, as [`dot`] has it.
+    pub fn add_scaled_and_square(sum: &mut [f64], weight: f64, x: &[f64]) -> f64 {
+        const LANES: usize = 16;
+        let mut squares = [0.0; LANES];
+        let one = |to: &mut f64, x: f64, squares: &mut f64| {
+            *to = multiply_add::<FMA>(weight, x, *to);
+            *squares = multiply_add::<FMA>(*to, *to, *squares);
+        };
+        let (blocks, rest) = sum.as_chunks_mut::<LANES>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        for (block, x) in blocks.iter_mut().zip(x) {
+            for i in 0..LANES {
+                one(&mut block[i], x[i], &mut squares[i]);
+            }
+        }
+        for ((to, x), squares) in rest.iter_mut().zip(x_rest).zip(&mut squares) {
+            one(to, *x, squares);
+        }
+        squares.iter().sum()
     }
 }
 
@@ -364,6 +441,26 @@ mod tests {
         let whole = all(0..n);
         for (i, value) in whole.iter().enumerate() {
             assert_eq!(value.to_bits(), all(i..i + 1)[0].to_bits());
+        }
+    }
+
+    #[test]
+    fn sums_of_two_kinds_at_once_are_those_of_one() {
+        let mut rng = crate::random::Rng::new(4);
+        for (height, columns) in [(0, 3), (5, 1), (16, 4), (37, 7), (100, 8)] {
+            let mut draw = |n: usize| (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
+            let (cells, v) = (draw(height * columns), draw(height));
+            let mut out = vec![f64::NAN; columns];
+            dots(&mut out, &cells, &v);
+            let alone: Vec<f64> =
+                (0..columns).map(|k| dot(&cells[k * height..(k + 1) * height], &v)).collect();
+            assert_eq!(out, alone, "{height} x {columns}");
+            let (mut sum, mut other) = (v.clone(), v.clone());
+            let x = draw(height);
+            let squares = add_scaled_and_square(&mut sum, -0.7, &x);
+            add_scaled(&mut other, -0.7, &x);
+            assert_eq!(sum, other);
+            assert_eq!(squares, dot(&other, &other));
         }
     }
 

@@ -8,12 +8,12 @@ use super::pairs::Graph;
 use crate::context::Context;
 use crate::error::Result;
 use crate::optim::Criterion;
-use crate::simd::{add_scaled, dot, roots_and_inverses};
+use crate::simd::{add_combination, dots, roots_and_inverses};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Pairs of a block: with some tens of columns it stays in a core's cache between the two times it is read.
-const PAIRS: usize = 512;
+/// Squared differences of a block: it stays in a core's nearest cache between the two times it is read.
+const BLOCK: usize = 4096;
 /// Squared differences that are worth a task of their own.
 const TASK: usize = 1 << 17;
 
@@ -32,17 +32,22 @@ struct Block {
 impl Block {
     /// Squared distances of the pairs.
     fn distances(&self, weights: &Array2<f64>) -> Vec<f64> {
+        const TOGETHER: usize = 4;
+        let weights = weights.as_slice().expect("one column");
         let mut out = vec![0.0; self.pairs];
-        for (column, &weight) in self.columns().zip(weights) {
-            if weight != 0.0 {
-                add_scaled(&mut out, weight, column);
+        for (columns, weights) in self.squares.chunks(TOGETHER * self.pairs).zip(weights.chunks(TOGETHER)) {
+            if weights.iter().any(|&weight| weight != 0.0) {
+                add_combination(&mut out, columns, self.pairs, weights);
             }
         }
         out
     }
 
-    fn columns(&self) -> impl Iterator<Item = &[f64]> {
-        self.squares.chunks_exact(self.pairs)
+    /// The sum of squared differences times weights of the pairs, for every column.
+    fn sums(&self, weight: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.squares.len() / self.pairs];
+        dots(&mut out, &self.squares, weight);
+        out
     }
 }
 
@@ -59,7 +64,8 @@ impl Diagonal {
             }
             Block { pairs: pairs.len(), squares }
         };
-        let blocks = far.pairs().par_chunks(PAIRS).with_min_len(blocks_of_a_task(x.ncols())).map(block);
+        let blocks =
+            far.pairs().par_chunks(pairs_of_a_block(x.ncols())).with_min_len(TASK / BLOCK).map(block);
         Self { blocks: blocks.collect(), columns: x.ncols() }
     }
 
@@ -78,14 +84,14 @@ impl Diagonal {
     fn slope(&self, distances: &[f64]) -> Vec<f64> {
         let weight = inverses(distances);
         let mut sum = vec![0.0; self.columns];
-        for (block, weight) in self.blocks.iter().zip(weight.chunks(PAIRS)) {
-            sum.iter_mut().zip(block.columns()).for_each(|(sum, column)| *sum += 0.5 * dot(column, weight));
+        for (block, weight) in self.blocks.iter().zip(weight.chunks(pairs_of_a_block(self.columns))) {
+            sum.iter_mut().zip(block.sums(weight)).for_each(|(sum, part)| *sum += 0.5 * part);
         }
         sum
     }
 
     fn tasks(&self) -> impl IndexedParallelIterator<Item = &Block> {
-        self.blocks.par_iter().with_min_len(blocks_of_a_task(self.columns))
+        self.blocks.par_iter().with_min_len(TASK / BLOCK)
     }
 }
 
@@ -127,8 +133,8 @@ fn roots(squares: &[f64]) -> Vec<f64> {
     squares.iter().map(|q| q.sqrt()).collect()
 }
 
-fn blocks_of_a_task(columns: usize) -> usize {
-    (TASK / (PAIRS * columns.max(1))).max(1)
+fn pairs_of_a_block(columns: usize) -> usize {
+    (BLOCK / columns.max(1)).next_multiple_of(16)
 }
 
 struct Sum<'a>(&'a Diagonal);
@@ -143,7 +149,7 @@ impl Criterion for Sum<'_> {
         let part = |block: &Block| {
             let mut distances = block.distances(w);
             let sum = roots_and_inverses(&mut distances);
-            (sum, block.columns().map(|column| dot(column, &distances)).collect())
+            (sum, block.sums(&distances))
         };
         let parts: Vec<(f64, Vec<f64>)> = self.0.tasks().map(part).collect();
         let sum: f64 = parts.iter().map(|(sum, _)| sum).sum();

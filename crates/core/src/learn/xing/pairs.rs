@@ -3,9 +3,10 @@
 use super::NAME;
 use crate::data::Triplet;
 use crate::error::{Error, Result};
-use crate::simd::squared_distance;
+use crate::simd::{add_squares_of_pairs, squared_distance};
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// Pairs that one task measures.
 const PAIRS: usize = 4096;
@@ -88,15 +89,21 @@ fn once(name: &'static str, n: usize, pairs: &[[usize; 2]]) -> Result<Vec<[usize
 
 /// Pairs of rows with what is near each row, so that sums over pairs are sums over rows.
 pub(super) struct Graph {
+    n_rows: usize,
     pairs: Vec<[usize; 2]>,
-    /// The pairs of row i are `start[i]..start[i + 1]` of `near`.
-    start: Vec<usize>,
-    /// The other row, and the pair's place.
-    near: Vec<(usize, usize)>,
+    near: OnceLock<Near>,
 }
 
-impl Graph {
-    pub fn new(n_rows: usize, pairs: Vec<[usize; 2]>) -> Self {
+/// What is near each row.
+struct Near {
+    /// The pairs of row i are `start[i]..start[i + 1]` of `pairs`.
+    start: Vec<usize>,
+    /// The other row, and the pair's place.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Near {
+    fn new(n_rows: usize, pairs: &[[usize; 2]]) -> Self {
         let mut start = vec![0; n_rows + 1];
         pairs.iter().flatten().for_each(|&row| start[row + 1] += 1);
         (0..n_rows).for_each(|i| start[i + 1] += start[i]);
@@ -108,7 +115,17 @@ impl Graph {
                 next[row] += 1;
             }
         }
-        Self { pairs, start, near }
+        Self { start, pairs: near }
+    }
+
+    fn of(&self, row: usize) -> &[(usize, usize)] {
+        &self.pairs[self.start[row]..self.start[row + 1]]
+    }
+}
+
+impl Graph {
+    pub fn new(n_rows: usize, pairs: Vec<[usize; 2]>) -> Self {
+        Self { n_rows, pairs, near: OnceLock::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -139,11 +156,12 @@ impl Graph {
         let cells = flat(y);
         let k = y.ncols();
         let mut out = Array2::zeros(y.dim());
+        let near = self.near.get_or_init(|| Near::new(self.n_rows, &self.pairs));
         out.axis_chunks_iter_mut(Axis(0), ROWS).into_par_iter().enumerate().for_each(|(block, mut out)| {
             for (to, i) in out.rows_mut().into_iter().zip(block * ROWS..) {
                 let to = to.into_slice().expect("rows of a new array are contiguous");
                 let here = &cells[i * k..(i + 1) * k];
-                for &(j, at) in &self.near[self.start[i]..self.start[i + 1]] {
+                for &(j, at) in near.of(i) {
                     let w = weight(at);
                     let there = &cells[j * k..(j + 1) * k];
                     for ((to, a), b) in to.iter_mut().zip(here).zip(there) {
@@ -164,10 +182,7 @@ impl Graph {
             .par_chunks(PAIRS)
             .map(|pairs| {
                 let mut sum = vec![0.0; k];
-                for &[i, j] in pairs {
-                    let (a, b) = (&cells[i * k..(i + 1) * k], &cells[j * k..(j + 1) * k]);
-                    sum.iter_mut().zip(a.iter().zip(b)).for_each(|(s, (a, b))| *s += (a - b) * (a - b));
-                }
+                add_squares_of_pairs(&mut sum, cells, pairs);
                 sum
             })
             .collect();

@@ -14,7 +14,7 @@
 //! When a quarter of the drawn rows are pivots, others are drawn. If there are no more rows than are drawn, the gains are
 //! exact.
 //!
-//! All gains are measured once for every batch of pivots. Random groups of rows then send their best to contend, and the gains
+//! All gains are measured once for every 32 pivots. Random groups of rows then send their best to contend, and the gains
 //! of these are followed step by step. The best of all rows would be no better a choice: where data form clusters, they are all
 //! of one cluster, and the first pivot speaks for them all. Up to 128 rows all contend.
 //!
@@ -22,16 +22,18 @@
 //! sample); Farahat, Ghodsi and Kamel, *A novel greedy algorithm for Nyström approximation*, AISTATS 2011 (the gain).
 
 use super::super::product::add_product;
-use super::{BATCH, Run, first_largest};
+use super::{Run, first_largest};
 use crate::random::Rng;
-use crate::simd::{add_scaled, dot};
+use crate::simd::{add_scaled_and_square, dot};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 
 /// Rows drawn together.
 const DRAWN: usize = 1024;
-/// Groups of drawn rows, each of which sends its row of most gain to contend in a batch.
+/// Groups of drawn rows, each of which sends its row of most gain to contend in a round.
 const GROUPS: usize = 128;
+/// Pivots after which all gains are measured again.
+const ROUND: usize = 32;
 /// Rows whose gains one task measures.
 const TASK: usize = 128;
 /// Contenders that one task follows.
@@ -56,7 +58,7 @@ impl Drawn {
     /// Bytes it takes for a matrix of `n` rows.
     pub(super) fn bytes(n: usize) -> f64 {
         let s = Self::count(n) as f64;
-        8.0 * s * (s + GROUPS as f64 + BATCH as f64)
+        8.0 * s * (s + GROUPS as f64 + ROUND as f64)
     }
 
     /// How many are drawn of `n`.
@@ -73,13 +75,26 @@ impl Drawn {
             .enumerate()
             .map(|(i, row)| {
                 row.iter_mut().zip(&roots).for_each(|(r, root)| *r *= root);
-                gain(row, left[i], roots[i])
+                gain(dot(row, row), left[i], roots[i])
             })
             .collect();
         Self { rows, block, roots, left, gains, steps: vec![], taken: 0 }
     }
 
     /// The next pivots, at most `room`; none when others should be drawn. Rows with `zero` or less left are no pivots.
+    fn plans(&mut self, room: usize, zero: f64) -> Vec<usize> {
+        let mut planned = vec![];
+        while planned.len() < room {
+            let more = self.plan(ROUND.min(room - planned.len()), zero);
+            if more.is_empty() {
+                break;
+            }
+            planned.extend(more);
+        }
+        planned
+    }
+
+    /// The next pivots of one round.
     fn plan(&mut self, room: usize, zero: f64) -> Vec<usize> {
         let s = self.rows.len();
         let room = room.min(s.div_ceil(4) - self.taken);
@@ -136,7 +151,7 @@ impl Drawn {
             add_product(-1.0, shares.view(), steps, block.view_mut());
             for ((i, row), known) in rows.chunks(s).enumerate().zip(gains) {
                 if *known > f64::NEG_INFINITY {
-                    *known = gain(row, left[from + i], roots[from + i]);
+                    *known = gain(dot(row, row), left[from + i], roots[from + i]);
                 }
             }
         };
@@ -163,8 +178,8 @@ impl Drawn {
         let follow = |(rows, (gains, places)): (&mut [f64], (&mut [f64], &[usize]))| {
             for ((row, known), &i) in rows.chunks_mut(s).zip(gains).zip(places) {
                 if *known > f64::NEG_INFINITY {
-                    add_scaled(row, -step[i] / self.roots[i], step);
-                    *known = gain(row, self.left[i], self.roots[i]);
+                    let squares = add_scaled_and_square(row, -step[i] / self.roots[i], step);
+                    *known = gain(squares, self.left[i], self.roots[i]);
                 }
             }
         };
@@ -175,16 +190,16 @@ impl Drawn {
     }
 }
 
-/// $\hat g_i$ from a row of the block.
-fn gain(row: &[f64], left: f64, root: f64) -> f64 {
-    if left > 0.0 { dot(row, row) / left + (1.0 - root * root) * left } else { f64::NEG_INFINITY }
+/// $\hat g_i$ from the squares of a row of the block, added up.
+fn gain(squares: f64, left: f64, root: f64) -> f64 {
+    if left > 0.0 { squares / left + (1.0 - root * root) * left } else { f64::NEG_INFINITY }
 }
 
 impl Run<'_> {
     /// Pivots of most gain among the rows drawn last, at least one.
     pub(super) fn most_gain(&mut self, room: usize) -> Vec<usize> {
         let zero = self.zero();
-        let planned = self.drawn.as_mut().map_or(vec![], |drawn| drawn.plan(room, zero));
+        let planned = self.drawn.as_mut().map_or(vec![], |drawn| drawn.plans(room, zero));
         if !planned.is_empty() {
             return planned;
         }
@@ -194,7 +209,7 @@ impl Run<'_> {
         let left = rows.iter().map(|&i| self.residual[i]).collect();
         let block = self.residual_block(&rows);
         let drawn = self.drawn.insert(Drawn::new(rows, &weights, left, block));
-        let planned = drawn.plan(room, zero);
+        let planned = drawn.plans(room, zero);
         // A kernel that is not a number gains nothing; its column will tell where.
         if planned.is_empty() { vec![self.largest_residual().0] } else { planned }
     }
@@ -262,8 +277,8 @@ mod tests {
             let f = factor(&k, &Rule { max_rank: rank * 3 / 4, ..rule(Pivoting::Gain) });
             for (at, share) in shares_of_the_largest(&k, &f.pivots).into_iter().enumerate() {
                 // Up to rounding, where all rows contend. Among more, the best of a few is chosen but for the first of a
-                // batch; gains of these matrices differ by less than a half.
-                let exact = n <= GROUPS || at % BATCH == 0;
+                // round; gains of these matrices differ by less than a half.
+                let exact = n <= GROUPS || at % ROUND == 0;
                 assert!(
                     share > if exact { 1.0 - 1e-9 } else { 0.8 },
                     "{n} rows of rank {rank}, pivot {at}: {share}"

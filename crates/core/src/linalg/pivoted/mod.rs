@@ -18,30 +18,27 @@
 //! distribution of one-at-a-time sampling (Epperly, Tropp and Webber, arXiv 2410.03969). For pivots by
 //! gain the twin is some rows drawn at random, on which gains are measured.
 
+mod batch;
 mod gain;
 mod plan;
 
 use super::pages::prefer_large_pages;
-use super::product::{add_product_by_rows, product_bytes};
+use super::product::product_bytes;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use crate::random::Rng;
-use crate::simd::{add_combination, scale_and_reduce};
 use gain::Drawn;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
+use ndarray::{Array2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Pivots made together at most.
-const BATCH: usize = 32;
-/// Pivots after which the columns still to come are brought up to date together: until then each new
-/// column subtracts the recent ones for itself.
-const REFRESH: usize = 8;
+const BATCH: usize = 64;
 /// Columns for which room is made at a time, at least.
 const AHEAD: usize = 256;
-/// Rows that one task works on: 8 KiB of one column, and enough tasks to keep cores equally busy.
-const CHUNK: usize = 1024;
+/// Rows that one task works on: few enough that a batch of columns stays in the cache, and enough for a matrix product.
+const CHUNK: usize = 512;
 /// A residual below this share of its start is computed again from the factor: what repeated
 /// subtraction leaves of it is mostly rounding.
 const DOUBTFUL: f64 = 1e-10;
@@ -53,13 +50,16 @@ const NEGATIVE: f64 = 1e-8;
 pub trait Columns: Sync {
     /// Its diagonal.
     fn diagonal(&self) -> Vec<f64>;
-    /// Writes the columns `which` side by side.
-    fn columns_into(&self, which: &[usize], out: ArrayViewMut2<f64>);
+    /// The columns `which` side by side, to be written a few rows at a time.
+    fn columns(&self, which: &[usize]) -> Writer<'_>;
     /// The entries where `which` meets `which`.
     fn block(&self, which: &[usize]) -> Array2<f64>;
     /// Bytes that [`Columns::block`] of so many rows works with beside its result.
     fn block_bytes(&self, rows: usize) -> f64;
 }
+
+/// Writes columns of a matrix from the row given on, as many rows as there is room for.
+pub type Writer<'a> = Box<dyn Fn(usize, ArrayViewMut2<f64>) + Sync + 'a>;
 
 /// How the next pivot is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +128,8 @@ impl Factor {
 
     /// The rows of $L$ that belong to pivots: a lower triangular matrix.
     pub fn pivot_block(&self) -> Array2<f64> {
-        self.l.select(ndarray::Axis(0), &self.pivots)
+        let l = self.l.t();
+        rows_of(l.as_slice().expect("laid out by columns"), self.residual.len(), &self.pivots)
     }
 }
 
@@ -140,22 +141,11 @@ pub fn pivoted_cholesky(source: &dyn Columns, rule: &Rule, ctx: &Context) -> Res
             break stop;
         }
         let Some(planned) = run.plan()? else { break Stop::Exhausted };
-        let mut batch = run.make_columns(planned)?;
-        let stop = run.work_off(&mut batch)?;
-        run.spare = batch.columns;
-        if let Some(stop) = stop {
+        if let Some(stop) = run.take(planned)? {
             break stop;
         }
     };
     Ok(run.finish(stop))
-}
-
-/// Columns that are made but not yet part of the factor.
-struct Batch {
-    rows: Vec<usize>,
-    /// `K[:, rows] - L L[rows, :]^T` with the first `base` columns of the factor.
-    columns: Vec<f64>,
-    base: usize,
 }
 
 struct Run<'a> {
@@ -178,8 +168,8 @@ struct Run<'a> {
     next_in_order: usize,
     /// The first row with the largest residual, while known.
     top: Option<(usize, f64)>,
-    /// The memory of the last batch's columns, for the next.
-    spare: Vec<f64>,
+    /// Residuals before the last batch.
+    before: Vec<f64>,
     /// The rows among which gains are compared.
     drawn: Option<Drawn>,
 }
@@ -216,7 +206,7 @@ impl<'a> Run<'a> {
             gap: 1.0,
             next_in_order: 0,
             top: None,
-            spare: vec![],
+            before: vec![],
             drawn: None,
         })
     }
@@ -238,8 +228,9 @@ impl<'a> Run<'a> {
         self.pivots.len()
     }
 
-    fn factor(&self) -> ArrayView2<'_, f64> {
-        ArrayView2::from_shape((self.n, self.rank()).f(), &self.l).expect("one column per pivot")
+    /// Some rows of the factor, laid out by columns.
+    fn rows(&self, which: &[usize]) -> Array2<f64> {
+        rows_of(&self.l, self.n, which)
     }
 
     /// Squared norms at or below this are zero.
@@ -266,59 +257,49 @@ impl<'a> Run<'a> {
             return Some(if self.rank() == self.n { Stop::Exhausted } else { Stop::Wanted });
         }
         let mut checked = None;
-        let next = loop {
+        let squared = loop {
             let (row, squared) = self.largest_residual();
-            if squared <= self.zero() {
-                return Some(Stop::Exhausted);
-            }
-            if checked == Some(row) || !self.is_doubtful(row) {
-                break squared.sqrt();
+            if squared <= self.zero() || checked == Some(row) || !self.is_doubtful(row, squared) {
+                break squared;
             }
             self.recompute(row);
             checked = Some(row);
         };
-        let threshold = (self.rule.threshold)(self.rank());
-        if next / self.largest < threshold {
-            return Some(Stop::Threshold);
-        }
-        self.gap = self.gap.min(next / self.largest - threshold);
-        if self.rule.tolerance > 0.0 && self.residual.iter().sum::<f64>() <= self.rule.tolerance * self.trace
-        {
-            return Some(Stop::Tolerance);
-        }
-        None
+        let residual = std::mem::take(&mut self.residual);
+        let stop = self.ends(self.rank(), squared, || residual.iter().sum());
+        self.residual = residual;
+        stop
     }
 
-    fn is_doubtful(&self, row: usize) -> bool {
-        self.residual[row] < DOUBTFUL * self.diagonal[row]
+    /// The rules that look at the residuals, whose largest and whose sum are these after so many pivots.
+    fn ends(&mut self, rank: usize, largest: f64, sum: impl FnOnce() -> f64) -> Option<Stop> {
+        if largest <= self.zero() {
+            return Some(Stop::Exhausted);
+        }
+        let (threshold, share) = ((self.rule.threshold)(rank), largest.sqrt() / self.largest);
+        if share < threshold {
+            return Some(Stop::Threshold);
+        }
+        self.gap = self.gap.min(share - threshold);
+        let tolerance = self.rule.tolerance;
+        (tolerance > 0.0 && sum() <= tolerance * self.trace).then_some(Stop::Tolerance)
+    }
+
+    /// Whether a residual of a row is mostly what rounding left of it.
+    fn is_doubtful(&self, row: usize, residual: f64) -> bool {
+        residual < DOUBTFUL * self.diagonal[row]
     }
 
     /// Takes the residual of a row from the factor itself; 0 if only rounding is left of it.
     fn recompute(&mut self, row: usize) {
-        let explained: f64 = self.factor().row(row).iter().map(|v| v * v).sum();
+        let explained: f64 = self.rows(&[row]).iter().map(|v| v * v).sum();
         let exact = self.diagonal[row] - explained;
         self.residual[row] = if exact > self.zero() { exact } else { 0.0 };
         self.top = None;
     }
 
-    /// The columns of the planned pivots, less what the factor explains already.
-    fn make_columns(&mut self, rows: Vec<usize>) -> Result<Batch> {
-        self.reserve(rows.len())?;
-        let (n, b) = (self.n, rows.len());
-        let mut columns = std::mem::take(&mut self.spare);
-        if columns.capacity() == 0 {
-            columns.reserve_exact(n * BATCH);
-            prefer_large_pages(&mut columns);
-        }
-        columns.resize(n * b, 0.0);
-        let mut view = ArrayViewMut2::from_shape((n, b).f(), &mut columns).expect("n values per column");
-        self.source.columns_into(&rows, view.view_mut());
-        subtract_explained(view, &self.l, &rows);
-        Ok(Batch { rows, columns, base: self.rank() })
-    }
-
-    /// What a basis of so many cells takes in the end: the cells, a batch in the making, the factor of the pivots and its
-    /// inverse, and what products work with.
+    /// What a basis of so many cells takes in the end: the cells, residuals, a batch in the making, the factor of the pivots and
+    /// its inverse, and what products work with.
     fn bytes(&self, cells: usize) -> f64 {
         let rank = (cells / self.n) as f64;
         let drawn = match self.rule.pivoting {
@@ -328,7 +309,8 @@ impl<'a> Run<'a> {
             }
             _ => 0.0,
         };
-        drawn + 8.0 * (cells as f64 + ((BATCH + 3) * self.n) as f64 + 2.0 * rank * rank) + product_bytes()
+        let made = (CHUNK * BATCH * rayon::current_num_threads()) as f64;
+        drawn + 8.0 * (cells as f64 + 4.0 * self.n as f64 + made + 2.0 * rank * rank) + product_bytes()
     }
 
     /// Room for more columns, after asking whether they fit.
@@ -352,130 +334,19 @@ impl<'a> Run<'a> {
         prefer_large_pages(&mut self.l);
         Ok(())
     }
-
-    /// Makes pivots of the batch's rows for as long as the rules allow.
-    fn work_off(&mut self, batch: &mut Batch) -> Result<Option<Stop>> {
-        // Whether the rows so far came in the order of the forecast, as they nearly always do.
-        let mut in_order = true;
-        for step in 0..batch.rows.len() {
-            // The plan itself was made after a look at the rules.
-            if step > 0
-                && let Some(stop) = self.should_stop()
-            {
-                return Ok(Some(stop));
-            }
-            let place = match self.rule.pivoting {
-                Pivoting::Greedy if !(self.rank() == 0 && self.rule.first.is_some()) => {
-                    let (row, _) = self.largest_residual();
-                    match batch.rows.iter().position(|&r| r == row) {
-                        Some(place) => place,
-                        None => return Ok(None), // the forecast was off by rounding: plan anew
-                    }
-                }
-                _ => step,
-            };
-            let row = batch.rows[place];
-            if self.is_doubtful(row) {
-                self.recompute(row);
-            }
-            if self.residual[row] > self.zero() {
-                self.tell()?;
-                self.accept(row, &batch.columns[place * self.n..(place + 1) * self.n], batch.base)?;
-            }
-            in_order &= place == step;
-            if self.rank() - batch.base >= REFRESH {
-                let from = if in_order { step + 1 } else { 0 };
-                let (rows, columns) = (&batch.rows[from..], &mut batch.columns[from * self.n..]);
-                let view = ArrayViewMut2::from_shape((self.n, rows.len()).f(), columns)
-                    .expect("n values per column");
-                subtract_explained(view, &self.l[batch.base * self.n..], rows);
-                batch.base = self.rank();
-            }
-        }
-        Ok(None)
-    }
-
-    /// Makes `row` a pivot: one more column of the factor, residuals less by its squares.
-    fn accept(&mut self, row: usize, column: &[f64], base: usize) -> Result<()> {
-        let (n, rank) = (self.n, self.rank());
-        let norm = self.residual[row].sqrt();
-        let weights: Vec<f64> = (base..rank).map(|k| -self.l[k * n + row]).collect();
-        // Fresh memory is first touched by the thread that fills it: paging it in is half the price.
-        let start = self.l.as_ptr();
-        let spare = &mut self.l.spare_capacity_mut()[..n];
-        // SAFETY: the first `rank * n` values are initialised, and do not overlap the spare room. Nothing moves them
-        // while `earlier` is in use.
-        let earlier = unsafe { std::slice::from_raw_parts(start, rank * n) };
-        let recent = &earlier[base * n..];
-        let (least, most, chunk) = spare
-            .par_chunks_mut(CHUNK)
-            .zip(self.residual.par_chunks_mut(CHUNK))
-            .enumerate()
-            .map(|(chunk, (new, residual))| {
-                let at = chunk * CHUNK;
-                let new = new.write_copy_of_slice(&column[at..at + new.len()]);
-                if !weights.is_empty() {
-                    add_combination(new, &recent[at..], n, &weights);
-                }
-                let (least, mut most) = scale_and_reduce(new, 1.0 / norm, residual);
-                if chunk == row / CHUNK {
-                    // r^2 - r^2, which rounding may leave on either side of zero.
-                    residual[row - at] = 0.0;
-                    most = first_largest(residual).1;
-                }
-                (least, most, chunk)
-            })
-            .reduce(
-                || (f64::INFINITY, f64::NEG_INFINITY, usize::MAX),
-                |a, b| {
-                    let b_leads = b.1 > a.1 || (b.1 == a.1 && b.2 < a.2);
-                    (a.0.min(b.0), if b_leads { b.1 } else { a.1 }, if b_leads { b.2 } else { a.2 })
-                },
-            );
-        // SAFETY: all of the next `n` values were written above: there are as many residuals, so no chunk was left
-        // out. If a chunk panics, this is not reached.
-        unsafe { self.l.set_len((rank + 1) * n) };
-        let new = &mut self.l[rank * n..];
-        // Exact zeros above the diagonal; earlier pivots keep their residual of zero by clamping.
-        for &pivot in &self.pivots {
-            new[pivot] = 0.0;
-        }
-        new[row] = norm;
-        let from = chunk * CHUNK;
-        let place = self.residual[from..].iter().position(|&r| r == most).unwrap_or(0);
-        self.top = Some((from + place, most));
-        if least == f64::NEG_INFINITY {
-            return Err(Error::Breakdown {
-                step: "pivoted Cholesky",
-                why: format!(
-                    "the kernel of row {} is not a finite number somewhere; scale the columns",
-                    row + 1
-                ),
-            });
-        }
-        if least < -NEGATIVE * self.largest * self.largest {
-            return Err(Error::Breakdown {
-                step: "pivoted Cholesky",
-                why: format!(
-                    "the kernel is not positive semidefinite: pivot {} (row {}) leaves a squared length of \
-                     {least:.3e}; choose another kernel, or weights that are not negative",
-                    rank + 1,
-                    row + 1,
-                ),
-            });
-        }
-        self.pivots.push(row);
-        self.norms.push(norm);
-        Ok(())
-    }
 }
 
-/// `columns -= L L[rows, :]^T`, with `l` by columns.
-fn subtract_explained(columns: ArrayViewMut2<f64>, l: &[f64], rows: &[usize]) {
-    let n = columns.nrows();
-    let l = ArrayView2::from_shape((n, l.len() / n).f(), l).expect("n values per column");
-    let weights = l.select(Axis(0), rows);
-    add_product_by_rows(-1.0, l, weights.t(), columns, CHUNK);
+/// Some rows of a factor of `n` rows, both laid out by columns.
+fn rows_of(l: &[f64], n: usize, which: &[usize]) -> Array2<f64> {
+    let rank = if n == 0 { 0 } else { l.len() / n };
+    let mut cells = vec![0.0; which.len() * rank];
+    if !cells.is_empty() {
+        let columns = cells.par_chunks_exact_mut(which.len()).zip(l.par_chunks_exact(n));
+        columns.with_min_len(16).for_each(|(to, column)| {
+            to.iter_mut().zip(which).for_each(|(to, &row)| *to = column[row]);
+        });
+    }
+    Array2::from_shape_vec((which.len(), rank).f(), cells).expect("a cell for every row and pivot")
 }
 
 /// The first of the largest entries. An empty slice gives `(0, -inf)`.
@@ -495,10 +366,12 @@ impl Columns for Array2<f64> {
         self.diag().to_vec()
     }
 
-    fn columns_into(&self, which: &[usize], mut out: ArrayViewMut2<f64>) {
-        for (to, &from) in which.iter().enumerate() {
-            out.column_mut(to).assign(&self.column(from));
-        }
+    fn columns(&self, which: &[usize]) -> Writer<'_> {
+        let which = which.to_vec();
+        Box::new(move |row, mut out| {
+            let rows = s![row..row + out.nrows(), ..];
+            out.assign(&self.slice(rows).select(Axis(1), &which));
+        })
     }
 
     fn block(&self, which: &[usize]) -> Array2<f64> {
@@ -589,10 +462,13 @@ mod tests {
             self.0.iter().map(|u| u * u).collect()
         }
 
-        fn columns_into(&self, which: &[usize], mut out: ArrayViewMut2<f64>) {
-            for ((row, to), v) in out.indexed_iter_mut() {
-                *v = self.0[row] * self.0[which[to]];
-            }
+        fn columns(&self, which: &[usize]) -> Writer<'_> {
+            let which = which.to_vec();
+            Box::new(move |from, mut out| {
+                for ((row, to), v) in out.indexed_iter_mut() {
+                    *v = self.0[from + row] * self.0[which[to]];
+                }
+            })
         }
 
         fn block(&self, which: &[usize]) -> Array2<f64> {

@@ -1,9 +1,10 @@
 //! Which rows become pivots next.
 
 use super::super::product::add_product_by_rows;
-use super::{BATCH, Pivoting, Run, first_largest};
+use super::{BATCH, DOUBTFUL, Pivoting, Run, first_largest};
 use crate::error::Result;
-use ndarray::{Array2, Axis};
+use crate::simd::add_scaled;
+use ndarray::Array2;
 
 /// Candidates among which the next greedy pivots are sought.
 const CANDIDATES: usize = 128;
@@ -14,7 +15,9 @@ impl Run<'_> {
     /// The next pivots, at least one; `None` when no row is left.
     pub(super) fn plan(&mut self) -> Result<Option<Vec<usize>>> {
         self.tell()?;
-        let room = BATCH.min(self.rule.max_rank - self.rank());
+        // Where little but rounding is left, every step is looked at before the next.
+        let most = if self.largest_residual().1 < DOUBTFUL * self.largest * self.largest { 1 } else { BATCH };
+        let room = most.min(self.rule.max_rank - self.rank());
         if self.rank() == 0
             && let Some(first) = self.rule.first
             && self.residual[first] > self.zero()
@@ -32,7 +35,7 @@ impl Run<'_> {
     /// What is left of the kernel among some rows, laid out by rows.
     pub(super) fn residual_block(&self, rows: &[usize]) -> Array2<f64> {
         let mut block = self.source.block(rows);
-        let part = self.factor().select(Axis(0), rows);
+        let part = self.rows(rows);
         add_product_by_rows(-1.0, part.view(), part.t(), block.view_mut(), BLOCK);
         block
     }
@@ -158,10 +161,11 @@ fn eliminate(block: &mut Array2<f64>, left: &mut [f64], pivot: usize) {
     if squared <= 0.0 {
         return;
     }
-    let column = block.column(pivot).mapv(|v| v / squared.sqrt());
-    for (i, mut row) in block.rows_mut().into_iter().enumerate() {
-        row.scaled_add(-column[i], &column);
-        left[i] = (left[i] - column[i] * column[i]).max(0.0);
+    let norm = squared.sqrt();
+    let column: Vec<f64> = block.column(pivot).iter().map(|v| v / norm).collect();
+    for ((row, left), &share) in block.rows_mut().into_iter().zip(left.iter_mut()).zip(&column) {
+        add_scaled(row.into_slice().expect("laid out by rows"), -share, &column);
+        *left = (*left - share * share).max(0.0);
     }
     left[pivot] = 0.0;
 }

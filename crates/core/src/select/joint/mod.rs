@@ -6,6 +6,10 @@
 //! x_{jf})^2))$. Distances and weights are made for some rows at a time, used for all candidates and forgotten;
 //! pairs are met once. Of a sparse column only pairs with a stored cell change anything.
 
+mod growth;
+
+pub(super) use growth::{Growth, first_of_the_best};
+
 use crate::context::Context;
 use crate::data::{Rows, is_constant};
 use crate::dependence::PairWeights;
@@ -215,15 +219,8 @@ fn dense_sums(
     gamma_unchanged: f64,
 ) -> Vec<f64> {
     let column = |f: usize| x.column(f).to_slice().expect("laid out by columns");
-    let mut distances: Vec<Vec<f64>> = at.clone().map(|i| vec![0.0; i]).collect();
-    for &f in members {
-        let cells = column(f);
-        for (row, i) in distances.iter_mut().zip(at.clone()) {
-            add_squared_differences(row, &cells[..i], cells[i]);
-        }
-    }
-    let weights: Vec<&[f64]> =
-        weights.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect();
+    let distances = distances_before(x, &at, members);
+    let weights = slices(weights);
     let own: f64 = at.clone().zip(&weights).map(|(i, row)| row[i]).sum();
     let twice = |of_row: &dyn Fn(usize, usize) -> f64| {
         own + 2.0 * at.clone().enumerate().map(|(r, i)| of_row(r, i)).sum::<f64>()
@@ -237,22 +234,38 @@ fn dense_sums(
         Change::Remove => candidates.iter().map(|&f| sum(column(f), gamma, -1.0)).collect(),
         // A kernel with a column more is a product of two, of which the first is the same for all.
         Change::Add => {
-            let weighted: Vec<Vec<f64>> = distances
-                .iter()
-                .zip(&weights)
-                .map(|(row, weights)| {
-                    let mut kernel = row.clone();
-                    exp_scaled(&mut kernel, -gamma);
-                    kernel.iter_mut().zip(*weights).for_each(|(k, w)| *k *= w);
-                    kernel
-                })
-                .collect();
+            let weighted = weighted_kernels(distances.clone(), &weights, gamma);
             let sum = |cells: &[f64]| twice(&|r, i| gaussian_sum(&weighted[r], &cells[..i], cells[i], gamma));
             candidates.iter().map(|&f| sum(column(f))).collect()
         }
     };
     out.push(unchanged);
     out
+}
+
+/// Squared distances of the rows `at` from those before them, in columns laid out one after the other.
+fn distances_before(x: &Array2<f64>, at: &Range<usize>, members: &[usize]) -> Vec<Vec<f64>> {
+    let mut distances: Vec<Vec<f64>> = at.clone().map(|i| vec![0.0; i]).collect();
+    for &f in members {
+        let cells = x.column(f).to_slice().expect("laid out by columns");
+        for (row, i) in distances.iter_mut().zip(at.clone()) {
+            add_squared_differences(row, &cells[..i], cells[i]);
+        }
+    }
+    distances
+}
+
+/// The weights times the kernel of these distances.
+fn weighted_kernels(mut distances: Vec<Vec<f64>>, weights: &[&[f64]], gamma: f64) -> Vec<Vec<f64>> {
+    for (row, weights) in distances.iter_mut().zip(weights) {
+        exp_scaled(row, -gamma);
+        row.iter_mut().zip(*weights).for_each(|(k, w)| *k *= w);
+    }
+    distances
+}
+
+fn slices(by_rows: &Array2<f64>) -> Vec<&[f64]> {
+    by_rows.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect()
 }
 
 /// The same for sparse columns: a change concerns only pairs with a stored cell.
@@ -269,8 +282,7 @@ fn sparse_sums(
     gamma_unchanged: f64,
 ) -> Vec<f64> {
     let distances = sparse_distances(x, n, &at, members);
-    let weights: Vec<&[f64]> =
-        weights.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect();
+    let weights = slices(weights);
     let nothing = vec![0.0; n];
     let before = |gamma: f64| -> Vec<f64> {
         (0..at.len()).map(|r| kernel_sum(weights[r], &distances[r], &nothing, 0.0, gamma, 0.0)).collect()

@@ -1,0 +1,304 @@
+//! Which column to add: the best one to the last bit, and most of the work in single precision.
+//!
+//! All candidates are first summed up in single precision, with a bound on what that can have got wrong. Only those that may
+//! be the best by this bound, a few as a rule, are summed up in full.
+//!
+//! With cells $u$ in units in which the kernel is $2^{-(u - v)^2}$ and at most $U$ from the middle of their column, rounding
+//! by shares of $\varepsilon$ moves a difference $D$ by $\varepsilon (2 U + D)$ and so the exponent by $\varepsilon (4 U D + 5 D^2)$, with the
+//! roundings of its products. The kernel is that much wrong times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, beside
+//! [`ROUGH_SHARE`] of itself. A weight is rounded, and sums of $m$ terms by $m \varepsilon$ of what they would be without signs.
+
+use super::{Cells, Change, Joint, ROWS, distances_before, slices, weighted_kernels};
+use crate::context::Context;
+use crate::data::Rows;
+use crate::dependence::PairWeights;
+use crate::error::Result;
+use crate::simd::{ROUGH_LANES, ROUGH_ROUNDING, ROUGH_SHARE, rough_gaussian_sum};
+use ndarray::Array2;
+use std::f64::consts::LOG2_E;
+use std::ops::Range;
+
+/// Cells that are added up in single precision before their sum goes on in double.
+const SPAN: usize = 2048;
+/// Up to so many candidates are summed up in full at once.
+const FEW: usize = 8;
+/// Columns that reach further in units of the kernel are summed up in full.
+const FAR: f64 = 1000.0;
+/// What is below the least normal number in single precision may be lost.
+const LOST: f64 = f32::MIN_POSITIVE as f64;
+
+/// A set of columns that grows.
+pub(in crate::select) struct Growth<'a> {
+    joint: Joint<'a>,
+    rough: Option<Rough>,
+}
+
+impl<'a> Growth<'a> {
+    /// The context of work beside copies of the columns, and the factor of the target's kernel, if they fit.
+    pub fn held<'c>(
+        x: &Rows,
+        factor: &Array2<f64>,
+        method: &'static str,
+        ctx: &Context<'c>,
+    ) -> Result<Context<'c>> {
+        let ctx = Joint::held(x, factor, method, ctx)?;
+        let bytes = if x.is_sparse() { 0.0 } else { Rough::bytes(x.n(), x.d()) };
+        ctx.hold(format!("{method}'s rough copy of the columns"), bytes, "use fewer rows or columns")
+    }
+
+    /// The context is that of [`Growth::held`].
+    pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
+        let scale = weights.most().recip();
+        let joint = Joint::new(x, weights, method, ctx)?;
+        let rough = match &joint.cells {
+            Cells::Dense(x) if scale.is_normal() => Some(Rough::new(x, scale)),
+            _ => None,
+        };
+        Ok(Self { joint, rough })
+    }
+
+    /// The columns that differ anywhere, in order.
+    pub fn varying(&self) -> Vec<usize> {
+        self.joint.varying()
+    }
+
+    /// The sums over `members` with each of the candidates.
+    pub fn all(
+        &self,
+        members: &[usize],
+        candidates: &[usize],
+        gamma: f64,
+        ctx: &Context,
+    ) -> Result<Vec<f64>> {
+        Ok(self.joint.sums(members, candidates, Change::Add, gamma, gamma, ctx)?.changed)
+    }
+
+    /// The place of the first of the best candidates, and its sum.
+    pub fn best(
+        &self,
+        members: &[usize],
+        candidates: &[usize],
+        gamma: f64,
+        ctx: &Context,
+    ) -> Result<(usize, f64)> {
+        let places = self.contenders(members, candidates, gamma, ctx)?;
+        let contenders: Vec<usize> = places.iter().map(|&at| candidates[at]).collect();
+        let sums = self.all(members, &contenders, gamma, ctx)?;
+        let best = first_of_the_best(&sums);
+        Ok((places[best], sums[best]))
+    }
+
+    /// The places of candidates that may be the best, in order.
+    fn contenders(
+        &self,
+        members: &[usize],
+        candidates: &[usize],
+        gamma: f64,
+        ctx: &Context,
+    ) -> Result<Vec<usize>> {
+        let everyone = (0..candidates.len()).collect();
+        let (Some(rough), Cells::Dense(x)) = (&self.rough, &self.joint.cells) else { return Ok(everyone) };
+        if candidates.len() <= FEW {
+            return Ok(everyone);
+        }
+        let part = |at: Range<usize>| {
+            let weights = self.joint.weights.rows(at.clone());
+            let kernels = weighted_kernels(distances_before(x, &at, members), &slices(&weights), gamma);
+            rough.sums(&kernels, at, candidates, gamma)
+        };
+        let mut sums = self.joint.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
+        let size = sums.pop().expect("one more than candidates");
+        let errors: Vec<f64> = candidates.iter().map(|&f| rough.error(f, gamma, size)).collect();
+        let least =
+            sums.iter().zip(&errors).map(|(sum, error)| sum - error).fold(f64::NEG_INFINITY, f64::max);
+        let in_doubt = |&at: &usize| !(sums[at] + errors[at] < least);
+        Ok((0..candidates.len()).filter(in_doubt).collect())
+    }
+}
+
+/// The first of the largest.
+pub(in crate::select) fn first_of_the_best(sums: &[f64]) -> usize {
+    (0..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best })
+}
+
+/// Columns in single precision, from -1 to 1.
+struct Rough {
+    cells: Vec<f32>,
+    /// How far one column is from the next; what is behind its cells is zero.
+    stride: usize,
+    /// Half the distance from the least to the largest cell of each column.
+    reach: Vec<f64>,
+    /// What weights are multiplied by to be 1 at most.
+    scale: f64,
+}
+
+impl Rough {
+    fn stride(n: usize) -> usize {
+        n.next_multiple_of(ROUGH_LANES)
+    }
+
+    fn bytes(n: usize, d: usize) -> f64 {
+        let weights = rayon::current_num_threads() * ROWS * Self::stride(n);
+        4.0 * (Self::stride(n) * d + weights) as f64
+    }
+
+    fn new(x: &Array2<f64>, scale: f64) -> Self {
+        let stride = Self::stride(x.nrows());
+        let mut cells = vec![0.0; stride * x.ncols()];
+        let mut reach = vec![];
+        for (to, column) in cells.chunks_exact_mut(stride.max(1)).zip(x.columns()) {
+            let (low, high) = column
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| (v.min(low), v.max(high)));
+            let (middle, half) = (low / 2.0 + high / 2.0, high / 2.0 - low / 2.0);
+            if half > 0.0 {
+                to.iter_mut().zip(column).for_each(|(to, v)| *to = ((v - middle) / half) as f32);
+            }
+            reach.push(half);
+        }
+        Self { cells, stride, reach, scale }
+    }
+
+    /// Sums of weighted kernels of the rows `at` with those before them, times the candidates' own, twice and scaled; and
+    /// the sum of the weighted kernels without their signs.
+    fn sums(&self, kernels: &[Vec<f64>], at: Range<usize>, candidates: &[usize], gamma: f64) -> Vec<f64> {
+        let round = |row: &Vec<f64>| {
+            let mut rough = vec![0.0; Self::stride(row.len())];
+            rough.iter_mut().zip(row).for_each(|(to, v)| *to = (v * self.scale) as f32);
+            rough
+        };
+        let weights: Vec<Vec<f32>> = kernels.iter().map(round).collect();
+        let sum = |&f: &usize| {
+            let cells = &self.cells[f * self.stride..(f + 1) * self.stride];
+            let exponent = -(self.exponent(f, gamma) as f32);
+            let of_row = |(i, weights): (usize, &Vec<f32>)| -> f64 {
+                let spans = weights.chunks(SPAN).zip(cells.chunks(SPAN));
+                spans.map(|(w, x)| rough_gaussian_sum(w, &x[..w.len()], cells[i], exponent)).sum()
+            };
+            2.0 * at.clone().zip(&weights).map(of_row).sum::<f64>()
+        };
+        let mut out: Vec<f64> = candidates.iter().map(sum).collect();
+        out.push(2.0 * self.scale * kernels.iter().flatten().map(|v| v.abs()).sum::<f64>());
+        out
+    }
+
+    /// $U^2$: the kernel of a column is two to the power of minus this times the squared difference of its cells here.
+    fn exponent(&self, f: usize, gamma: f64) -> f64 {
+        gamma * LOG2_E * self.reach[f] * self.reach[f]
+    }
+
+    /// The most that the sum of a candidate can have got wrong, for a sum of weighted kernels without their signs.
+    fn error(&self, f: usize, gamma: f64, size: f64) -> f64 {
+        let far = self.exponent(f, gamma).sqrt();
+        if !(far < FAR) {
+            return f64::INFINITY;
+        }
+        let n = self.stride as f64;
+        let terms = n.min(SPAN as f64) / ROUGH_LANES as f64 + 1.0;
+        let share = ROUGH_SHARE + ROUGH_ROUNDING * (1.5 * far + 1.9 + 1.0 + terms);
+        // Twice as much: what was left out of the bound are squares of roundings.
+        2.0 * (share * size + n * n * LOST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Classes, Target};
+    use crate::dependence::{Estimator, TargetKernel, target_factor};
+    use crate::random::Rng;
+
+    fn weights(n: usize, estimator: Estimator) -> PairWeights {
+        let target = Target::Classes(Classes::from_codes((0..n).map(|i| i * 7 % 3).collect()));
+        let factor = target_factor(&target, TargetKernel::Auto, "m", &Context::default()).unwrap();
+        PairWeights::new(&factor, estimator, "m").unwrap()
+    }
+
+    /// Columns of many sizes and places, with far rows and with twins.
+    fn columns(n: usize, d: usize, seed: u64) -> Array2<f64> {
+        let mut rng = Rng::new(seed);
+        let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+        for (j, mut column) in x.columns_mut().into_iter().enumerate() {
+            match j % 5 {
+                0 => column.mapv_inplace(|v| v + 1e6),
+                1 => column.mapv_inplace(|v| v * 30.0),
+                2 => column[j % n] = 1e4,
+                3 => column.mapv_inplace(|v| v * 1e-9),
+                _ => {}
+            }
+        }
+        let twin = x.column(4).to_owned();
+        x.column_mut(d - 1).assign(&twin);
+        x
+    }
+
+    #[test]
+    fn rough_sums_err_no_more_than_they_say() {
+        let (n, d) = (3 * ROWS + 7, 20);
+        let ctx = Context::default();
+        for (estimator, seed) in [(Estimator::Biased, 1), (Estimator::Unbiased, 2)] {
+            let x: Rows = columns(n, d, seed).into();
+            let growth = Growth::new(&x, weights(n, estimator), "m", &ctx).unwrap();
+            let (rough, Cells::Dense(cells)) = (growth.rough.as_ref().unwrap(), &growth.joint.cells) else {
+                panic!("dense rows")
+            };
+            let own: f64 = weights(n, estimator).rows(0..n).diag().sum();
+            let all: Vec<usize> = (0..d).collect();
+            let mut near = 0;
+            for (members, gamma) in [(vec![], 0.5), (vec![4, 7], 0.1), (vec![9, 14, 1], 3.0)] {
+                let part = |at: Range<usize>| {
+                    let weights = growth.joint.weights.rows(at.clone());
+                    let kernels =
+                        weighted_kernels(distances_before(cells, &at, &members), &slices(&weights), gamma);
+                    rough.sums(&kernels, at, &all, gamma)
+                };
+                let sums = growth.joint.over_rows(ROWS, d + 1, part, &ctx).unwrap();
+                let exact = growth.all(&members, &all, gamma, &ctx).unwrap();
+                for f in 0..d {
+                    let (wrong, most) =
+                        (sums[f] - (exact[f] - own) * rough.scale, rough.error(f, gamma, sums[d]));
+                    assert!(wrong.abs() <= most, "{f}: {wrong} where at most {most} is said");
+                    near += usize::from(most < 1e-4 * sums[d]);
+                }
+            }
+            assert!(near > d, "the bound is of use for {near} columns only");
+        }
+    }
+
+    #[test]
+    fn the_best_is_that_of_full_sums() {
+        let ctx = Context::default();
+        for seed in 0..20 {
+            let (n, d) = (2 * ROWS + 3, 30);
+            let x: Rows = columns(n, d, seed).into();
+            let growth = Growth::new(&x, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+            let candidates: Vec<usize> = (0..d).filter(|f| f % 7 != 1).collect();
+            for members in [vec![], vec![8, 1], vec![15, 22, 29]] {
+                let gamma = 0.5 / (members.len() + 1) as f64;
+                let all = growth.all(&members, &candidates, gamma, &ctx).unwrap();
+                let best = first_of_the_best(&all);
+                assert_eq!(growth.best(&members, &candidates, gamma, &ctx).unwrap(), (best, all[best]));
+            }
+        }
+    }
+
+    #[test]
+    fn few_are_in_doubt_and_all_where_nothing_can_be_told() {
+        let ctx = Context::default();
+        let (n, d) = (200, 60);
+        let mut rng = Rng::new(5);
+        let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
+        let candidates: Vec<usize> = (0..d).collect();
+        let rows: Rows = x.clone().into();
+        let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+        let places = growth.contenders(&[3], &candidates[4..], 0.25, &ctx).unwrap();
+        assert!(places.len() < 4, "{places:?}");
+        // Kernels of the members that are no numbers in single precision, and columns that reach too far.
+        let lost = growth.contenders(&[0, 1, 2], &candidates[4..], 1e4, &ctx).unwrap();
+        assert_eq!(lost.len(), d - 4);
+        x.row_mut(0).fill(1e9);
+        let rows: Rows = x.into();
+        let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+        assert_eq!(growth.contenders(&[], &candidates, 0.5, &ctx).unwrap().len(), d);
+    }
+}
