@@ -338,7 +338,7 @@ impl<'a> Run<'a> {
 
 /// Some rows of a factor of `n` rows, both laid out by columns.
 fn rows_of(l: &[f64], n: usize, which: &[usize]) -> Array2<f64> {
-    let rank = if n == 0 { 0 } else { l.len() / n };
+    let rank = l.len().checked_div(n).unwrap_or(0);
     let mut cells = vec![0.0; which.len() * rank];
     if !cells.is_empty() {
         let columns = cells.par_chunks_exact_mut(which.len()).zip(l.par_chunks_exact(n));

@@ -111,7 +111,7 @@ impl<'a> Growth<'a> {
         let errors: Vec<f64> = candidates.iter().map(|&f| rough.error(f, gamma, size)).collect();
         let least =
             sums.iter().zip(&errors).map(|(sum, error)| sum - error).fold(f64::NEG_INFINITY, f64::max);
-        let in_doubt = |&at: &usize| !(sums[at] + errors[at] < least);
+        let in_doubt = |&at: &usize| (sums[at] + errors[at]).total_cmp(&least).is_ge();
         Ok((0..candidates.len()).filter(in_doubt).collect())
     }
 }
@@ -190,7 +190,7 @@ impl Rough {
     /// The most that the sum of a candidate can have got wrong, for a sum of weighted kernels without their signs.
     fn error(&self, f: usize, gamma: f64, size: f64) -> f64 {
         let far = self.exponent(f, gamma).sqrt();
-        if !(far < FAR) {
+        if far >= FAR || far.is_nan() {
             return f64::INFINITY;
         }
         let n = self.stride as f64;
