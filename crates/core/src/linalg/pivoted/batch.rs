@@ -18,8 +18,8 @@ const EQUAL: f64 = 1e-13;
 /// Columns of a batch that are brought up to date together: until then each subtracts those before it for itself.
 const GROUP: usize = 16;
 
-/// Rows with less than this share of the largest residual are no pivots: dividing by so little makes much of rounding, and more
-/// with every such pivot.
+/// Rows with less than this share of the largest residual are no pivots by gain: dividing by so little makes much of rounding,
+/// and more with every such pivot.
 const SMALL: f64 = 1e-4;
 
 /// Pivots that are about to be.
@@ -62,11 +62,13 @@ impl Run<'_> {
     /// Makes pivots of planned rows, in their order and for as long as the rules allow.
     pub(super) fn take(&mut self, planned: Vec<usize>) -> Result<Option<Stop>> {
         self.reserve(planned.len())?;
-        let (mut batch, spent) = self.batch(&planned);
+        let (mut batch, mut spent) = self.batch(&planned);
         if batch.rows.is_empty() && spent.is_empty() {
-            // All were passed over.
+            // All were passed over. The largest is not, unless it is rounding alone that makes it so.
             let (largest, _) = self.largest_residual();
-            (batch, _) = self.batch(&[largest]);
+            self.recompute(largest);
+            let (largest, _) = self.largest_residual();
+            (batch, spent) = self.batch(&[largest]);
         }
         self.top = None;
         let steps = if batch.rows.is_empty() { vec![] } else { self.work_out(&batch) };
@@ -96,9 +98,9 @@ impl Run<'_> {
         let mut left = self.source.block(planned);
         add_product(-1.0, known.view(), known.t(), left.view_mut());
         let least = match self.rule.pivoting {
-            Pivoting::Random | Pivoting::Gain => SMALL * self.largest_residual().1,
-            // The largest has most left, and rows in order are asked for.
-            Pivoting::Greedy | Pivoting::InOrder => 0.0,
+            Pivoting::Gain => SMALL * self.largest_residual().1,
+            // Others have most left, or probably much, or are asked for in order.
+            _ => 0.0,
         };
         let (mut kept, mut spent) = (vec![], vec![]);
         let mut norms = vec![];
@@ -108,7 +110,8 @@ impl Run<'_> {
                 spent.push(planned[i]);
                 continue;
             }
-            if left[[i, i]] < least {
+            // The very first is divided by what is exact.
+            if left[[i, i]] < least && self.rank() + kept.len() > 0 {
                 continue;
             }
             // What is mostly rounding is taken from the factor itself, which has to be there first.
@@ -327,6 +330,16 @@ mod tests {
             assert!(left[pivot] >= largest - 2.0 * EQUAL, "{} beside {largest}", left[pivot]);
             left.iter_mut().zip(column).for_each(|(left, v)| *left -= v * v);
         }
+    }
+
+    #[test]
+    fn rows_that_are_passed_over_have_their_turn_later() {
+        let k = Array2::from_diag(&ndarray::array![1e-6, 1.0, 3e-6, 0.5, 1e-9]);
+        let f = factor(&k, &rule(Pivoting::Gain));
+        assert_eq!((f.pivots.as_slice(), f.stop), (&[1, 3, 2, 0, 4][..], Stop::Exhausted));
+        // The first is what is asked for, however small.
+        let first = factor(&k, &Rule { first: Some(4), ..rule(Pivoting::Gain) });
+        assert_eq!(first.pivots, [4, 1, 3, 2, 0]);
     }
 
     #[test]
