@@ -83,13 +83,12 @@ def run_task(name: str, task: Task) -> dict:
     record["wanted"] = {key: value for key, value in wanted.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder) / "ours.npz", Path(folder) / "peer.npz"
-        if task.carried is not None:
-            record["ours"] = run_side(name, task, "ours", ours)
-            record["theirs"] = carried(name, task, Path(folder))
-        elif task.theirs is not None:
+        if task.theirs is not None and task.carried is None:
             record |= in_turn(lambda side: run_side(name, task, side, ours if side == "ours" else theirs))
         else:
             record["ours"] = run_side(name, task, "ours", ours)
+        if task.carried is not None:
+            record["theirs"] = carried(name, task, Path(folder))
         if ours.exists() and theirs.exists() and task.carried is None:
             with np.load(ours) as a, np.load(theirs) as b:
                 mine, others = dict(a), dict(b)
