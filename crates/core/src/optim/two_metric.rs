@@ -94,12 +94,15 @@ pub struct TwoMetric {
     pub max_iterations: usize,
     /// Pairs of changes that are kept.
     pub memory: usize,
+    /// How far the first step, down the gradient, may take an entry; about the size that entries have at the end. Later
+    /// steps have pairs to go by.
+    pub first_step: f64,
 }
 
 impl Default for TwoMetric {
-    /// A tolerance of 1e-6, 1000 steps, 10 pairs.
+    /// A tolerance of 1e-6, 1000 steps, 10 pairs, a first step of 1.
     fn default() -> Self {
-        Self { tolerance: 1e-6, max_iterations: 1000, memory: 10 }
+        Self { tolerance: 1e-6, max_iterations: 1000, memory: 10, first_step: 1.0 }
     }
 }
 
@@ -142,7 +145,7 @@ impl TwoMetric {
                 Some(direction) => direction,
                 None => {
                     pairs.clear();
-                    steepest(&gradient, &free)
+                    steepest(&gradient, &free, self.first_step)
                 }
             };
             let found = search(criterion, bounds, (&w, &gradient, value), &direction, ctx, &mut evaluations)?;
@@ -246,12 +249,12 @@ fn add_free(to: &mut Array2<f64>, factor: f64, from: &Array2<f64>, free: &Array2
     });
 }
 
-/// Down the gradient where entries are free, the largest by one.
-fn steepest(gradient: &Array2<f64>, free: &Array2<bool>) -> Array2<f64> {
+/// Down the gradient where entries are free, the largest by `step`.
+fn steepest(gradient: &Array2<f64>, free: &Array2<bool>, step: f64) -> Array2<f64> {
     let mut direction = Array2::zeros(gradient.dim());
     add_free(&mut direction, -1.0, gradient, free);
     let size = largest(&direction);
-    if size > 0.0 { direction / size } else { direction }
+    if size > 0.0 { direction * (step / size) } else { direction }
 }
 
 /// $-H g$ on the free entries by the two loops; nothing where there are no pairs or it does not lead downhill.

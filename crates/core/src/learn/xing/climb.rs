@@ -15,6 +15,9 @@ const FIRST: f64 = 0.3;
 /// The finest measure asked for; values of the criterion are equal to rounding well before it.
 const FINEST: f64 = 1e-11;
 
+/// Shares of the largest weight below which weights are left out, if the bound still holds.
+const FAINT: [f64; 2] = [1e-5, 1e-9];
+
 /// $\max_B \sum_D \sqrt{z^\top B z}$ where $\operatorname{tr} B = 1$, with $B$ given by a matrix of few numbers: a factor, or the
 /// diagonal.
 pub(super) trait Problem {
@@ -24,6 +27,9 @@ pub(super) trait Problem {
     /// The least that entries of the matrix may be.
     fn least(&self) -> f64;
 
+    /// The size that entries of the matrix have, about.
+    fn usual(&self) -> f64;
+
     /// The matrix scaled to trace 1 of $B$.
     fn unit(&self, matrix: Array2<f64>) -> Array2<f64>;
 
@@ -32,6 +38,10 @@ pub(super) trait Problem {
 
     /// The matrix moved towards the direction that promises most, as far as the value rises, and the value there.
     fn moved(&self, matrix: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)>;
+
+    /// The matrix without what has less than a share of the largest weight, scaled to trace 1 of $B$; nothing if all has
+    /// more.
+    fn without_faint(&self, matrix: &Array2<f64>, share: f64) -> Result<Option<Array2<f64>>>;
 }
 
 /// What is known of a matrix whose $B$ has trace 1.
@@ -55,8 +65,29 @@ pub(super) struct Top {
     pub status: Status,
 }
 
+/// The best matrix, as near as the tolerance wants it, without what is hardly there and not needed.
+pub(super) fn solve(
+    problem: &dyn Problem,
+    start: Array2<f64>,
+    tolerance: f64,
+    max_iter: usize,
+    ctx: &Context,
+) -> Result<Top> {
+    let mut top = climb(problem, start, tolerance, max_iter, ctx)?;
+    for share in FAINT {
+        if let Some(matrix) = problem.without_faint(&top.matrix, share)? {
+            let judged = problem.judge(&matrix)?;
+            if judged.gap <= top.gap.max(tolerance) {
+                (top.value, top.gap, top.matrix) = (judged.value, judged.gap, matrix);
+                break;
+            }
+        }
+    }
+    Ok(top)
+}
+
 /// Climbs from `start` until the gap is within the tolerance.
-pub(super) fn climb(
+fn climb(
     problem: &dyn Problem,
     start: Array2<f64>,
     tolerance: f64,
@@ -71,6 +102,7 @@ pub(super) fn climb(
         let solver = TwoMetric {
             tolerance: fine.max(FINEST),
             max_iterations: max_iter - iterations,
+            first_step: problem.usual(),
             ..TwoMetric::default()
         };
         let criterion = problem.criterion(&matrix);

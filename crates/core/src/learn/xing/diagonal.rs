@@ -1,9 +1,9 @@
 //! Metrics with entries on the diagonal only: a weight for every column.
 //!
 //! Weights are in units in which the condition on similar pairs is $\sum_j b_j = 1$. The problem is concave in the weights
-//! themselves, which are held above 0: those not needed become exactly 0 on the way.
+//! themselves, which are held above 0: those not needed become exactly 0 on the way, or in the end.
 
-use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
+use super::climb::{Judged, Problem, Top, best_blend, gap, inverses, solve};
 use super::pairs::Graph;
 use crate::context::Context;
 use crate::error::Result;
@@ -71,8 +71,8 @@ impl Diagonal {
 
     /// The best weights.
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        let equal = Array2::from_elem((self.columns, 1), (self.columns as f64).recip());
-        climb(self, equal, tolerance, max_iter, ctx)
+        let equal = Array2::from_elem((self.columns, 1), self.usual());
+        solve(self, equal, tolerance, max_iter, ctx)
     }
 
     /// Squared distances of all pairs.
@@ -104,6 +104,10 @@ impl Problem for Diagonal {
         0.0
     }
 
+    fn usual(&self) -> f64 {
+        (self.columns as f64).recip()
+    }
+
     fn unit(&self, weights: Array2<f64>) -> Array2<f64> {
         let sum = weights.sum();
         weights / sum
@@ -126,6 +130,13 @@ impl Problem for Diagonal {
     fn moved(&self, weights: &Array2<f64>, judged: &Judged) -> Result<(Array2<f64>, f64)> {
         let (t, value) = best_blend(&judged.squares, &self.squares(&judged.leading));
         Ok((weights * (1.0 - t) + &judged.leading * t, value))
+    }
+
+    fn without_faint(&self, weights: &Array2<f64>, share: f64) -> Result<Option<Array2<f64>>> {
+        let least = share * weights.iter().copied().fold(0.0, f64::max);
+        let faint = |&weight: &f64| weight > 0.0 && weight <= least;
+        let kept = || self.unit(weights.mapv(|weight| if weight > least { weight } else { 0.0 }));
+        Ok(weights.iter().any(faint).then(kept))
     }
 }
 

@@ -3,7 +3,7 @@
 //! $B = L L^\top$ with $L$ of few columns: the best metrics found on real data have rank 1 to 10. Columns are added
 //! where the bound shows a direction that promises more, and left out in the end where it shows that they are not needed.
 
-use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
+use super::climb::{Judged, Problem, Top, best_blend, gap, inverses, solve};
 use super::pairs::{Graph, times, transposed_times};
 use crate::context::Context;
 use crate::error::Result;
@@ -13,8 +13,6 @@ use ndarray::{Array2, Axis, Zip, concatenate, s};
 
 /// Columns of the first factor at most.
 const START: usize = 16;
-/// Shares of the largest weight of a direction below which directions are left out, if the bound still holds.
-const FAINT: [f64; 2] = [1e-5, 1e-9];
 
 /// The rows of a [`super::frame::Frame`] and the pairs that should be far.
 pub(super) struct Full<'a> {
@@ -24,17 +22,7 @@ pub(super) struct Full<'a> {
 
 impl Full<'_> {
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        let mut top = climb(self, self.start()?, tolerance, max_iter, ctx)?;
-        for share in FAINT {
-            if let Some(factor) = without_faint(&top.matrix, share)? {
-                let judged = self.judge(&factor)?;
-                if judged.gap <= top.gap.max(tolerance) {
-                    (top.value, top.gap, top.matrix) = (judged.value, judged.gap, factor);
-                    break;
-                }
-            }
-        }
-        Ok(top)
+        solve(self, self.start()?, tolerance, max_iter, ctx)
     }
 
     /// One step of the power method from the metric that treats all directions alike, cut to the leading directions.
@@ -65,6 +53,10 @@ impl Problem for Full<'_> {
         f64::NEG_INFINITY
     }
 
+    fn usual(&self) -> f64 {
+        1.0
+    }
+
     fn unit(&self, matrix: Array2<f64>) -> Array2<f64> {
         unit(matrix)
     }
@@ -86,22 +78,21 @@ impl Problem for Full<'_> {
         let moved = concatenate![Axis(1), factor * (1.0 - t).sqrt(), &judged.leading * t.sqrt()];
         Ok((fewer_columns(moved)?, value))
     }
+
+    /// By directions.
+    fn without_faint(&self, factor: &Array2<f64>, share: f64) -> Result<Option<Array2<f64>>> {
+        let Eigen { values, vectors } =
+            symmetric_eigen(transposed_times(factor.view(), factor.view()).view())?;
+        let keep = values.iter().filter(|&&value| value > share * values[0]).count();
+        let kept = || unit(times(factor.view(), vectors.slice(s![.., ..keep])));
+        Ok((keep < values.len()).then(kept))
+    }
 }
 
 /// The factor with norm 1.
 fn unit(factor: Array2<f64>) -> Array2<f64> {
     let norm = factor.iter().map(|v| v * v).sum::<f64>().sqrt();
     factor / norm
-}
-
-/// The metric without the directions that have less than a share of the largest one's weight; nothing if there are none.
-fn without_faint(factor: &Array2<f64>, share: f64) -> Result<Option<Array2<f64>>> {
-    let Eigen { values, vectors } = symmetric_eigen(transposed_times(factor.view(), factor.view()).view())?;
-    let keep = values.iter().filter(|&&value| value > share * values[0]).count();
-    if keep == values.len() {
-        return Ok(None);
-    }
-    Ok(Some(unit(times(factor.view(), vectors.slice(s![.., ..keep])))))
 }
 
 /// The same metric by a factor with no more columns than rows.

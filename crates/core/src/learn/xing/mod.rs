@@ -24,7 +24,7 @@
 //! 4. The problem in $L$ is not convex, so the answer is checked in $B$, where it is: with $G = \nabla g(B)$, no metric has a
 //!    value above $\sqrt{2 g \lambda_{\max}(G)}$. If that is more than the tolerance above $g$, $B$ is moved towards the
 //!    leading eigenvector of $G$, which adds a column to $L$, and 3 goes on. So [`Status::Optimal`] is proven.
-//! 5. Directions with hardly any weight go, if the bound still holds.
+//! 5. Directions (columns in the diagonal form) with hardly any weight go, if the bound still holds.
 //! 6. $A$ is scaled so that squared distances have the mean 1 over all pairs of $S$ and $D$; the kernel is
 //!    $\exp(-d_A^2)$.
 //!

@@ -95,8 +95,7 @@ impl Run<'_> {
     /// are given back too, and without those of which much less is left than of others.
     fn batch(&mut self, planned: &[usize]) -> (Batch, Vec<usize>) {
         let known = self.rows(planned);
-        let mut left = self.source.block(planned);
-        add_product(-1.0, known.view(), known.t(), left.view_mut());
+        let mut left = self.residual_block(planned, &known);
         let least = match self.rule.pivoting {
             Pivoting::Gain => SMALL * self.largest_residual().1,
             // Others have most left, or probably much, or are asked for in order.
@@ -140,7 +139,7 @@ impl Run<'_> {
         let write = self.source.columns(&batch.rows);
         let mut pivots = self.pivots.clone();
         pivots.sort_unstable();
-        let with_sum = self.rule.tolerance > 0.0;
+        let with_sum = self.wants_sum();
         self.before.resize(n, 0.0);
         // Fresh memory is first touched by the thread that fills it: paging it in is half the price.
         let start = self.l.as_ptr();
@@ -212,7 +211,7 @@ impl Run<'_> {
             if step.most < DOUBTFUL * square {
                 return Ok((t + 1, None));
             }
-            if let Some(stop) = self.ends(rank, step.most, || step.sum) {
+            if let Some(stop) = self.ends(rank, step.most, step.sum) {
                 return Ok((t + 1, Some(stop)));
             }
             let greedy = self.rule.pivoting == Pivoting::Greedy;

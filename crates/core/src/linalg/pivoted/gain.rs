@@ -207,7 +207,7 @@ impl Run<'_> {
         self.drawn = None;
         let (rows, weights) = draw_rows(&self.residual, zero, &mut self.rng);
         let left = rows.iter().map(|&i| self.residual[i]).collect();
-        let block = self.residual_block(&rows);
+        let block = self.residual_block(&rows, &self.rows(&rows));
         let drawn = self.drawn.insert(Drawn::new(rows, &weights, left, block));
         let planned = drawn.plans(room, zero);
         // A kernel that is not a number gains nothing; its column will tell where.

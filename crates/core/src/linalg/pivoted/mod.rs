@@ -265,14 +265,17 @@ impl<'a> Run<'a> {
             self.recompute(row);
             checked = Some(row);
         };
-        let residual = std::mem::take(&mut self.residual);
-        let stop = self.ends(self.rank(), squared, || residual.iter().sum());
-        self.residual = residual;
-        stop
+        let sum = if self.wants_sum() { self.residual.iter().sum() } else { 0.0 };
+        self.ends(self.rank(), squared, sum)
     }
 
-    /// The rules that look at the residuals, whose largest and whose sum are these after so many pivots.
-    fn ends(&mut self, rank: usize, largest: f64, sum: impl FnOnce() -> f64) -> Option<Stop> {
+    /// Whether a rule asks for the sum of residuals.
+    fn wants_sum(&self) -> bool {
+        self.rule.tolerance > 0.0
+    }
+
+    /// The rules that look at the residuals, whose largest and whose sum (if wanted) are these after so many pivots.
+    fn ends(&mut self, rank: usize, largest: f64, sum: f64) -> Option<Stop> {
         if largest <= self.zero() {
             return Some(Stop::Exhausted);
         }
@@ -281,8 +284,7 @@ impl<'a> Run<'a> {
             return Some(Stop::Threshold);
         }
         self.gap = self.gap.min(share - threshold);
-        let tolerance = self.rule.tolerance;
-        (tolerance > 0.0 && sum() <= tolerance * self.trace).then_some(Stop::Tolerance)
+        (self.wants_sum() && sum <= self.rule.tolerance * self.trace).then_some(Stop::Tolerance)
     }
 
     /// Whether a residual of a row is mostly what rounding left of it.

@@ -32,11 +32,10 @@ impl Run<'_> {
         })
     }
 
-    /// What is left of the kernel among some rows, laid out by rows.
-    pub(super) fn residual_block(&self, rows: &[usize]) -> Array2<f64> {
+    /// What is left of the kernel among some rows, whose rows of the factor are `known`; laid out by rows.
+    pub(super) fn residual_block(&self, rows: &[usize], known: &Array2<f64>) -> Array2<f64> {
         let mut block = self.source.block(rows);
-        let part = self.rows(rows);
-        add_product_by_rows(-1.0, part.view(), part.t(), block.view_mut(), BLOCK);
+        add_product_by_rows(-1.0, known.view(), known.t(), block.view_mut(), BLOCK);
         block
     }
 
@@ -48,7 +47,7 @@ impl Run<'_> {
             candidates.truncate(1);
             return candidates;
         }
-        let mut block = self.residual_block(&candidates);
+        let mut block = self.residual_block(&candidates, &self.rows(&candidates));
         let mut left: Vec<f64> = candidates.iter().map(|&i| self.residual[i]).collect();
         let mut planned = vec![];
         while planned.len() < room {
@@ -83,7 +82,7 @@ impl Run<'_> {
         if proposals.is_empty() {
             return vec![self.largest_residual().0];
         }
-        let mut block = self.residual_block(&proposals);
+        let mut block = self.residual_block(&proposals, &self.rows(&proposals));
         let start: Vec<f64> = proposals.iter().map(|&i| self.residual[i]).collect();
         let mut left = start.clone();
         let mut kept = vec![];

@@ -96,11 +96,28 @@ impl<'a> Growth<'a> {
         gamma: f64,
         ctx: &Context,
     ) -> Result<Vec<usize>> {
-        let everyone = (0..candidates.len()).collect();
-        let (Some(rough), Cells::Dense(x)) = (&self.rough, &self.joint.cells) else { return Ok(everyone) };
-        if candidates.len() <= FEW {
-            return Ok(everyone);
-        }
+        let places = 0..candidates.len();
+        let Some(rough) = self.rough.as_ref().filter(|_| candidates.len() > FEW) else {
+            return Ok(places.collect());
+        };
+        let (sums, size) = self.rough_sums(rough, members, candidates, gamma, ctx)?;
+        let errors: Vec<f64> = candidates.iter().map(|&f| rough.error(f, gamma, size)).collect();
+        let least =
+            sums.iter().zip(&errors).map(|(sum, error)| sum - error).fold(f64::NEG_INFINITY, f64::max);
+        let in_doubt = |&at: &usize| (sums[at] + errors[at]).total_cmp(&least).is_ge();
+        Ok(places.filter(in_doubt).collect())
+    }
+
+    /// The sums in single precision and in units of their own, and the size of what is summed up.
+    fn rough_sums(
+        &self,
+        rough: &Rough,
+        members: &[usize],
+        candidates: &[usize],
+        gamma: f64,
+        ctx: &Context,
+    ) -> Result<(Vec<f64>, f64)> {
+        let Cells::Dense(x) = &self.joint.cells else { unreachable!("rough cells are of dense rows") };
         let part = |at: Range<usize>| {
             let weights = self.joint.weights.rows(at.clone());
             let kernels = weighted_kernels(distances_before(x, &at, members), &slices(&weights), gamma);
@@ -108,11 +125,7 @@ impl<'a> Growth<'a> {
         };
         let mut sums = self.joint.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
         let size = sums.pop().expect("one more than candidates");
-        let errors: Vec<f64> = candidates.iter().map(|&f| rough.error(f, gamma, size)).collect();
-        let least =
-            sums.iter().zip(&errors).map(|(sum, error)| sum - error).fold(f64::NEG_INFINITY, f64::max);
-        let in_doubt = |&at: &usize| (sums[at] + errors[at]).total_cmp(&least).is_ge();
-        Ok((0..candidates.len()).filter(in_doubt).collect())
+        Ok((sums, size))
     }
 }
 
@@ -239,26 +252,18 @@ mod tests {
         for (estimator, seed) in [(Estimator::Biased, 1), (Estimator::Unbiased, 2)] {
             let x: Rows = columns(n, d, seed).into();
             let growth = Growth::new(&x, weights(n, estimator), "m", &ctx).unwrap();
-            let (rough, Cells::Dense(cells)) = (growth.rough.as_ref().unwrap(), &growth.joint.cells) else {
-                panic!("dense rows")
-            };
+            let rough = growth.rough.as_ref().unwrap();
             let own: f64 = weights(n, estimator).rows(0..n).diag().sum();
             let all: Vec<usize> = (0..d).collect();
             let mut near = 0;
             for (members, gamma) in [(vec![], 0.5), (vec![4, 7], 0.1), (vec![9, 14, 1], 3.0)] {
-                let part = |at: Range<usize>| {
-                    let weights = growth.joint.weights.rows(at.clone());
-                    let kernels =
-                        weighted_kernels(distances_before(cells, &at, &members), &slices(&weights), gamma);
-                    rough.sums(&kernels, at, &all, gamma)
-                };
-                let sums = growth.joint.over_rows(ROWS, d + 1, part, &ctx).unwrap();
+                let (sums, size) = growth.rough_sums(rough, &members, &all, gamma, &ctx).unwrap();
                 let exact = growth.all(&members, &all, gamma, &ctx).unwrap();
                 for f in 0..d {
                     let (wrong, most) =
-                        (sums[f] - (exact[f] - own) * rough.scale, rough.error(f, gamma, sums[d]));
+                        (sums[f] - (exact[f] - own) * rough.scale, rough.error(f, gamma, size));
                     assert!(wrong.abs() <= most, "{f}: {wrong} where at most {most} is said");
-                    near += usize::from(most < 1e-4 * sums[d]);
+                    near += usize::from(most < 1e-4 * size);
                 }
             }
             assert!(near > d, "the bound is of use for {near} columns only");
