@@ -45,7 +45,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 impl Case {
     fn problem(&self) -> PairProblem<'_> {
-        PairProblem { signs: &self.signs, bounds: &self.bounds, start: None }
+        PairProblem { signs: &self.signs, bounds: &self.bounds, start: None, left: None }
     }
 
     fn gram(&self) -> Array2<f64> {
@@ -127,8 +127,20 @@ proptest! {
         let lower = case.solve(tight(), &PairProblem { bounds: &bounds, ..case.problem() });
         let grown: Vec<f64> = lower.coefficients.iter().zip(&case.bounds)
             .map(|(b, c)| (b / share).clamp(-c, *c)).collect();
-        for start in [&lower.coefficients, &grown] {
-            let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
+        let grown_left: Vec<f64> =
+            lower.left.iter().zip(&case.signs).map(|(left, sign)| sign - (sign - left) / share).collect();
+        // What is said to be left is not relied on in the end.
+        let wrong: Vec<f64> = lower.left.iter().enumerate().map(|(i, left)| left + 1e-4 * (i as f64).sin()).collect();
+        let (lower, grown) = ((&lower.coefficients, &lower.left), (&grown, &grown_left));
+        for (start, left) in [
+            (lower.0, None),
+            (lower.0, Some(lower.1)),
+            (lower.0, Some(&wrong)),
+            (grown.0, None),
+            (grown.0, Some(grown.1)),
+        ] {
+            let left = left.map(|left| &left[..]);
+            let warm = case.solve(tight(), &PairProblem { start: Some(start), left, ..case.problem() });
             prop_assert!(warm.converged, "{} {:e}", warm.iterations, case.violation(&warm));
             prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
             prop_assert!(case.violation(&warm) < TOLERANCE + 1e-11 * case.scale(&warm));
@@ -218,7 +230,7 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
     let k = gram_symmetric(&Kernel::Rbf { gamma: 2.0 }, data.x()).unwrap();
     let codes = &data.classes("t").unwrap().codes;
     let signs: Vec<f64> = codes.iter().map(|&c| if c == 0 { 1.0 } else { -1.0 }).collect();
-    let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None };
+    let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None, left: None };
     let rows: Vec<usize> = (0..1500).collect();
     let restricted = |shrinking: bool| {
         let mut columns = Counted(BlockColumns::new(k.view(), &rows), 0);

@@ -280,7 +280,7 @@ mod tests {
             let k = x.dot(&x.t());
             let rows: Vec<usize> = (0..80).collect();
             let mut columns = BlockColumns::new(k.view(), &rows);
-            let problem = PairProblem { signs: &signs, bounds: &bounds, start: None };
+            let problem = PairProblem { signs: &signs, bounds: &bounds, start: None, left: None };
             let rough =
                 Smo { tolerance: 1e-1, ..Smo::default() }.solve(&problem, &mut columns, &ctx).unwrap();
             let known = (&rough.coefficients[..], &rough.left[..]);

@@ -31,11 +31,24 @@ pub trait KernelColumns {
     }
 }
 
+/// Whole columns are added up where at least one over this share of their cells is asked for: cells that lie together are
+/// so much faster.
+const WORTH_ALL: usize = 4;
+
 /// Some rows and columns of a matrix that is there, copied together once unless they are all.
 pub struct BlockColumns<'a> {
     whole: Square<'a>,
     /// What is not set aside; empty if that is everything.
     part: Option<Square<'static>>,
+    /// The memory of an earlier part.
+    spare: Vec<f64>,
+}
+
+/// Memory of columns that are no longer needed, for others: where it is fresh, it costs more than what is written to it.
+#[derive(Default)]
+pub struct ColumnMemory {
+    whole: Vec<f64>,
+    part: Vec<f64>,
 }
 
 /// A matrix by columns, and its diagonal.
@@ -51,10 +64,29 @@ impl<'a> Square<'a> {
         Self { n, cells, diagonal }
     }
 
-    fn gather(n: usize, column: impl Fn(usize, &mut Vec<f64>)) -> Self {
-        let mut cells = Vec::with_capacity(n * n);
-        (0..n).for_each(|i| column(i, &mut cells));
-        Self::new(n, cells.into())
+    /// Some rows and columns, written to memory that is there.
+    fn part(&self, keep: &[usize], mut cells: Vec<f64>) -> Square<'static> {
+        cells.clear();
+        cells.reserve(keep.len() * keep.len());
+        for &i in keep {
+            let column = self.column(i);
+            cells.extend(keep.iter().map(|&j| column[j]));
+        }
+        Square::new(keep.len(), cells.into())
+    }
+
+    /// The same of one that is no longer needed, in its own memory: nothing moves to where something is yet to be read.
+    fn shrunk(self, keep: &[usize]) -> Self {
+        let (n, m) = (self.n, keep.len());
+        let mut cells = self.cells.into_owned();
+        let mut column = vec![0.0; m];
+        for (i, &from) in keep.iter().enumerate() {
+            let old = &cells[from * n..(from + 1) * n];
+            column.iter_mut().zip(keep).for_each(|(out, &j)| *out = old[j]);
+            cells[i * m..(i + 1) * m].copy_from_slice(&column);
+        }
+        cells.truncate(m * m);
+        Self::new(m, cells.into())
     }
 
     fn column(&self, i: usize) -> &[f64] {
@@ -65,24 +97,41 @@ impl<'a> Square<'a> {
 impl<'a> BlockColumns<'a> {
     /// The rows and columns `rows` of the symmetric matrix `k`. All of them in their order need no copy.
     pub fn new(k: ArrayView2<'a, f64>, rows: &[usize]) -> Self {
+        Self::within(ColumnMemory::default(), k, rows)
+    }
+
+    /// The same in memory that may be there already.
+    pub fn within(memory: ColumnMemory, k: ArrayView2<'a, f64>, rows: &[usize]) -> Self {
+        let ColumnMemory { whole: mut cells, part: spare } = memory;
         if rows.len() == k.nrows() && rows.iter().enumerate().all(|(at, &i)| at == i) {
             // Symmetric: by rows is by columns.
             if let Some(cells) = k.to_slice().or_else(|| k.reversed_axes().to_slice()) {
-                return Self { whole: Square::new(rows.len(), cells.into()), part: None };
+                return Self { whole: Square::new(rows.len(), cells.into()), part: None, spare };
             }
         }
-        let whole = Square::gather(rows.len(), |i, cells| {
-            let row = k.row(rows[i]);
-            match row.to_slice() {
+        cells.clear();
+        cells.reserve(rows.len() * rows.len());
+        for &i in rows {
+            match k.row(i).to_slice() {
                 Some(row) => cells.extend(rows.iter().map(|&j| row[j])),
                 // Laid out by columns; the matrix is symmetric.
                 None => {
-                    let column = k.column(rows[i]);
+                    let column = k.column(i);
                     cells.extend(rows.iter().map(|&j| column[j]));
                 }
             }
-        });
-        Self { whole, part: None }
+        }
+        Self { whole: Square::new(rows.len(), cells.into()), part: None, spare }
+    }
+
+    /// The memory for others.
+    pub fn into_memory(mut self) -> ColumnMemory {
+        self.release();
+        let whole = match self.whole.cells {
+            Cow::Owned(cells) => cells,
+            Cow::Borrowed(_) => vec![],
+        };
+        ColumnMemory { whole, part: self.spare }
     }
 
     /// Column `i` of all rows, whatever is set aside.
@@ -113,27 +162,91 @@ impl KernelColumns for BlockColumns<'_> {
     }
 
     fn restrict(&mut self, keep: &[usize]) {
-        let now = self.now();
-        let part = Square::gather(keep.len(), |i, cells| {
-            let column = now.column(keep[i]);
-            cells.extend(keep.iter().map(|&j| column[j]));
+        self.part = Some(match self.part.take() {
+            Some(part) => part.shrunk(keep),
+            None => self.whole.part(keep, std::mem::take(&mut self.spare)),
         });
-        self.part = Some(part);
     }
 
     fn release(&mut self) {
-        self.part = None;
+        if let Some(part) = self.part.take() {
+            self.spare = part.cells.into_owned();
+        }
     }
 
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
         let whole = &self.whole;
         if rows.len() == whole.n {
             weights.iter().for_each(|&(i, weight)| add_scaled(out, weight, whole.column(i)));
-            return;
+        } else if WORTH_ALL * rows.len() >= whole.n {
+            let mut all = vec![0.0; whole.n];
+            weights.iter().for_each(|&(i, weight)| add_scaled(&mut all, weight, whole.column(i)));
+            out.iter_mut().zip(rows).for_each(|(out, &r)| *out += all[r]);
+        } else {
+            for &(i, weight) in weights {
+                let column = whole.column(i);
+                out.iter_mut().zip(rows).for_each(|(out, &r)| *out += weight * column[r]);
+            }
         }
-        for &(i, weight) in weights {
-            let column = whole.column(i);
-            out.iter_mut().zip(rows).for_each(|(out, &r)| *out += weight * column[r]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+
+    fn matrix(n: usize, offset: f64) -> Array2<f64> {
+        Array2::from_shape_fn((n, n), |(i, j)| (i * j) as f64 + (i + j) as f64 / 64.0 + offset)
+    }
+
+    fn assert_is(columns: &mut BlockColumns, k: &Array2<f64>, rows: &[usize]) {
+        assert_eq!(columns.len(), rows.len());
+        for (at, &i) in rows.iter().enumerate() {
+            let expected: Vec<f64> = rows.iter().map(|&j| k[[i, j]]).collect();
+            columns.with_column(at, |diagonal, column| {
+                assert_eq!((column, diagonal[at]), (&expected[..], k[[i, i]]));
+            });
+        }
+    }
+
+    #[test]
+    fn rows_go_and_come_back_in_memory_that_others_had() {
+        let mut memory = ColumnMemory::default();
+        for (n, offset) in [(9, 0.0), (12, 0.5), (7, 3.0)] {
+            let k = matrix(n, offset);
+            let by_columns = k.t();
+            let all: Vec<usize> = (0..n).collect();
+            let some: Vec<usize> = all.iter().copied().filter(|i| i % 4 != 1).collect();
+            for (view, rows) in [(k.view(), &all), (by_columns, &all), (k.view(), &some), (by_columns, &some)]
+            {
+                let mut columns = BlockColumns::within(memory, view, rows);
+                assert_is(&mut columns, &k, rows);
+                columns.restrict(&[0, 2, 3, 4]);
+                assert_is(&mut columns, &k, &[rows[0], rows[2], rows[3], rows[4]]);
+                columns.restrict(&[1, 3]);
+                assert_is(&mut columns, &k, &[rows[2], rows[4]]);
+                columns.release();
+                assert_is(&mut columns, &k, rows);
+                columns.restrict(&[1, 2, 4]);
+                assert_is(&mut columns, &k, &[rows[1], rows[2], rows[4]]);
+                memory = columns.into_memory();
+            }
+        }
+    }
+
+    #[test]
+    fn combinations_are_of_the_rows_asked_for_few_or_many() {
+        let k = matrix(16, 0.0);
+        let mut columns = BlockColumns::new(k.view(), &(0..16).collect::<Vec<_>>());
+        columns.restrict(&[3, 4]);
+        let weights = [(2, 0.5), (7, -2.0), (15, 1.0)];
+        for rows in [vec![5], vec![1, 4, 9, 15], (0..12).collect(), (0..16).collect()] {
+            let mut out = vec![1.0; rows.len()];
+            columns.combine(&weights, &rows, &mut out);
+            let sum = |&r: &usize| 1.0 + weights.iter().map(|&(i, weight)| weight * k[[i, r]]).sum::<f64>();
+            // Multiples of 1/128 far below 2^53 / 128: no sum of them rounds.
+            assert_eq!(out, rows.iter().map(sum).collect::<Vec<_>>());
         }
     }
 }

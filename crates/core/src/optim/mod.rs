@@ -15,7 +15,7 @@ mod two_metric;
 
 pub use active_set::{Products, polish};
 pub use block_descent::{BlockDescent, LeastSquares, Place, geometric};
-pub use columns::{BlockColumns, KernelColumns};
+pub use columns::{BlockColumns, ColumnMemory, KernelColumns};
 pub use coordinate::{
     Descent, RowProducts, SparseColumns, Sweeps, dual_descent, l1_descent, l1_gradient, l1_margins,
     l1_objective,

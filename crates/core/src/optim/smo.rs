@@ -74,6 +74,8 @@ pub struct PairProblem<'a> {
     pub bounds: &'a [f64],
     /// Where to start: any $\beta$ that the conditions allow. All zeros if none.
     pub start: Option<&'a [f64]>,
+    /// $y - K \beta$ at the start, up to rounding, if that is known.
+    pub left: Option<&'a [f64]>,
 }
 
 /// What came out.
@@ -98,6 +100,7 @@ impl PairProblem<'_> {
         for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
             .into_iter()
             .chain(self.start.map(|s| ("starting coefficients", s.len())))
+            .chain(self.left.map(|f| ("what is left of the labels at the start", f.len())))
         {
             if length != n {
                 let (expected, got) = (n.to_string(), length.to_string());
@@ -145,8 +148,8 @@ impl Smo {
             given => given,
         };
         let (mut iterations, mut until_look) = (0, ROUND.min(run.whole.len()));
-        // Steps when f was last rebuilt, and how often it was.
-        let (mut exact, mut rebuilds) = (0, 0);
+        // Steps when f was last built from the coefficients, and how often it was rebuilt.
+        let (mut exact, mut rebuilds) = (run.problem.left.is_none().then_some(0), 0);
         // Just before the end, what was set aside early is looked at once more.
         let mut looked_again = false;
         let mut first = run.active.first();
@@ -167,13 +170,13 @@ impl Smo {
             let (gain, second, violation) = run.active.partner(first, columns);
             if violation < self.tolerance || gain < 0.0 {
                 if run.is_whole() {
-                    if iterations == exact {
+                    if exact == Some(iterations) {
                         return Ok((iterations, true));
                     }
                     if rebuilds == REBUILDS {
                         return Ok((iterations, false));
                     }
-                    (exact, rebuilds) = (iterations, rebuilds + 1);
+                    (exact, rebuilds) = (Some(iterations), rebuilds + 1);
                     run.rebuild_all(columns, ctx)?;
                 } else {
                     run.release(columns, ctx)?;
@@ -222,9 +225,12 @@ struct Active {
 impl<'a> Run<'a> {
     fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns, ctx: &Context) -> Result<Self> {
         let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], <[f64]>::to_vec);
-        let mut run = Self { problem, whole, left: problem.signs.to_vec(), active: Active::default() };
+        let left = problem.left.unwrap_or(problem.signs).to_vec();
+        let mut run = Self { problem, whole, left, active: Active::default() };
         let everything: Vec<usize> = (0..run.whole.len()).collect();
-        run.rebuild(&everything, columns, ctx)?;
+        if problem.left.is_none() {
+            run.rebuild(&everything, columns, ctx)?;
+        }
         run.activate(everything);
         Ok(run)
     }
@@ -409,7 +415,7 @@ mod tests {
     fn solve(k: &Array2<f64>, signs: &[f64], bounds: &[f64]) -> SmoSolution {
         let rows: Vec<usize> = (0..k.nrows()).collect();
         let mut columns = BlockColumns::new(k.view(), &rows);
-        let problem = PairProblem { signs, bounds, start: None };
+        let problem = PairProblem { signs, bounds, start: None, left: None };
         Smo { tolerance: 1e-10, ..Smo::default() }.solve(&problem, &mut columns, &Context::default()).unwrap()
     }
 
@@ -456,7 +462,8 @@ mod tests {
         let k = array![[1.0, 0.0], [0.0, 1.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1]);
         for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5]] {
-            let problem = PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(&start) };
+            let problem =
+                PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(&start), left: None };
             let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
             assert!(error.to_string().contains("'start' must be within the bounds"), "{error}");
         }
@@ -466,7 +473,7 @@ mod tests {
     fn a_limit_of_steps_is_an_outcome() {
         let k = array![[2.0, 0.1, 0.3], [0.1, 1.0, 0.2], [0.3, 0.2, 3.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1, 2]);
-        let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None };
+        let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None, left: None };
         let smo = Smo { max_iterations: 1, tolerance: 1e-9, ..Smo::default() };
         let solution = smo.solve(&problem, &mut columns, &Context::default()).unwrap();
         assert!(!solution.converged && solution.iterations == 1);

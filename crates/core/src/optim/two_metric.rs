@@ -360,6 +360,24 @@ mod tests {
         assert_eq!((end.w[[0, 0]], end.w[[0, 1]]), (1.0, 0.0), "bounds are met exactly");
     }
 
+    #[test]
+    fn a_first_step_of_the_right_size_needs_no_halving() {
+        // Entries of a millionth: a first step of one is halved about twenty times.
+        let bowl = Bowl { weight: array![[1.0], [3.0], [2.0]], to: array![[1e-6], [3e-6], [0.0]] };
+        let bounds = Bounds::uniform((3, 1), 0.0, f64::INFINITY);
+        let evaluations = |first_step: f64| {
+            let solver = TwoMetric { tolerance: 1e-9, first_step, ..TwoMetric::default() };
+            let end = solver
+                .minimise(&bowl, &bounds, Array2::from_elem((3, 1), 2e-6), &Context::default())
+                .unwrap();
+            // Curvatures of 1 and more: errors are at most those of the gradient.
+            assert!((&end.w - &bowl.to).iter().all(|e| e.abs() < 1e-9), "{}", end.w);
+            end.evaluations
+        };
+        let (large, right) = (evaluations(1.0), evaluations(1e-6));
+        assert!(right + 15 <= large, "{right} beside {large}");
+    }
+
     /// Rosenbrock's valley: $100 (y - x^2)^2 + (1 - x)^2$.
     struct Valley;
 

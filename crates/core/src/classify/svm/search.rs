@@ -1,9 +1,9 @@
 //! The price and the width by cross-validation.
 //!
 //! For every width the Gram matrix of all rows is computed once; every fold and every pair of classes is a part of
-//! it. In each, prices rise and every solution starts the next. What is judged is the share of rows that are
-//! classified wrongly while held out; of equals the smaller price wins, then the smaller $\gamma$. The machine is then
-//! trained on all rows.
+//! it, and folds of several widths are worked on side by side. In each, prices rise and every solution starts the next.
+//! What is judged is the share of rows that are classified wrongly while held out; of equals the smaller price wins, then
+//! the smaller $\gamma$. The machine is then trained on all rows.
 
 use super::model::SvmModel;
 use super::pairs::vote;
@@ -12,10 +12,12 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Fold, Rows, stratified_folds};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
+use crate::optim::ColumnMemory;
 use crate::random::Rng;
 use crate::simd::dot;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::{Mutex, PoisonError};
 
 /// A machine whose price and width are found by cross-validation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,13 +83,15 @@ impl SvmSearch {
         prices.dedup();
         let folds = stratified_folds(classes, self.folds, &mut Rng::stream(ctx.seed, "svm folds"));
         let mut errors = vec![];
-        for (done, kernel) in kernels.iter().enumerate() {
-            ctx.step("SVM search", done, kernels.len())?;
-            let source = self.source(kernel, x, ctx)?;
-            errors.extend(self.judge(kernel.width(), &source, classes, &folds, &prices, ctx)?);
+        for some in kernels.chunks(self.at_once(x.n(), kernels.len(), ctx)) {
+            ctx.step("SVM search", errors.len() / prices.len(), kernels.len())?;
+            let sources =
+                some.iter().map(|kernel| self.source(kernel, x, ctx)).collect::<Result<Vec<_>>>()?;
+            let widths: Vec<Option<f64>> = some.iter().map(Kernel::width).collect();
+            errors.extend(self.judge(&widths, &sources, classes, &folds, &prices, ctx)?);
             // The last matrix serves the last training too, if it is the only one.
-            if kernels.len() == 1 {
-                return self.train(kernel, &source, &around, data, errors, ctx);
+            if let ([kernel], [source]) = (&kernels[..], &sources[..]) {
+                return self.train(kernel, source, &around, data, errors, ctx);
             }
         }
         let best = best(&errors);
@@ -111,8 +115,18 @@ impl SvmSearch {
         }
     }
 
+    /// Kernels whose matrices are there together, so that there are folds for every thread to the end.
+    fn at_once(&self, n: usize, kernels: usize, ctx: &Context) -> usize {
+        let threads = rayon::current_num_threads();
+        // The matrices, and for every thread a part of one and what is left of that after shrinking.
+        let fit =
+            |&some: &usize| KernelSource::fits(n, (some + 2 * threads.min(some * self.folds)) as f64, ctx);
+        (2..=kernels.min(threads)).rev().find(fit).unwrap_or(1)
+    }
+
     fn source<'a>(&self, kernel: &'a Kernel, x: &'a Rows, ctx: &Context) -> Result<KernelSource<'a>> {
-        // The matrix, and a part of it for every fold.
+        // The matrix, and a part of it for every fold. How many threads there are must not matter here: other columns round
+        // differently.
         if KernelSource::fits(x.n(), 1.0 + self.folds as f64, ctx) {
             return KernelSource::whole(kernel, x);
         }
@@ -136,11 +150,11 @@ impl SvmSearch {
         Ok(SearchedSvm { model, c, gamma, errors })
     }
 
-    /// Errors of all prices for one kernel.
+    /// Errors of all prices for some kernels.
     fn judge(
         &self,
-        gamma: Option<f64>,
-        source: &KernelSource,
+        widths: &[Option<f64>],
+        sources: &[KernelSource],
         classes: &Classes,
         folds: &[Fold],
         prices: &[f64],
@@ -151,25 +165,40 @@ impl SvmSearch {
             let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;
             tasks.extend(pairs.into_iter().map(|pair| (f, pair)));
         }
-        let run = |(f, pair): &(usize, PairTask)| self.held_out(source, pair, &folds[*f].test, prices, ctx);
-        let values: Vec<HeldOut> = match source {
-            KernelSource::Whole(_) => tasks.par_iter().map(run).collect::<Result<_>>()?,
+        // What one task leaves, the next takes.
+        let left: Mutex<Vec<ColumnMemory>> = Mutex::default();
+        let left = || left.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = |at: usize| {
+            let mut memory = left().pop().unwrap_or_default();
+            let (f, pair) = &tasks[at % tasks.len()];
+            let source = &sources[at / tasks.len()];
+            let held = self.held_out(source, pair, &folds[*f].test, prices, &mut memory, ctx);
+            left().push(memory);
+            held
+        };
+        let all = 0..sources.len() * tasks.len();
+        let values: Vec<HeldOut> = match sources {
             // One after another: each may fill the cache.
-            KernelSource::Columns { .. } => tasks.iter().map(run).collect::<Result<_>>()?,
+            [KernelSource::Columns { .. }, ..] => all.map(run).collect::<Result<_>>()?,
+            _ => all.into_par_iter().map(run).collect::<Result<_>>()?,
         };
         let mut points = vec![];
-        for (at, &c) in prices.iter().enumerate() {
-            let (mut wrong, mut shares) = (0, vec![]);
-            for (f, fold) in folds.iter().enumerate() {
-                let of_fold = tasks.iter().zip(&values).filter(|((g, _), _)| *g == f);
-                let pairs: Vec<&[f64]> = of_fold.map(|(_, held)| &held[at].values[..]).collect();
-                let errors = n_wrong(&present(classes, &fold.train), &pairs, &fold.test, classes);
-                wrong += errors;
-                shares.push(errors as f64 / fold.test.len().max(1) as f64);
+        for (k, &gamma) in widths.iter().enumerate() {
+            // None where folds have rows of one class alone.
+            let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
+            for (at, &c) in prices.iter().enumerate() {
+                let (mut wrong, mut shares) = (0, vec![]);
+                for (f, fold) in folds.iter().enumerate() {
+                    let of_fold = tasks.iter().zip(values).filter(|((g, _), _)| *g == f);
+                    let pairs: Vec<&[f64]> = of_fold.map(|(_, held)| &held[at].values[..]).collect();
+                    let errors = n_wrong(&present(classes, &fold.train), &pairs, &fold.test, classes);
+                    wrong += errors;
+                    shares.push(errors as f64 / fold.test.len().max(1) as f64);
+                }
+                let error = wrong as f64 / classes.codes.len() as f64;
+                let converged = values.iter().all(|held| held[at].converged);
+                points.push(SearchPoint { gamma, c, error, folds: shares, converged });
             }
-            let error = wrong as f64 / classes.codes.len() as f64;
-            let converged = values.iter().all(|held| held[at].converged);
-            points.push(SearchPoint { gamma, c, error, folds: shares, converged });
         }
         Ok(points)
     }
@@ -181,9 +210,10 @@ impl SvmSearch {
         pair: &PairTask,
         test: &[usize],
         prices: &[f64],
+        memory: &mut ColumnMemory,
         ctx: &Context,
     ) -> Result<HeldOut> {
-        let solutions = self.svm.solve_path(source, pair, prices, ctx)?;
+        let solutions = self.svm.solve_path(source, pair, prices, memory, ctx)?;
         let k = source.block(test, &pair.rows)?;
         Ok(solutions
             .iter()

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, diagonal, gram_symmetric};
-use crate::optim::{BlockColumns, KernelColumns, PairProblem, Smo, SmoSolution};
+use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, Smo, SmoSolution};
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ impl Svm {
     ) -> Result<PairMachines> {
         let task = PairTask::all(classes, rows, &self.class_weight)?;
         let solve = |pair: &PairTask| {
-            let solutions = self.solve_path(source, pair, &[self.c], ctx)?;
+            let solutions = self.solve_path(source, pair, &[self.c], &mut ColumnMemory::default(), ctx)?;
             Ok(pair.machine(&solutions[0]))
         };
         let machines = match source {
@@ -144,11 +144,15 @@ impl Svm {
         source: &KernelSource,
         pair: &PairTask,
         prices: &[f64],
+        memory: &mut ColumnMemory,
         ctx: &Context,
     ) -> Result<Vec<SmoSolution>> {
         match source {
             KernelSource::Whole(k) => {
-                self.walk(&mut BlockColumns::new(k.view(), &pair.rows), pair, prices, ctx)
+                let mut columns = BlockColumns::within(std::mem::take(memory), k.view(), &pair.rows);
+                let found = self.walk(&mut columns, pair, prices, ctx);
+                *memory = columns.into_memory();
+                found
             }
             KernelSource::Columns { kernel, x, bytes } => {
                 let mut columns = CachedColumns::new(kernel, &x.take_rows(&pair.rows), *bytes)?;
@@ -168,7 +172,13 @@ impl Svm {
         for (at, price) in prices.iter().enumerate() {
             let bounds: Vec<f64> = pair.weights.iter().map(|w| w * price).collect();
             let start = found.last().map(|before| raised(before, pair, prices[at - 1], *price, &bounds));
-            let problem = PairProblem { signs: &pair.signs, bounds: &bounds, start: start.as_deref() };
+            let (start, left) = start.unzip();
+            let problem = PairProblem {
+                signs: &pair.signs,
+                bounds: &bounds,
+                start: start.as_deref(),
+                left: left.as_deref(),
+            };
             found.push(self.solver().solve(&problem, columns, ctx)?);
         }
         Ok(found)
@@ -189,14 +199,17 @@ impl Svm {
     }
 }
 
-/// A start for a higher price: everything grows in proportion, so that rows at their bound stay at it.
-fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f64]) -> Vec<f64> {
+/// A start for a higher price, and what it leaves of the labels: everything grows in proportion, so that rows at their bound
+/// stay at it.
+fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let growth = to / from;
     let at = before.coefficients.iter().zip(bounds).zip(pair.signs.iter().zip(&pair.weights));
-    at.map(|((b, bound), (sign, weight))| {
+    let coefficients = at.map(|((b, bound), (sign, weight))| {
         // Exactly at the bound, where a product could miss it by rounding.
-        if sign * b >= weight * from { sign * bound } else { (b * (to / from)).clamp(-bound, *bound) }
-    })
-    .collect()
+        if sign * b >= weight * from { sign * bound } else { (b * growth).clamp(-bound, *bound) }
+    });
+    let left = before.left.iter().zip(&pair.signs).map(|(left, sign)| sign - growth * (sign - left));
+    (coefficients.collect(), left.collect())
 }
 
 /// Refuses kernel values that are not finite, or so large that a sum of four is not.

@@ -180,7 +180,7 @@ impl SvmRfe {
     ) -> Result<SmoSolution> {
         let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
         let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
-        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
+        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None, left: None };
         let few = CREEP * task.rows.len();
         let limited = |steps: usize| if self.max_iter == 0 { steps } else { steps.min(self.max_iter) };
         let (few, polishing) = (limited(few), limited(POLISHING));
