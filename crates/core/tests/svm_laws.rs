@@ -4,7 +4,7 @@ use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
 use kernsift::data::{Classes, Dataset, Rows, SparseRows};
 use kernsift::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use kernsift::optim::{BlockColumns, KernelColumns, PairProblem, Smo, SmoSolution};
+use kernsift::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
 use kernsift::random::Rng;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn cases() -> impl Strategy<Value = Case> {
 
 impl Case {
     fn problem(&self) -> PairProblem<'_> {
-        PairProblem { signs: &self.signs, bounds: &self.bounds, start: None, left: None }
+        PairProblem { signs: &self.signs, bounds: &self.bounds, start: None }
     }
 
     fn gram(&self) -> Array2<f64> {
@@ -139,8 +139,8 @@ proptest! {
             (grown.0, None),
             (grown.0, Some(grown.1)),
         ] {
-            let left = left.map(|left| &left[..]);
-            let warm = case.solve(tight(), &PairProblem { start: Some(start), left, ..case.problem() });
+            let start = PairStart { coefficients: start, left: left.map(|left| &left[..]) };
+            let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
             prop_assert!(warm.converged, "{} {:e}", warm.iterations, case.violation(&warm));
             prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
             prop_assert!(case.violation(&warm) < TOLERANCE + 1e-11 * case.scale(&warm));
@@ -182,11 +182,16 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 fn results_are_the_same_bits_at_any_number_of_threads() {
     let data = rings(700, 3, 1);
     let ctx = Context::default();
-    let search = SvmSearch { svm: rbf(0.5, 1.0), c: vec![0.1, 10.0], gamma: vec![], ..SvmSearch::default() };
-    let results = [1, 2, 4].map(|t| {
-        on_threads(t, || {
-            let found = search.fit(&data, &ctx).unwrap();
-            let values = found.model.pair_values(data.x(), &ctx).unwrap();
+    // Three widths: one after another, two and one, and all at once.
+    let gamma = vec![Gamma::Value(0.1), Gamma::Value(0.5), Gamma::Value(2.0)];
+    let search = SvmSearch { c: vec![0.1, 10.0], gamma, ..SvmSearch::default() };
+    // The matrix of 700 rows takes 4 MiB, and half of the memory is for matrices: the last has room for one width with its
+    // folds, but not for three at once.
+    let little = Context { memory_limit: 60 << 20, ..ctx };
+    let results = [(1, &ctx), (2, &ctx), (4, &ctx), (4, &little)].map(|(threads, ctx)| {
+        on_threads(threads, || {
+            let found = search.fit(&data, ctx).unwrap();
+            let values = found.model.pair_values(data.x(), ctx).unwrap();
             (found, values)
         })
     });
@@ -230,7 +235,7 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
     let k = gram_symmetric(&Kernel::Rbf { gamma: 2.0 }, data.x()).unwrap();
     let codes = &data.classes("t").unwrap().codes;
     let signs: Vec<f64> = codes.iter().map(|&c| if c == 0 { 1.0 } else { -1.0 }).collect();
-    let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None, left: None };
+    let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None };
     let rows: Vec<usize> = (0..1500).collect();
     let restricted = |shrinking: bool| {
         let mut columns = Counted(BlockColumns::new(k.view(), &rows), 0);

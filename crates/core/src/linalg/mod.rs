@@ -15,7 +15,7 @@ pub use dense::{
     transposed_solve,
 };
 pub use growing::GrowingFactor;
-pub(crate) use pages::zeros;
+pub(crate) use pages::{prefer_large_pages, zeros};
 pub use pivoted::{Columns, Factor, FirstPivot, Pivoting, Rule, Writer, pivoted_cholesky};
 pub(crate) use product::product_bytes;
 pub use product::{add_product, multiply, product_into};

@@ -263,7 +263,7 @@ impl<'a, P: Products> State<'a, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Smo;
+    use super::super::{PairStart, Smo};
     use super::*;
     use crate::random::Rng;
 
@@ -280,13 +280,13 @@ mod tests {
             let k = x.dot(&x.t());
             let rows: Vec<usize> = (0..80).collect();
             let mut columns = BlockColumns::new(k.view(), &rows);
-            let problem = PairProblem { signs: &signs, bounds: &bounds, start: None, left: None };
+            let problem = PairProblem { signs: &signs, bounds: &bounds, start: None };
             let rough =
                 Smo { tolerance: 1e-1, ..Smo::default() }.solve(&problem, &mut columns, &ctx).unwrap();
             let known = (&rough.coefficients[..], &rough.left[..]);
             let better = polish(&problem, &columns, known, 1e-8, 200, &ctx).unwrap();
             let tight = Smo { tolerance: 1e-8, ..Smo::default() };
-            let start = PairProblem { start: Some(&better), ..problem };
+            let start = PairProblem { start: Some(PairStart::at(&better)), ..problem };
             let polished = tight.solve(&start, &mut columns, &ctx).unwrap();
             assert_eq!(polished.iterations, 0, "seed {seed}");
             assert!(polished.objective <= rough.objective);

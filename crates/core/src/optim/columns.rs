@@ -1,5 +1,6 @@
 //! Where a solver gets the columns of its matrix from.
 
+use crate::linalg::prefer_large_pages;
 use crate::simd::add_scaled;
 use ndarray::ArrayView2;
 use std::borrow::Cow;
@@ -64,18 +65,7 @@ impl<'a> Square<'a> {
         Self { n, cells, diagonal }
     }
 
-    /// Some rows and columns, written to memory that is there.
-    fn part(&self, keep: &[usize], mut cells: Vec<f64>) -> Square<'static> {
-        cells.clear();
-        cells.reserve(keep.len() * keep.len());
-        for &i in keep {
-            let column = self.column(i);
-            cells.extend(keep.iter().map(|&j| column[j]));
-        }
-        Square::new(keep.len(), cells.into())
-    }
-
-    /// The same of one that is no longer needed, in its own memory: nothing moves to where something is yet to be read.
+    /// Some rows and columns, in the same memory: nothing moves to where something is yet to be read.
     fn shrunk(self, keep: &[usize]) -> Self {
         let (n, m) = (self.n, keep.len());
         let mut cells = self.cells.into_owned();
@@ -94,6 +84,23 @@ impl<'a> Square<'a> {
     }
 }
 
+/// Some rows and columns of a symmetric matrix, of which `line` gives each row, in memory that is large enough, or else in
+/// new.
+fn gathered<'l>(mut memory: Vec<f64>, keep: &[usize], line: impl Fn(usize) -> &'l [f64]) -> Square<'static> {
+    let room = keep.len() * keep.len();
+    memory.clear();
+    if memory.capacity() < room {
+        drop(memory);
+        memory = Vec::with_capacity(room);
+        prefer_large_pages(&mut memory);
+    }
+    for &i in keep {
+        let line = line(i);
+        memory.extend(keep.iter().map(|&j| line[j]));
+    }
+    Square::new(keep.len(), memory.into())
+}
+
 impl<'a> BlockColumns<'a> {
     /// The rows and columns `rows` of the symmetric matrix `k`. All of them in their order need no copy.
     pub fn new(k: ArrayView2<'a, f64>, rows: &[usize]) -> Self {
@@ -102,26 +109,20 @@ impl<'a> BlockColumns<'a> {
 
     /// The same in memory that may be there already.
     pub fn within(memory: ColumnMemory, k: ArrayView2<'a, f64>, rows: &[usize]) -> Self {
-        let ColumnMemory { whole: mut cells, part: spare } = memory;
-        if rows.len() == k.nrows() && rows.iter().enumerate().all(|(at, &i)| at == i) {
-            // Symmetric: by rows is by columns.
-            if let Some(cells) = k.to_slice().or_else(|| k.reversed_axes().to_slice()) {
-                return Self { whole: Square::new(rows.len(), cells.into()), part: None, spare };
+        let n = k.nrows();
+        // Symmetric: by columns is by rows.
+        let k = if k.is_standard_layout() { k } else { k.reversed_axes() };
+        let whole = match k.to_slice() {
+            Some(cells) if rows.len() == n && rows.iter().enumerate().all(|(at, &i)| at == i) => {
+                Square::new(n, cells.into())
             }
-        }
-        cells.clear();
-        cells.reserve(rows.len() * rows.len());
-        for &i in rows {
-            match k.row(i).to_slice() {
-                Some(row) => cells.extend(rows.iter().map(|&j| row[j])),
-                // Laid out by columns; the matrix is symmetric.
-                None => {
-                    let column = k.column(i);
-                    cells.extend(rows.iter().map(|&j| column[j]));
-                }
+            _ => {
+                let k = k.as_standard_layout();
+                let cells = k.as_slice().expect("standard layout");
+                gathered(memory.whole, rows, |i| &cells[i * n..(i + 1) * n])
             }
-        }
-        Self { whole: Square::new(rows.len(), cells.into()), part: None, spare }
+        };
+        Self { whole, part: None, spare: memory.part }
     }
 
     /// The memory for others.
@@ -164,7 +165,7 @@ impl KernelColumns for BlockColumns<'_> {
     fn restrict(&mut self, keep: &[usize]) {
         self.part = Some(match self.part.take() {
             Some(part) => part.shrunk(keep),
-            None => self.whole.part(keep, std::mem::take(&mut self.spare)),
+            None => gathered(std::mem::take(&mut self.spare), keep, |i| self.whole.column(i)),
         });
     }
 
@@ -210,28 +211,31 @@ mod tests {
         }
     }
 
+    fn set_aside_and_bring_back(columns: &mut BlockColumns, k: &Array2<f64>, rows: &[usize]) {
+        assert_is(columns, k, rows);
+        columns.restrict(&[0, 2, 3, 4]);
+        assert_is(columns, k, &[rows[0], rows[2], rows[3], rows[4]]);
+        columns.restrict(&[1, 3]);
+        assert_is(columns, k, &[rows[2], rows[4]]);
+        columns.release();
+        assert_is(columns, k, rows);
+        columns.restrict(&[1, 2, 4]);
+        assert_is(columns, k, &[rows[1], rows[2], rows[4]]);
+    }
+
     #[test]
     fn rows_go_and_come_back_in_memory_that_others_had() {
         let mut memory = ColumnMemory::default();
-        for (n, offset) in [(9, 0.0), (12, 0.5), (7, 3.0)] {
+        // Larger and smaller than the one before, never the same.
+        for (n, offset, by_columns) in [(9, 0.0, false), (12, 0.5, true), (7, 3.0, false), (8, 2.0, true)] {
             let k = matrix(n, offset);
-            let by_columns = k.t();
+            let view = if by_columns { k.t() } else { k.view() };
             let all: Vec<usize> = (0..n).collect();
+            set_aside_and_bring_back(&mut BlockColumns::new(view, &all), &k, &all);
             let some: Vec<usize> = all.iter().copied().filter(|i| i % 4 != 1).collect();
-            for (view, rows) in [(k.view(), &all), (by_columns, &all), (k.view(), &some), (by_columns, &some)]
-            {
-                let mut columns = BlockColumns::within(memory, view, rows);
-                assert_is(&mut columns, &k, rows);
-                columns.restrict(&[0, 2, 3, 4]);
-                assert_is(&mut columns, &k, &[rows[0], rows[2], rows[3], rows[4]]);
-                columns.restrict(&[1, 3]);
-                assert_is(&mut columns, &k, &[rows[2], rows[4]]);
-                columns.release();
-                assert_is(&mut columns, &k, rows);
-                columns.restrict(&[1, 2, 4]);
-                assert_is(&mut columns, &k, &[rows[1], rows[2], rows[4]]);
-                memory = columns.into_memory();
-            }
+            let mut columns = BlockColumns::within(memory, view, &some);
+            set_aside_and_bring_back(&mut columns, &k, &some);
+            memory = columns.into_memory();
         }
     }
 

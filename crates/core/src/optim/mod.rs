@@ -25,6 +25,6 @@ pub use design::Design;
 pub use hinge_program::{Ending, Held, HingeProgram, HingeSolution};
 pub use nonnegative_lars::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 pub use row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};
-pub use smo::{PairProblem, Smo, SmoSolution};
+pub use smo::{PairProblem, PairStart, Smo, SmoSolution};
 pub use spectral::{Hold, Minimum, Spectral};
 pub use two_metric::{Bounds, TwoMetric};

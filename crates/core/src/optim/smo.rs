@@ -72,10 +72,24 @@ pub struct PairProblem<'a> {
     pub signs: &'a [f64],
     /// $C_i$, zero or more.
     pub bounds: &'a [f64],
-    /// Where to start: any $\beta$ that the conditions allow. All zeros if none.
-    pub start: Option<&'a [f64]>,
-    /// $y - K \beta$ at the start, up to rounding, if that is known.
+    /// Where to start; all zeros if none.
+    pub start: Option<PairStart<'a>>,
+}
+
+/// Where the solver starts.
+#[derive(Debug, Clone, Copy)]
+pub struct PairStart<'a> {
+    /// Any $\beta$ that the conditions allow.
+    pub coefficients: &'a [f64],
+    /// $y - K \beta$, if that is known; it may be off by rounding, which is put right in the end.
     pub left: Option<&'a [f64]>,
+}
+
+impl<'a> PairStart<'a> {
+    /// At coefficients of which nothing else is known.
+    pub fn at(coefficients: &'a [f64]) -> Self {
+        Self { coefficients, left: None }
+    }
 }
 
 /// What came out.
@@ -96,11 +110,16 @@ pub struct SmoSolution {
 }
 
 impl PairProblem<'_> {
+    /// $y - K \beta$ at the start, if that is known.
+    fn left(&self) -> Option<&[f64]> {
+        self.start.and_then(|start| start.left)
+    }
+
     fn check(&self, n: usize) -> Result<()> {
         for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
             .into_iter()
-            .chain(self.start.map(|s| ("starting coefficients", s.len())))
-            .chain(self.left.map(|f| ("what is left of the labels at the start", f.len())))
+            .chain(self.start.map(|s| ("starting coefficients", s.coefficients.len())))
+            .chain(self.left().map(|f| ("what is left of the labels at the start", f.len())))
         {
             if length != n {
                 let (expected, got) = (n.to_string(), length.to_string());
@@ -110,7 +129,7 @@ impl PairProblem<'_> {
         if let Some(bound) = self.bounds.iter().find(|c| !(**c >= 0.0 && c.is_finite())) {
             return Err(Error::param(NAME, "bounds", "zero or more and finite", bound));
         }
-        let Some(start) = self.start else { return Ok(()) };
+        let Some(PairStart { coefficients: start, .. }) = self.start else { return Ok(()) };
         let within = |i: usize| (0.0..=self.bounds[i]).contains(&(self.signs[i] * start[i]));
         let (sum, size) = start.iter().fold((0.0, 0.0), |(s, z), b| (s + b, z + b.abs()));
         // A sum of numbers that cancel is rounding of their size.
@@ -149,7 +168,7 @@ impl Smo {
         };
         let (mut iterations, mut until_look) = (0, ROUND.min(run.whole.len()));
         // Steps when f was last built from the coefficients, and how often it was rebuilt.
-        let (mut exact, mut rebuilds) = (run.problem.left.is_none().then_some(0), 0);
+        let (mut exact, mut rebuilds) = (run.problem.left().is_none().then_some(0), 0);
         // Just before the end, what was set aside early is looked at once more.
         let mut looked_again = false;
         let mut first = run.active.first();
@@ -171,7 +190,8 @@ impl Smo {
             if violation < self.tolerance || gain < 0.0 {
                 if run.is_whole() {
                     if exact == Some(iterations) {
-                        return Ok((iterations, true));
+                        // Without a partner that gains it is solved too, unless kernel values are beyond a number.
+                        return Ok((iterations, violation < self.tolerance));
                     }
                     if rebuilds == REBUILDS {
                         return Ok((iterations, false));
@@ -224,11 +244,11 @@ struct Active {
 
 impl<'a> Run<'a> {
     fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns, ctx: &Context) -> Result<Self> {
-        let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], <[f64]>::to_vec);
-        let left = problem.left.unwrap_or(problem.signs).to_vec();
+        let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], |at| at.coefficients.to_vec());
+        let left = problem.left().unwrap_or(problem.signs).to_vec();
         let mut run = Self { problem, whole, left, active: Active::default() };
         let everything: Vec<usize> = (0..run.whole.len()).collect();
-        if problem.left.is_none() {
+        if problem.left().is_none() {
             run.rebuild(&everything, columns, ctx)?;
         }
         run.activate(everything);
@@ -415,7 +435,7 @@ mod tests {
     fn solve(k: &Array2<f64>, signs: &[f64], bounds: &[f64]) -> SmoSolution {
         let rows: Vec<usize> = (0..k.nrows()).collect();
         let mut columns = BlockColumns::new(k.view(), &rows);
-        let problem = PairProblem { signs, bounds, start: None, left: None };
+        let problem = PairProblem { signs, bounds, start: None };
         Smo { tolerance: 1e-10, ..Smo::default() }.solve(&problem, &mut columns, &Context::default()).unwrap()
     }
 
@@ -463,17 +483,21 @@ mod tests {
         let mut columns = BlockColumns::new(k.view(), &[0, 1]);
         for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5]] {
             let problem =
-                PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(&start), left: None };
+                PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(PairStart::at(&start)) };
             let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
             assert!(error.to_string().contains("'start' must be within the bounds"), "{error}");
         }
+        let start = Some(PairStart { coefficients: &[0.5, -0.5], left: Some(&[0.5]) });
+        let problem = PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start };
+        let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("what is left of the labels at the start"), "{error}");
     }
 
     #[test]
     fn a_limit_of_steps_is_an_outcome() {
         let k = array![[2.0, 0.1, 0.3], [0.1, 1.0, 0.2], [0.3, 0.2, 3.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1, 2]);
-        let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None, left: None };
+        let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None };
         let smo = Smo { max_iterations: 1, tolerance: 1e-9, ..Smo::default() };
         let solution = smo.solve(&problem, &mut columns, &Context::default()).unwrap();
         assert!(!solution.converged && solution.iterations == 1);

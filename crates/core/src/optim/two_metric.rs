@@ -7,7 +7,7 @@
 //! changes, restricted to these entries, and the step is cut back to the box and halved until the value falls enough:
 //!
 //! 1. $A = \{ i : x_i = \mathit{lo}_i, g_i > 0 \text{ or } x_i = \mathit{hi}_i, g_i < 0 \}$
-//! 2. $p = -H g$ outside $A$, 0 in it; if that does not lead downhill the pairs are forgotten and $p = -g$
+//! 2. $p = -H g$ outside $A$, 0 in it; if that does not lead downhill the pairs are forgotten and $p$ is along $-g$
 //! 3. $f(\operatorname{proj}(x + t p)) \le f(x) + 10^{-4} \langle g, \operatorname{proj}(x + t p) - x \rangle$, $t = 1, \tfrac12, \ldots$
 //!
 //! A pair is kept if it shows positive curvature. The measure of optimality is the largest entry of
@@ -94,8 +94,8 @@ pub struct TwoMetric {
     pub max_iterations: usize,
     /// Pairs of changes that are kept.
     pub memory: usize,
-    /// How far the first step, down the gradient, may take an entry; about the size that entries have at the end. Later
-    /// steps have pairs to go by.
+    /// How far the first step, and any other that has no pairs to go by, may take an entry: about the size that entries have
+    /// in the end.
     pub first_step: f64,
 }
 

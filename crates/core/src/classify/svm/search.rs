@@ -17,6 +17,7 @@ use crate::random::Rng;
 use crate::simd::dot;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A machine whose price and width are found by cross-validation.
@@ -82,13 +83,19 @@ impl SvmSearch {
         prices.sort_by(f64::total_cmp);
         prices.dedup();
         let folds = stratified_folds(classes, self.folds, &mut Rng::stream(ctx.seed, "svm folds"));
+        let mut tasks = vec![];
+        for (f, fold) in folds.iter().enumerate() {
+            let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;
+            tasks.extend(pairs.into_iter().map(|pair| (f, pair)));
+        }
+        let trial = Trial { search: self, classes, folds, tasks, prices, widths: kernels.len() };
         let mut errors = vec![];
         for some in kernels.chunks(self.at_once(x.n(), kernels.len(), ctx)) {
-            ctx.step("SVM search", errors.len() / prices.len(), kernels.len())?;
             let sources =
                 some.iter().map(|kernel| self.source(kernel, x, ctx)).collect::<Result<Vec<_>>>()?;
             let widths: Vec<Option<f64>> = some.iter().map(Kernel::width).collect();
-            errors.extend(self.judge(&widths, &sources, classes, &folds, &prices, ctx)?);
+            let before = errors.len() / trial.prices.len();
+            errors.extend(trial.judge(&widths, &sources, before, ctx)?);
             // The last matrix serves the last training too, if it is the only one.
             if let ([kernel], [source]) = (&kernels[..], &sources[..]) {
                 return self.train(kernel, source, &around, data, errors, ctx);
@@ -150,83 +157,6 @@ impl SvmSearch {
         Ok(SearchedSvm { model, c, gamma, errors })
     }
 
-    /// Errors of all prices for some kernels.
-    fn judge(
-        &self,
-        widths: &[Option<f64>],
-        sources: &[KernelSource],
-        classes: &Classes,
-        folds: &[Fold],
-        prices: &[f64],
-        ctx: &Context,
-    ) -> Result<Vec<SearchPoint>> {
-        let mut tasks = vec![];
-        for (f, fold) in folds.iter().enumerate() {
-            let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;
-            tasks.extend(pairs.into_iter().map(|pair| (f, pair)));
-        }
-        // What one task leaves, the next takes.
-        let left: Mutex<Vec<ColumnMemory>> = Mutex::default();
-        let left = || left.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = |at: usize| {
-            let mut memory = left().pop().unwrap_or_default();
-            let (f, pair) = &tasks[at % tasks.len()];
-            let source = &sources[at / tasks.len()];
-            let held = self.held_out(source, pair, &folds[*f].test, prices, &mut memory, ctx);
-            left().push(memory);
-            held
-        };
-        let all = 0..sources.len() * tasks.len();
-        let values: Vec<HeldOut> = match sources {
-            // One after another: each may fill the cache.
-            [KernelSource::Columns { .. }, ..] => all.map(run).collect::<Result<_>>()?,
-            _ => all.into_par_iter().map(run).collect::<Result<_>>()?,
-        };
-        let mut points = vec![];
-        for (k, &gamma) in widths.iter().enumerate() {
-            // None where folds have rows of one class alone.
-            let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
-            for (at, &c) in prices.iter().enumerate() {
-                let (mut wrong, mut shares) = (0, vec![]);
-                for (f, fold) in folds.iter().enumerate() {
-                    let of_fold = tasks.iter().zip(values).filter(|((g, _), _)| *g == f);
-                    let pairs: Vec<&[f64]> = of_fold.map(|(_, held)| &held[at].values[..]).collect();
-                    let errors = n_wrong(&present(classes, &fold.train), &pairs, &fold.test, classes);
-                    wrong += errors;
-                    shares.push(errors as f64 / fold.test.len().max(1) as f64);
-                }
-                let error = wrong as f64 / classes.codes.len() as f64;
-                let converged = values.iter().all(|held| held[at].converged);
-                points.push(SearchPoint { gamma, c, error, folds: shares, converged });
-            }
-        }
-        Ok(points)
-    }
-
-    /// Values of one pair's machine for the rows that are held out, at every price.
-    fn held_out(
-        &self,
-        source: &KernelSource,
-        pair: &PairTask,
-        test: &[usize],
-        prices: &[f64],
-        memory: &mut ColumnMemory,
-        ctx: &Context,
-    ) -> Result<HeldOut> {
-        let solutions = self.svm.solve_path(source, pair, prices, memory, ctx)?;
-        let k = source.block(test, &pair.rows)?;
-        Ok(solutions
-            .iter()
-            .map(|solution| {
-                let value = |row: ndarray::ArrayView1<f64>| {
-                    dot(row.to_slice().expect("a new block lies by rows"), &solution.coefficients)
-                        + solution.bias
-                };
-                AtPrice { values: k.rows().into_iter().map(value).collect(), converged: solution.converged }
-            })
-            .collect())
-    }
-
     /// The kernels to try, by rising width; equal ones once.
     fn kernels(&self, x: &Rows, ctx: &Context) -> Result<Vec<Kernel>> {
         if self.gamma.is_empty() {
@@ -261,6 +191,93 @@ impl SvmSearch {
             ));
         }
         Ok(())
+    }
+}
+
+/// What every kernel is tried on.
+struct Trial<'a> {
+    search: &'a SvmSearch,
+    classes: &'a Classes,
+    folds: Vec<Fold>,
+    /// A fold and a pair of its classes each.
+    tasks: Vec<(usize, PairTask)>,
+    prices: Vec<f64>,
+    /// Kernels in all.
+    widths: usize,
+}
+
+impl Trial<'_> {
+    /// Errors of all prices for some kernels, where so many were judged before.
+    fn judge(
+        &self,
+        widths: &[Option<f64>],
+        sources: &[KernelSource],
+        before: usize,
+        ctx: &Context,
+    ) -> Result<Vec<SearchPoint>> {
+        let Self { folds, tasks, classes, .. } = self;
+        let (done, total) = (AtomicUsize::new(before * tasks.len()), self.widths * tasks.len());
+        // What one task leaves, the next takes.
+        let left: Mutex<Vec<ColumnMemory>> = Mutex::default();
+        let left = || left.lock().unwrap_or_else(PoisonError::into_inner);
+        let run = |at: usize| {
+            ctx.step("SVM search", done.load(Ordering::Relaxed), total)?;
+            let mut memory = left().pop().unwrap_or_default();
+            let (f, pair) = &tasks[at % tasks.len()];
+            let source = &sources[at / tasks.len()];
+            let held = self.held_out(source, pair, &folds[*f].test, &mut memory, ctx);
+            left().push(memory);
+            done.fetch_add(1, Ordering::Relaxed);
+            held
+        };
+        let all = 0..sources.len() * tasks.len();
+        let values: Vec<HeldOut> = match sources {
+            // One after another: each may fill the cache.
+            [KernelSource::Columns { .. }, ..] => all.map(run).collect::<Result<_>>()?,
+            _ => all.into_par_iter().map(run).collect::<Result<_>>()?,
+        };
+        let mut points = vec![];
+        for (k, &gamma) in widths.iter().enumerate() {
+            // None where folds have rows of one class alone.
+            let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
+            for (at, &c) in self.prices.iter().enumerate() {
+                let (mut wrong, mut shares) = (0, vec![]);
+                for (f, fold) in folds.iter().enumerate() {
+                    let of_fold = tasks.iter().zip(values).filter(|((g, _), _)| *g == f);
+                    let pairs: Vec<&[f64]> = of_fold.map(|(_, held)| &held[at].values[..]).collect();
+                    let errors = n_wrong(&present(classes, &fold.train), &pairs, &fold.test, classes);
+                    wrong += errors;
+                    shares.push(errors as f64 / fold.test.len().max(1) as f64);
+                }
+                let error = wrong as f64 / classes.codes.len() as f64;
+                let converged = values.iter().all(|held| held[at].converged);
+                points.push(SearchPoint { gamma, c, error, folds: shares, converged });
+            }
+        }
+        Ok(points)
+    }
+
+    /// Values of one pair's machine for the rows that are held out, at every price.
+    fn held_out(
+        &self,
+        source: &KernelSource,
+        pair: &PairTask,
+        test: &[usize],
+        memory: &mut ColumnMemory,
+        ctx: &Context,
+    ) -> Result<HeldOut> {
+        let solutions = self.search.svm.solve_path(source, pair, &self.prices, memory, ctx)?;
+        let k = source.block(test, &pair.rows)?;
+        Ok(solutions
+            .iter()
+            .map(|solution| {
+                let value = |row: ndarray::ArrayView1<f64>| {
+                    dot(row.to_slice().expect("a new block lies by rows"), &solution.coefficients)
+                        + solution.bias
+                };
+                AtPrice { values: k.rows().into_iter().map(value).collect(), converged: solution.converged }
+            })
+            .collect())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, diagonal, gram_symmetric};
-use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, Smo, SmoSolution};
+use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -171,14 +171,10 @@ impl Svm {
         let mut found: Vec<SmoSolution> = vec![];
         for (at, price) in prices.iter().enumerate() {
             let bounds: Vec<f64> = pair.weights.iter().map(|w| w * price).collect();
-            let start = found.last().map(|before| raised(before, pair, prices[at - 1], *price, &bounds));
-            let (start, left) = start.unzip();
-            let problem = PairProblem {
-                signs: &pair.signs,
-                bounds: &bounds,
-                start: start.as_deref(),
-                left: left.as_deref(),
-            };
+            let before = found.last().map(|before| raised(before, pair, prices[at - 1], *price, &bounds));
+            let start =
+                before.as_ref().map(|(coefficients, left)| PairStart { coefficients, left: left.as_deref() });
+            let problem = PairProblem { signs: &pair.signs, bounds: &bounds, start };
             found.push(self.solver().solve(&problem, columns, ctx)?);
         }
         Ok(found)
@@ -201,7 +197,13 @@ impl Svm {
 
 /// A start for a higher price, and what it leaves of the labels: everything grows in proportion, so that rows at their bound
 /// stay at it.
-fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f64]) -> (Vec<f64>, Vec<f64>) {
+fn raised(
+    before: &SmoSolution,
+    pair: &PairTask,
+    from: f64,
+    to: f64,
+    bounds: &[f64],
+) -> (Vec<f64>, Option<Vec<f64>>) {
     let growth = to / from;
     let at = before.coefficients.iter().zip(bounds).zip(pair.signs.iter().zip(&pair.weights));
     let coefficients = at.map(|((b, bound), (sign, weight))| {
@@ -209,7 +211,8 @@ fn raised(before: &SmoSolution, pair: &PairTask, from: f64, to: f64, bounds: &[f
         if sign * b >= weight * from { sign * bound } else { (b * growth).clamp(-bound, *bound) }
     });
     let left = before.left.iter().zip(&pair.signs).map(|(left, sign)| sign - growth * (sign - left));
-    (coefficients.collect(), left.collect())
+    // What the steps of one that did not come to its end have left carries their rounding.
+    (coefficients.collect(), before.converged.then(|| left.collect()))
 }
 
 /// Refuses kernel values that are not finite, or so large that a sum of four is not.

@@ -27,8 +27,8 @@ pub(super) trait Problem {
     /// The least that entries of the matrix may be.
     fn least(&self) -> f64;
 
-    /// The size that entries of the matrix have, about.
-    fn usual(&self) -> f64;
+    /// How far the first step may take an entry of a matrix.
+    fn first_step(&self, matrix: &Array2<f64>) -> f64;
 
     /// The matrix scaled to trace 1 of $B$.
     fn unit(&self, matrix: Array2<f64>) -> Array2<f64>;
@@ -79,6 +79,9 @@ pub(super) fn solve(
             let judged = problem.judge(&matrix)?;
             if judged.gap <= top.gap.max(tolerance) {
                 (top.value, top.gap, top.matrix) = (judged.value, judged.gap, matrix);
+                if top.status == Status::Stalled && top.gap <= tolerance {
+                    top.status = Status::Optimal;
+                }
                 break;
             }
         }
@@ -102,7 +105,7 @@ fn climb(
         let solver = TwoMetric {
             tolerance: fine.max(FINEST),
             max_iterations: max_iter - iterations,
-            first_step: problem.usual(),
+            first_step: problem.first_step(&matrix),
             ..TwoMetric::default()
         };
         let criterion = problem.criterion(&matrix);

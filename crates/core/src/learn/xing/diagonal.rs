@@ -71,7 +71,7 @@ impl Diagonal {
 
     /// The best weights.
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        let equal = Array2::from_elem((self.columns, 1), self.usual());
+        let equal = Array2::from_elem((self.columns, 1), (self.columns as f64).recip());
         solve(self, equal, tolerance, max_iter, ctx)
     }
 
@@ -104,8 +104,9 @@ impl Problem for Diagonal {
         0.0
     }
 
-    fn usual(&self) -> f64 {
-        (self.columns as f64).recip()
+    /// What a weight is if all are equal.
+    fn first_step(&self, weights: &Array2<f64>) -> f64 {
+        (weights.len() as f64).recip()
     }
 
     fn unit(&self, weights: Array2<f64>) -> Array2<f64> {

@@ -53,8 +53,9 @@ impl Problem for Full<'_> {
         f64::NEG_INFINITY
     }
 
-    fn usual(&self) -> f64 {
-        1.0
+    /// What an entry is if all have the same size.
+    fn first_step(&self, factor: &Array2<f64>) -> f64 {
+        (factor.len() as f64).sqrt().recip()
     }
 
     fn unit(&self, matrix: Array2<f64>) -> Array2<f64> {

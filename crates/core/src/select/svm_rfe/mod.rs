@@ -36,7 +36,7 @@ use crate::data::{Classes, Dataset, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
 use crate::linalg::product_bytes;
-use crate::optim::{BlockColumns, KernelColumns, PairProblem, Products, Smo, SmoSolution, polish};
+use crate::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::simd::{add_scaled, dot, exp_scaled};
 use linear::LinearRows;
@@ -180,7 +180,7 @@ impl SvmRfe {
     ) -> Result<SmoSolution> {
         let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
         let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
-        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None, left: None };
+        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
         let few = CREEP * task.rows.len();
         let limited = |steps: usize| if self.max_iter == 0 { steps } else { steps.min(self.max_iter) };
         let (few, polishing) = (limited(few), limited(POLISHING));
@@ -194,7 +194,7 @@ impl SvmRfe {
         };
         for turn in 1.. {
             let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, polishing, ctx)?;
-            let problem = PairProblem { start: Some(&better), ..problem };
+            let problem = PairProblem { start: Some(PairStart::at(&better)), ..problem };
             let steps = if turn < TURNS { few } else { self.max_iter };
             let found = smo(TOLERANCE, steps).solve(&problem, columns, ctx)?;
             if found.converged || turn == TURNS {
