@@ -9,10 +9,10 @@ Written by `make bench` on {date}: kernsift {version}, {threads} threads; {versi
 Each side is a process of its own on the same data and with the same number of threads, timed best of three
 (of fewer where they take over 45 s), data made outside the timing. The sides of quick tasks are run in turn,
 three times over: the ratio is that of the best times, and beside it stand the least and the largest of the
-rounds. Memory is what a side held at most beyond
-what it held before it began. *Wanted* is what we set out to reach: how many times as fast as the peer, and
-perhaps what share of its memory; or a limit where there is no peer. A side is stopped after 200 s, on
-madelon after 600 s; what did not end by then is shown as more than that.
+rounds. Memory is what a side held at most beyond what it held before it began. *Wanted* is what we set out
+to reach: how many times as fast as the peer, and perhaps what share of its memory; or a limit where there is
+no peer. A side is stopped after 200 s, on madelon after 600 s; what did not end by then is shown as more than
+that.
 
 """
 
