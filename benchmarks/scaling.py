@@ -226,7 +226,7 @@ def draw(curve: Curve, sides: dict[str, list[dict]]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     matplotlib.rcParams["svg.hashsalt"] = "kernsift"
-    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.9), layout="constrained")
     for ax, key, unit, label in zip(
         axes, ("seconds", "extra_bytes"), (1.0, 2**20), ("seconds", "MiB beyond the data"), strict=True
     ):
@@ -248,7 +248,9 @@ def draw(curve: Curve, sides: dict[str, list[dict]]) -> None:
         ax.set_xlabel(curve.axis)
         ax.set_ylabel(label)
         ax.grid(alpha=0.25, which="major")
-        ax.legend(title="side: exponent", fontsize=8, title_fontsize=8, frameon=False)
+        # Above the lines, which may run anywhere.
+        place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 0.98), "frameon": False}
+        ax.legend(title="side: exponent", alignment="left", fontsize=8, title_fontsize=8, **place)
     figure.suptitle(curve.title, fontsize=11)
     figure.savefig(PICTURES / f"{curve.key}.svg", metadata={"Date": None})
     plt.close(figure)
