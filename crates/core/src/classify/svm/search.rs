@@ -88,19 +88,22 @@ impl SvmSearch {
             let pairs = PairTask::all(classes, &fold.train, &self.svm.class_weight)?;
             tasks.extend(pairs.into_iter().map(|pair| (f, pair)));
         }
-        let trial = Trial { search: self, classes, folds, tasks, prices, widths: kernels.len() };
+        let total = kernels.len() * tasks.len();
+        let (done, memory) = (AtomicUsize::new(0), Mutex::default());
+        let trial = Trial { search: self, classes, folds, tasks, prices, total, done, memory };
         let mut errors = vec![];
         for some in kernels.chunks(self.at_once(x.n(), kernels.len(), ctx)) {
             let sources =
                 some.iter().map(|kernel| self.source(kernel, x, ctx)).collect::<Result<Vec<_>>>()?;
-            let widths: Vec<Option<f64>> = some.iter().map(Kernel::width).collect();
-            let before = errors.len() / trial.prices.len();
-            errors.extend(trial.judge(&widths, &sources, before, ctx)?);
+            errors.extend(trial.judge(some, &sources, ctx)?);
             // The last matrix serves the last training too, if it is the only one.
             if let ([kernel], [source]) = (&kernels[..], &sources[..]) {
+                drop(trial);
                 return self.train(kernel, source, &around, data, errors, ctx);
             }
         }
+        // The memory of its folds goes before another matrix comes.
+        drop(trial);
         let best = best(&errors);
         let kernel = kernels.iter().find(|k| k.width() == best.gamma).expect("what was tried has a kernel");
         let source = self.source(kernel, x, ctx)?;
@@ -202,26 +205,20 @@ struct Trial<'a> {
     /// A fold and a pair of its classes each.
     tasks: Vec<(usize, PairTask)>,
     prices: Vec<f64>,
-    /// Kernels in all.
-    widths: usize,
+    /// Tasks for all kernels, and how many of them are done.
+    total: usize,
+    done: AtomicUsize,
+    /// What one task leaves, the next takes.
+    memory: Mutex<Vec<ColumnMemory>>,
 }
 
 impl Trial<'_> {
-    /// Errors of all prices for some kernels, where so many were judged before.
-    fn judge(
-        &self,
-        widths: &[Option<f64>],
-        sources: &[KernelSource],
-        before: usize,
-        ctx: &Context,
-    ) -> Result<Vec<SearchPoint>> {
-        let Self { folds, tasks, classes, .. } = self;
-        let (done, total) = (AtomicUsize::new(before * tasks.len()), self.widths * tasks.len());
-        // What one task leaves, the next takes.
-        let left: Mutex<Vec<ColumnMemory>> = Mutex::default();
-        let left = || left.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Errors of all prices for some kernels.
+    fn judge(&self, kernels: &[Kernel], sources: &[KernelSource], ctx: &Context) -> Result<Vec<SearchPoint>> {
+        let Self { folds, tasks, classes, done, .. } = self;
+        let left = || self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         let run = |at: usize| {
-            ctx.step("SVM search", done.load(Ordering::Relaxed), total)?;
+            ctx.step("SVM search", done.load(Ordering::Relaxed), self.total)?;
             let mut memory = left().pop().unwrap_or_default();
             let (f, pair) = &tasks[at % tasks.len()];
             let source = &sources[at / tasks.len()];
@@ -237,7 +234,8 @@ impl Trial<'_> {
             _ => all.into_par_iter().map(run).collect::<Result<_>>()?,
         };
         let mut points = vec![];
-        for (k, &gamma) in widths.iter().enumerate() {
+        for (k, kernel) in kernels.iter().enumerate() {
+            let gamma = kernel.width();
             // None where folds have rows of one class alone.
             let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
             for (at, &c) in self.prices.iter().enumerate() {

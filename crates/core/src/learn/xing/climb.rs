@@ -65,32 +65,8 @@ pub(super) struct Top {
     pub status: Status,
 }
 
-/// The best matrix, as near as the tolerance wants it, without what is hardly there and not needed.
-pub(super) fn solve(
-    problem: &dyn Problem,
-    start: Array2<f64>,
-    tolerance: f64,
-    max_iter: usize,
-    ctx: &Context,
-) -> Result<Top> {
-    let mut top = climb(problem, start, tolerance, max_iter, ctx)?;
-    for share in FAINT {
-        if let Some(matrix) = problem.without_faint(&top.matrix, share)? {
-            let judged = problem.judge(&matrix)?;
-            if judged.gap <= top.gap.max(tolerance) {
-                (top.value, top.gap, top.matrix) = (judged.value, judged.gap, matrix);
-                if top.status == Status::Stalled && top.gap <= tolerance {
-                    top.status = Status::Optimal;
-                }
-                break;
-            }
-        }
-    }
-    Ok(top)
-}
-
-/// Climbs from `start` until the gap is within the tolerance.
-fn climb(
+/// Climbs from `start` until the gap is within the tolerance, and leaves out what is hardly there and not needed.
+pub(super) fn climb(
     problem: &dyn Problem,
     start: Array2<f64>,
     tolerance: f64,
@@ -100,7 +76,7 @@ fn climb(
     let mut matrix = start;
     let (mut iterations, mut rounds) = (0, 0);
     let mut fine = FIRST * tolerance;
-    loop {
+    let top = loop {
         ctx.step(NAME, iterations, max_iter)?;
         let solver = TwoMetric {
             tolerance: fine.max(FINEST),
@@ -118,20 +94,37 @@ fn climb(
         let ended =
             |status| Top { matrix: matrix.clone(), value: judged.value, gap: judged.gap, iterations, status };
         if judged.gap <= tolerance {
-            return Ok(ended(Status::Optimal));
+            break ended(Status::Optimal);
         }
         if end.stop == Stop::MaxIterations {
-            return Ok(ended(Status::MaxIterations));
+            break ended(Status::MaxIterations);
         }
         let (moved, value) = problem.moved(&matrix, &judged)?;
         let stuck = value <= judged.value * (1.0 + 8.0 * f64::EPSILON);
         if rounds == ROUNDS || stuck && (fine <= FINEST || end.stop == Stop::Stationary) {
-            return Ok(ended(Status::Stalled));
+            break ended(Status::Stalled);
         }
         matrix = moved;
         fine *= 0.1;
         rounds += 1;
+    };
+    without_faint(problem, top, tolerance)
+}
+
+fn without_faint(problem: &dyn Problem, mut top: Top, tolerance: f64) -> Result<Top> {
+    for share in FAINT {
+        if let Some(matrix) = problem.without_faint(&top.matrix, share)? {
+            let judged = problem.judge(&matrix)?;
+            if judged.gap <= top.gap.max(tolerance) {
+                (top.value, top.gap, top.matrix) = (judged.value, judged.gap, matrix);
+                if top.status == Status::Stalled && top.gap <= tolerance {
+                    top.status = Status::Optimal;
+                }
+                break;
+            }
+        }
     }
+    Ok(top)
 }
 
 /// The gap that a largest slope proves. The value is concave and of degree ½ in $B = L L^\top$: with

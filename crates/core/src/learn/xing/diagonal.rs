@@ -3,7 +3,7 @@
 //! Weights are in units in which the condition on similar pairs is $\sum_j b_j = 1$. The problem is concave in the weights
 //! themselves, which are held above 0: those not needed become exactly 0 on the way, or in the end.
 
-use super::climb::{Judged, Problem, Top, best_blend, gap, inverses, solve};
+use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
 use super::pairs::Graph;
 use crate::context::Context;
 use crate::error::Result;
@@ -72,7 +72,7 @@ impl Diagonal {
     /// The best weights.
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
         let equal = Array2::from_elem((self.columns, 1), (self.columns as f64).recip());
-        solve(self, equal, tolerance, max_iter, ctx)
+        climb(self, equal, tolerance, max_iter, ctx)
     }
 
     /// Squared distances of all pairs.

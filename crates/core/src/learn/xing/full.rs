@@ -3,7 +3,7 @@
 //! $B = L L^\top$ with $L$ of few columns: the best metrics found on real data have rank 1 to 10. Columns are added
 //! where the bound shows a direction that promises more, and left out in the end where it shows that they are not needed.
 
-use super::climb::{Judged, Problem, Top, best_blend, gap, inverses, solve};
+use super::climb::{Judged, Problem, Top, best_blend, climb, gap, inverses};
 use super::pairs::{Graph, times, transposed_times};
 use crate::context::Context;
 use crate::error::Result;
@@ -22,7 +22,7 @@ pub(super) struct Full<'a> {
 
 impl Full<'_> {
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<Top> {
-        solve(self, self.start()?, tolerance, max_iter, ctx)
+        climb(self, self.start()?, tolerance, max_iter, ctx)
     }
 
     /// One step of the power method from the metric that treats all directions alike, cut to the leading directions.
