@@ -204,12 +204,14 @@ class TestForks:
             assert in_a_fork(lambda name=name, made=made: (answers_of(name) == made).all()), name
 
     def test_before_any_fit(self):
-        # In a process of its own: this one has had fits.
+        # In a process of its own: this one has had fits. Both lines go out by one write each, which a pipe keeps
+        # whole; print may write a line and its end apart, with the other's line between.
         script = """
 import os, numpy, kernsift
 X = numpy.random.default_rng(0).normal(size=(2000, 5))
 child = os.fork()
-print(kernsift.KOBL(n_components=40, n_jobs=2, gamma=0.1).fit(X).pivots_.tolist(), flush=True)
+pivots = kernsift.KOBL(n_components=40, n_jobs=2, gamma=0.1).fit(X).pivots_.tolist()
+os.write(1, f"{pivots}\\n".encode())
 if child == 0:
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
