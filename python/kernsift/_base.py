@@ -22,7 +22,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
@@ -32,9 +32,9 @@ from kernsift._crossing import (
     NativeRows,
     Settings,
     Target,
+    checked_classes,
     checked_rows,
     method_json,
-    native_classes,
     native_rows,
     settings,
 )
@@ -451,8 +451,7 @@ class BaseTargetSelector(BaseSelector):
             # Left by an earlier fit to classes.
             self.__dict__.pop("classes_", None)
             return X, np.asarray(y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, classes = native_classes(y)
+        self.classes_, classes = checked_classes(y)
         return X, classes
 
 
@@ -661,8 +660,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
 def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
     """Rows that have been checked and their classes as the native half takes them; sets `classes_`."""
     X, y = checked_rows(estimator, X, y, ensure_min_samples=2, **checks)
-    check_classification_targets(y)
-    estimator.classes_, classes = native_classes(y)
+    estimator.classes_, classes = checked_classes(y)
     return X, classes
 
 

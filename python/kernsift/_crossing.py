@@ -80,8 +80,28 @@ def _share_of_a_worker() -> int:
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
     """An estimator's rows as numbers, sparse ones as CSR, and the target if there is one."""
+    if _is_plain(X, y, **checks):
+        # The estimator's own knowledge of columns is still checked, or set.
+        return validate_data(estimator, X, y, reset=checks.get("reset", True), skip_check_array=True)
     with advice_on_columns(X):
         return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
+
+
+def _is_plain(X: Any, y: Any, ensure_min_samples: int = 1, copy: bool = False, **_: Any) -> bool:
+    """Whether rows are numbers, and the target whole ones if there is one: scikit-learn's checks of arrays
+    would find nothing and change nothing, and take longer than a fit to few rows."""
+    if copy or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2:
+        return False
+    if X.shape[0] < ensure_min_samples or X.size == 0:
+        return False
+    if type(y) is np.ndarray:
+        if y.ndim != 1 or y.dtype.kind not in "iub" or len(y) != len(X):
+            return False
+    elif not (isinstance(y, str) and y == "no_validation"):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Any number that is not finite makes the sum so.
+        return bool(np.isfinite(X.sum()))
 
 
 def checked_array(X: Any, name: str = "X", **checks: Any) -> Any:
@@ -158,6 +178,17 @@ def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
     return classes, (codes.astype(np.int64), [str(c) for c in classes])
 
 
+def checked_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
+    """The same of what may turn out to be no classes, which is an error."""
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    classes, native = native_classes(y)
+    if y.dtype.kind in "iub" and 2 * len(classes) > len(y):
+        # Whole numbers are classes, but scikit-learn warns of so many.
+        check_classification_targets(y)
+    return classes, native
+
+
 def native_target(y: Any, target_type: str, name: str) -> Target:
     """A target as the native half takes it, of which "auto" takes what is not whole for numbers.
 
@@ -169,8 +200,7 @@ def native_target(y: Any, target_type: str, name: str) -> Target:
     if numbers or target_type == "number":
         values: FloatArray = np.asarray(checked, dtype=np.float64)
         return values
-    check_classification_targets(checked)
-    return native_classes(checked)[1]
+    return checked_classes(checked)[1]
 
 
 def native_triplets(triplets: Any) -> IntArray:

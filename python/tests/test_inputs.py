@@ -230,6 +230,71 @@ def test_gaps_are_refused_or_borne(name):
             estimator.fit(gaps, y)
 
 
+def faulty():
+    """Plain arrays with a fault each, which must not pass for such that need no check."""
+    X, y = rows()
+    for value in (np.nan, np.inf, -np.inf):
+        yield np.where(np.arange(200).reshape(40, 5) == 7, value, X), y
+    # Their sum is no number either.
+    yield np.where(np.arange(200).reshape(40, 5) < 2, [[np.inf, -np.inf, 0, 0, 0]] * 40, X), y
+    yield X[:1], y[:1]
+    yield X[:, :0], y
+    yield X[0], y
+    yield X, y[1:]
+    yield X, np.column_stack([y, y])
+    yield X, y + 0.5
+    yield X, "no"
+    yield X, None
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_faults_of_plain_arrays_are_told_as_those_of_lists(name):
+    def told(X, y):
+        with warnings.catch_warnings():
+            # Of a column where a row is meant.
+            warnings.simplefilter("ignore")
+            try:
+                return quick(name).fit(X, y)
+            except (ValueError, TypeError) as error:
+                return str(error)
+
+    for X, y in faulty():
+        plain = told(X, y)
+        listed = told(X.tolist(), y.tolist() if isinstance(y, np.ndarray) else y)
+        if isinstance(plain, str) or isinstance(listed, str):
+            assert plain == listed or "Reshape your data" in plain
+
+
+def test_finite_numbers_whose_sum_is_not_are_taken():
+    X, y = rows()
+    X[0, 0] = X[1, 0] = 1e308
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert FisherScore().fit(X, y).support_.sum() == 1
+
+
+def test_plain_arrays_are_held_against_what_was_fitted():
+    X, y = rows()
+    estimator = FisherScore(2).fit(frame(), y)
+    assert list(estimator.feature_names_in_) == NAMES
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        estimator.transform(X)
+    estimator.fit(X, y)
+    assert not hasattr(estimator, "feature_names_in_") and estimator.n_features_in_ == 5
+    with pytest.raises(ValueError, match="X has 4 features, but FisherScore is expecting 5"):
+        estimator.transform(X[:, :4])
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64])
+def test_so_many_classes_are_warned_of(kind):
+    X, _ = rows()
+    with pytest.warns(UserWarning, match="number of unique classes is greater than 50%"):
+        FisherScore(target_type="class").fit(X, np.minimum(np.arange(40), 25).astype(kind))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FisherScore(target_type="class").fit(X, (np.arange(40) % 20).astype(kind))
+
+
 def test_a_design_that_keeps_nothing_gives_nothing_back():
     given = polars.from_pandas(frame())
     y = rows()[1]

@@ -144,18 +144,15 @@ impl Equations {
 
 impl<'a, P: Products> State<'a, P> {
     fn new(problem: &PairProblem, products: &'a P, coefficients: &[f64], left: &[f64]) -> Self {
-        let signed = |i: usize| problem.signs[i] * problem.bounds[i];
-        let n = problem.signs.len();
+        let (least, most) = problem.limits();
         let beta = coefficients.to_vec();
-        let (least, most): (Vec<f64>, Vec<f64>) =
-            (0..n).map(|i| (signed(i).min(0.0), signed(i).max(0.0))).unzip();
-        let free = (0..n).filter(|&i| beta[i] > least[i] && beta[i] < most[i]).collect();
-        let way = |i: usize| match (beta[i] < most[i], beta[i] > least[i]) {
-            (true, false) => 1.0,
-            (false, true) => -1.0,
-            _ => 0.0,
-        };
-        let way = (0..n).map(way).collect();
+        let limits = || least.iter().zip(&most).zip(&beta);
+        let may = |yes: bool| f64::from(u8::from(yes));
+        let way = limits().map(|((least, most), beta)| may(beta < most) - may(beta > least)).collect();
+        let free = (limits().enumerate())
+            .filter(|(_, ((least, most), beta))| beta > least && beta < most)
+            .map(|(i, _)| i)
+            .collect();
         Self { products, beta, least, most, left: left.to_vec(), free, way, equations: None, repeats: 0 }
     }
 

@@ -26,7 +26,7 @@
 use super::columns::KernelColumns;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::simd::{add_scaled, best_partner, largest_sum, step_and_largest_sum};
+use crate::simd::{add_scaled, best_partner, dot, largest_sum, step_and_largest_sum};
 
 const NAME: &str = "pairwise solver";
 
@@ -115,6 +115,12 @@ impl PairProblem<'_> {
         self.start.and_then(|start| start.left)
     }
 
+    /// The least and the most that every coefficient may be.
+    pub(super) fn limits(&self) -> (Vec<f64>, Vec<f64>) {
+        let ends = || self.signs.iter().zip(self.bounds).map(|(sign, bound)| sign * bound);
+        (ends().map(|end| end.min(0.0)).collect(), ends().map(|end| end.max(0.0)).collect())
+    }
+
     fn check(&self, n: usize) -> Result<()> {
         for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
             .into_iter()
@@ -130,10 +136,12 @@ impl PairProblem<'_> {
             return Err(Error::param(NAME, "bounds", "zero or more and finite", bound));
         }
         let Some(PairStart { coefficients: start, .. }) = self.start else { return Ok(()) };
-        let within = |i: usize| (0.0..=self.bounds[i]).contains(&(self.signs[i] * start[i]));
+        let sizes = start.iter().zip(self.signs).map(|(start, sign)| start * sign);
+        let within =
+            sizes.zip(self.bounds).fold(true, |all, (size, most)| all & (size >= 0.0) & (size <= *most));
         let (sum, size) = start.iter().fold((0.0, 0.0), |(s, z), b| (s + b, z + b.abs()));
         // A sum of numbers that cancel is rounding of their size.
-        if !(0..n).all(within) || f64::abs(sum) > 1e-9 * size {
+        if !within || f64::abs(sum) > 1e-9 * size {
             return Err(Error::param(NAME, "start", "within the bounds, with the sum 0", "another start"));
         }
         Ok(())
@@ -172,6 +180,10 @@ impl Smo {
         // Just before the end, what was set aside early is looked at once more.
         let mut looked_again = false;
         let mut first = run.active.first();
+        if exact.is_some() && run.active.violation(first.0) < self.tolerance {
+            // A start that needs nothing needs no column either.
+            return Ok((0, true));
+        }
         loop {
             if until_look == 0 {
                 until_look = ROUND.min(run.whole.len());
@@ -222,6 +234,8 @@ struct Run<'a> {
     /// All coefficients; of rows at work, as they were when work began.
     whole: Vec<f64>,
     left: Vec<f64>,
+    /// The least and the most that every coefficient may be.
+    limits: (Vec<f64>, Vec<f64>),
     active: Active,
 }
 
@@ -246,7 +260,7 @@ impl<'a> Run<'a> {
     fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns, ctx: &Context) -> Result<Self> {
         let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], |at| at.coefficients.to_vec());
         let left = problem.left().unwrap_or(problem.signs).to_vec();
-        let mut run = Self { problem, whole, left, active: Active::default() };
+        let mut run = Self { problem, whole, left, limits: problem.limits(), active: Active::default() };
         let everything: Vec<usize> = (0..run.whole.len()).collect();
         if problem.left().is_none() {
             run.rebuild(&everything, columns, ctx)?;
@@ -286,18 +300,11 @@ impl<'a> Run<'a> {
 
     fn activate(&mut self, rows: Vec<usize>) {
         let take = |from: &[f64]| -> Vec<f64> { rows.iter().map(|&i| from[i]).collect() };
-        let n = rows.len();
-        let mut active = Active {
-            beta: take(&self.whole),
-            left: take(&self.left),
-            least: rows.iter().map(|&i| (self.problem.signs[i] * self.problem.bounds[i]).min(0.0)).collect(),
-            most: rows.iter().map(|&i| (self.problem.signs[i] * self.problem.bounds[i]).max(0.0)).collect(),
-            up: vec![0.0; n],
-            low: vec![0.0; n],
-            rows,
-        };
-        (0..n).for_each(|i| active.mark(i));
-        self.active = active;
+        let (beta, left) = (take(&self.whole), take(&self.left));
+        let (least, most) = (take(&self.limits.0), take(&self.limits.1));
+        let up = beta.iter().zip(&most).map(|(beta, most)| Active::up(*beta, *most)).collect();
+        let low = beta.iter().zip(&least).map(|(beta, least)| Active::low(*beta, *least)).collect();
+        self.active = Active { rows, beta, least, most, left, up, low };
     }
 
     /// Writes what the rows at work have found to all rows.
@@ -337,10 +344,10 @@ impl<'a> Run<'a> {
 
     fn solution(self, iterations: usize, converged: bool) -> SmoSolution {
         let Active { beta, left, least, most, .. } = &self.active;
-        let inside = || (0..beta.len()).filter(|&i| beta[i] > least[i] && beta[i] < most[i]);
-        let free = inside().count();
+        let inside = (0..beta.len()).filter(|&i| beta[i] > least[i] && beta[i] < most[i]);
+        let (free, sum) = inside.fold((0, 0.0), |(count, sum), i| (count + 1, sum + left[i]));
         let bias = if free > 0 {
-            inside().map(|i| left[i]).sum::<f64>() / free as f64
+            sum / f64::from(free)
         } else {
             let ((highest, _), lowest) = (self.active.first(), self.active.lowest());
             match (highest.is_finite(), lowest.is_finite()) {
@@ -350,7 +357,7 @@ impl<'a> Run<'a> {
                 (false, false) => 0.0,
             }
         };
-        let twice: f64 = (0..beta.len()).map(|i| beta[i] * (self.problem.signs[i] + left[i])).sum();
+        let twice = dot(beta, self.problem.signs) + dot(beta, left);
         SmoSolution {
             coefficients: self.active.beta,
             bias,
@@ -363,10 +370,20 @@ impl<'a> Run<'a> {
 }
 
 impl Active {
+    /// Whether a coefficient may rise, as a handicap.
+    fn up(beta: f64, most: f64) -> f64 {
+        if beta < most { 0.0 } else { f64::NEG_INFINITY }
+    }
+
+    /// Whether it may fall.
+    fn low(beta: f64, least: f64) -> f64 {
+        if beta > least { 0.0 } else { f64::INFINITY }
+    }
+
     /// Says whether coefficient `i` may rise and fall.
     fn mark(&mut self, i: usize) {
-        self.up[i] = if self.beta[i] < self.most[i] { 0.0 } else { f64::NEG_INFINITY };
-        self.low[i] = if self.beta[i] > self.least[i] { 0.0 } else { f64::INFINITY };
+        self.up[i] = Self::up(self.beta[i], self.most[i]);
+        self.low[i] = Self::low(self.beta[i], self.least[i]);
     }
 
     /// The row that wants most to rise: its $f$ and place.
