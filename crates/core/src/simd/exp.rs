@@ -4,7 +4,7 @@
 //! an ulp by splitting `ln 2` in two; `exp r` is the Taylor polynomial of degree 13, whose first
 //! neglected term is below 5e-18; `2^n` is written into the exponent bits.
 
-use super::{multiply_add, sum_of_terms, vectorised};
+use super::{LANES, by_halves, multiply_add, sum_of_terms, vectorised};
 
 /// What [`rough_gaussian_sum`] adds up at a time: as many numbers as are added to each of its sums one after the other.
 pub const ROUGH_LANES: usize = 32;
@@ -60,7 +60,6 @@ vectorised! {
     /// whose squared distances get one column more, or with a negative sign one less. Added up as sixteen sums,
     /// in an order that does not depend on the processor.
     pub fn kernel_sum(weights: &[f64], base: &[f64], x: &[f64], z: f64, gamma: f64, sign: f64) -> f64 {
-        const LANES: usize = 16;
         let term = |w: f64, b: f64, x: f64, sum: f64| {
             let distance = multiply_add::<FMA>(sign * (x - z), x - z, b);
             multiply_add::<FMA>(w, exp::<FMA>(-gamma * distance), sum)
@@ -77,12 +76,12 @@ vectorised! {
         for (sum, ((w, b), x)) in sums.iter_mut().zip(weights_rest.iter().zip(base_rest).zip(x_rest)) {
             *sum = term(*w, *b, *x, *sum);
         }
-        sums.iter().sum()
+        by_halves(sums)
     }
 }
 
 vectorised! {
-    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`kernel_sum`] does. What would be below the smallest normal
+    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as sixteen sums. What would be below the smallest normal
     /// number is that number.
     pub fn gaussian_sum(weights: &[f64], x: &[f64], z: f64, gamma: f64) -> f64 {
         sum_of_terms(weights, x, |w, x, sum| {

@@ -17,6 +17,9 @@ pub use exp::{
 pub use thin::{PAIRS, PairSums, THIN, ThinRows, add_pairs, add_transposed_times_thin, rows_times_thin};
 pub use working_set::{best_partner, largest_pull, largest_sum, step_and_largest_sum};
 
+/// Independent running sums or extremes: one would be a chain of operations that nothing can overlap.
+const LANES: usize = 16;
+
 /// Compiles a loop for several instruction sets and picks one at run time.
 ///
 /// The body sees a constant `FMA` that says whether fused multiply-add is one instruction there.
@@ -199,19 +202,55 @@ vectorised! {
 /// wide the processor's vectors are.
 #[inline(always)]
 fn sum_of_terms(a: &[f64], b: &[f64], add: impl Fn(f64, f64, f64) -> f64) -> f64 {
-    const LANES: usize = 16;
-    let (a, a_rest) = a.as_chunks::<LANES>();
-    let (b, b_rest) = b.as_chunks::<LANES>();
+    let n = a.len().min(b.len());
+    let (a, a_rest) = a[..n].as_chunks::<LANES>();
+    let (b, b_rest) = b[..n].as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for (a, b) in a.iter().zip(b) {
         for i in 0..LANES {
             sums[i] = add(a[i], b[i], sums[i]);
         }
     }
-    for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
-        *sum = add(*a, *b, *sum);
+    with_rest(sums, a_rest, b_rest, add)
+}
+
+/// Such sums with the terms that fill no more than a part of them, in eight, four and single ones: short vectors are
+/// nothing else.
+#[inline(always)]
+fn with_rest(
+    mut sums: [f64; LANES],
+    mut a: &[f64],
+    mut b: &[f64],
+    add: impl Fn(f64, f64, f64) -> f64,
+) -> f64 {
+    if let (Some((a_now, a_then)), Some((b_now, b_then))) =
+        (a.split_first_chunk::<8>(), b.split_first_chunk::<8>())
+    {
+        for i in 0..8 {
+            sums[i] = add(a_now[i], b_now[i], sums[i]);
+        }
+        (a, b) = (a_then, b_then);
     }
-    sums.iter().sum()
+    let mut sum = by_halves(sums);
+    if let (Some((a_now, a_then)), Some((b_now, b_then))) =
+        (a.split_first_chunk::<4>(), b.split_first_chunk::<4>())
+    {
+        sum += sum_of_four(std::array::from_fn(|i| add(a_now[i], b_now[i], 0.0)));
+        (a, b) = (a_then, b_then);
+    }
+    a.iter().zip(b).fold(sum, |sum, (a, b)| add(*a, *b, sum))
+}
+
+/// Independent sums, added up by halves: one after the other each would wait for the one before.
+#[inline(always)]
+fn by_halves(sums: [f64; LANES]) -> f64 {
+    let eight: [f64; 8] = std::array::from_fn(|i| sums[i] + sums[i + 8]);
+    sum_of_four(std::array::from_fn(|i| eight[i] + eight[i + 4]))
+}
+
+#[inline(always)]
+fn sum_of_four(four: [f64; 4]) -> f64 {
+    (four[0] + four[2]) + (four[1] + four[3])
 }
 
 vectorised! {
@@ -222,10 +261,9 @@ vectorised! {
 }
 
 vectorised! {
-    /// `out[k] = sum_i columns[k * v.len() + i] v[i]`, four at a time: one alone waits for its own sums. Sixteen sums each, which are
-    /// added up by halves.
+    /// `out[k] = sum_i columns[k * v.len() + i] v[i]`, four at a time: one alone waits for its own sums.
+    /// Each is what [`dot`] has.
     pub fn dots(out: &mut [f64], columns: &[f64], v: &[f64]) {
-        const LANES: usize = 16;
         const COLUMNS: usize = 4;
         let height = v.len();
         let column = |k: usize| &columns[k * height..(k + 1) * height];
@@ -243,14 +281,8 @@ vectorised! {
                     sums[3][i] = multiply_add::<FMA>(c3[i], v[i], sums[3][i]);
                 }
             }
-            for ((out, sums), cells) in out.iter_mut().zip(&mut sums).zip(cells) {
-                let cells = &cells[blocks.len() * LANES..];
-                for (sum, (cell, v)) in sums.iter_mut().zip(cells.iter().zip(rest)) {
-                    *sum = multiply_add::<FMA>(*cell, *v, *sum);
-                }
-                let eight: [f64; 8] = std::array::from_fn(|i| sums[i] + sums[i + 8]);
-                let four: [f64; 4] = std::array::from_fn(|i| eight[i] + eight[i + 4]);
-                *out = (four[0] + four[2]) + (four[1] + four[3]);
+            for ((out, sums), cells) in out.iter_mut().zip(&sums).zip(cells) {
+                *out = with_rest(*sums, &cells[blocks.len() * LANES..], rest, multiply_add::<FMA>);
             }
         }
         let from = COLUMNS * fours.len();
@@ -263,7 +295,6 @@ vectorised! {
 vectorised! {
     /// `v[i]` becomes one over its root; the sum of the roots is given back.
     pub fn roots_and_inverses(v: &mut [f64]) -> f64 {
-        const LANES: usize = 16;
         let mut sums = [0.0; LANES];
         let one = |value: &mut f64, sum: &mut f64| {
             let root = value.sqrt();
@@ -277,30 +308,24 @@ vectorised! {
             }
         }
         rest.iter_mut().zip(&mut sums).for_each(|(value, sum)| one(value, sum));
-        sums.iter().sum()
+        by_halves(sums)
     }
 }
 
 vectorised! {
     /// `sum[i] += weight * x[i]`; the sum of their squares is given back, as [`dot`] has it.
     pub fn add_scaled_and_square(sum: &mut [f64], weight: f64, x: &[f64]) -> f64 {
-        const LANES: usize = 16;
         let mut squares = [0.0; LANES];
-        let one = |to: &mut f64, x: f64, squares: &mut f64| {
-            *to = multiply_add::<FMA>(weight, x, *to);
-            *squares = multiply_add::<FMA>(*to, *to, *squares);
-        };
         let (blocks, rest) = sum.as_chunks_mut::<LANES>();
         let (x, x_rest) = x.as_chunks::<LANES>();
         for (block, x) in blocks.iter_mut().zip(x) {
             for i in 0..LANES {
-                one(&mut block[i], x[i], &mut squares[i]);
+                block[i] = multiply_add::<FMA>(weight, x[i], block[i]);
+                squares[i] = multiply_add::<FMA>(block[i], block[i], squares[i]);
             }
         }
-        for ((to, x), squares) in rest.iter_mut().zip(x_rest).zip(&mut squares) {
-            one(to, *x, squares);
-        }
-        squares.iter().sum()
+        rest.iter_mut().zip(x_rest).for_each(|(to, x)| *to = multiply_add::<FMA>(weight, *x, *to));
+        with_rest(squares, rest, rest, multiply_add::<FMA>)
     }
 }
 
@@ -387,9 +412,6 @@ vectorised! {
     }
 }
 
-/// Independent running extremes: one would be a chain of comparisons that nothing can overlap.
-const LANES: usize = 16;
-
 vectorised! {
     /// One step of a pivoted Cholesky factorisation on a run of rows: `column *= scale`, then
     /// `residual -= column^2`, clamped at zero. Returns the smallest residual before it is clamped and the
@@ -454,8 +476,7 @@ mod tests {
             dots(&mut out, &cells, &v);
             let alone: Vec<f64> =
                 (0..columns).map(|k| dot(&cells[k * height..(k + 1) * height], &v)).collect();
-            // A hundred terms of order one, added up in another order.
-            assert!(out.iter().zip(&alone).all(|(a, b)| (a - b).abs() < 1e-13), "{height} x {columns}");
+            assert_eq!(out, alone, "{height} x {columns}");
             let (mut sum, mut other) = (v.clone(), v.clone());
             let x = draw(height);
             let squares = add_scaled_and_square(&mut sum, -0.7, &x);

@@ -1,7 +1,7 @@
 //! A wide matrix times a thin one, and pairs of thin rows.
 
 use super::exp::exp;
-use super::{multiply_add, vectorised};
+use super::{multiply_add, sum_of_terms, vectorised};
 
 /// Numbers of a thin row that are worked on at once.
 pub const THIN: usize = 8;
@@ -102,18 +102,6 @@ impl PairSums {
     }
 }
 
-/// Sixteen sums that are added at the end: an order that does not depend on how wide vectors are.
-#[inline(always)]
-fn sum<const FMA: bool>(a: &[f64; PAIRS], b: &[f64; PAIRS]) -> f64 {
-    let mut sums = [0.0; 16];
-    for (a, b) in a.as_chunks::<16>().0.iter().zip(b.as_chunks::<16>().0) {
-        for i in 0..16 {
-            sums[i] = multiply_add::<FMA>(a[i], b[i], sums[i]);
-        }
-    }
-    sums.iter().sum()
-}
-
 vectorised! {
     /// Over all pairs of a tile, weights $a_{ij} = \exp(-\lVert p_i - p_j \rVert^2 / 2) \langle y_i, y_j \rangle$ and what gradients
     /// need of them; returns their sum.
@@ -159,12 +147,12 @@ vectorised! {
             for j in 0..PAIRS {
                 weight[j] = exp::<FMA>(-0.5 * distance[j]) * product[j];
             }
-            let row_sum = sum::<FMA>(&weight, &ones);
+            let row_sum = sum_of_terms(&weight, &ones, multiply_add::<FMA>);
             total += row_sum;
             if let Some(below) = &mut below {
                 below.total[i] += row_sum;
                 for (sums, q) in below.rows.iter_mut().zip(q) {
-                    sums[i] += sum::<FMA>(&weight, q);
+                    sums[i] += sum_of_terms(&weight, q, multiply_add::<FMA>);
                 }
             }
             if let Some(right) = &mut right {

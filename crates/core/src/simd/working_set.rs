@@ -3,10 +3,7 @@
 //! Rows that may not be chosen carry an infinite handicap instead of a flag, so that no loop branches. Of
 //! equals the first is chosen, however wide the processor's vectors are.
 
-use super::{multiply_add, vectorised};
-
-/// Independent running extremes.
-const LANES: usize = 16;
+use super::{LANES, multiply_add, vectorised};
 
 /// Curvatures below this count as this: kernels that are not positive definite have some.
 const LEAST_CURVATURE: f64 = 1e-12;
@@ -30,17 +27,21 @@ impl Best {
         self.at[lane] = if better { at } else { self.at[lane] };
     }
 
-    /// The largest of all; of equals the first place.
+    /// The largest of all; of equals the first place. By halves: one after the other each would wait for the one before.
     #[inline(always)]
-    fn largest(&self) -> (f64, usize) {
-        let mut best = (self.value[0], self.at[0]);
-        for lane in 1..LANES {
-            let (value, at) = (self.value[lane], self.at[lane]);
-            if value > best.0 || (value == best.0 && at < best.1) {
-                best = (value, at);
+    fn largest(mut self) -> (f64, usize) {
+        let mut half = LANES / 2;
+        while half > 0 {
+            for lane in 0..half {
+                let (value, at) = (self.value[lane + half], self.at[lane + half]);
+                let (known, place) = (self.value[lane], self.at[lane]);
+                let better = value > known || (value == known && at < place);
+                self.value[lane] = if better { value } else { known };
+                self.at[lane] = if better { at } else { place };
             }
+            half /= 2;
         }
-        (best.0, best.1 as usize)
+        (self.value[0], self.at[0] as usize)
     }
 }
 
