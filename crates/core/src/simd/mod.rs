@@ -466,6 +466,24 @@ mod tests {
         }
     }
 
+    /// Every term counts once, whatever part of the lanes it falls into: sums of whole numbers are exact in any order.
+    #[test]
+    fn sums_of_every_length_have_every_term() {
+        for n in 0..70 {
+            let a: Vec<f64> = (0..n).map(|i| f64::from((i * 7 + 3) % 11 - 5)).collect();
+            let b: Vec<f64> = (0..n).map(|i| f64::from((i * 5 + 1) % 13 - 6)).collect();
+            let sum = |term: fn(f64, f64) -> f64| a.iter().zip(&b).map(|(a, b)| term(*a, *b)).sum::<f64>();
+            assert_eq!(dot(&a, &b), sum(|a, b| a * b), "{n}");
+            assert_eq!(squared_distance(&a, &b), sum(|a, b| (a - b) * (a - b)), "{n}");
+            assert_eq!(absolute_distance(&a, &b), sum(|a, b| (a - b).abs()), "{n}");
+            let squares = add_scaled_and_square(&mut a.clone(), 2.0, &b);
+            assert_eq!(squares, sum(|a, b| (a + 2.0 * b) * (a + 2.0 * b)), "{n}");
+            // A width of zero makes every weight count as it is.
+            assert_eq!(kernel_sum(&a, &b, &b, 0.0, 0.0, 1.0), a.iter().sum::<f64>(), "{n}");
+            assert_eq!(gaussian_sum(&a, &b, 0.0, 0.0), a.iter().sum::<f64>(), "{n}");
+        }
+    }
+
     #[test]
     fn sums_of_two_kinds_at_once_are_those_of_one() {
         let mut rng = crate::random::Rng::new(4);

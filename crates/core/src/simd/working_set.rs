@@ -27,21 +27,17 @@ impl Best {
         self.at[lane] = if better { at } else { self.at[lane] };
     }
 
-    /// The largest of all; of equals the first place. By halves: one after the other each would wait for the one before.
+    /// The largest of all; of equals the first place.
     #[inline(always)]
-    fn largest(mut self) -> (f64, usize) {
-        let mut half = LANES / 2;
-        while half > 0 {
-            for lane in 0..half {
-                let (value, at) = (self.value[lane + half], self.at[lane + half]);
-                let (known, place) = (self.value[lane], self.at[lane]);
-                let better = value > known || (value == known && at < place);
-                self.value[lane] = if better { value } else { known };
-                self.at[lane] = if better { at } else { place };
+    fn largest(&self) -> (f64, usize) {
+        let mut best = (self.value[0], self.at[0]);
+        for lane in 1..LANES {
+            let (value, at) = (self.value[lane], self.at[lane]);
+            if value > best.0 || (value == best.0 && at < best.1) {
+                best = (value, at);
             }
-            half /= 2;
         }
-        (self.value[0], self.at[0] as usize)
+        (best.0, best.1 as usize)
     }
 }
 
