@@ -87,10 +87,20 @@ def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any
         return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
 
 
-def _is_plain(X: Any, y: Any, ensure_min_samples: int = 1, copy: bool = False, **_: Any) -> bool:
+def _is_plain(
+    X: Any,
+    y: Any,
+    ensure_min_samples: int = 1,
+    # What these ask for, plain rows have.
+    accept_sparse: Any = "csr",
+    ensure_all_finite: Any = True,
+    reset: bool = True,
+    y_numeric: bool = False,
+    **others: Any,
+) -> bool:
     """Whether rows are numbers, and the target whole ones if there is one: scikit-learn's checks of arrays
     would find nothing and change nothing, and take longer than a fit to few rows."""
-    if copy or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2:
+    if others or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2:
         return False
     if X.shape[0] < ensure_min_samples or X.size == 0:
         return False

@@ -204,7 +204,7 @@ class TestForks:
             assert in_a_fork(lambda name=name, made=made: (answers_of(name) == made).all()), name
 
     def test_before_any_fit(self):
-        # In a process of its own: this one has had fits. Both lines go out by one write each, which a pipe keeps
+        # In a process of its own: this one has had fits. Each line goes out by one write, which a pipe keeps
         # whole; print may write a line and its end apart, with the other's line between.
         script = """
 import os, numpy, kernsift

@@ -198,33 +198,38 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     assert!(results.windows(2).all(|w| w[0] == w[1]));
 }
 
-/// A matrix that counts how often rows are set aside.
-struct Counted<'a>(BlockColumns<'a>, usize);
+/// A matrix that counts how often rows are set aside, and columns asked for.
+struct Counted<'a> {
+    columns: BlockColumns<'a>,
+    restricted: usize,
+    asked: usize,
+}
 
 impl KernelColumns for Counted<'_> {
     fn len(&self) -> usize {
-        self.0.len()
+        self.columns.len()
     }
 
     fn diagonal(&self) -> &[f64] {
-        self.0.diagonal()
+        self.columns.diagonal()
     }
 
     fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T {
-        self.0.with_column(i, use_it)
+        self.asked += 1;
+        self.columns.with_column(i, use_it)
     }
 
     fn restrict(&mut self, keep: &[usize]) {
-        self.1 += 1;
-        self.0.restrict(keep);
+        self.restricted += 1;
+        self.columns.restrict(keep);
     }
 
     fn release(&mut self) {
-        self.0.release();
+        self.columns.release();
     }
 
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
-        self.0.combine(weights, rows, out);
+        self.columns.combine(weights, rows, out);
     }
 }
 
@@ -237,13 +242,19 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
     let signs: Vec<f64> = codes.iter().map(|&c| if c == 0 { 1.0 } else { -1.0 }).collect();
     let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None };
     let rows: Vec<usize> = (0..1500).collect();
-    let restricted = |shrinking: bool| {
-        let mut columns = Counted(BlockColumns::new(k.view(), &rows), 0);
+    let solved = |shrinking: bool, problem: &PairProblem| {
+        let mut columns = Counted { columns: BlockColumns::new(k.view(), &rows), restricted: 0, asked: 0 };
         let smo = Smo { tolerance: 1e-5, shrinking, ..Smo::default() };
-        assert!(smo.solve(&problem, &mut columns, &ctx).unwrap().converged);
-        columns.1
+        let found = smo.solve(problem, &mut columns, &ctx).unwrap();
+        assert!(found.converged);
+        (found, columns.restricted, columns.asked)
     };
-    assert!(restricted(true) > 0 && restricted(false) == 0);
+    let (found, restricted, asked) = solved(true, &problem);
+    assert!(restricted > 0 && asked > 0 && solved(false, &problem).1 == 0);
+    // What is optimal already is seen without a column, and is given back as it came.
+    let start = Some(PairStart::at(&found.coefficients));
+    let (again, _, asked) = solved(true, &PairProblem { start, ..problem });
+    assert_eq!((again.coefficients, again.iterations, asked), (found.coefficients.clone(), 0, 0));
     let fit = |shrinking: bool, limit: u64| {
         let svm = Svm { tol: 1e-5, shrinking, ..rbf(2.0, 50.0) };
         svm.fit(&data, &Context { memory_limit: limit, ..Context::default() }).unwrap()

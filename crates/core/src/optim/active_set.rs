@@ -69,6 +69,7 @@ pub fn polish(
     most_steps: usize,
     ctx: &Context,
 ) -> Result<Vec<f64>> {
+    problem.check(coefficients.len())?;
     let mut state = State::new(problem, products, coefficients, left);
     for _ in 0..most_steps {
         ctx.check()?;

@@ -121,7 +121,7 @@ impl PairProblem<'_> {
         (ends().map(|end| end.min(0.0)).collect(), ends().map(|end| end.max(0.0)).collect())
     }
 
-    fn check(&self, n: usize) -> Result<()> {
+    pub(super) fn check(&self, n: usize) -> Result<()> {
         for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
             .into_iter()
             .chain(self.start.map(|s| ("starting coefficients", s.coefficients.len())))
@@ -345,9 +345,9 @@ impl<'a> Run<'a> {
     fn solution(self, iterations: usize, converged: bool) -> SmoSolution {
         let Active { beta, left, least, most, .. } = &self.active;
         let inside = (0..beta.len()).filter(|&i| beta[i] > least[i] && beta[i] < most[i]);
-        let (free, sum) = inside.fold((0, 0.0), |(count, sum), i| (count + 1, sum + left[i]));
+        let (free, sum) = inside.fold((0_usize, 0.0), |(count, sum), i| (count + 1, sum + left[i]));
         let bias = if free > 0 {
-            sum / f64::from(free)
+            sum / free as f64
         } else {
             let ((highest, _), lowest) = (self.active.first(), self.active.lowest());
             match (highest.is_finite(), lowest.is_finite()) {
@@ -498,7 +498,7 @@ mod tests {
     fn starts_that_break_the_conditions_are_refused() {
         let k = array![[1.0, 0.0], [0.0, 1.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1]);
-        for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5]] {
+        for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5], [f64::NAN, 0.0], [0.0, f64::NAN]] {
             let problem =
                 PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start: Some(PairStart::at(&start)) };
             let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();

@@ -81,7 +81,7 @@ vectorised! {
 }
 
 vectorised! {
-    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as sixteen sums. What would be below the smallest normal
+    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`super::dot`] does. What would be below the smallest normal
     /// number is that number.
     pub fn gaussian_sum(weights: &[f64], x: &[f64], z: f64, gamma: f64) -> f64 {
         sum_of_terms(weights, x, |w, x, sum| {

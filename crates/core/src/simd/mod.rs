@@ -3,7 +3,7 @@
 //! The crate is built for the oldest processor of its family, so that one wheel runs everywhere.
 //! The few loops that carry the weight are compiled three times (AVX-512, AVX2 with FMA, plain) and
 //! picked at run time. A value never depends on its place in the slice: heads and tails go through
-//! the same operations as full vectors.
+//! the same operations as full vectors. Only sums do, in an order that their length alone decides.
 
 mod angle;
 mod exp;
@@ -198,8 +198,8 @@ vectorised! {
     }
 }
 
-/// `sum_i term(a[i], b[i])`, as sixteen sums that are added at the end: an order that does not depend on how
-/// wide the processor's vectors are.
+/// `sum_i term(a[i], b[i])`, as sixteen sums that are added up by halves, and after them what fills less than eight: an
+/// order that does not depend on how wide the processor's vectors are.
 #[inline(always)]
 fn sum_of_terms(a: &[f64], b: &[f64], add: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let n = a.len().min(b.len());
@@ -478,7 +478,7 @@ mod tests {
             assert_eq!(absolute_distance(&a, &b), sum(|a, b| (a - b).abs()), "{n}");
             let squares = add_scaled_and_square(&mut a.clone(), 2.0, &b);
             assert_eq!(squares, sum(|a, b| (a + 2.0 * b) * (a + 2.0 * b)), "{n}");
-            // A width of zero makes every weight count as it is.
+            // With a gamma of zero every weight counts as it is.
             assert_eq!(kernel_sum(&a, &b, &b, 0.0, 0.0, 1.0), a.iter().sum::<f64>(), "{n}");
             assert_eq!(gaussian_sum(&a, &b, 0.0, 0.0), a.iter().sum::<f64>(), "{n}");
         }
