@@ -4,7 +4,7 @@
 //! an ulp by splitting `ln 2` in two; `exp r` is the Taylor polynomial of degree 13, whose first
 //! neglected term is below 5e-18; `2^n` is written into the exponent bits.
 
-use super::{LANES, by_halves, multiply_add, sum_of_terms, vectorised};
+use super::{LANES, by_halves, multiply_add, vectorised};
 
 /// What [`rough_gaussian_sum`] adds up at a time: as many numbers as are added to each of its sums one after the other.
 pub const ROUGH_LANES: usize = 32;
@@ -81,14 +81,27 @@ vectorised! {
 }
 
 vectorised! {
-    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`super::dot`] does. What would be below the smallest normal
+    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`kernel_sum`] does. What would be below the smallest normal
     /// number is that number.
     pub fn gaussian_sum(weights: &[f64], x: &[f64], z: f64, gamma: f64) -> f64 {
-        sum_of_terms(weights, x, |w, x, sum| {
+        let term = |w: f64, x: f64, sum: f64| {
             let exponent = -gamma * (x - z) * (x - z);
             let exponent = if exponent < SMALLEST { SMALLEST } else { exponent };
             multiply_add::<FMA>(w, exp_inside::<FMA>(exponent), sum)
-        })
+        };
+        // Not the parts of a short sum, each of which would have its own copy of the exponential.
+        let (weights, weights_rest) = weights.as_chunks::<LANES>();
+        let (x, x_rest) = x.as_chunks::<LANES>();
+        let mut sums = [0.0; LANES];
+        for (w, x) in weights.iter().zip(x) {
+            for i in 0..LANES {
+                sums[i] = term(w[i], x[i], sums[i]);
+            }
+        }
+        for (sum, (w, x)) in sums.iter_mut().zip(weights_rest.iter().zip(x_rest)) {
+            *sum = term(*w, *x, *sum);
+        }
+        by_halves(sums)
     }
 }
 

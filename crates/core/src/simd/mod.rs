@@ -238,7 +238,10 @@ fn with_rest(
         sum += sum_of_four(std::array::from_fn(|i| add(a_now[i], b_now[i], 0.0)));
         (a, b) = (a_then, b_then);
     }
-    a.iter().zip(b).fold(sum, |sum, (a, b)| add(*a, *b, sum))
+    for (a, b) in a.iter().zip(b) {
+        sum = add(*a, *b, sum);
+    }
+    sum
 }
 
 /// Independent sums, added up by halves: one after the other each would wait for the one before.
