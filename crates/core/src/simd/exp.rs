@@ -89,19 +89,7 @@ vectorised! {
             let exponent = if exponent < SMALLEST { SMALLEST } else { exponent };
             multiply_add::<FMA>(w, exp_inside::<FMA>(exponent), sum)
         };
-        // Not the parts of a short sum, each of which would have its own copy of the exponential.
-        let (weights, weights_rest) = weights.as_chunks::<LANES>();
-        let (x, x_rest) = x.as_chunks::<LANES>();
-        let mut sums = [0.0; LANES];
-        for (w, x) in weights.iter().zip(x) {
-            for i in 0..LANES {
-                sums[i] = term(w[i], x[i], sums[i]);
-            }
-        }
-        for (sum, (w, x)) in sums.iter_mut().zip(weights_rest.iter().zip(x_rest)) {
-            *sum = term(*w, *x, *sum);
-        }
-        by_halves(sums)
+        by_halves(sums_in_lanes(weights, x, term))
     }
 }
 
@@ -129,19 +117,27 @@ vectorised! {
             let power = f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23));
             rough_multiply_add::<FMA>(w, power, sum)
         };
-        let (weights, weights_rest) = weights.as_chunks::<ROUGH_LANES>();
-        let (x, x_rest) = x.as_chunks::<ROUGH_LANES>();
-        let mut sums = [0.0; ROUGH_LANES];
-        for (w, x) in weights.iter().zip(x) {
-            for i in 0..ROUGH_LANES {
-                sums[i] = term(w[i], x[i], sums[i]);
-            }
-        }
-        for (sum, (w, x)) in sums.iter_mut().zip(weights_rest.iter().zip(x_rest)) {
-            *sum = term(*w, *x, *sum);
-        }
+        let sums: [f32; ROUGH_LANES] = sums_in_lanes(weights, x, term);
         sums.iter().map(|&sum| f64::from(sum)).sum()
     }
+}
+
+/// Sums of terms, each in its lane. Unlike those of short vectors what is left over goes into the first lanes: parts of its own
+/// would each have a copy of the exponential.
+#[inline(always)]
+fn sums_in_lanes<T: Copy + Default, const N: usize>(a: &[T], b: &[T], add: impl Fn(T, T, T) -> T) -> [T; N] {
+    let (a, a_rest) = a.as_chunks::<N>();
+    let (b, b_rest) = b.as_chunks::<N>();
+    let mut sums = [T::default(); N];
+    for (a, b) in a.iter().zip(b) {
+        for i in 0..N {
+            sums[i] = add(a[i], b[i], sums[i]);
+        }
+    }
+    for (sum, (a, b)) in sums.iter_mut().zip(a_rest.iter().zip(b_rest)) {
+        *sum = add(*a, *b, *sum);
+    }
+    sums
 }
 
 /// `a * b + c` in single precision, fused where that is one instruction.
