@@ -15,13 +15,10 @@ from sklearn.base import (
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    _fit_context,
 )
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, Options, RealNotInt, StrOptions
-from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +38,7 @@ from kernsift._crossing import (
 from kernsift._html import ShowsItself, Summary, kept_summary
 from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
+from kernsift._sklearn import Interval, Options, RealNotInt, StrOptions, _fit_context, _get_output_config
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.

@@ -11,9 +11,8 @@ from collections.abc import Callable
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from kernsift._base import BaseBasis
+from kernsift._sklearn import Interval, StrOptions
 
 __all__ = ["KOBL", "KernelDiscriminant", "KernelGramSchmidt", "KernelPCA"]
 

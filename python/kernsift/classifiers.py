@@ -9,9 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassifierMixin, _fit_context
-from sklearn.linear_model._base import LinearClassifierMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +18,7 @@ from kernsift._base import RUN_CONSTRAINTS, Estimator, labelled_rows, store_kern
 from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
 from kernsift._html import Summary
 from kernsift._progress import told
+from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]

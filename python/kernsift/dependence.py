@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions, validate_params
 
 from kernsift import _native
 from kernsift._base import (
@@ -18,6 +17,7 @@ from kernsift._base import (
     BaseTargetSelector,
 )
 from kernsift._crossing import NativeRows, Target, checked_array, native_rows, native_target, settings
+from kernsift._sklearn import Interval, RealNotInt, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch, check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
@@ -21,6 +20,7 @@ from kernsift._base import KeepsColumns
 from kernsift._crossing import FloatArray, IntArray, Settings, native_rows, native_target
 from kernsift._html import Bars, Summary, kept_summary
 from kernsift._kept import kernel_weights
+from kernsift._sklearn import Interval, StrOptions
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, shifted
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions, validate_params
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import _get_feature_names
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, BaseSelector, BaseSpace
@@ -30,6 +28,7 @@ from kernsift._crossing import (
 )
 from kernsift._html import escaped, table
 from kernsift._kept import LONGEST
+from kernsift._sklearn import Interval, InvalidParameterError, StrOptions, _get_feature_names, validate_params
 from kernsift.plots import MARKERS, axes, finished, legend_label, line_style
 
 __all__ = ["CompareResult", "compare"]

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
-
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
 from kernsift._crossing import (
@@ -22,6 +20,7 @@ from kernsift._crossing import (
     native_triplets,
     settings,
 )
+from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.bases import KOBL, kobl_form
 from kernsift.kernels import Kernel, choice_form
 

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
@@ -33,6 +32,7 @@ from kernsift._crossing import (
 from kernsift._html import Summary, kept_summary
 from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
+from kernsift._sklearn import Interval, StrOptions, _fit_context
 from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
-
 from kernsift._base import WEAK_CONSTRAINTS, BaseSelector, BaseTargetSelector
+from kernsift._sklearn import Interval, RealNotInt, StrOptions
 from kernsift.kernels import choice_form
 
 __all__ = ["FFS", "L1SVM", "SVMRFE", "FisherScore", "ReliefF"]

@@ -20,8 +20,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin, _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
@@ -37,6 +36,7 @@ from kernsift._base import (
 from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
 from kernsift._html import Summary
 from kernsift._progress import told
+from kernsift._sklearn import Interval, StrOptions, _fit_context
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF, ffs_form, relief_form

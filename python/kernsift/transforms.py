@@ -11,10 +11,9 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from kernsift._base import TARGET_KERNELS, BaseSelector, BaseTargetSelector
 from kernsift._crossing import Target, checked_rows
+from kernsift._sklearn import Interval, StrOptions
 
 __all__ = ["HSFS", "LDFS", "PFS"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from common import ESTIMATORS, quick
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import StrOptions
 
 import kernsift
+from kernsift._sklearn import StrOptions
 
 #: Rows of the smallest fits: enough for every choice, few enough for the slowest method to be quick.
 FEW = 100
