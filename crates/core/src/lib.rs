@@ -26,7 +26,7 @@
 //! | [`select`] | selectors: which columns matter |
 //! | [`learn`] | kernel learners: from "i is more like j than k" to a kernel |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
-//! | [`classify`], [`regress`], [`neighbours`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
+//! | [`classify`], [`regress`], [`neighbors`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
 //! | [`evaluate`] | methods side by side: folds, judges, scores, records |
 //! | [`optim`] | the solvers behind them |
 //! | [`model`] | saved models |
@@ -50,7 +50,7 @@ pub mod linalg;
 pub mod memory;
 pub mod method;
 pub mod model;
-pub mod neighbours;
+pub mod neighbors;
 pub mod optim;
 pub mod outcome;
 pub mod probability;

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Result, need_columns};
 use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
-use crate::neighbours::nearest;
+use crate::neighbors::nearest;
 use ndarray::Array2;
 
 /// New rows that are compared at a time.

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::data::Classes;
 use crate::error::{Error, Result, need_columns};
-use crate::neighbours::nearest;
+use crate::neighbors::nearest;
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use crate::classify::check_neighbors;
 use crate::context::Context;
 use crate::error::{Result, need_columns};
-use crate::neighbours::nearest;
+use crate::neighbors::nearest;
 use ndarray::ArrayView2;
 
 /// For each new row, the mean of `y` over its nearest rows.

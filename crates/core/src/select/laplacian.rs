@@ -29,7 +29,7 @@ use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
-use crate::neighbours::{nearest, nearest_bytes};
+use crate::neighbors::{nearest, nearest_bytes};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,7 @@ mod svm_rfe;
 mod votes;
 mod weak;
 
-pub use crate::neighbours::Metric;
+pub use crate::neighbors::Metric;
 pub use bahsic::{Bahsic, Elimination, joint_elimination};
 pub use bins::Discretizer;
 pub use catalog::{SELECTORS, SelectorMethod};

@@ -18,7 +18,7 @@ use crate::context::{Context, Quiet};
 use crate::data::{Classes, Dataset, Fold as Split, stratified_folds};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
-use crate::neighbours::{Neighbour, nearest};
+use crate::neighbors::{Neighbor, nearest};
 use crate::random::Rng;
 use crate::select::{
     Ffs, Selection, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum,
@@ -369,7 +369,7 @@ impl<'a> Fold<'a> {
         let (train, test) = (stretched(&self.train), stretched(&self.test));
         let found = nearest(train.view(), test.view(), most, None, self.ctx)?;
         let n_classes = self.train_codes.iter().max().map_or(0, |&most| most + 1);
-        let predict = |near: &[Neighbour], k: usize| {
+        let predict = |near: &[Neighbor], k: usize| {
             most_voted(near.iter().take(k).map(|n| self.train_codes[n.row]), n_classes)
         };
         let right = |k: usize| {

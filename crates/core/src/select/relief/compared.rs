@@ -4,7 +4,7 @@ use super::{Difference, Units};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::neighbours::{Measure, Metric, nearest, nearest_by_sums};
+use crate::neighbors::{Measure, Metric, nearest, nearest_by_sums};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 /// Rows and how they are compared.

@@ -38,7 +38,7 @@ use super::selector::{Selection, Selector, Wanted};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
-use crate::neighbours::{Metric, nearest_by_sums_bytes, nearest_bytes};
+use crate::neighbors::{Metric, nearest_by_sums_bytes, nearest_bytes};
 use crate::random::Rng;
 use compared::Compared;
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,7 @@ const WORK: usize = 4_000_000_000;
 
 /// A reference row and its squared distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Neighbour {
+pub struct Neighbor {
     /// Its place among the reference rows.
     pub row: usize,
     /// The squared distance.
@@ -41,7 +41,7 @@ pub fn nearest(
     k: usize,
     itself: Option<&[Option<usize>]>,
     ctx: &Context,
-) -> Result<Vec<Vec<Neighbour>>> {
+) -> Result<Vec<Vec<Neighbor>>> {
     assert_eq!(reference.ncols(), queries.ncols(), "columns of rows to compare");
     let reference = reference.as_standard_layout();
     let queries = queries.as_standard_layout();
@@ -66,7 +66,7 @@ pub fn nearest(
     let task = (each * reference.len()).max(1);
     for batch in starts.chunks((WORK / task).max(rayon::current_num_threads())) {
         ctx.step("nearest rows", batch[0], queries.nrows())?;
-        let parts: Vec<Vec<Vec<Neighbour>>> = batch
+        let parts: Vec<Vec<Vec<Neighbor>>> = batch
             .par_iter()
             .map(|&from| {
                 let to = queries.nrows().min(from + each);
@@ -100,7 +100,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn answer(&self, queries: ArrayView2<f64>, itself: Option<&[Option<usize>]>) -> Vec<Vec<Neighbour>> {
+    fn answer(&self, queries: ArrayView2<f64>, itself: Option<&[Option<usize>]>) -> Vec<Vec<Neighbor>> {
         let mut best = vec![Vec::with_capacity(self.k + 1); queries.nrows()];
         let own: Vec<f64> = queries.rows().into_iter().map(|q| q.dot(&q) * (1.0 - self.doubt)).collect();
         let mut products = Array2::zeros((queries.nrows(), TILE));
@@ -124,7 +124,7 @@ impl Search<'_> {
                             && skip != Some(row)
                         {
                             let squared = squared(query, rows.row(r));
-                            insert(&mut best[q], self.k, Neighbour { row, squared });
+                            insert(&mut best[q], self.k, Neighbor { row, squared });
                         }
                     }
                 }
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 
     /// The squared distance that a row must not exceed to be among the nearest.
-    fn limit(&self, best: &[Neighbour]) -> f64 {
+    fn limit(&self, best: &[Neighbor]) -> f64 {
         if best.len() < self.k { f64::INFINITY } else { best.last().map_or(f64::NEG_INFINITY, |n| n.squared) }
     }
 }
@@ -145,7 +145,7 @@ fn squared(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
 }
 
 /// Keeps the nearest; rows come in order, so that equals go behind.
-fn insert(best: &mut Vec<Neighbour>, k: usize, new: Neighbour) {
+fn insert(best: &mut Vec<Neighbor>, k: usize, new: Neighbor) {
     let place = best.partition_point(|n| n.squared <= new.squared);
     if place < k {
         best.insert(place, new);
@@ -159,8 +159,8 @@ mod tests {
     use crate::random::Rng;
     use ndarray::array;
 
-    fn rows(neighbours: &[Vec<Neighbour>]) -> Vec<Vec<usize>> {
-        neighbours.iter().map(|n| n.iter().map(|n| n.row).collect()).collect()
+    fn rows(neighbors: &[Vec<Neighbor>]) -> Vec<Vec<usize>> {
+        neighbors.iter().map(|n| n.iter().map(|n| n.row).collect()).collect()
     }
 
     #[test]

@@ -5,6 +5,6 @@ mod euclidean;
 mod sums;
 
 pub(crate) use euclidean::nearest_bytes;
-pub use euclidean::{Neighbour, nearest};
+pub use euclidean::{Neighbor, nearest};
 pub(crate) use sums::nearest_by_sums_bytes;
 pub use sums::{Measure, Metric, nearest_by_sums};
