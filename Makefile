@@ -1,8 +1,12 @@
-# Two commands do everything on a fresh machine with Rust, Python 3.11+ and make:
-#   make demo    build, and run the main job on a built-in data set
-#   make test    install what the tests need, and run them all
-# The rest: docs (the site, in target/site), pages, lint, audit, unsafe-checks, crashes, fuzz, soak, bench, scaling,
-# instructions, reproduce, wheel, clean.
+# Requirements: Rust, Python 3.11 or newer, make.
+#   make demo       build the command line and run its main commands on built-in data
+#   make test       install the test dependencies into .venv and run all tests
+#   make lint       formatting, clippy, rustdoc, ruff, mypy
+#   make docs       build the documentation site in target/site
+#   make audit      check licenses and sources of all dependencies
+#   make wheel      build the Python wheel into dist/
+#   make package    build the crates and the Python source distribution as they are published
+# Others: pages, unsafe-checks, crashes, fuzz, soak, bench, bench-rust, scaling, instructions, reproduce, clean.
 
 PYTHON ?= python3
 VENV := $(CURDIR)/.venv
@@ -14,7 +18,7 @@ SITE := target/site
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
-.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel clean
+.PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel package clean
 
 demo:
 	cargo build --release --package kernsift-cli
@@ -25,7 +29,7 @@ demo:
 	$(KERNSIFT) design builtin:iris
 	$(KERNSIFT) compare builtin:wine -k 1..6
 
-# What the tests need comes over the network while they are compiled.
+# Downloads the test dependencies while the tests compile.
 test:
 	@$(MAKE) --no-print-directory --jobs 2 test-build $(TOOLS) browser
 	@$(MAKE) --no-print-directory test-rust
@@ -34,12 +38,12 @@ test:
 test-build:
 	cargo test --no-run --lib --bins --tests
 
-# Examples are built by lint; two of them are run as tests as well.
+# `make lint` builds the examples; two of them are also run as tests.
 test-rust:
 	cargo test --lib --bins --tests
 	cargo test --doc
 
-# Runs killed at 200 moments, where the ordinary tests have 24; says where the kills came.
+# Kills runs at 200 points (the ordinary tests: 24) and prints where.
 crashes:
 	KERNSIFT_KILLS=200 cargo test --test all crashes -- --nocapture
 
@@ -47,28 +51,29 @@ test-python: $(TOOLS) browser
 	$(MATURIN)
 	cd python && $(BIN)/python -m pytest -q --numprocesses 2 --dist loadfile
 
-# Every reader on hostile files, FUZZ seconds each; needs a C++ compiler. What it finds goes into fuzz/corpus.
+# Fuzzes every reader for FUZZ seconds; needs a C++ compiler. Add the failing inputs to fuzz/corpus.
 FUZZ ?= 30
 fuzz:
 	fuzz/run.sh $(FUZZ)
 
-# Random methods on random data with random faults, for SOAK seconds; the counts go into the docs.
+# Runs random methods on random data with injected faults for SOAK seconds; writes the counts to docs/soak.md.
 SOAK ?= 600
 soak: $(TOOLS)
 	cargo build --release --package kernsift --example soak
 	$(BIN)/python docs/make_soak.py $(SOAK)
 
-# Pages are tested in a real browser: one that is there, or Debian's where it may be installed. Without one the tests say so.
+# Reports are tested in a browser: an installed one, or Chromium from apt if that is allowed. Without a browser those
+# tests are skipped.
 browser:
 	@for name in "$$CHROME" chromium chromium-browser google-chrome google-chrome-stable chrome; do \
 		[ -n "$$name" ] && command -v "$$name" >/dev/null && exit 0; done; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "installing Chromium for the tests of pages"; \
+		echo "installing Chromium for the tests of reports"; \
 		(apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium) >/dev/null 2>&1; \
 	fi; \
-	command -v chromium >/dev/null || echo "NO BROWSER: pages will not be looked at"
+	command -v chromium >/dev/null || echo "NO BROWSER: the tests of reports in a browser are skipped"
 
-# An environment of the project's own, made anew when the list of tools changes.
+# The virtual environment, rebuilt when the requirements change.
 $(TOOLS): python/requirements-test.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
@@ -82,14 +87,14 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
 
-# Licences, sources, checksums and versions of what the project is built from, by deny.toml. No network is needed once the
-# crates were fetched. Known holes are looked up where a tool for that is installed.
+# Checks licenses, sources, checksums and versions of all dependencies by the rules in deny.toml. Needs no network once
+# the crates are downloaded. Looks up known vulnerabilities if cargo-deny, cargo-audit or pip-audit is installed.
 audit:
 	$(PYTHON) tools/audit.py $(if $(wildcard $(BIN)/python),--python $(BIN)/python)
 
-# The tests around unsafe code: under Miri where a nightly toolchain has it, and under valgrind where that is installed.
-# docs/unsafe.md says what each can see. Miri's flags are for rayon, whose queues need the newer rules of borrowing, and
-# whose threads are never joined. The tests left out take too long, being about numbers more than about memory.
+# Tests of unsafe code, under Miri if a nightly toolchain has it and under valgrind if it is installed; docs/unsafe.md
+# says what each can find. Miri's flags are for rayon: its queues need tree borrows, and its threads are never joined.
+# The skipped tests are slow and test numbers rather than memory.
 MIRI := -Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation -Zmiri-deterministic-floats
 UNSAFE := --package kernsift --lib -- --test-threads=1 memory:: linalg::dense linalg::product simd::
 VALGRIND := target."cfg(all())".runner=["valgrind","--quiet","--error-exitcode=9"]
@@ -104,16 +109,16 @@ unsafe-checks:
 			--skip random_pivots_have_the_right_distribution; \
 	else echo "NOT RUN: valgrind"; fi
 
-# Ratios against other programs, in one run and an environment of their own; records are kept in benchmarks/records.
-# DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it made tables of their shapes stand in.
+# Benchmarks against other programs, in a separate virtual environment; results are kept in benchmarks/records.
+# DATA_DIR is a folder with covtype.csv.gz and madelon_train.csv.gz; without it, synthetic tables of the same shape are used.
 bench: bench-tools
 	$(if $(DATA_DIR),DATA_DIR=$(abspath $(DATA_DIR))) $(BENCH)/bin/python benchmarks/run.py
 
-# Time and memory against rows, columns and components, ours and others'.
+# Time and memory by number of rows, columns and components, for kernsift and other programs.
 scaling: bench-tools
 	$(BENCH)/bin/python benchmarks/scaling.py
 
-# Instructions of fixed pieces of work, which do not change with the weather; needs valgrind.
+# Instruction counts of fixed tasks, which do not vary between runs as times do; needs valgrind.
 instructions:
 	cargo build --release --package kernsift --example instructions
 	$(PYTHON) benchmarks/instructions.py
@@ -127,19 +132,19 @@ $(BENCH)/.installed: benchmarks/requirements.txt
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements.txt
 	touch $@
 
-# The papers' tables and figures. DATA_DIR is a folder of the sets that are not built in; RECORDS may name an earlier run,
-# which then goes on, or only has its page written again.
+# Reruns the experiments of the papers. DATA_DIR is a folder with the data sets that are not built in. If RECORDS names an
+# earlier run, that run is resumed; if it is complete, only its page is written.
 RECORDS ?= reproduction/$(shell date +%F)
 reproduce:
 	cargo build --release --package kernsift-cli
 	$(KERNSIFT) reproduce takes transform lp $(if $(DATA_DIR),--data-dir $(DATA_DIR)) --records $(RECORDS) --page docs/reproduction.md
 
-# Times of single layers, for work on the code.
+# Microbenchmarks.
 bench-rust:
 	cargo bench --package kernsift
 
-# The site: pictures drawn anew, pages, the Python package by its docstrings, the Rust library by cargo doc. It needs no
-# network once it is built, and opens from its folder.
+# The documentation site: figures, pages, the Python API from its docstrings and the Rust API from cargo doc. It opens from
+# its folder and loads nothing from the network.
 docs: $(DOCS_TOOLS)
 	cargo build --release --package kernsift-cli
 	$(MATURIN)
@@ -153,7 +158,7 @@ $(DOCS_TOOLS): docs/requirements.txt $(TOOLS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
 	touch $(DOCS_TOOLS)
 
-# Pages with measured numbers, which take minutes. Times change with the machine.
+# Pages with measured numbers. Takes minutes; times depend on the computer.
 pages: $(TOOLS)
 	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
@@ -161,6 +166,12 @@ pages: $(TOOLS)
 
 wheel: $(TOOLS)
 	$(BIN)/maturin build --release --manifest-path python/Cargo.toml --out dist
+
+# The crates into target/package and the source distribution into dist/. Run it on a clean checkout: uncommitted changes are
+# an error. Crates with `publish = false` are left out.
+package: $(TOOLS)
+	cargo package --workspace --exclude kernsift-python --exclude kernsift-unify
+	$(BIN)/maturin sdist --manifest-path python/Cargo.toml --out dist
 
 clean:
 	cargo clean

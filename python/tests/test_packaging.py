@@ -9,6 +9,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "kernsift"
+LICENSES = ["LICENSE-MIT", "LICENSE-APACHE"]
+WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
+
+
+def manifest(folder):
+    return tomllib.loads((ROOT / folder / "Cargo.toml").read_text(encoding="utf-8"))["package"]
+
+
+PUBLISHED = [folder for folder in WORKSPACE["members"] if manifest(folder).get("publish", True)]
 
 
 def is_private(name):
@@ -60,4 +69,36 @@ def test_bounds_of_sklearn_agree():
     bounds = f"scikit-learn>={lower},<1.{int(upper.split('.')[1]) + 1}"
     project = tomllib.loads((ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8"))
     assert bounds in project["project"]["dependencies"]
+    page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    assert f"| scikit-learn | {lower}; tested up to {upper} |" in page
     assert bounds in (ROOT / "python" / "requirements-test.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("folder", [*PUBLISHED, "python"])
+def test_packages_carry_licenses_and_readme(folder):
+    # Copies and not links, which Windows does not always check out.
+    for name in LICENSES:
+        path = ROOT / folder / name
+        assert path.read_bytes() == (ROOT / name).read_bytes(), f"copy {name} to {folder}"
+        assert not path.is_symlink()
+    assert (ROOT / folder / "README.md").is_file()
+
+
+@pytest.mark.parametrize("folder", PUBLISHED)
+def test_manifests_are_complete(folder):
+    package = manifest(folder)
+    assert {"description", "license", "keywords", "categories", "rust-version"} <= set(package)
+    arguments = package.get("metadata", {}).get("docs", {}).get("rs", {}).get("rustdoc-args", [])
+    assert all((ROOT / folder / name).is_file() for name in arguments if name.endswith(".html"))
+
+
+def test_versions_agree():
+    version = WORKSPACE["package"]["version"]
+    for name, dependency in WORKSPACE["dependencies"].items():
+        if name.startswith("kernsift"):
+            assert dependency["version"] == version, name
+    page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    assert f"| Rust | {WORKSPACE['package']['rust-version']} " in page
+    project = tomllib.loads((ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert f"| Python | {project['requires-python'].removeprefix('>=')} |" in page
+    assert project["license-files"] == LICENSES
