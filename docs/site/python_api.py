@@ -16,7 +16,7 @@ GROUPS = {
         "KernelGramSchmidt",
         "KernelPCA",
         "KernelDiscriminant",
-        "width_for_dim",
+        "gamma_for_n_components",
     ],
     "Selection in kernel space": ["TAKES", "KernelSpaceSelector"],
     "Kernel learners": ["KernelDesign", "XingMetric", "triplets_from_labels", "triplet_accuracy"],

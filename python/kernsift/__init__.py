@@ -31,7 +31,7 @@ from kernsift.design import KernelDesign
 from kernsift.evaluate import CompareResult, compare
 from kernsift.exceptions import BreakdownError
 from kernsift.filters import ChiSquared, InformationGain, LaplacianScore, MutualInformation
-from kernsift.functions import gram, triplet_accuracy, triplets_from_labels, width_for_dim
+from kernsift.functions import gamma_for_n_components, gram, triplet_accuracy, triplets_from_labels
 from kernsift.kernels import (
     RBF,
     Kernel,
@@ -102,6 +102,7 @@ __all__ = [
     "XingMetric",
     "__version__",
     "compare",
+    "gamma_for_n_components",
     "gram",
     "hsic",
     "list_datasets",
@@ -118,5 +119,4 @@ __all__ = [
     "plot_scores",
     "triplet_accuracy",
     "triplets_from_labels",
-    "width_for_dim",
 ]

@@ -68,7 +68,7 @@ def fit_basis(
     threshold: _Threshold | None = None,
     features: bool = False,
 ) -> tuple[FeatureMap, FloatArray | None]: ...
-def width_for_dim(
+def gamma_for_n_components(
     method: str,
     x: NativeRows,
     n_components: int,

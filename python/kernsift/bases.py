@@ -97,7 +97,7 @@ class KOBL(BaseBasis):
     --------
     KernelGramSchmidt : Takes the rows in their order.
     KernelPCA : The best basis for a number of components, at the price of a square matrix.
-    kernsift.width_for_dim : The width at which KOBL finds a wanted number of components.
+    kernsift.gamma_for_n_components : Find `gamma` for a number of components.
 
     References
     ----------

@@ -24,7 +24,7 @@ from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.bases import KOBL, kobl_form
 from kernsift.kernels import Kernel, choice_form
 
-__all__ = ["gram", "triplet_accuracy", "triplets_from_labels", "width_for_dim"]
+__all__ = ["gamma_for_n_components", "gram", "triplet_accuracy", "triplets_from_labels"]
 
 ROWS = ["array-like", "sparse matrix"]
 
@@ -96,7 +96,7 @@ def gram(
     },
     prefer_skip_nested_validation=True,
 )
-def width_for_dim(
+def gamma_for_n_components(
     X: Any,
     n_components: int,
     threshold: str | float | Callable[[float], float] | None = "linear",
@@ -108,17 +108,17 @@ def width_for_dim(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> float:
-    """Find the width of the RBF kernel at which KOBL gives a number of components.
+    """Find `gamma` of the RBF kernel at which KOBL finds a number of components.
 
-    The number grows with `gamma`, so it is found by bisection; KOBL is run about ten times.
-    If no width gives exactly this number, the nearest found is returned, with a warning.
+    The number grows with `gamma`, so bisection finds it in about ten fits of KOBL.
+    If no `gamma` gives exactly this number, the function warns and returns the nearest found.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows.
     n_components : int
-        The number wanted, at most the number of rows.
+        Number of components, at most the number of samples.
     threshold : "linear", float, None or callable, default="linear"
         As for :class:`kernsift.KOBL`.
     pivoting : {"greedy", "random", "gain"}, default="greedy"
@@ -138,7 +138,7 @@ def width_for_dim(
     Returns
     -------
     gamma : float
-        The width.
+        Value of `gamma`.
 
     See Also
     --------
@@ -146,22 +146,22 @@ def width_for_dim(
 
     Examples
     --------
-    >>> from kernsift import KOBL, width_for_dim
+    >>> from kernsift import KOBL, gamma_for_n_components
     >>> from kernsift.datasets import load_dataset
     >>> X = load_dataset("iris").data
-    >>> KOBL(gamma=width_for_dim(X, 10)).fit(X).n_components_
+    >>> KOBL(gamma=gamma_for_n_components(X, 10)).fit(X).n_components_
     10
     """
     x = checked_array(X, ensure_min_samples=2)
-    gamma, dimension = _native.width_for_dim(
+    gamma, found = _native.gamma_for_n_components(
         method_json("kobl", kobl_form(threshold, pivoting, first_pivot, tol)),
         native_rows(x),
         int(n_components),
         settings(random_state, n_jobs, verbose),
         threshold if callable(threshold) else None,
     )
-    if dimension != n_components:
-        text = f"no width gives exactly {n_components} components; the one returned gives {dimension}."
+    if found != n_components:
+        text = f"no gamma gives exactly {n_components} components; the returned value gives {found}."
         warnings.warn(text, UserWarning, stacklevel=3)
     return gamma
 

@@ -79,8 +79,8 @@ class TAKES(BaseSpace):
         As for :class:`kernsift.KOBL`.
     tol : float, default=0.0
         As for :class:`kernsift.KOBL`.
-    width_for_dim : int, default=None
-        Set the width of "rbf" so that KOBL finds this many directions; `gamma` is not used then.
+    gamma_for_n_components : int, default=None
+        Set gamma of the "rbf" kernel so that KOBL finds this many components; `gamma` is then ignored.
     weak_learner : {"klms", "stump", "balanced-stump"}, default="klms"
         What a direction votes by: kernel least mean squares, which can say yes in several places, a cut
         in two, or a cut for which all classes count alike.
@@ -175,7 +175,7 @@ class TAKES(BaseSpace):
         **KOBL._parameter_constraints,
         **BaseSpace._parameter_constraints,
         "gamma": [StrOptions({"median", "scale", "cv"}), *KERNEL_CONSTRAINTS["gamma"][1:]],
-        "width_for_dim": [Interval(Integral, 1, None, closed="left"), None],
+        "gamma_for_n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -191,7 +191,7 @@ class TAKES(BaseSpace):
         pivoting: str = "greedy",
         first_pivot: str = "first",
         tol: float = 0.0,
-        width_for_dim: int | None = None,
+        gamma_for_n_components: int | None = None,
         weak_learner: str = "klms",
         eta: float = 0.5,
         learner_width: float = 1.0,
@@ -215,7 +215,7 @@ class TAKES(BaseSpace):
         self.pivoting = pivoting
         self.first_pivot = first_pivot
         self.tol = tol
-        self.width_for_dim = width_for_dim
+        self.gamma_for_n_components = gamma_for_n_components
         self.weak_learner = weak_learner
         self.eta = eta
         self.learner_width = learner_width
@@ -241,12 +241,14 @@ class TAKES(BaseSpace):
         return kffs_form(self)
 
     def _own_parameters(self) -> dict[str, Any]:
-        if self.width_for_dim is not None:
+        if self.gamma_for_n_components is not None:
             if self.kernel != "rbf":
-                raise ValueError(f"width_for_dim needs kernel='rbf'. Got kernel={self.kernel!r} instead.")
+                raise ValueError(
+                    f"gamma_for_n_components needs kernel='rbf'. Got kernel={self.kernel!r} instead."
+                )
             if self._by_cv() or self.tuned:
                 chosen = "tuned=True" if self.tuned else "gamma='cv'"
-                raise ValueError(f"{chosen} and width_for_dim both set the width; give one of them.")
+                raise ValueError(f"{chosen} and gamma_for_n_components both set gamma; give one of them.")
         if self._by_cv() and (isinstance(self.kernel, Kernel) or self.kernel == "linear"):
             raise ValueError(
                 "gamma='cv' needs one of the named kernels that have a width: 'rbf', 'poly' or 'laplacian'. "
@@ -255,7 +257,9 @@ class TAKES(BaseSpace):
         if self._by_cv() and self.tuned:
             raise ValueError("tuned=True chooses the width as well as gamma='cv' does; give one of them.")
         form: dict[str, Any] = {
-            "width_for_dim": None if self.width_for_dim is None else int(self.width_for_dim)
+            "gamma_for_n_components": None
+            if self.gamma_for_n_components is None
+            else int(self.gamma_for_n_components)
         }
         if self._by_cv() and not self.tuned:
             form["tune"] = "width"

@@ -108,10 +108,10 @@ pub fn fit_basis<'py>(
     Ok((FeatureMap(Arc::new(fitted.map)), made))
 }
 
-/// Finds the width at which KOBL gives a number of dimensions: gamma, and the number it gives.
+/// The RBF gamma at which KOBL finds a number of components, and the number it finds.
 #[pyfunction]
 #[pyo3(signature = (method, x, n_components, settings, threshold=None))]
-pub fn width_for_dim<'py>(
+pub fn gamma_for_n_components<'py>(
     py: Python<'py>,
     method: &str,
     x: RowsArgument<'py>,
@@ -120,13 +120,14 @@ pub fn width_for_dim<'py>(
     threshold: Option<Py<PyAny>>,
 ) -> PyResult<(f64, usize)> {
     let BasisMethod::Kobl(mut kobl) = from_json("method", method)? else {
-        return Err(PyValueError::new_err("only KOBL has a width for a dimension"));
+        return Err(PyValueError::new_err("gamma_for_n_components supports KOBL only"));
     };
     let raised = threshold.map(|function| set_threshold(&mut kobl, function));
     let x = x.to_rows()?;
-    let found = run(py, settings, move |ctx| kernsift::basis::width_for_dim(&kobl, &x, n_components, ctx));
-    let width = or_raised(raised, found)?;
-    Ok((width.gamma, width.dimension))
+    let found =
+        run(py, settings, move |ctx| kernsift::basis::gamma_for_n_components(&kobl, &x, n_components, ctx));
+    let found = or_raised(raised, found)?;
+    Ok((found.gamma, found.n_components))
 }
 
 /// The first exception that a user's function raised.

@@ -42,7 +42,7 @@ static ALLOCATOR: Counting = Counting;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::basis::{FeatureMap, fit_basis, width_for_dim};
+    use super::basis::{FeatureMap, fit_basis, gamma_for_n_components};
     #[pymodule_export]
     use super::classify::{fit_knnc, predict_knnc};
     #[pymodule_export]

@@ -18,8 +18,8 @@ from kernsift import (
     Linear,
     OnFeature,
     Polynomial,
+    gamma_for_n_components,
     gram,
-    width_for_dim,
 )
 
 BASES = [
@@ -309,11 +309,11 @@ def test_the_medoid_does_not_depend_on_the_order(wine, rng):
     assert_array_equal(order[mixed.pivots_], straight.pivots_)
 
 
-def test_width_for_dim(wine):
+def test_gamma_for_n_components(wine):
     X, _ = wine
     for wanted in (2, 15, 60):
-        assert KOBL(gamma=width_for_dim(X, wanted)).fit(X).n_components_ == wanted
-    gamma = width_for_dim(X, 15, threshold=lambda t: t**2)
-    assert gamma == width_for_dim(X, 15, threshold=2)
-    with pytest.warns(UserWarning, match="no width gives exactly 3 components; the one returned gives 2"):
-        width_for_dim([[0.0], [0.0], [1.0], [1.0]], 3)
+        assert KOBL(gamma=gamma_for_n_components(X, wanted)).fit(X).n_components_ == wanted
+    gamma = gamma_for_n_components(X, 15, threshold=lambda t: t**2)
+    assert gamma == gamma_for_n_components(X, 15, threshold=2)
+    with pytest.warns(UserWarning, match="no gamma gives exactly 3 components; the returned value gives 2"):
+        gamma_for_n_components([[0.0], [0.0], [1.0], [1.0]], 3)

@@ -15,9 +15,9 @@ from kernsift import (
     KernelGramSchmidt,
     KernelPCA,
     WhiteNoise,
+    gamma_for_n_components,
     load_dataset,
     make_synthetic,
-    width_for_dim,
 )
 
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -113,8 +113,9 @@ def with_cell(value):
             "X has 2 features, but KOBL is expecting 3 features as input.",
         ),
         (
-            lambda: width_for_dim(X, 31),
-            "width_for_dim: parameter 'n_components' must be from 1 to the number of rows, 30, got 31",
+            lambda: gamma_for_n_components(X, 31),
+            "gamma_for_n_components: parameter 'n_components' must be from 1 to the number of rows, 30, "
+            "got 31",
         ),
         (lambda: load_dataset("wime"), "no built-in data set 'wime'; did you mean 'wine'?"),
         (lambda: make_synthetic("xnor"), "no pattern 'xnor'; did you mean 'xor'?"),

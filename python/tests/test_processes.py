@@ -53,7 +53,7 @@ LONG_WORK = {
     # Functions.
     "compare": (600, 20, "compare(X, y, random_state=0)"),
     "hsic": (6_000, 20, "hsic(X, y, n_permutations=10**6)"),
-    "width_for_dim": (20_000, 20, "width_for_dim(X, 2000)"),
+    "gamma_for_n_components": (20_000, 20, "gamma_for_n_components(X, 2000)"),
 }
 #: Does the work that it is sent, and says how each piece ended and whether the next fit is right.
 WORKER = """

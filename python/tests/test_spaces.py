@@ -400,7 +400,7 @@ def test_the_parameters_of_kobl_are_used():
 
 def test_a_width_for_a_dimension():
     X, _, y, _ = split("wine")
-    model = TAKES(width_for_dim=20, random_state=0).fit(X, y)
+    model = TAKES(gamma_for_n_components=20, random_state=0).fit(X, y)
     assert model.basis_.n_components_ == 20
     # The basis has the width that was found, so it can be fitted again.
     again = clone(model.basis_).fit(StandardScaler().fit_transform(X))
@@ -643,16 +643,16 @@ y30 = np.arange(30) % 3
             "Got kernel=RBF(gamma=1.0) instead.",
         ),
         (
-            lambda: TAKES(gamma="cv", width_for_dim=5).fit(X30, y30),
-            "gamma='cv' and width_for_dim both set the width; give one of them.",
+            lambda: TAKES(gamma="cv", gamma_for_n_components=5).fit(X30, y30),
+            "gamma='cv' and gamma_for_n_components both set gamma; give one of them.",
         ),
         (
             lambda: TAKES(gamma="cv", tuned=True).fit(X30, y30),
             "tuned=True chooses the width as well as gamma='cv' does; give one of them.",
         ),
         (
-            lambda: TAKES(width_for_dim=5, tuned=True).fit(X30, y30),
-            "tuned=True and width_for_dim both set the width; give one of them.",
+            lambda: TAKES(gamma_for_n_components=5, tuned=True).fit(X30, y30),
+            "tuned=True and gamma_for_n_components both set gamma; give one of them.",
         ),
         (
             lambda: TAKES(kernel="linear", tuned=True).fit(X30, y30),
@@ -663,8 +663,8 @@ y30 = np.arange(30) % 3
             "FFS: every row is alone in its class, 30 rows in 30 classes",
         ),
         (
-            lambda: TAKES(kernel="poly", width_for_dim=5).fit(X30, y30),
-            "width_for_dim needs kernel='rbf'. Got kernel='poly' instead.",
+            lambda: TAKES(kernel="poly", gamma_for_n_components=5).fit(X30, y30),
+            "gamma_for_n_components needs kernel='rbf'. Got kernel='poly' instead.",
         ),
         (lambda: KNNC(gamma="cv").fit(X30, y30), "The 'gamma' parameter of KNNC must be"),
         (

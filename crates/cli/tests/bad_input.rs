@@ -13,9 +13,12 @@ fn cells_that_are_not_numbers() {
         "gap.csv: row 2, column 'b': missing value; choose what to do with it: --missing drop, mean, median or keep"
     );
     s.file("nan.csv", "a,b,class\n1,NaN,x\n3,4,y\n");
-    for command in
-        ["select gap.csv", "select gap.csv -m takes", "basis gap.csv", "basis gap.csv --width-for-dim 1"]
-    {
+    for command in [
+        "select gap.csv",
+        "select gap.csv -m takes",
+        "basis gap.csv",
+        "basis gap.csv --gamma-for-n-components 1",
+    ] {
         let error = s.error(&format!("{command} --missing keep"));
         assert!(error.starts_with("row 2, column 'b': missing value, and "), "{command}: {error}");
         assert!(error.contains("needs every cell"), "{command}: {error}");
@@ -130,7 +133,10 @@ fn data_that_cannot_carry_the_method() {
     assert_eq!(s.error("basis good.csv -k 7"), "-k must be from 1 to the number of rows, 6, got 7");
     assert!(s.error("basis good.csv -m kda -k 2").contains("one fewer than the 2 classes"));
     assert!(s.error("select good.csv -k 3").contains("from 1 to the number of columns, 2, got 3"));
-    assert!(s.error("basis good.csv --width-for-dim 9").contains("from 1 to the number of rows, 6, got 9"));
+    assert!(
+        s.error("basis good.csv --gamma-for-n-components 9")
+            .contains("from 1 to the number of rows, 6, got 9")
+    );
     assert!(
         s.error("basis builtin:wine -m kpca --memory-limit 1mb").contains("the limit is 976.6 KiB; use KOBL")
     );
@@ -177,8 +183,8 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
         assert!(message.starts_with(&format!("{option} must be ")), "{message}");
     }
     assert_eq!(
-        s.error("select good.csv -m takes --width-for-dim 9"),
-        "--width-for-dim must be from 1 to the number of rows, 6, got 9"
+        s.error("select good.csv -m takes --gamma-for-n-components 9"),
+        "--gamma-for-n-components must be from 1 to the number of rows, 6, got 9"
     );
 }
 
@@ -240,14 +246,17 @@ fn options_that_would_do_nothing() {
     for (line, expected) in [
         ("basis builtin:wine -m kpca --threshold 2", "--threshold has no effect with -m kpca"),
         ("basis builtin:wine -m kgs --pivoting random", "--pivoting has no effect with -m kgs"),
-        ("basis builtin:wine -m kda --width-for-dim 3", "--width-for-dim has no effect with -m kda"),
+        (
+            "basis builtin:wine -m kda --gamma-for-n-components 3",
+            "--gamma-for-n-components has no effect with -m kda",
+        ),
         ("basis builtin:wine --no-center", "--no-center has no effect with -m kobl"),
         ("basis builtin:wine --ridge 0.1", "--ridge has no effect with -m kobl"),
         ("basis builtin:wine --degree 2", "--degree has no effect with --kernel rbf"),
         ("basis builtin:wine --kernel linear --gamma 2", "--gamma has no effect with --kernel linear"),
         (
-            "basis builtin:wine --kernel laplacian --width-for-dim 9",
-            "--width-for-dim has no effect with --kernel laplacian",
+            "basis builtin:wine --kernel laplacian --gamma-for-n-components 9",
+            "--gamma-for-n-components has no effect with --kernel laplacian",
         ),
         ("select builtin:wine --kernel rbf", "--kernel has no effect with -m fisher"),
         ("select builtin:wine -m ffs --gamma 1", "--gamma has no effect with -m ffs"),
@@ -307,7 +316,10 @@ fn options_that_would_do_nothing() {
         ("select builtin:wine -m takes --degree 2", "--degree has no effect with --kernel rbf"),
         ("select builtin:wine -m kgs-kffs --threshold 2", "--threshold has no effect with -m kgs-kffs"),
         ("select builtin:wine -m fskgs --weak stump", "--weak has no effect with -m fskgs"),
-        ("select builtin:wine -m fskgs --width-for-dim 9", "--width-for-dim has no effect with -m fskgs"),
+        (
+            "select builtin:wine -m fskgs --gamma-for-n-components 9",
+            "--gamma-for-n-components has no effect with -m fskgs",
+        ),
         (
             "select builtin:wine -m fskpca --weights individual",
             "--weights individual has no effect with -m fskpca",
@@ -318,8 +330,8 @@ fn options_that_would_do_nothing() {
         ),
         ("select builtin:wine -m ffs --weight-power 2", "--weight-power has no effect with -m ffs"),
         (
-            "select builtin:wine -m takes --tune width --width-for-dim 9",
-            "--width-for-dim has no effect with --tune width",
+            "select builtin:wine -m takes --tune width --gamma-for-n-components 9",
+            "--gamma-for-n-components has no effect with --tune width",
         ),
         (
             "select builtin:wine -m takes --tune everything --eta 0.3",

@@ -99,7 +99,8 @@ fn every_basis_maps_saves_and_applies() {
 #[test]
 fn the_width_can_be_set_by_dimension_and_the_cost_measured_on_other_rows() {
     let s = Scratch::new();
-    let record = json(&s.ok("basis builtin:thyroid --width-for-dim 20 --test builtin:thyroid --json").out);
+    let record =
+        json(&s.ok("basis builtin:thyroid --gamma-for-n-components 20 --test builtin:thyroid --json").out);
     assert_eq!(record["n_components"], 20);
     let (train, test) = (record["reconstruction_cost"].as_f64(), record["test_reconstruction_cost"].as_f64());
     assert!((train.unwrap() - test.unwrap()).abs() < 1e-7, "the same rows cost the same");

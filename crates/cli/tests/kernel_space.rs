@@ -142,7 +142,7 @@ fn options_change_the_selection() {
     ] {
         assert_ne!(record(&format!("-m takes {options}"))[what], takes[what], "{options}");
     }
-    assert_eq!(record("-m takes --width-for-dim 20")["n_components"], 20);
+    assert_eq!(record("-m takes --gamma-for-n-components 20")["n_components"], 20);
     let relief = record("-m fskpca -k 5");
     for options in ["--relief-neighbors 5", "--difference squared", "--weights none", "--no-center"] {
         assert_ne!(record(&format!("-m fskpca -k 5 {options}"))["weights"], relief["weights"], "{options}");

@@ -169,12 +169,14 @@ fn parameters_survive_json() {
 #[test]
 fn the_width_can_follow_from_the_dimension() {
     let data = builtin("ionosphere");
-    let space = KernelSpaceSelector { width_for_dim: Some(40), ..KernelSpaceSelector::takes() };
+    let space = KernelSpaceSelector { gamma_for_n_components: Some(40), ..KernelSpaceSelector::takes() };
     assert_eq!(fit(&space, &data).map().n_components(), 40);
-    let other =
-        KernelSpaceSelector { width_for_dim: Some(40), ..KernelSpaceSelector::by_name("fskpca").unwrap() };
+    let other = KernelSpaceSelector {
+        gamma_for_n_components: Some(40),
+        ..KernelSpaceSelector::by_name("fskpca").unwrap()
+    };
     let error = other.fit(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
-    assert!(error.contains("'width_for_dim' must be left out unless the basis is KOBL"), "{error}");
+    assert!(error.contains("'gamma_for_n_components' must be left out unless the basis is KOBL"), "{error}");
 }
 
 #[test]
@@ -260,7 +262,7 @@ fn bad_input_is_refused_with_a_reason() {
     }
     let mut linear = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
     *linear.basis.kernel_mut() = Kernel::Linear.into();
-    assert!(refuse(&linear, &fine, Wanted::OwnRule).contains("no width"));
+    assert!(refuse(&linear, &fine, Wanted::OwnRule).contains("without gamma"));
 }
 
 #[test]

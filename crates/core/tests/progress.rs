@@ -103,8 +103,10 @@ fn bases_and_spaces_tell_how_far_they_are() {
         let tuned = KernelSpaceSelector { tune: Tune::Width, ..method };
         check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, Wanted::OwnRule, ctx).map(drop));
     }
-    let by_dimension =
-        KernelSpaceSelector { width_for_dim: Some(20), ..KernelSpaceSelector::by_name("takes").unwrap() };
+    let by_dimension = KernelSpaceSelector {
+        gamma_for_n_components: Some(20),
+        ..KernelSpaceSelector::by_name("takes").unwrap()
+    };
     check("takes by dimension", |ctx| by_dimension.fit(&data, Wanted::OwnRule, ctx).map(drop));
 }
 

@@ -119,7 +119,7 @@ pub enum Command {
 /// `basis`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --width-for-dim 69\n  kernsift basis builtin:wine -m kpca -k 5 --out mapped.csv --save map.ks"
+    after_help = "Examples:\n  kernsift basis builtin:wine\n  kernsift basis builtin:ionosphere -m kobl --gamma-for-n-components 69\n  kernsift basis builtin:wine -m kpca -k 5 --out mapped.csv --save map.ks"
 )]
 pub struct BasisArgs {
     /// The table.
@@ -141,7 +141,7 @@ pub struct BasisArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["kernel", "gamma", "degree", "coef0", "width_for_dim", "scale"],
+        conflicts_with_all = ["kernel", "gamma", "degree", "coef0", "gamma_for_n_components", "scale"],
         help_heading = "Kernel"
     )]
     pub kernel_file: Option<PathBuf>,

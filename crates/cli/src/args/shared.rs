@@ -88,9 +88,9 @@ pub struct KernelArgs {
 /// Bases that have options of their own: KOBL and kernel principal components.
 #[derive(Args)]
 pub struct BasisOptions {
-    /// KOBL: find the RBF width that gives this many dimensions
+    /// KOBL: set gamma of the RBF kernel so that KOBL finds this many components
     #[arg(long, value_name = "N", conflicts_with_all = ["gamma", "components"], help_heading = "Basis")]
-    pub width_for_dim: Option<usize>,
+    pub gamma_for_n_components: Option<usize>,
     /// KOBL: the threshold function f(t): linear, a power such as 0.5, or none [default: linear]
     #[arg(long, value_name = "F", value_parser = threshold, allow_hyphen_values = true, help_heading = "Basis")]
     pub threshold: Option<kernsift::basis::Threshold>,

@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
 use crate::output::{curve, fact, number, print};
-use kernsift::basis::{BasisMethod, set_width_for_dim};
+use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
@@ -43,8 +43,8 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         None => scaled(&loaded.prepared.data, args.scale, console)?,
     };
     let (fit, took) = timed(|| {
-        if let Some(wanted) = args.options.width_for_dim {
-            set_width(&mut method, &data, wanted, ctx)?;
+        if let Some(wanted) = args.options.gamma_for_n_components {
+            set_gamma(&mut method, &data, wanted, ctx)?;
         }
         method.fit(&data, ctx)
     });
@@ -109,7 +109,7 @@ fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> 
 /// A failure with parameters named as the user typed them.
 fn typed(error: kernsift::Error) -> Failure {
     let options = [
-        ("width_for_dim", "n_components", "--width-for-dim"),
+        ("gamma_for_n_components", "n_components", "--gamma-for-n-components"),
         ("", "n_components", "-k"),
         ("", "tol", "--tol"),
         ("", "ridge", "--ridge"),
@@ -119,10 +119,10 @@ fn typed(error: kernsift::Error) -> Failure {
     Failure::typed(error, &options)
 }
 
-fn set_width(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {
+fn set_gamma(method: &mut BasisMethod, data: &Dataset, wanted: usize, ctx: &Context) -> kernsift::Result<()> {
     data.need_complete("KOBL")?;
     let BasisMethod::Kobl(kobl) = method else { unreachable!("refused for other methods") };
-    set_width_for_dim(kobl, data.x(), wanted, ctx)
+    set_gamma_for_n_components(kobl, data.x(), wanted, ctx)
 }
 
 /// Reconstruction cost on other rows, prepared as the training rows were.

@@ -47,7 +47,7 @@ pub fn kernel_options(args: &KernelArgs) -> [(&'static str, bool); 4] {
 /// The options that only KOBL has, and whether they were given.
 pub fn kobl_options(options: &BasisOptions) -> [(&'static str, bool); 5] {
     [
-        ("--width-for-dim", options.width_for_dim.is_some()),
+        ("--gamma-for-n-components", options.gamma_for_n_components.is_some()),
         ("--threshold", options.threshold.is_some()),
         ("--pivoting", options.pivoting.is_some()),
         ("--first-pivot", options.first_pivot.is_some()),
@@ -83,7 +83,10 @@ pub fn configure_basis(
         refuse(method, &[("--no-center", options.no_center)])?;
     }
     let not_rbf = kernel.kernel.unwrap_or_default() != KernelArg::Rbf;
-    refuse(kernel_name(kernel), &[("--width-for-dim", options.width_for_dim.is_some() && not_rbf)])?;
+    refuse(
+        kernel_name(kernel),
+        &[("--gamma-for-n-components", options.gamma_for_n_components.is_some() && not_rbf)],
+    )?;
     match basis {
         BasisMethod::Kobl(kobl) => {
             if let Some(threshold) = &options.threshold {

@@ -49,16 +49,16 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The width of a kernel that has one.
-    pub fn width(&self) -> Option<f64> {
+    /// $\gamma$ of an RBF, Laplacian or polynomial kernel.
+    pub fn gamma(&self) -> Option<f64> {
         match self {
             Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Polynomial { gamma, .. } => Some(*gamma),
             _ => None,
         }
     }
 
-    /// The width of a kernel that has one, to be changed.
-    pub fn width_mut(&mut self) -> Option<&mut f64> {
+    /// Mutable $\gamma$ of an RBF, Laplacian or polynomial kernel.
+    pub fn gamma_mut(&mut self) -> Option<&mut f64> {
         match self {
             Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Polynomial { gamma, .. } => Some(gamma),
             _ => None,

@@ -10,7 +10,7 @@
 
 use super::fitted::KernelSpace;
 use super::tune::tuned;
-use crate::basis::{Basis, BasisMethod, Kobl, set_width_for_dim};
+use crate::basis::{Basis, BasisMethod, Kobl, set_gamma_for_n_components};
 use crate::classify::check_neighbors;
 use crate::context::Context;
 use crate::data::Dataset;
@@ -30,8 +30,8 @@ pub struct KernelSpaceSelector {
     pub weight_power: f64,
     /// Neighbours that vote. Default: 1.
     pub n_neighbors: usize,
-    /// Set the RBF width so that KOBL finds this many dimensions. Default: keep the kernel as it is.
-    pub width_for_dim: Option<usize>,
+    /// Set gamma of the RBF kernel so that KOBL finds this many components. Default: keep the kernel unchanged.
+    pub gamma_for_n_components: Option<usize>,
     /// What is chosen inside the training rows. Default: nothing.
     pub tune: Tune,
 }
@@ -56,7 +56,7 @@ impl Default for KernelSpaceSelector {
             selector: Some(super::catalog::kffs()),
             weight_power: 1.0,
             n_neighbors: 1,
-            width_for_dim: None,
+            gamma_for_n_components: None,
             tune: Tune::Nothing,
         }
     }
@@ -93,7 +93,7 @@ impl KernelSpaceSelector {
             Tune::Nothing => (self.clone(), wanted),
             _ => tuned(self, data, wanted, ctx)?,
         };
-        chosen.set_width(data, ctx)?;
+        chosen.set_gamma(data, ctx)?;
         let fitted = chosen.basis.fit(data, ctx)?;
         let m = fitted.map.n_components();
         // The map and the coordinates; and what is kept of these, or what Relief makes of them.
@@ -137,8 +137,13 @@ impl KernelSpaceSelector {
             let expected = format!("from 0 to {MOST_POWER}");
             return Err(Error::param(NAME, "weight_power", expected, self.weight_power));
         }
-        if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.width_for_dim) {
-            return Err(Error::param(NAME, "width_for_dim", "left out where the width is chosen", wanted));
+        if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.gamma_for_n_components) {
+            return Err(Error::param(
+                NAME,
+                "gamma_for_n_components",
+                "left out where gamma is tuned",
+                wanted,
+            ));
         }
         self.selector.as_ref().map_or(Ok(()), |selector| selector.check(classes))
     }
@@ -154,13 +159,18 @@ impl KernelSpaceSelector {
         }
     }
 
-    /// Sets the width that gives the wanted dimension.
-    fn set_width(&mut self, data: &Dataset, ctx: &Context) -> Result<()> {
-        let Some(wanted) = self.width_for_dim else { return Ok(()) };
+    /// Sets gamma to the value that gives the requested number of components.
+    fn set_gamma(&mut self, data: &Dataset, ctx: &Context) -> Result<()> {
+        let Some(wanted) = self.gamma_for_n_components else { return Ok(()) };
         let BasisMethod::Kobl(kobl) = &mut self.basis else {
-            return Err(Error::param(NAME, "width_for_dim", "left out unless the basis is KOBL", wanted));
+            return Err(Error::param(
+                NAME,
+                "gamma_for_n_components",
+                "left out unless the basis is KOBL",
+                wanted,
+            ));
         };
-        set_width_for_dim(kobl, data.x(), wanted, ctx)
+        set_gamma_for_n_components(kobl, data.x(), wanted, ctx)
     }
 }
 

@@ -57,8 +57,8 @@ pub(super) fn tuned(
     let quiet = Quiet(ctx.observer);
     let inner = Context { observer: &quiet, ..*ctx };
     let kernel = space.basis.kernel().resolve(data.x(), &inner)?;
-    if kernel.width().is_none() {
-        return Err(Error::param(NAME, "tune", "left out where the kernel has no width", kernel.describe()));
+    if kernel.gamma().is_none() {
+        return Err(Error::param(NAME, "tune", "left out for a kernel without gamma", kernel.describe()));
     }
     let classes = data.classes(NAME)?;
     if classes.counts().iter().filter(|&&count| count > 1).count() < 2 {
@@ -233,7 +233,7 @@ impl Search<'_> {
 
     fn kernel_at(&self, factor: f64) -> Kernel {
         let mut kernel = self.kernel.clone();
-        if let Some(gamma) = kernel.width_mut() {
+        if let Some(gamma) = kernel.gamma_mut() {
             *gamma *= factor;
         }
         kernel

@@ -5,7 +5,7 @@ use crate::paper::Settings;
 use crate::sets::{built_in, fold_of, scaled};
 use crate::statistics::{mean, spread};
 use crate::study::{Section, Table, Verdict};
-use kernsift::basis::{Basis, Discriminant, Kgs, Kobl, Kpca, Pivoting, Threshold, width_for_dim};
+use kernsift::basis::{Basis, Discriminant, Kgs, Kobl, Kpca, Pivoting, Threshold, gamma_for_n_components};
 use kernsift::kernel::{Kernel, KernelChoice, gram};
 use kernsift::linalg::{cholesky, lower_solve};
 use kernsift::{Context, Dataset, Error, Result};
@@ -37,8 +37,8 @@ const CENTRED: &str = "KPCA, centred";
 fn costs(data: &Dataset, line: &Printed, seed: u64, ctx: &Context) -> Result<Numbers> {
     let ctx = &Context { seed, ..*ctx };
     let (train, _) = scaled(data, &fold_of(data.n(), line.rows, seed))?;
-    let width = width_for_dim(&Kobl::default(), train.x(), line.dimension, ctx)?;
-    let kernel: KernelChoice = Kernel::Rbf { gamma: width.gamma }.into();
+    let found = gamma_for_n_components(&Kobl::default(), train.x(), line.dimension, ctx)?;
+    let kernel: KernelChoice = Kernel::Rbf { gamma: found.gamma }.into();
     let n_components = Some(line.dimension);
     let kobl = Kobl { kernel: kernel.clone(), ..Kobl::default() };
     let bases: [&dyn Basis; 6] = [
@@ -50,7 +50,7 @@ fn costs(data: &Dataset, line: &Printed, seed: u64, ctx: &Context) -> Result<Num
         &Discriminant { kernel: kernel.clone(), ..Discriminant::default() },
     ];
     let mut numbers = Numbers::new();
-    numbers.insert(CENTRED.to_owned(), left_by_centred(&Kernel::Rbf { gamma: width.gamma }, &train)?);
+    numbers.insert(CENTRED.to_owned(), left_by_centred(&Kernel::Rbf { gamma: found.gamma }, &train)?);
     for (name, basis) in BASES.into_iter().zip(bases) {
         let summary = basis.fit(&train, ctx)?.map.summary().clone();
         numbers.insert(name.to_owned(), summary.reconstruction_cost);
@@ -58,7 +58,7 @@ fn costs(data: &Dataset, line: &Printed, seed: u64, ctx: &Context) -> Result<Num
             numbers.insert("bound".to_owned(), bound);
             let found = summary.residual_norms.len();
             if found != line.dimension {
-                let why = format!("{}: no width gives {} directions", line.name, line.dimension);
+                let why = format!("{}: no gamma gives {} components", line.name, line.dimension);
                 return Err(Error::Breakdown { step: "Table 2", why });
             }
         }

@@ -65,7 +65,7 @@ fn typed(error: Error) -> Failure {
     let options = [
         ("", "number of features", "-k"),
         ("", "share of features", "-k"),
-        ("width_for_dim", "n_components", "--width-for-dim"),
+        ("gamma_for_n_components", "n_components", "--gamma-for-n-components"),
         ("", "n_components", "--components"),
         ("HSFS", "tol", "--tolerance"),
         ("LDFS", "tol", "--tolerance"),

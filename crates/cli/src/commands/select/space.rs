@@ -93,7 +93,7 @@ fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
         method.weight_power = 0.0;
     }
     method.n_neighbors = args.neighbors.unwrap_or(method.n_neighbors);
-    method.width_for_dim = args.options.width_for_dim;
+    method.gamma_for_n_components = args.options.gamma_for_n_components;
     method.tune = tune(args)?;
     Ok(method)
 }
@@ -101,7 +101,7 @@ fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
 fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
     let Some(tune) = args.tune else { return Ok(Tune::Nothing) };
     refuse(kernel_name(&args.kernel), &[("--tune", args.kernel.kernel == Some(KernelArg::Linear))])?;
-    let width = [("--width-for-dim", args.options.width_for_dim.is_some())];
+    let width = [("--gamma-for-n-components", args.options.gamma_for_n_components.is_some())];
     match tune {
         TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Width),
         TuneArg::Everything => {

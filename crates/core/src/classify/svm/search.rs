@@ -105,7 +105,7 @@ impl SvmSearch {
         // The memory of its folds goes before another matrix comes.
         drop(trial);
         let best = best(&errors);
-        let kernel = kernels.iter().find(|k| k.width() == best.gamma).expect("what was tried has a kernel");
+        let kernel = kernels.iter().find(|k| k.gamma() == best.gamma).expect("what was tried has a kernel");
         let source = self.source(kernel, x, ctx)?;
         self.train(kernel, &source, &around, data, errors, ctx)
     }
@@ -173,7 +173,7 @@ impl SvmSearch {
         }
         let resolve = |&gamma: &Gamma| KernelChoice::Named { family, gamma, degree, coef0 }.resolve(x, ctx);
         let mut kernels = self.gamma.iter().map(resolve).collect::<Result<Vec<_>>>()?;
-        kernels.sort_by(|a, b| a.width().unwrap_or(0.0).total_cmp(&b.width().unwrap_or(0.0)));
+        kernels.sort_by(|a, b| a.gamma().unwrap_or(0.0).total_cmp(&b.gamma().unwrap_or(0.0)));
         kernels.dedup();
         Ok(kernels)
     }
@@ -235,7 +235,7 @@ impl Trial<'_> {
         };
         let mut points = vec![];
         for (k, kernel) in kernels.iter().enumerate() {
-            let gamma = kernel.width();
+            let gamma = kernel.gamma();
             // None where folds have rows of one class alone.
             let values = &values[k * tasks.len()..(k + 1) * tasks.len()];
             for (at, &c) in self.prices.iter().enumerate() {
