@@ -5,7 +5,7 @@ use kernsift::basis::FeatureMap;
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::triplets::{self, Naming};
 use kernsift::data::{Prepare, TargetChoice};
-use kernsift::evaluate::Journal;
+use kernsift::evaluate::ResultsLog;
 use kernsift::memory::metered;
 use kernsift::model::Content;
 use kernsift::{Context, Model};
@@ -121,9 +121,9 @@ fn sealed(content: &[u8]) -> Vec<u8> {
 /// A record that is read is written as it was meant.
 fn record(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    let Ok(journal) = Journal::from_text(&text, "") else { return false };
-    let written = journal.text();
-    let again = Journal::from_text(&written, "").expect("what was written can be read");
+    let Ok(log) = ResultsLog::from_text(&text, "") else { return false };
+    let written = log.text();
+    let again = ResultsLog::from_text(&written, "").expect("what was written can be read");
     assert_eq!(again.text(), written);
     true
 }

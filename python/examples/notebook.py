@@ -70,7 +70,7 @@ print(list(search.best_estimator_["select"].get_feature_names_out()))
 
 # %%
 result = kernsift.compare(
-    X_train, y_train, ["fisher", kernsift.ReliefF()], [1, 2, 4], judge="knn", cv=3, random_state=0
+    X_train, y_train, ["fisher", kernsift.ReliefF()], [1, 2, 4], evaluator="knn", cv=3, random_state=0
 )
 print(result.table())
 result.plot()

@@ -16,7 +16,7 @@ from kernsift import _native
 from kernsift._crossing import Check, NamedRows, Settings, checked_rows, native_rows, native_target, settings
 from kernsift._kept import column_names
 
-#: Rows by which a choice is checked, at most: a judge's time grows with their square.
+#: Rows by which a choice is checked, at most: an evaluator's time grows with their square.
 ROWS = 2000
 #: Parameters that settle how many columns are kept, where they are None unless given.
 SETTLE = ("n_features_to_select", "penalty", "radius", "C")
@@ -134,7 +134,7 @@ class PageParts:
         if self.y is None:
             return "There is no target to judge by."
         if isinstance(self.x, np.ndarray) and np.isnan(self.x).any():
-            return "Rows have empty cells, which no judge takes."
+            return "Rows have empty cells, which no evaluator supports."
         estimator = clone(self.estimator)
         # What else settles how many columns are kept would leave no room for a number of them.
         usual = type(estimator)().get_params(deep=False)

@@ -54,7 +54,7 @@ ALL_COLUMNS = "all-columns"
         "n_features": [Interval(Integral, 1, None, closed="left"), "array-like", None],
         "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
         "repeats": [Interval(Integral, 1, None, closed="left")],
-        "judge": [str, dict, None],
+        "evaluator": [str, dict, None],
         "scoring": [str, None],
         "target_type": [StrOptions({"auto", "class", "number"})],
         "standardize": ["boolean"],
@@ -74,7 +74,7 @@ def compare(
     cv: Any = 5,
     *,
     repeats: int = 1,
-    judge: str | Mapping[str, Any] | None = None,
+    evaluator: str | Mapping[str, Any] | None = None,
     scoring: str | None = None,
     target_type: str = "auto",
     standardize: bool = True,
@@ -86,9 +86,9 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> CompareResult:
-    """Compare methods: a judge's score against the number of features, for each of them.
+    """Compare methods: an evaluator's score against the number of features, for each of them.
 
-    In every split all that is learned from rows (fill values, scales, the selection, the judge and what it
+    In every split all that is learned from rows (fill values, scales, the selection, the evaluator and what it
     chooses) is learned from the training rows alone.
 
     Parameters
@@ -110,11 +110,11 @@ def compare(
         rows.
     repeats : int, default=1
         Deal the folds so many times; only for a number as `cv`.
-    judge : str, dict or None, default=None
-        Who judges: "svm", "linear-svm", "knn", "kernel-knn"; for numbers "ridge" or "knn". None is "svm",
-        for numbers "ridge". A dict has the name under "judge", and settings, for "svm" "c", "gamma" and
+    evaluator : str, dict or None, default=None
+        Estimator used for evaluation: "svm", "linear-svm", "knn", "kernel-knn"; for numbers "ridge" or "knn". None is "svm",
+        for numbers "ridge". A dict has the name under "name", and settings, for "svm" "c", "gamma" and
         "folds", for neighbours "n_neighbors", for "ridge" "penalties" and "gamma":
-        ``{"judge": "svm", "c": [1, 10]}``. Of several values the judge chooses inside the training rows.
+        ``{"name": "svm", "c": [1, 10]}``. Of several values the evaluator chooses inside the training rows.
     scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
         The score that tables and pictures show; all are recorded. None is "error", for numbers "r2".
     target_type : {"auto", "class", "number"}, default="auto"
@@ -124,7 +124,7 @@ def compare(
     missing : {"error", "mean", "median"}, default="error"
         What becomes of NaN in `X`: refused, or filled by the training rows of each split.
     baseline : bool, default=True
-        Judge all columns together as well.
+        Evaluate all features together as well.
     name : str, default="X"
         What the record and the page call the data.
     record : path or None, default=None
@@ -176,7 +176,7 @@ def compare(
         "methods": _methods(methods, standardize, random_state),
         "counts": counts,
         "splits": {"folds": {"folds": folds, "repeats": int(repeats)}},
-        "judge": _judge(judge),
+        "evaluator": _evaluator(evaluator),
         "standardize": bool(standardize),
         "fill": None if missing == "error" else missing,
         "baseline": bool(baseline),
@@ -192,7 +192,7 @@ def compare(
         run,
     )
     again = _as_code(
-        {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "judge": judge}
+        {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
         | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
         | {"baseline": baseline, "name": name, "random_state": run.seed}
     )
@@ -220,10 +220,10 @@ class CompareResult:
     scoring : str
         The score that is shown where none is asked for.
     run : dict
-        What was compared on what: data, seed, judge, and under "folds" the test rows of every split.
+        What was compared on what: data, seed, evaluator, and under "folds" the test rows of every split.
     records : list of dict
         One per method, split and number of features: "method", "repeat", "fold", "k", the scores ("error",
-        "balanced_accuracy", "auc" or "r2"), what the judge chose, and the features kept, best first. All
+        "balanced_accuracy", "auc" or "r2"), what the evaluator chose, and the features kept, best first. All
         columns together are the method "all-columns".
     costs : list of dict
         Seconds and memory per method and split.
@@ -234,7 +234,7 @@ class CompareResult:
     --------
     >>> from kernsift import compare, load_dataset
     >>> wine = load_dataset("wine")
-    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], judge="knn", random_state=0)
+    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], evaluator="knn", random_state=0)
     >>> result.methods, result.n_features, len(result.records)
     (['fisher', 'relief'], [1, 2], 25)
     >>> page = result.to_html()
@@ -378,7 +378,7 @@ class CompareResult:
     def _about(self) -> str:
         seen = self.run["fingerprint"]
         return (
-            f"{SCORES[self.scoring][0]} in % of {self.run['judge']['judge']}, "
+            f"{SCORES[self.scoring][0]} in % of {self.run['evaluator']['name']}, "
             f"{len(self.run['folds'])} splits of {seen['rows']} rows and {seen['columns']} columns"
         )
 
@@ -596,11 +596,11 @@ def _refuse_what_compare_sets(estimator: Any, standardize: bool, random_state: A
         raise ValueError(f"compare has one random_state for all methods; leave it out of {name}.")
 
 
-def _judge(judge: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if judge is None:
+def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if evaluator is None:
         return None
-    if isinstance(judge, str):
-        return {"judge": judge}
+    if isinstance(evaluator, str):
+        return {"name": evaluator}
 
     def plain(key: str, value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -616,7 +616,7 @@ def _judge(judge: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
             return {"value": float(value)} if key == "gamma" else float(value)
         return value
 
-    return {str(key): plain(str(key), value) for key, value in judge.items()}
+    return {str(key): plain(str(key), value) for key, value in evaluator.items()}
 
 
 def _recorded_seed(path: Path) -> int | None:

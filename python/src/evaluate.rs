@@ -6,7 +6,7 @@ use crate::run::{Settings, run};
 use kernsift::Error;
 use kernsift::data::write::write_atomic;
 use kernsift::data::{Dataset, Fill, Fold, Splits, Target};
-use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, scores};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, scores};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -24,8 +24,8 @@ struct Plan {
     methods: Vec<Asked>,
     counts: Vec<usize>,
     splits: Splits,
-    /// A name under "judge" and settings; null is the usual one.
-    judge: Option<Map<String, Value>>,
+    /// The name under "name" and settings; null is the usual one.
+    evaluator: Option<Map<String, Value>>,
     standardize: bool,
     /// Null refuses gaps.
     fill: Option<Fill>,
@@ -43,7 +43,7 @@ enum Asked {
     /// By name, with or without settings.
     Named { label: Option<String>, text: String },
     /// With all its settings.
-    Method(Contestant),
+    Method(Candidate),
 }
 
 /// Runs a comparison, or goes on with it. Gives the record, the costs, and the methods' labels in the order asked.
@@ -70,26 +70,29 @@ pub fn compare<'py>(
     let data = data.map_err(to_python)?;
     drop(x);
     let splits = match splits {
-        None => SplitChoice::Dealt(plan.splits),
+        None => SplitChoice::Generated(plan.splits),
         Some(splits) => SplitChoice::Given(splits.iter().map(to_fold).collect::<PyResult<_>>()?),
     };
     let compare = Compare {
-        contestants: contestants(plan.methods, data.target()).map_err(to_python)?,
+        candidates: candidates(plan.methods, data.target()).map_err(to_python)?,
         counts: plan.counts,
         splits,
-        judge: plan.judge.map_or_else(|| Ok(Judge::for_target(data.target())), judge).map_err(to_python)?,
+        evaluator: plan
+            .evaluator
+            .map_or_else(|| Ok(Evaluator::for_target(data.target())), evaluator)
+            .map_err(to_python)?,
         scale: plan.standardize,
         fill: plan.fill.unwrap_or_default(),
         baseline: plan.baseline,
     };
-    let labels = compare.contestants.iter().map(|c| c.label.clone()).collect();
+    let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();
     let (text, costs) = run(py, settings, move |ctx| {
-        let mut journal = match record {
-            Some(path) => Journal::open(&path)?,
-            None => Journal::in_memory(),
+        let mut log = match record {
+            Some(path) => ResultsLog::open(&path)?,
+            None => ResultsLog::in_memory(),
         };
-        compare.run(&data, &plan.name, &mut journal, ctx)?;
-        Ok((journal.text(), journal.cost_text()))
+        compare.run(&data, &plan.name, &mut log, ctx)?;
+        Ok((log.text(), log.cost_text()))
     })?;
     Ok((text, costs, labels))
 }
@@ -103,9 +106,9 @@ pub fn summarize(
     counts: Vec<usize>,
     measure: &str,
 ) -> PyResult<String> {
-    let journal = Journal::from_text(record, costs).map_err(to_python)?;
+    let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;
-    to_json(&Summary::of(&journal, &labels, &counts, measure))
+    to_json(&Summary::of(&log, &labels, &counts, measure))
 }
 
 /// The page of a record.
@@ -120,10 +123,10 @@ pub fn compare_page(
     title: &str,
     again: &str,
 ) -> PyResult<String> {
-    let journal = Journal::from_text(record, costs).map_err(to_python)?;
+    let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;
-    let summary = Summary::of(&journal, &labels, &counts, measure);
-    Ok(kernsift_report::compare_page(&journal, &summary, title, again))
+    let summary = Summary::of(&log, &labels, &counts, measure);
+    Ok(kernsift_report::compare_page(&log, &summary, title, again))
 }
 
 /// Writes text to a file that is never there in part.
@@ -151,34 +154,34 @@ fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
     Ok(Fold { train: rows(&split.0)?, test: rows(&split.1)? })
 }
 
-fn contestants(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Contestant>> {
-    let mut all: Vec<Contestant> = vec![];
+fn candidates(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Candidate>> {
+    let mut all: Vec<Candidate> = vec![];
     for asked in asked {
         match asked {
             // What was named before 'all' is not taken twice.
             Asked::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
-                all.extend(Contestant::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
+                all.extend(Candidate::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
             }
             Asked::Named { label, text } => {
-                let method = Contestant::parse(&text)?;
-                all.push(Contestant { label: label.unwrap_or(method.label), method: method.method });
+                let method = Candidate::parse(&text)?;
+                all.push(Candidate { label: label.unwrap_or(method.label), method: method.method });
             }
-            Asked::Method(contestant) => all.push(contestant),
+            Asked::Method(candidate) => all.push(candidate),
         }
     }
     Ok(all)
 }
 
-/// A judge with its defaults, and settings put over them.
-fn judge(settings: Map<String, Value>) -> kernsift::Result<Judge> {
-    let wrong = |why: String| Error::parse(format!("judge: {why}"));
-    let Some(name) = settings.get("judge").and_then(Value::as_str) else {
-        return Err(wrong("a dict of settings needs the judge's name under 'judge'".into()));
+/// An evaluator with its defaults, and settings put over them.
+fn evaluator(settings: Map<String, Value>) -> kernsift::Result<Evaluator> {
+    let wrong = |why: String| Error::parse(format!("evaluator: {why}"));
+    let Some(name) = settings.get("name").and_then(Value::as_str) else {
+        return Err(wrong("a dict of settings needs the evaluator's name under 'name'".into()));
     };
-    let usual = Judge::by_name(name)?;
+    let usual = Evaluator::by_name(name)?;
     let mut form = serde_json::to_value(&usual).map_err(|e| wrong(e.to_string()))?;
-    for (key, value) in settings.iter().filter(|(key, _)| *key != "judge") {
+    for (key, value) in settings.iter().filter(|(key, _)| *key != "name") {
         put(&mut form, key, value.clone())?;
     }
     serde_json::from_value(form).map_err(|e| wrong(format!("{name}: {e}")))
@@ -187,7 +190,7 @@ fn judge(settings: Map<String, Value>) -> kernsift::Result<Judge> {
 /// Puts a setting over its default. One value where several may stand is a list of one.
 fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
     let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
-    // Judges that do not choose among widths have one, that of their kernel.
+    // Evaluators that do not choose among widths have one, that of their kernel.
     let place = if key == "gamma" && !known.iter().any(|known| known == key) {
         form.pointer_mut("/kernel/named/gamma")
     } else {
@@ -200,8 +203,8 @@ fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
         (Some(place @ Value::Array(_)), value) if !value.is_array() => *place = Value::Array(vec![value]),
         (Some(place), value) => *place = value,
         (None, _) => {
-            let settings = known.iter().map(String::as_str).filter(|known| *known != "judge");
-            return Err(Error::unknown_name("setting of this judge", key, settings));
+            let settings = known.iter().map(String::as_str).filter(|known| *known != "name");
+            return Err(Error::unknown_name("setting of this evaluator", key, settings));
         }
     }
     Ok(())

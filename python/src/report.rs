@@ -8,7 +8,7 @@ use crate::space::KernelSpace;
 use kernsift::Outcome;
 use kernsift::basis::BasisMethod;
 use kernsift::data::{Dataset, Target};
-use kernsift::evaluate::{self, Journal, Measure, Summary};
+use kernsift::evaluate::{self, Measure, ResultsLog, Summary};
 use kernsift::select::Selection;
 use kernsift_report::{Asked, Check, Design, Mapped};
 use numpy::{IntoPyArray, PyArray2};
@@ -30,10 +30,10 @@ impl CheckArgument {
         match self {
             Self::Not(why) => Ok(Check::Not(why)),
             Self::Done(record, costs, counts, measure) => {
-                let journal = Journal::from_text(&record, &costs).map_err(to_python)?;
+                let log = ResultsLog::from_text(&record, &costs).map_err(to_python)?;
                 let measure = Measure::by_name(&measure).map_err(to_python)?;
-                let summary = Summary::of(&journal, &[label.to_owned()], &counts, measure);
-                Ok(Check::of(journal, summary))
+                let summary = Summary::of(&log, &[label.to_owned()], &counts, measure);
+                Ok(Check::of(log, summary))
             }
         }
     }

@@ -89,7 +89,7 @@ PAGES = {
     "design": labelled(KernelDesign(random_state=0), wine()),
     "metric": labelled(XingMetric(random_state=0), wine()),
     "comparison": lambda: compare(
-        *wine(), ["fisher", "relief"], [1, 2, 4], judge="knn", random_state=0
+        *wine(), ["fisher", "relief"], [1, 2, 4], evaluator="knn", random_state=0
     ).to_html(),
     "hostile": labelled(FisherScore(n_features_to_select=7), hostile_frame(), name=HOSTILE[0]),
     "500 columns": labelled(ReliefF(n_features_to_select=10), wide(500)),

@@ -166,7 +166,7 @@ class TestAgainstScikitLearn:
             raw_wine.target,
             "fisher",
             [2, 5],
-            judge={"judge": "knn", "n_neighbors": 3},
+            evaluator={"name": "knn", "n_neighbors": 3},
             random_state=0,
         )
         folds = dict(splits_of(result))
@@ -184,7 +184,7 @@ class TestAgainstScikitLearn:
         keep = np.arange(0, len(data.target), 3)
         x, y = data.data[keep], data.target[keep]
         result = compare(x, y, "relief", [2, 6], cv=3, random_state=0)
-        assert result.scoring == "r2" and result.run["judge"]["judge"] == "ridge"
+        assert result.scoring == "r2" and result.run["evaluator"]["name"] == "ridge"
         folds = dict(splits_of(result))
         for record in result.records:
             train, test = folds[record["repeat"], record["fold"]]
@@ -203,7 +203,7 @@ class TestAgainstScikitLearn:
         x, y = raw_wine.data.copy(), raw_wine.target
         x[rng.random(x.shape) < 0.05] = np.nan
         for missing in ("mean", "median"):
-            result = compare(x, y, "fisher", 4, missing=missing, judge="knn", random_state=0)
+            result = compare(x, y, "fisher", 4, missing=missing, evaluator="knn", random_state=0)
             assert result.run["filled"] == missing
             folds = dict(splits_of(result))
             for record in (r for r in result.records if r["method"] == "fisher"):
@@ -255,15 +255,15 @@ class TestRecords:
     def test_another_comparison_is_refused(self, raw_wine, tmp_path):
         x, y = raw_wine.data, raw_wine.target
         path = tmp_path / "runs.jsonl"
-        compare(x, y, "fisher", 1, record=path, random_state=0, judge="knn")
+        compare(x, y, "fisher", 1, record=path, random_state=0, evaluator="knn")
         for change, message in [
             ({"random_state": 1}, "the record is of seed 0"),
-            ({"judge": "svm"}, "another judge"),
+            ({"evaluator": "svm"}, "another evaluator"),
             ({"cv": 4}, "other splits"),
             ({"standardize": False}, "another scaling"),
             ({"X": x + 1}, "other data"),
         ]:
-            asked = {"X": x, "y": y, "random_state": 0, "judge": "knn", **change}
+            asked = {"X": x, "y": y, "random_state": 0, "evaluator": "knn", **change}
             with pytest.raises(ValueError, match=message):
                 compare(methods="fisher", n_features=1, record=path, **asked)
         other = tmp_path / "notes.txt"
@@ -329,22 +329,22 @@ class TestSplits:
         x, y = raw_wine.data, raw_wine.target
         splitter = KFold(4, shuffle=True, random_state=3)
         pairs = list(splitter.split(x))
-        result = compare(x, y, "fisher", [1, 2], cv=splitter, judge="knn", random_state=0)
+        result = compare(x, y, "fisher", [1, 2], cv=splitter, evaluator="knn", random_state=0)
         assert [fold["test"] for fold in result.run["folds"]] == [list(test) for _, test in pairs]
         assert result.run["splits"] is None
         backwards = [(train[::-1], test[::-1]) for train, test in pairs]
         for cv in (pairs, iter(pairs), backwards, [(list(a), list(b)) for a, b in pairs]):
-            again = compare(x, y, "fisher", [1, 2], cv=cv, judge="knn", random_state=0)
+            again = compare(x, y, "fisher", [1, 2], cv=cv, evaluator="knn", random_state=0)
             assert again.records == result.records
 
     def test_rows_may_be_left_out(self, raw_wine):
         cv = ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)
-        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=cv, judge="knn")
+        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=cv, evaluator="knn")
         for (_, (train, test)), (a, b) in zip(splits_of(result), cv.split(raw_wine.data), strict=True):
             assert (list(train), list(test)) == (sorted(a), sorted(b))
 
     def test_repeats(self, raw_wine):
-        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, repeats=2, judge="knn")
+        result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, repeats=2, evaluator="knn")
         assert [(f["repeat"], f["fold"]) for f in result.run["folds"]] == [
             (0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2),
         ]  # fmt: skip
@@ -384,26 +384,26 @@ class TestMethods:
             "takes": TAKES(),
             "takes:weight_power=0": TAKES(weight_power=0),
         }
-        a = compare(x, y, list(estimators), [1, 3], judge="knn", random_state=0)
-        b = compare(x, y, estimators, [1, 3], judge="knn", random_state=0)
+        a = compare(x, y, list(estimators), [1, 3], evaluator="knn", random_state=0)
+        b = compare(x, y, estimators, [1, 3], evaluator="knn", random_state=0)
         assert a.records == b.records
         assert a._text == b._text, "the same settings"
 
     def test_labels(self, raw_wine):
         methods = [ReliefF(), ReliefF(n_neighbors=3), ReliefF(), "relief", "random"]
-        result = compare(raw_wine.data, raw_wine.target, methods, 2, judge="knn", cv=3)
+        result = compare(raw_wine.data, raw_wine.target, methods, 2, evaluator="knn", cv=3)
         assert result.methods == ["ReliefF", "ReliefF(n_neighbors=3)", "ReliefF (2)", "relief", "random"]
         means = result.table(values="mean")[2]
         assert means["ReliefF"] == means["relief"] == means["ReliefF (2)"]
         assert not hasattr(methods[0], "order_"), "not fitted"
         by_name = {"near": "relief:n_neighbors=1", "far": ReliefF(n_neighbors=9)}
-        labelled = compare(raw_wine.data, raw_wine.target, by_name, 2, judge="knn", cv=3)
+        labelled = compare(raw_wine.data, raw_wine.target, by_name, 2, evaluator="knn", cv=3)
         assert labelled.methods == ["near", "far"]
 
     def test_all_is_what_fits_the_target(self, whole):
         assert {"fisher", "ffs", "relief"} <= set(whole.methods)
         x, y, _ = make_synthetic("linear", 60, 5, continuous=True, random_state=0)
-        numbers = compare(x, y, judge="knn", cv=3)
+        numbers = compare(x, y, evaluator="knn", cv=3)
         assert "ffs" not in numbers.methods and "relief" in numbers.methods
 
     @pytest.mark.parametrize(
@@ -435,7 +435,7 @@ class TestMethods:
             raw_wine.target,
             ["fisher", "relief:n_neighbors=46:clip=false"],
             [1, 2],
-            judge="knn",
+            evaluator="knn",
         )
         failed = result.summary["methods"][1]
         assert failed["failed"] == 10 and "n_neighbors" in failed["failure"]
@@ -447,7 +447,7 @@ class TestMethods:
     def test_names_may_hold_what_ends_a_line_elsewhere(self, raw_wine):
         names = ["a\u2028b", "c\x85d", *map(str, range(11))]
         frame = pandas.DataFrame(raw_wine.data, columns=names)
-        result = compare(frame, raw_wine.target, {"my\u2029label": "fisher"}, [13], judge="knn")
+        result = compare(frame, raw_wine.target, {"my\u2029label": "fisher"}, [13], evaluator="knn")
         assert set(result.records[-1]["features"]) == set(names)
 
 
@@ -460,13 +460,13 @@ class TestInput:
             ({"n_features": [1, 0]}, "whole numbers from 1"),
             ({"n_features": []}, "whole numbers from 1"),
             ({"n_features": [1.5]}, "whole numbers from 1"),
-            ({"judge": "swm"}, "did you mean 'svm'?"),
-            ({"judge": "ridge"}, "for classes, got ridge"),
-            ({"judge": {"c": 1}}, "name under 'judge'"),
-            ({"judge": {"judge": "svm", "cost": 1}}, "setting of this judge"),
-            ({"judge": {"judge": "svm", "c": -1}}, "positive finite number, got -1"),
-            ({"judge": {"judge": "knn", "n_neighbors": 0}}, "at least 1"),
-            ({"judge": {"judge": "knn", "n_neighbors": "few"}}, "knn: invalid type"),
+            ({"evaluator": "swm"}, "did you mean 'svm'?"),
+            ({"evaluator": "ridge"}, "for classes, got ridge"),
+            ({"evaluator": {"c": 1}}, "name under 'name'"),
+            ({"evaluator": {"name": "svm", "cost": 1}}, "setting of this evaluator"),
+            ({"evaluator": {"name": "svm", "c": -1}}, "positive finite number, got -1"),
+            ({"evaluator": {"name": "knn", "n_neighbors": 0}}, "at least 1"),
+            ({"evaluator": {"name": "knn", "n_neighbors": "few"}}, "knn: invalid type"),
             ({"scoring": "r2"}, "for classes, got 'r2'"),
             ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for classes"),
             ({"missing": "zero"}, "The 'missing' parameter"),
@@ -479,23 +479,23 @@ class TestInput:
         with pytest.raises(ValueError, match=message.replace("?", r"\?")):
             compare(**asked)
 
-    def test_judges_take_settings(self, raw_wine):
-        def judge(settings):
-            return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, judge=settings).run["judge"]
+    def test_evaluators_take_settings(self, raw_wine):
+        def evaluator(settings):
+            return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, evaluator=settings).run["evaluator"]
 
-        svm = judge({"judge": "svm", "c": 2, "gamma": [0.5, "median"]})
+        svm = evaluator({"name": "svm", "c": 2, "gamma": [0.5, "median"]})
         assert (svm["c"], svm["gamma"]) == ([2.0], [{"value": 0.5}, "median"])
-        assert judge({"judge": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
-            "judge": "kernel-knn",
+        assert evaluator({"name": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
+            "name": "kernel-knn",
             "kernel": {"named": {"family": "rbf", "gamma": {"value": 3.0}, "degree": 3, "coef0": 1.0}},
             "n_neighbors": 7,
         }
 
     def test_frames_give_names_and_any_labels_are_classes(self, raw_wine, wine_frame):
         labels = np.array(["red", "rosé", "white"])[raw_wine.target]
-        a = compare(wine_frame, raw_wine.target, "fisher", [1, 3], judge="knn", random_state=0)
-        b = compare(polars.DataFrame(dict(wine_frame)), labels, "fisher", [1, 3], judge="knn", random_state=0)
-        c = compare(raw_wine.data.tolist(), list(labels), "fisher", [1, 3], judge="knn", random_state=0)
+        a = compare(wine_frame, raw_wine.target, "fisher", [1, 3], evaluator="knn", random_state=0)
+        b = compare(polars.DataFrame(dict(wine_frame)), labels, "fisher", [1, 3], evaluator="knn", random_state=0)
+        c = compare(raw_wine.data.tolist(), list(labels), "fisher", [1, 3], evaluator="knn", random_state=0)
         kept = [record.get("features") for record in a.records]
         assert [record.get("features") for record in b.records] == kept
         assert kept[-1][0] == "flavanoids"
@@ -504,14 +504,14 @@ class TestInput:
     def test_sparse_rows(self, raw_wine, rng):
         x = raw_wine.data * (rng.random(raw_wine.data.shape) < 0.5)
         a = compare(
-            x, raw_wine.target, ["fisher", "relief"], [1, 3], judge="knn", standardize=False, random_state=0
+            x, raw_wine.target, ["fisher", "relief"], [1, 3], evaluator="knn", standardize=False, random_state=0
         )
         b = compare(
             sparse.csc_matrix(x),
             raw_wine.target,
             ["fisher", "relief"],
             [1, 3],
-            judge="knn",
+            evaluator="knn",
             standardize=False,
             random_state=0,
         )
@@ -519,14 +519,14 @@ class TestInput:
         assert_allclose([r["error"] for r in a.records], [r["error"] for r in b.records])
 
     def test_what_the_target_is(self, raw_wine):
-        def judge(y, **how):
-            return compare(raw_wine.data, y, "relief", 1, cv=3, **how).run["judge"]["judge"]
+        def evaluator(y, **how):
+            return compare(raw_wine.data, y, "relief", 1, cv=3, **how).run["evaluator"]["name"]
 
-        assert judge(raw_wine.target) == "svm"
-        assert judge(raw_wine.target.astype(float)) == "svm"
-        assert judge(raw_wine.target + 0.5) == "ridge"
-        assert judge(raw_wine.target, target_type="number") == "ridge"
-        assert judge(raw_wine.target + 0.5, target_type="class") == "svm"
+        assert evaluator(raw_wine.target) == "svm"
+        assert evaluator(raw_wine.target.astype(float)) == "svm"
+        assert evaluator(raw_wine.target + 0.5) == "ridge"
+        assert evaluator(raw_wine.target, target_type="number") == "ridge"
+        assert evaluator(raw_wine.target + 0.5, target_type="class") == "svm"
 
     def test_threads_do_not_matter(self, raw_wine):
         texts = {
@@ -545,7 +545,7 @@ class TestInput:
     def test_memory_is_counted(self, whole):
         assert all(cost["peak_bytes"] > 0 for cost in whole.costs if cost["method"] != "all-columns")
         relief = next(m for m in whole.summary["methods"] if m["label"] == "relief")
-        assert relief["select_seconds"] > 0 and relief["judge_seconds"] > 0
+        assert relief["select_seconds"] > 0 and relief["evaluate_seconds"] > 0
 
 
 class TestResult:
@@ -615,7 +615,7 @@ class TestResult:
             whole.to_html(tmp_path / "no folder" / "wine.html")
 
     def test_notebooks(self, raw_wine):
-        result = compare(raw_wine.data, raw_wine.target, {"<b>": "fisher"}, [1, 2], judge="knn", cv=3)
+        result = compare(raw_wine.data, raw_wine.target, {"<b>": "fisher"}, [1, 2], evaluator="knn", cv=3)
         shown = result._repr_html_()
         assert "&lt;b&gt;" in shown and "<b>" not in shown and "<strong>" in shown
         reader = Reader()

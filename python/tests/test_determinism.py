@@ -35,7 +35,7 @@ FUNCTIONS = {
 NOT_LEARNED = {
     "seconds",
     "select_seconds",
-    "judge_seconds",
+    "evaluate_seconds",
     "peak_bytes",
     "_costs",
     "_fit_seconds",

@@ -77,7 +77,7 @@ pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Resul
     let missing = match missing(args.missing) {
         Missing::Keep => {
             return Err(Failure::Input(
-                "--missing keep has no effect here, as judges need every cell; use mean or median".into(),
+                "--missing keep has no effect here, as evaluators need every cell; use mean or median".into(),
             ));
         }
         Missing::Mean | Missing::Median => Missing::Keep,

@@ -5,7 +5,7 @@ use crate::scratch::{Run, Scratch};
 const LINES: [&str; 6] = [
     "select builtin:wine -k 3",
     "select builtin:wine -m takes",
-    "compare builtin:iris -m fisher,relief -k 1,2 --judge knn",
+    "compare builtin:iris -m fisher,relief -k 1,2 --evaluator knn",
     "basis builtin:iris",
     "methods",
     "--help",
@@ -53,7 +53,7 @@ fn each_kind_has_its_own() {
     s.file("good.csv", "a,b,class\n1,2,x\n3,2,y\n2,2,x\n4,2,y\n");
     let page = s.ok("select builtin:wine -k 2 --color always").out;
     assert!(page.contains("\x1b[1mrank\x1b[0m") && page.contains("\x1b[36m█"), "{page}");
-    let table = s.ok("compare builtin:iris -m fisher,relief -k 1 --judge knn --color always").out;
+    let table = s.ok("compare builtin:iris -m fisher,relief -k 1 --evaluator knn --color always").out;
     assert!(table.contains("*\x1b[0m") && table.contains("\x1b[32m"), "{table}");
     let error = s.run("select good.csv --target clas --color always").err;
     assert_eq!(

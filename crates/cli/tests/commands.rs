@@ -293,8 +293,8 @@ fn lists_and_records() {
     let spaces = ["takes", "kgs-kffs", "fskgs", "fskpca"];
     let bases = ["kobl", "kgs", "kpca", "kda", "gda"];
     let learners = ["design", "xing", "xing-diagonal", "average", "gaussian", "linear", "polynomial"];
-    let judges = ["svm", "linear-svm", "knn", "kernel-knn", "ridge"];
-    assert_eq!(names, [&columns[..], &spaces, &bases, &learners, &judges].concat());
+    let evaluators = ["svm", "linear-svm", "knn", "kernel-knn", "ridge"];
+    assert_eq!(names, [&columns[..], &spaces, &bases, &learners, &evaluators].concat());
     assert_eq!(methods[columns.len()]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);

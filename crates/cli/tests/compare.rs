@@ -9,7 +9,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn a_table_a_line_per_method_and_what_it_cost() {
-    let run = Scratch::new().ok("compare builtin:wine -m fisher,relief,takes -k 1..3 --judge knn");
+    let run = Scratch::new().ok("compare builtin:wine -m fisher,relief,takes -k 1..3 --evaluator knn");
     assert!(run.out.starts_with(
         "builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes\n\
          error in % of knn in 5 folds; all is learned inside the training rows\n"
@@ -25,8 +25,9 @@ fn a_table_a_line_per_method_and_what_it_cost() {
 
 #[test]
 fn the_json_record_has_everything() {
-    let out =
-        Scratch::new().ok("compare builtin:wine -m fisher,random -k 2,5 --judge knn --folds 3 --json").out;
+    let out = Scratch::new()
+        .ok("compare builtin:wine -m fisher,random -k 2,5 --evaluator knn --folds 3 --json")
+        .out;
     let record: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(record["summary"]["counts"], serde_json::json!([2, 5]));
     let methods = record["summary"]["methods"].as_array().unwrap();
@@ -63,14 +64,15 @@ fn gaps_are_filled_inside_the_folds() {
         })
         .collect();
     s.file("holes.csv", holes.join("\n") + "\n");
-    let run = s.run("compare holes.csv -m fisher -k 2 --judge knn");
+    let run = s.run("compare holes.csv -m fisher -k 2 --evaluator knn");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("missing value"), "{}", run.err);
-    s.ok("compare holes.csv -m fisher,relief -k 2 --judge knn --missing median --record r.jsonl");
+    s.ok("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing median --record r.jsonl");
     assert_eq!(lines(&s.text("r.jsonl"))[0]["filled"], "median");
-    let run = s.run("compare holes.csv -m fisher -k 2 --judge knn --missing keep");
+    let run = s.run("compare holes.csv -m fisher -k 2 --evaluator knn --missing keep");
     assert!(run.code == 2 && run.err.contains("--missing keep"), "{}", run.err);
-    let run = s.run("compare holes.csv -m fisher,relief -k 2 --judge knn --missing mean --record r.jsonl");
+    let run =
+        s.run("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing mean --record r.jsonl");
     assert!(run.code == 2 && run.err.contains("another way to fill empty cells"), "{}", run.err);
 }
 
@@ -79,8 +81,9 @@ fn numbers_and_other_scores() {
     let s = Scratch::new();
     let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
     assert!(out.contains("explained variance in % of ridge in 3 folds"), "{out}");
-    let out =
-        s.ok("compare builtin:sonar -m fisher -k 5 --judge knn --score auc --test-share 0.3 --repeats 4").out;
+    let out = s
+        .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --score auc --test-share 0.3 --repeats 4")
+        .out;
     assert!(out.contains("area under the curve in % of knn in 4 times 30 % of the rows kept back"), "{out}");
     let run = s.run("compare builtin:boston -m random -k 5 --score error");
     assert!(
@@ -105,26 +108,32 @@ fn mistakes_are_named() {
         ("compare builtin:wine -m fisher --test-share 2", "--test-share must be between 0 and 1, got 2"),
         ("compare builtin:wine -m fisher --repeats 0", "--repeats must be at least 1"),
         ("compare builtin:wine -m fisher --folds 3 --test-share 0.3", "cannot be used with"),
-        ("compare builtin:wine -m fisher --judge ridge", "--judge must be svm"),
-        ("compare builtin:wine -m fisher --judge jury", "no judge 'jury'"),
-        ("compare builtin:wine -m fisher --judge knn --cost 3", "--cost has no effect with --judge knn"),
-        ("compare builtin:wine -m fisher --neighbors 3", "--neighbors has no effect with --judge svm"),
-        ("compare builtin:wine -m fisher --judge kernel-knn --kernel poly --gamma 1,2", "takes one --gamma"),
-        ("compare builtin:wine -m fisher --judge knn --neighbors 0", "--neighbors must be at least 1"),
+        ("compare builtin:wine -m fisher --evaluator ridge", "--evaluator must be svm"),
+        ("compare builtin:wine -m fisher --evaluator jury", "no evaluator 'jury'"),
+        (
+            "compare builtin:wine -m fisher --evaluator knn --cost 3",
+            "--cost has no effect with --evaluator knn",
+        ),
+        ("compare builtin:wine -m fisher --neighbors 3", "--neighbors has no effect with --evaluator svm"),
+        (
+            "compare builtin:wine -m fisher --evaluator kernel-knn --kernel poly --gamma 1,2",
+            "takes one --gamma",
+        ),
+        ("compare builtin:wine -m fisher --evaluator knn --neighbors 0", "--neighbors must be at least 1"),
         ("compare builtin:wine -m fisher --cost 1,-2", "a positive number is expected"),
         ("compare builtin:wine --target none -m fisher", "no target"),
         ("compare wine.csv -m fisher --record wine.csv", "--record would write over wine.csv"),
         ("compare builtin:wine -m fisher --record nowhere/runs.jsonl", "nowhere"),
         (
-            "compare builtin:wine -m relief:n_neighbors=500:clip=false --judge knn -k 2",
+            "compare builtin:wine -m relief:n_neighbors=500:clip=false --evaluator knn -k 2",
             "'n_neighbors' must be from 1",
         ),
         (
-            "compare builtin:wine -m relief:n_neighbors=46:clip=false --judge knn -k 2",
-            "no method could be judged",
+            "compare builtin:wine -m relief:n_neighbors=46:clip=false --evaluator knn -k 2",
+            "no method could be evaluated",
         ),
-        ("compare builtin:wine -m fisher -k 2 --judge knn --folds 178 --score auc", "auc cannot be told"),
-        ("compare builtin:wine -m fisher -k 2 --judge kernel-knn --gamma 2", "--gamma has no effect"),
+        ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --score auc", "auc cannot be told"),
+        ("compare builtin:wine -m fisher -k 2 --evaluator kernel-knn --gamma 2", "--gamma has no effect"),
         ("compare builtin:wine -m fisher -k 2 --kernel linear --gamma 2", "no effect with --kernel linear"),
         ("compare builtin:wine -m fisher --record r.jsonl --report ./r.jsonl", "need different files"),
         ("compare builtin:wine -m fisher -k 2 --repeats 10000000000", "use fewer repeats"),

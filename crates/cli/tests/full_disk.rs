@@ -85,7 +85,7 @@ const WRITERS: [(&str, &str); 13] = [
     ("basis wine.csv -k 20 --save", "disk/map.ks"),
     ("design wine.csv -n 60 --hold-out 0 --save", "disk/kernel.ks"),
     ("design wine.csv -n 60 --hold-out 0 --gram", "disk/gram.csv"),
-    ("compare wine.csv -m fisher -k 2 --judge knn --report", "disk/compared.html"),
+    ("compare wine.csv -m fisher -k 2 --evaluator knn --report", "disk/compared.html"),
     ("apply wine.ks wine.csv --out", "disk/applied.csv"),
     ("data export wine --out", "disk/exported.csv"),
 ];
@@ -133,7 +133,7 @@ fn a_full_disk_leaves_old_files_as_they_were() {
 fn a_record_on_a_full_disk_keeps_whole_lines_and_goes_on() {
     let s = Scratch::new();
     let Some(disk) = Disk::new(&s, "256k") else { return };
-    let compare = "compare builtin:wine -m fisher,relief,ffs -k 1..8 --judge knn -q --record";
+    let compare = "compare builtin:wine -m fisher,relief,ffs -k 1..8 --evaluator knn -q --record";
     s.ok(&format!("{compare} whole.jsonl"));
     // Room for nothing, for some lines, and for all of them, but not for a second copy in order.
     for room in [0, 4, 8, 12, 28] {
@@ -203,7 +203,7 @@ fn a_folder_that_may_not_be_written_to_is_named_before_the_work() {
         return;
     }
     let records = [
-        ("compare wine.csv -m fisher -k 2 --judge knn --record", "disk/runs.jsonl"),
+        ("compare wine.csv -m fisher -k 2 --evaluator knn --record", "disk/runs.jsonl"),
         ("reproduce lp --quick --page", "disk/page.md"),
     ];
     for (line, file) in WRITERS.into_iter().chain(records) {
@@ -243,7 +243,7 @@ fn standard_output_that_is_full_is_an_error() {
         "select wine.csv -k 3 --json",
         "basis wine.csv -k 3",
         "design wine.csv -n 60 --hold-out 0",
-        "compare wine.csv -m fisher -k 2 --judge knn",
+        "compare wine.csv -m fisher -k 2 --evaluator knn",
     ] {
         let output = s.command(line).stdout(full.try_clone().unwrap()).stderr(Stdio::piped()).output();
         let run = Run::from(output.unwrap());

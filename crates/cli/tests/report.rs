@@ -6,7 +6,7 @@ use crate::scratch::Scratch;
 fn a_page_is_written_whole_and_says_what_the_table_says() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
-    let printed = s.ok("compare wine.csv -m fisher,relief -k 1,2 --judge knn --report wine.html").out;
+    let printed = s.ok("compare wine.csv -m fisher,relief -k 1,2 --evaluator knn --report wine.html").out;
     let page = s.text("wine.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("<h1>Features of wine.csv</h1>"), "{page}");
@@ -15,7 +15,7 @@ fn a_page_is_written_whole_and_says_what_the_table_says() {
     let mean = line.split_whitespace().nth(1).unwrap();
     assert!(page.contains(&format!("<span class=\"mean\">{mean}</span>")), "{line}");
     // Another run writes over it.
-    s.ok("compare wine.csv -m fisher -k 1 --judge knn --report wine.html");
+    s.ok("compare wine.csv -m fisher -k 1 --evaluator knn --report wine.html");
     assert!(!s.text("wine.html").contains("relief"));
 }
 
@@ -94,7 +94,7 @@ fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
         "{page}"
     );
     s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
-    assert!(s.text("page.html").contains("Rows have empty cells, which no judge takes"));
+    assert!(s.text("page.html").contains("Rows have empty cells, which no evaluator supports"));
     s.ok("select gaps.csv -m laplacian --graph knn --missing drop --target none -k 1 --report page.html");
     assert!(s.text("page.html").contains("There is no target to judge by"));
 }

@@ -287,7 +287,7 @@ fn a_selection_is_saved_and_applied() {
 fn compare_takes_them_with_settings() {
     let s = folder();
     let line = "compare wine.csv -m hsfs:directions=2,ldfs,ldfs:form=normalised,pfs:n_components=2,fohsic:gamma=0.1,\
-                bahsic:form=fast,hsic-lasso:block_size=10 -k 1,2 --folds 2 --judge knn --json";
+                bahsic:form=fast,hsic-lasso:block_size=10 -k 1,2 --folds 2 --evaluator knn --json";
     let record: Value = serde_json::from_str(&s.ok(line).out).unwrap();
     let methods = record["summary"]["methods"].as_array().unwrap();
     assert_eq!(methods.len(), 7);

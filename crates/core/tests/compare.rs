@@ -2,7 +2,8 @@
 
 use kernsift::data::{BuiltIn, Dataset, Fill, Fold, Prepare, Splits, Target};
 use kernsift::evaluate::{
-    Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary, costs_beside, counts_around,
+    Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, cost_path,
+    counts_around,
 };
 use kernsift::random::Rng;
 use kernsift::select::{FisherScore, SelectorMethod, Wanted};
@@ -13,20 +14,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
     Compare {
-        contestants: methods.iter().map(|name| Contestant::parse(name).unwrap()).collect(),
+        candidates: methods.iter().map(|name| Candidate::parse(name).unwrap()).collect(),
         counts: counts.to_vec(),
-        splits: SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }),
-        judge: Judge::by_name("knn").unwrap(),
+        splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
+        evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
         fill: Fill::Mean,
         baseline: true,
     }
 }
 
-fn run(compare: &Compare, data: &Dataset) -> Journal {
-    let mut journal = Journal::in_memory();
-    compare.run(data, "test", &mut journal, &Context::default()).unwrap();
-    journal
+fn run(compare: &Compare, data: &Dataset) -> ResultsLog {
+    let mut log = ResultsLog::in_memory();
+    compare.run(data, "test", &mut log, &Context::default()).unwrap();
+    log
 }
 
 fn built_in(name: &str) -> Dataset {
@@ -44,7 +45,7 @@ fn noise(n: usize, d: usize, seed: u64) -> Dataset {
 
 fn every_method() -> Vec<String> {
     let target = Target::Classes(kernsift::data::Classes::from_codes(vec![0, 1]));
-    let columns = Contestant::all_for(&target).into_iter().map(|c| c.label);
+    let columns = Candidate::all_for(&target).into_iter().map(|c| c.label);
     columns.chain(SPACES.iter().map(|info| info.name.to_owned())).chain(["random".to_owned()]).collect()
 }
 
@@ -58,21 +59,21 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
     const SETS: u64 = 6;
     for seed in 0..SETS {
         let data = noise(80, 200, seed);
-        compare.judge = Judge::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap();
-        let journal = run(&compare, &data);
+        compare.evaluator = Evaluator::by_name(if seed % 2 == 0 { "knn" } else { "svm" }).unwrap();
+        let log = run(&compare, &data);
         assert!(
-            journal.results().all(|r| r.failed.is_none()),
+            log.results().all(|r| r.failed.is_none()),
             "{:?}",
-            journal.results().find(|r| r.failed.is_some())
+            log.results().find(|r| r.failed.is_some())
         );
-        let summary = Summary::of(&journal, &methods, &[4], Measure::Error);
+        let summary = Summary::of(&log, &methods, &[4], Measure::Error);
         for (mean, method) in mean.iter_mut().zip(&summary.methods) {
             *mean += method.cells[0].unwrap().mean / SETS as f64;
         }
-        // The mistake this guards against: selection on all rows, folds only for the judge.
+        // The mistake this guards against: selection on all rows, folds only for the evaluator.
         let selection = FisherScore::default().select(&data, Wanted::Count(4), &Context::default()).unwrap();
-        let journal = run(&compare, &data.take_columns(selection.selected()));
-        let summary = Summary::of(&journal, &methods[..1], &[4], Measure::Error);
+        let log = run(&compare, &data.take_columns(selection.selected()));
+        let summary = Summary::of(&log, &methods[..1], &[4], Measure::Error);
         leaking += summary.all_columns.unwrap().mean / SETS as f64;
     }
     // 480 predictions, each wrong by chance in half the cases: a standard deviation of 0.023, and somewhat more as
@@ -93,7 +94,7 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let mut compare = compare(&names, &[1, 3, 5], 5);
     compare.splits = SplitChoice::Given(vec![fold.clone()]);
-    compare.judge = Judge::by_name("svm").unwrap();
+    compare.evaluator = Evaluator::by_name("svm").unwrap();
     let gaps = |data: &Dataset| {
         // Some cells of training rows are empty, so that fill values are learned as well.
         let mut x = data.x().to_dense();
@@ -126,8 +127,8 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
 fn relevant_columns_win() {
     let wine = built_in("wine");
     let compare = compare(&["fisher", "random"], &[2], 5);
-    let journal = run(&compare, &wine);
-    let summary = Summary::of(&journal, &["fisher".into(), "random".into()], &[2], Measure::Error);
+    let log = run(&compare, &wine);
+    let summary = Summary::of(&log, &["fisher".into(), "random".into()], &[2], Measure::Error);
     let (fisher, random) = (summary.methods[0].cells[0].unwrap(), summary.methods[1].cells[0].unwrap());
     assert!(fisher.best && fisher.p.is_none() && fisher.mean < 0.15);
     assert!(!random.best && random.mean > fisher.mean);
@@ -138,16 +139,17 @@ fn relevant_columns_win() {
 fn numbers_are_judged_by_explained_variance() {
     let boston = built_in("boston");
     assert!(matches!(boston.target(), Target::Continuous(_)));
-    let methods: Vec<String> = Contestant::all_for(boston.target()).into_iter().map(|c| c.label).collect();
+    let methods: Vec<String> = Candidate::all_for(boston.target()).into_iter().map(|c| c.label).collect();
     assert!(methods.len() >= 3, "{methods:?}");
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
-    for judge in ["ridge", "knn"] {
-        let compare = Compare { judge: Judge::by_name(judge).unwrap(), ..compare(&names, &[3], 3) };
-        let journal = run(&compare, &boston);
-        assert!(journal.results().all(|r| r.failed.is_none()));
-        let summary = Summary::of(&journal, &methods, &[3], Measure::R2);
+    for evaluator in ["ridge", "knn"] {
+        let compare =
+            Compare { evaluator: Evaluator::by_name(evaluator).unwrap(), ..compare(&names, &[3], 3) };
+        let log = run(&compare, &boston);
+        assert!(log.results().all(|r| r.failed.is_none()));
+        let summary = Summary::of(&log, &methods, &[3], Measure::R2);
         let best = summary.methods.iter().map(|m| m.cells[0].unwrap().mean).fold(0.0, f64::max);
-        assert!(best > 0.6 && summary.all_columns.unwrap().mean > 0.6, "{judge}: {best}");
+        assert!(best > 0.6 && summary.all_columns.unwrap().mean > 0.6, "{evaluator}: {best}");
     }
 }
 
@@ -166,7 +168,7 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
     let wine = built_in("wine");
     let compare = compare(&["fisher", "relief", "ffs", "takes", "l1-svm"], &[1, 2, 4], 4);
     let whole = folder.path().join("whole.jsonl");
-    compare.run(&wine, "wine", &mut Journal::open(&whole).unwrap(), &Context::default()).unwrap();
+    compare.run(&wine, "wine", &mut ResultsLog::open(&whole).unwrap(), &Context::default()).unwrap();
     let expected = std::fs::read_to_string(&whole).unwrap();
     assert_eq!(
         expected,
@@ -181,15 +183,15 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
             // Longer every time: some pieces look many times before they are done.
             let observer = StopAfter(AtomicUsize::new(5 + rng.below(200) + 40 * stops));
             let ctx = Context { observer: &observer, ..Context::default() };
-            let mut journal = Journal::open(&path).unwrap();
-            assert!(journal.results().count() >= results, "nothing is lost");
-            results = journal.results().count();
-            match compare.run(&wine, "wine", &mut journal, &ctx) {
+            let mut log = ResultsLog::open(&path).unwrap();
+            assert!(log.results().count() >= results, "nothing is lost");
+            results = log.results().count();
+            match compare.run(&wine, "wine", &mut log, &ctx) {
                 Ok(()) => break,
                 Err(Error::Interrupted) => stops += 1,
                 Err(error) => panic!("{error}"),
             }
-            drop(journal);
+            drop(log);
             // What a kill in the middle of a write leaves.
             let bytes = std::fs::read(&path).unwrap();
             let torn = rng.below(40).min(bytes.len() / 2);
@@ -200,7 +202,7 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
             assert!(stops < 10_000, "it gets on");
         }
         assert!(stops > 0, "the run was stopped");
-        let costs = std::fs::read_to_string(costs_beside(&path)).unwrap();
+        let costs = std::fs::read_to_string(cost_path(&path)).unwrap();
         assert_eq!(
             costs.lines().count(),
             6 * 4,
@@ -208,9 +210,9 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
         );
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "round {round}");
         // Doing it again computes nothing.
-        let before = std::fs::read(costs_beside(&path)).unwrap();
-        compare.run(&wine, "wine", &mut Journal::open(&path).unwrap(), &Context::default()).unwrap();
-        assert_eq!(std::fs::read(costs_beside(&path)).unwrap(), before);
+        let before = std::fs::read(cost_path(&path)).unwrap();
+        compare.run(&wine, "wine", &mut ResultsLog::open(&path).unwrap(), &Context::default()).unwrap();
+        assert_eq!(std::fs::read(cost_path(&path)).unwrap(), before);
     }
 }
 
@@ -219,7 +221,7 @@ fn threads_do_not_matter() {
     let wine = built_in("wine");
     let methods = every_method();
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
-    let compare = Compare { judge: Judge::by_name("svm").unwrap(), ..compare(&names, &[2, 3], 3) };
+    let compare = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..compare(&names, &[2, 3], 3) };
     let text = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| run(&compare, &wine).text())
@@ -235,9 +237,9 @@ fn a_record_can_grow_but_not_change() {
     let path = folder.path().join("runs.jsonl");
     let wine = built_in("wine");
     let go = |compare: &Compare, data: &Dataset, seed: u64| {
-        let mut journal = Journal::open(&path).unwrap();
+        let mut log = ResultsLog::open(&path).unwrap();
         let ctx = Context { seed, ..Context::default() };
-        compare.run(data, "wine", &mut journal, &ctx).map_err(|error| error.to_string())
+        compare.run(data, "wine", &mut log, &ctx).map_err(|error| error.to_string())
     };
     go(&compare(&["fisher"], &[1], 3), &wine, 0).unwrap();
     go(&compare(&["fisher", "relief"], &[1, 2], 3), &wine, 0).unwrap();
@@ -254,15 +256,15 @@ fn a_record_can_grow_but_not_change() {
     refused(go(&usual, &wine, 1), "the record is of seed 0");
     refused(go(&compare(&["fisher"], &[1], 4), &wine, 0), "the record is of other splits");
     refused(go(&Compare { scale: false, ..usual.clone() }, &wine, 0), "the record is of another scaling");
-    let judge = Judge::by_name("kernel-knn").unwrap();
-    refused(go(&Compare { judge, ..usual.clone() }, &wine, 0), "the record is of another judge");
+    let evaluator = Evaluator::by_name("kernel-knn").unwrap();
+    refused(go(&Compare { evaluator, ..usual.clone() }, &wine, 0), "the record is of another evaluator");
     let mut other = compare(&["relief:n_neighbors=3"], &[1], 3);
-    other.contestants[0].label = "relief".into();
-    other.contestants.insert(0, Contestant::parse("ffs").unwrap());
+    other.candidates[0].label = "relief".into();
+    other.candidates.insert(0, Candidate::parse("ffs").unwrap());
     refused(go(&other, &wine, 0), "the record is of relief with other settings");
     // A second run at the same time.
-    let _first = Journal::open(&path).unwrap();
-    let second = Journal::open(&path).err().unwrap().to_string();
+    let _first = ResultsLog::open(&path).unwrap();
+    let second = ResultsLog::open(&path).err().unwrap().to_string();
     assert!(second.contains("another run is writing to it"), "{second}");
 }
 
@@ -280,14 +282,14 @@ fn files_that_are_no_records_are_left_alone() {
     ] {
         let path = folder.path().join(name);
         std::fs::write(&path, content).unwrap();
-        let error = Journal::open(&path).err().unwrap().to_string();
+        let error = ResultsLog::open(&path).err().unwrap().to_string();
         assert!(error.contains(name) && error.contains("line 1") && error.contains("use another"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
         // The same beside a new record.
         let costs = folder.path().join(format!("new-{name}"));
-        std::fs::write(costs_beside(&costs), content).unwrap();
-        assert!(Journal::open(&costs).is_err(), "{name}");
-        assert_eq!(std::fs::read_to_string(costs_beside(&costs)).unwrap(), content);
+        std::fs::write(cost_path(&costs), content).unwrap();
+        assert!(ResultsLog::open(&costs).is_err(), "{name}");
+        assert_eq!(std::fs::read_to_string(cost_path(&costs)).unwrap(), content);
     }
 }
 
@@ -295,7 +297,7 @@ fn files_that_are_no_records_are_left_alone() {
 fn what_cannot_be_compared_is_refused_before_any_work() {
     let wine = built_in("wine");
     let error = |compare: &Compare, data: &Dataset| {
-        compare.run(data, "x", &mut Journal::in_memory(), &Context::default()).unwrap_err().to_string()
+        compare.run(data, "x", &mut ResultsLog::in_memory(), &Context::default()).unwrap_err().to_string()
     };
     let usual = compare(&["fisher"], &[1], 3);
     // What no split could bear is told at once.
@@ -313,9 +315,9 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     assert!(
         error(&usual, &wine.take_rows(&[0, 177])).contains("'folds' must be from 2 to the number of rows, 2")
     );
-    let svm = Compare { judge: Judge::by_name("svm").unwrap(), ..usual.clone() };
+    let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..usual.clone() };
     assert!(error(&svm, &boston).contains("ridge or knn for a target that is a number, got svm"));
-    let ridge = Compare { judge: Judge::by_name("ridge").unwrap(), ..usual.clone() };
+    let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap(), ..usual.clone() };
     assert!(error(&ridge, &wine).contains("for classes, got ridge"));
     let given = |train: Vec<usize>, test: Vec<usize>| Compare {
         splits: SplitChoice::Given(vec![Fold { train, test }]),
@@ -327,12 +329,12 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     // A method that fails in a fold is told of, not fatal.
     // The smallest class has 48 rows, and 32 in the training rows of a fold.
     let few = compare(&["relief:n_neighbors=40:clip=false", "fisher"], &[1], 3);
-    let journal = run(&few, &wine);
-    let failed: Vec<_> = journal.results().filter(|r| r.failed.is_some()).map(|r| r.method.clone()).collect();
+    let log = run(&few, &wine);
+    let failed: Vec<_> = log.results().filter(|r| r.failed.is_some()).map(|r| r.method.clone()).collect();
     assert_eq!(failed, ["relief:n_neighbors=40:clip=false"; 3]);
-    let summary = Summary::of(&journal, &[few.contestants[0].label.clone()], &[1], Measure::Error);
+    let summary = Summary::of(&log, &[few.candidates[0].label.clone()], &[1], Measure::Error);
     assert!(summary.methods[0].failure.as_ref().unwrap().contains("n_neighbors"));
-    let Method::Columns(SelectorMethod::Relief(_)) = few.contestants[0].method else { panic!("relief") };
+    let Method::Columns(SelectorMethod::Relief(_)) = few.candidates[0].method else { panic!("relief") };
 }
 
 #[test]

@@ -7,7 +7,7 @@ use kernsift::data::triplets::{from_target, points};
 use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, Standardizer, Target, Triplet};
 use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::scores::triplet_accuracy_of;
-use kernsift::evaluate::{Judge, KernelNeighbours};
+use kernsift::evaluate::{Evaluator, KernelNeighbors};
 use kernsift::kernel::{KernelChoice, gram_symmetric};
 use kernsift::learn::design::{Choice, KernelDesign, Penalties, Psd};
 use kernsift::learn::{LEARNERS, Learned, LearnerMethod, Status};
@@ -202,11 +202,11 @@ fn a_designed_kernel_serves_wherever_a_kernel_does() {
         assert!(few.n_components() > 1, "{psd:?}");
         assert_eq!(few.transform(test.x(), &ctx).unwrap().nrows(), test.n());
 
-        // Neighbours, as a classifier and as a judge: the wines are told apart.
+        // Neighbours, as a classifier and as an evaluator: the wines are told apart.
         let near = right(Knnc::fit(&bare, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
         assert!(near > 0.9, "{psd:?}: {near}");
-        let judge = Judge::KernelKnn(KernelNeighbours { kernel: bare.clone(), n_neighbors: 5 });
-        let error = judge.verdict(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
+        let evaluator = Evaluator::KernelKnn(KernelNeighbors { kernel: bare.clone(), n_neighbors: 5 });
+        let error = evaluator.evaluate(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
         // The same shares, one counted from the other side.
         assert!((error - (1.0 - near)).abs() < 1e-12, "{psd:?}");
 

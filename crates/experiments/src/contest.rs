@@ -1,14 +1,14 @@
 //! Comparisons on a set, kept in a record each so that a run can go on.
 
 use crate::paper::{Part, Settings};
-use kernsift::evaluate::{Compare, Journal, Measure, Record, Summary};
+use kernsift::evaluate::{Compare, Measure, Record, ResultsLog, Summary};
 use kernsift::{Context, Dataset, Result};
 use kernsift_report::{Line, Picture, Places};
 
 /// A comparison that was run.
 pub struct Contest {
     /// What was written down.
-    pub journal: Journal,
+    pub log: ResultsLog,
     /// Its table of errors.
     pub summary: Summary,
 }
@@ -23,31 +23,31 @@ impl Contest {
         settings: &Settings,
         ctx: &Context,
     ) -> Result<Self> {
-        let mut journal = match settings.record(name) {
-            Some(path) => Journal::open(&path)?,
-            None => Journal::in_memory(),
+        let mut log = match settings.record(name) {
+            Some(path) => ResultsLog::open(&path)?,
+            None => ResultsLog::in_memory(),
         };
         let part = Part { name: part.to_owned(), observer: ctx.observer };
-        compare.run(data, name, &mut journal, &Context { observer: &part, ..*ctx })?;
-        let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
-        Ok(Self::of(journal, &labels, &compare.counts))
+        compare.run(data, name, &mut log, &Context { observer: &part, ..*ctx })?;
+        let labels: Vec<String> = compare.candidates.iter().map(|c| c.label.clone()).collect();
+        Ok(Self::of(log, &labels, &compare.counts))
     }
 
     /// What an earlier run has written down of a set that is not at hand now.
     pub fn known(name: &str, labels: &[&str], counts: &[usize], settings: &Settings) -> Result<Option<Self>> {
         let Some(path) = settings.record(name).filter(|path| path.is_file()) else { return Ok(None) };
         let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
-        Ok(Some(Self::of(Journal::open(&path)?, &labels, counts)))
+        Ok(Some(Self::of(ResultsLog::open(&path)?, &labels, counts)))
     }
 
-    fn of(journal: Journal, labels: &[String], counts: &[usize]) -> Self {
-        let summary = Summary::of(&journal, labels, counts, Measure::Error);
-        Self { journal, summary }
+    fn of(log: ResultsLog, labels: &[String], counts: &[usize]) -> Self {
+        let summary = Summary::of(&log, labels, counts, Measure::Error);
+        Self { log, summary }
     }
 
     /// The results of a method with a number of features, a split after the other.
     pub fn results<'a>(&'a self, label: &'a str, k: usize) -> impl Iterator<Item = &'a Record> {
-        self.journal.results().filter(move |record| record.method == label && record.k == k)
+        self.log.results().filter(move |record| record.method == label && record.k == k)
     }
 
     /// A method's mean error and its standard deviation in per cent; none if it failed in some split.

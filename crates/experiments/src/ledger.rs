@@ -5,8 +5,8 @@
 
 use crate::paper::{Paper, Settings};
 use kernsift::context::Quiet;
-use kernsift::evaluate::costs_beside;
-use kernsift::evaluate::lines::{LineFile, json};
+use kernsift::evaluate::cost_path;
+use kernsift::evaluate::json_lines::{JsonLinesFile, json};
 use kernsift::{Context, Error, Result};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ pub struct Ledger {
 #[derive(Default)]
 struct Kept {
     known: BTreeMap<String, Numbers>,
-    file: Option<LineFile>,
+    file: Option<JsonLinesFile>,
 }
 
 impl Ledger {
@@ -63,8 +63,8 @@ impl Ledger {
         let Some(path) = settings.record(paper.name()) else {
             return Ok(Self { run, numbers: Kept::default(), times: Kept::default() });
         };
-        let numbers = Kept::open(LineFile::open_alone(&path)?, &run)?;
-        let times = Kept::open(LineFile::open(&costs_beside(&path))?, &run)?;
+        let numbers = Kept::open(JsonLinesFile::open_alone(&path)?, &run)?;
+        let times = Kept::open(JsonLinesFile::open(&cost_path(&path))?, &run)?;
         Ok(Self { run, numbers, times })
     }
 
@@ -119,7 +119,7 @@ impl Ledger {
 }
 
 impl Kept {
-    fn open(mut file: LineFile, run: &Run) -> Result<Self> {
+    fn open(mut file: JsonLinesFile, run: &Run) -> Result<Self> {
         let mut known = BTreeMap::new();
         let lines = file.read::<Line>("{\"kind\":\"run\"")?;
         let empty = lines.is_empty();

@@ -4,22 +4,22 @@ use crate::chart::{self, chart};
 use crate::html::escape;
 use crate::page::Page;
 use crate::{features, tables, words};
-use kernsift::evaluate::{Journal, Measure, Run, Summary};
+use kernsift::evaluate::{Measure, ResultsLog, Run, Summary};
 
 /// One self-contained page about a comparison: what was compared on what, the scores drawn and in a table with
 /// marks, what it cost, which columns were kept, what failed, how to read it, and how to do it again.
 ///
-/// It shows the methods and numbers of features of the summary, whatever else the journal holds. `again` is the command or the
+/// It shows the methods and numbers of features of the summary, whatever else the log holds. `again` is the command or the
 /// code that makes it.
-pub fn compare_page(journal: &Journal, summary: &Summary, title: &str, again: &str) -> String {
-    let columns = journal.run().map_or(0, |run| run.fingerprint.columns);
+pub fn compare_page(log: &ResultsLog, summary: &Summary, title: &str, again: &str) -> String {
+    let columns = log.run().map_or(0, |run| run.fingerprint.columns);
     let mut page = Page::new(title, &headline(summary, columns));
-    if let Some(run) = journal.run() {
+    if let Some(run) = log.run() {
         page.facts(&facts(run, summary.measure));
     }
     page.section("scores", "Score against number of features", &scores(summary, columns));
     page.section("costs", "Cost", &tables::costs(summary));
-    if let Some(kept) = kept(journal, summary) {
+    if let Some(kept) = kept(log, summary) {
         page.section("kept", "Which columns were kept", &kept);
     }
     if let Some(failures) = tables::failures(summary) {
@@ -29,12 +29,11 @@ pub fn compare_page(journal: &Journal, summary: &Summary, title: &str, again: &s
     page.again(again);
     let shown = |label: &str| summary.methods.iter().any(|method| method.label == label);
     page.settings(
-        journal
-            .methods()
+        log.methods()
             .filter(|(label, _)| shown(label))
             .map(|(label, method)| (label, serde_json::to_string(method).unwrap_or_default())),
     );
-    page.finish(&journal.run().map_or(String::new(), footer))
+    page.finish(&log.run().map_or(String::new(), footer))
 }
 
 /// The answer in a sentence.
@@ -46,7 +45,7 @@ fn headline(summary: &Summary, columns: usize) -> String {
     });
     let best = bests.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some((_, k, method, cell)) = best else {
-        return "No method could be judged.".into();
+        return "No method could be evaluated.".into();
     };
     let all = summary.all_columns.map_or(String::new(), |cell| {
         format!(" All {columns} columns together: <span>{} %</span>.", words::mean_and_sd(&cell))
@@ -72,7 +71,7 @@ fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
             ),
         ),
         ("Target", if measure == Measure::R2 { "a number" } else { "classes" }.to_owned()),
-        ("Judge", words::judge(&run.judge)),
+        ("Evaluator", words::evaluator(&run.evaluator)),
         ("Splits", words::splits(run)),
         ("Scaling", words::scaling(run.scaled).to_owned()),
     ];
@@ -91,7 +90,7 @@ fn scores(summary: &Summary, columns: usize) -> String {
         "Point at a line or its name to see it alone, with its standard deviation over splits. "
     };
     if summary.all_columns.is_some() {
-        caption += "The dashed line is the judge with all columns. ";
+        caption += "The dashed line is the evaluator with all columns. ";
     }
     if drawn.cut {
         caption += "Values below −100 % are not drawn. ";
@@ -108,9 +107,9 @@ fn scores(summary: &Summary, columns: usize) -> String {
     )
 }
 
-fn kept(journal: &Journal, summary: &Summary) -> Option<String> {
-    let spaces = features::in_kernel_space(journal, summary);
-    let cards = features::cards(journal, summary);
+fn kept(log: &ResultsLog, summary: &Summary) -> Option<String> {
+    let spaces = features::in_kernel_space(log, summary);
+    let cards = features::cards(log, summary);
     if cards.is_none() && spaces.is_empty() {
         return None;
     }
@@ -139,7 +138,7 @@ fn reading(summary: &Summary) -> String {
         ""
     };
     format!(
-        "<p>In every split all that is learned from rows (fill values, scales, the selection, the judge and what it \
+        "<p>In every split all that is learned from rows (fill values, scales, the selection, the evaluator and what it \
          chooses) is learned from the training rows alone, and scored on the others.{spread}</p>\n\
          <p>Choosing the method or the number of features that looks best here, and quoting its score, is optimistic: \
          the winner of many is partly the luckiest. Rows that took no part are needed to say how good the choice \

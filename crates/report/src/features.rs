@@ -2,7 +2,7 @@
 
 use crate::html::{escape, shortened};
 use crate::words;
-use kernsift::evaluate::{Journal, Record, Summary};
+use kernsift::evaluate::{Record, ResultsLog, Summary};
 use std::collections::BTreeMap;
 
 /// What all columns together are called in a record.
@@ -15,24 +15,24 @@ const COUNTS: usize = 12;
 const NAME: usize = 20;
 
 /// A card per method that keeps columns; none if there is no such method.
-pub fn cards(journal: &Journal, summary: &Summary) -> Option<String> {
+pub fn cards(log: &ResultsLog, summary: &Summary) -> Option<String> {
     let shown = sample(&summary.counts);
     let cards: String =
-        summary.methods.iter().filter_map(|method| card(journal, &method.label, &shown)).collect();
+        summary.methods.iter().filter_map(|method| card(log, &method.label, &shown)).collect();
     (!cards.is_empty()).then(|| format!("<div class=\"cards\">\n{cards}</div>\n"))
 }
 
 /// The share of splits in which each column was kept, with this many features; none where nothing is known. For records
 /// of one method.
-pub fn shares(journal: &Journal, k: usize) -> Option<BTreeMap<&str, f64>> {
-    let records: Vec<&Record> = journal.results().filter(|record| record.method != ALL_COLUMNS).collect();
+pub fn shares(log: &ResultsLog, k: usize) -> Option<BTreeMap<&str, f64>> {
+    let records: Vec<&Record> = log.results().filter(|record| record.method != ALL_COLUMNS).collect();
     let kept = Kept::of(&records, k);
     (kept.splits > 0).then(|| kept.times.keys().map(|name| (*name, kept.share(name))).collect())
 }
 
 /// Methods that keep directions of kernel space.
-pub fn in_kernel_space<'a>(journal: &'a Journal, summary: &'a Summary) -> Vec<&'a str> {
-    let keeps = |label: &str| journal.results().any(|r| r.method == label && !r.directions.is_empty());
+pub fn in_kernel_space<'a>(log: &'a ResultsLog, summary: &'a Summary) -> Vec<&'a str> {
+    let keeps = |label: &str| log.results().any(|r| r.method == label && !r.directions.is_empty());
     summary.methods.iter().map(|method| method.label.as_str()).filter(|label| keeps(label)).collect()
 }
 
@@ -67,8 +67,8 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn card(journal: &Journal, label: &str, counts: &[usize]) -> Option<String> {
-    let records: Vec<&Record> = journal.results().filter(|r| r.method == label).collect();
+fn card(log: &ResultsLog, label: &str, counts: &[usize]) -> Option<String> {
+    let records: Vec<&Record> = log.results().filter(|r| r.method == label).collect();
     let kept: Vec<Kept> = counts.iter().map(|&k| Kept::of(&records, k)).collect();
     let mut totals: BTreeMap<&str, f64> = BTreeMap::new();
     for kept in &kept {

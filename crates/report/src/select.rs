@@ -7,23 +7,23 @@ use crate::page::{Asked, Page};
 use crate::redundancy::redundancy;
 use crate::relations::{self, relations};
 use crate::{features, words};
-use kernsift::evaluate::{Cell as Score, Journal, Summary};
+use kernsift::evaluate::{Cell as Score, ResultsLog, Summary};
 use kernsift::{Context, Dataset, Result, Selection};
 
 /// How well the method does on rows that it has not seen.
 pub enum Check {
     /// It was run again in every fold of a comparison in which it is the only method.
-    Done(Box<(Journal, Summary)>),
+    Done(Box<(ResultsLog, Summary)>),
     /// It was not, and why.
     Not(String),
 }
 
 impl Check {
     /// What a comparison found in which it is the only method.
-    pub fn of(journal: Journal, summary: Summary) -> Self {
+    pub fn of(log: ResultsLog, summary: Summary) -> Self {
         let method = summary.methods.first();
         if method.is_some_and(|method| method.cells.iter().any(Option::is_some)) {
-            return Self::Done(Box::new((journal, summary)));
+            return Self::Done(Box::new((log, summary)));
         }
         let why =
             method.and_then(|method| method.failure.clone()).unwrap_or_else(|| "no fold has a score".into());
@@ -54,24 +54,24 @@ impl Check {
 
     /// Score against number of features, and what it means.
     pub(crate) fn html(&self, k: usize, data: &Dataset) -> String {
-        let (journal, summary) = match self {
+        let (log, summary) = match self {
             Self::Not(why) => return format!("<p>{}</p>\n", escape(why)),
             Self::Done(done) => (&done.0, &done.1),
         };
         let drawn = chart(summary, data.d(), Some(k));
         let better = if summary.measure.larger_is_better() { "Higher" } else { "Lower" };
-        let judged = journal.run().map_or(String::new(), |run| {
+        let judged = log.run().map_or(String::new(), |run| {
             let some = match run.fingerprint.rows {
                 rows if rows < data.n() => format!(" On {rows} of the {} rows, drawn at random.", data.n()),
                 _ => String::new(),
             };
-            let (judge, splits) = (words::judge(&run.judge), words::splits(run));
-            format!("{some} Judge: {}. Splits: {}.", escape(&judge), escape(&splits))
+            let (evaluator, splits) = (words::evaluator(&run.evaluator), words::splits(run));
+            format!("{some} Evaluator: {}. Splits: {}.", escape(&evaluator), escape(&splits))
         });
         let failed = crate::tables::failures(summary).unwrap_or_default();
         let cut = if drawn.cut { " Values below −100 % are not drawn." } else { "" };
         format!(
-            "<figure>\n{}<figcaption>{better} is better. Bars span one standard deviation over folds to each side; the dashed line is the judge \
+            "<figure>\n{}<figcaption>{better} is better. Bars span one standard deviation over folds to each side; the dashed line is the evaluator \
              with all columns.{cut}</figcaption>\n</figure>\n{failed}\
              <p>In every fold the method chose anew, from the training rows alone, and was judged on the others.{judged} \
              The number that looks best here is partly the luckiest.</p>\n",

@@ -64,7 +64,7 @@ pub fn costs(summary: &Summary) -> String {
     let mut html = String::from(
         "<div class=\"scroll\"><table class=\"costs\"><caption>Best mean of each method, and what a split took: seconds for all numbers of features together (mean over splits), and the most memory that selecting held</caption>\n\
          <thead><tr><th scope=\"col\">Method</th><th scope=\"col\">Best, %</th><th scope=\"col\">with features</th>\
-         <th scope=\"col\">selecting, s</th><th scope=\"col\">judging, s</th><th scope=\"col\">memory</th></tr></thead>\n<tbody>\n",
+         <th scope=\"col\">selection, s</th><th scope=\"col\">evaluation, s</th><th scope=\"col\">memory</th></tr></thead>\n<tbody>\n",
     );
     for method in &summary.methods {
         let (score, k) = summary
@@ -75,7 +75,7 @@ pub fn costs(summary: &Summary) -> String {
             "<tr><th scope=\"row\">{}</th><td>{score}</td><td>{k}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
             breakable(&method.label),
             escape(&seconds(method.select_seconds)),
-            escape(&seconds(method.judge_seconds)),
+            escape(&seconds(method.evaluate_seconds)),
             method.peak_bytes.map_or("–".into(), bytes)
         );
     }

@@ -2,7 +2,7 @@
 
 use crate::html::shortened;
 use kernsift::data::{Fill, Splits, Target};
-use kernsift::evaluate::{Cell, JUDGES, Judge, Measure, Run};
+use kernsift::evaluate::{Cell, EVALUATORS, Evaluator, Measure, Run};
 use serde_json::Value;
 
 /// A difference from the best is marked at this level.
@@ -120,9 +120,9 @@ pub fn sentence(text: &str) -> String {
 /// How rows were split.
 pub fn splits(run: &Run) -> String {
     match run.splits {
-        Some(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds; every row is judged once"),
+        Some(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds; every row is evaluated once"),
         Some(Splits::Folds { folds, repeats }) => {
-            format!("{folds} folds, dealt {repeats} times; every row is judged {repeats} times")
+            format!("{folds} folds, dealt {repeats} times; every row is evaluated {repeats} times")
         }
         Some(Splits::Holdout { test_share, repeats }) => {
             let times = if repeats == 1 { "once".into() } else { format!("{repeats} times") };
@@ -145,11 +145,14 @@ pub fn filling(fill: Fill) -> &'static str {
     }
 }
 
-/// A judge and what it was set to.
-pub fn judge(judge: &Judge) -> String {
-    let title = JUDGES.iter().find(|info| info.name == judge.name()).map_or(judge.name(), |info| info.title);
+/// An evaluator and what it was set to.
+pub fn evaluator(evaluator: &Evaluator) -> String {
+    let title = EVALUATORS
+        .iter()
+        .find(|info| info.name == evaluator.name())
+        .map_or(evaluator.name(), |info| info.title);
     let mut parts = vec![];
-    if let Ok(Value::Object(settings)) = serde_json::to_value(judge) {
+    if let Ok(Value::Object(settings)) = serde_json::to_value(evaluator) {
         for (name, value) in &settings {
             collect(name, value, &mut parts);
         }
@@ -161,7 +164,7 @@ pub fn judge(judge: &Judge) -> String {
 fn collect(name: &str, value: &Value, parts: &mut Vec<String>) {
     match value {
         // The name is said already; limits and tolerances are not what a reader asks for.
-        _ if matches!(name, "judge" | "tol" | "max_iter" | "shrinking") => {}
+        _ if matches!(name, "name" | "tol" | "max_iter" | "shrinking") => {}
         Value::Object(inner) if name == "kernel" => parts.push(kernel(inner)),
         // The machine inside a search: its own cost is not used.
         Value::Object(inner) => {
@@ -245,8 +248,8 @@ mod tests {
     }
 
     #[test]
-    fn judges_tell_their_settings() {
-        let words = |name: &str| judge(&Judge::by_name(name).unwrap());
+    fn evaluators_show_their_settings() {
+        let words = |name: &str| evaluator(&Evaluator::by_name(name).unwrap());
         assert_eq!(
             words("svm"),
             "Support vector machine: cost from 0.25 1 4 16 64 256, inner folds 5, rbf kernel with gamma scale"

@@ -3,7 +3,7 @@
 use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
 use kernsift::data::{BuiltIn, Classes, Dataset, Fill, Prepare, Splits, Target};
-use kernsift::evaluate::{Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
 use kernsift::select::{Selection, Wanted};
 use kernsift::space::KernelSpaceSelector;
 use kernsift_report::{
@@ -61,16 +61,16 @@ fn record(
     splits: usize,
     measure: &str,
     score: impl Fn(usize, usize, usize) -> Option<f64>,
-) -> Journal {
+) -> ResultsLog {
     let folds: Vec<_> = (0..splits)
         .map(|fold| json!({"repeat": 0, "fold": fold, "test": [2 * fold, 2 * fold + 1]}))
         .collect();
-    let judge = Judge::by_name(if measure == "r2" { "ridge" } else { "svm" }).unwrap();
+    let evaluator = Evaluator::by_name(if measure == "r2" { "ridge" } else { "svm" }).unwrap();
     let run = json!({
         "kind": "run", "format": 1, "version": "0.1.0", "data": "made up",
         "fingerprint": {"rows": 2 * splits, "columns": 60, "checksum": "00ff"},
         "seed": 7, "splits": {"folds": {"folds": splits, "repeats": 1}}, "scaled": true, "filled": null,
-        "judge": judge, "folds": folds,
+        "evaluator": evaluator, "folds": folds,
     });
     let mut lines = vec![run];
     lines.extend(methods.iter().map(|label| json!({"kind": "method", "label": label, "settings": "random"})));
@@ -92,25 +92,25 @@ fn record(
     }
     let text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
     let cost = |method: &str| {
-        json!({"method": method, "repeat": 0, "fold": 0, "counts": counts, "select_seconds": 0.25, "judge_seconds": 12.0, "peak_bytes": 2048})
+        json!({"method": method, "repeat": 0, "fold": 0, "counts": counts, "select_seconds": 0.25, "evaluate_seconds": 12.0, "peak_bytes": 2048})
             .to_string()
             + "\n"
     };
     let costs: String = methods.iter().map(|method| cost(method)).collect();
-    Journal::from_text(&text, &costs).unwrap()
+    ResultsLog::from_text(&text, &costs).unwrap()
 }
 
-fn page(journal: &Journal, methods: &[&str], counts: &[usize], measure: Measure) -> String {
+fn page(log: &ResultsLog, methods: &[&str], counts: &[usize], measure: Measure) -> String {
     let labels: Vec<String> = methods.iter().map(|&label| label.to_owned()).collect();
-    compare_page(journal, &Summary::of(journal, &labels, counts, measure), "A title", "")
+    compare_page(log, &Summary::of(log, &labels, counts, measure), "A title", "")
 }
 
 fn compare(methods: &[&str], counts: &[usize]) -> Compare {
     Compare {
-        contestants: methods.iter().map(|name| Contestant::parse(name).unwrap()).collect(),
+        candidates: methods.iter().map(|name| Candidate::parse(name).unwrap()).collect(),
         counts: counts.to_vec(),
-        splits: SplitChoice::Dealt(Splits::Folds { folds: 4, repeats: 2 }),
-        judge: Judge::by_name("knn").unwrap(),
+        splits: SplitChoice::Generated(Splits::Folds { folds: 4, repeats: 2 }),
+        evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
         fill: Fill::Mean,
         baseline: true,
@@ -121,11 +121,11 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 fn a_page_says_what_was_compared_and_what_came_out() {
     let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
     let methods = ["fisher", "random", "takes", "relief:n_neighbors=46:clip=false"];
-    let mut journal = Journal::in_memory();
-    compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut journal, &Context::default()).unwrap();
+    let mut log = ResultsLog::in_memory();
+    compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut log, &Context::default()).unwrap();
     let labels = methods.map(str::to_owned);
-    let summary = Summary::of(&journal, &labels, &[1, 2, 4], Measure::Error);
-    let page = compare_page(&journal, &summary, "Wine", "kernsift compare");
+    let summary = Summary::of(&log, &labels, &[1, 2, 4], Measure::Error);
+    let page = compare_page(&log, &summary, "Wine", "kernsift compare");
     let document = parsed(&page);
     assert_eq!(text(one(&document, "h1", "")), "Wine");
     let facts = text(one(&document, "dl", "facts"));
@@ -182,7 +182,7 @@ fn a_page_says_what_was_compared_and_what_came_out() {
     assert_eq!(kept.len(), 2, "fisher and random");
     let first = kept[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
     let share = |k: usize| {
-        let mine: Vec<_> = journal.results().filter(|r| r.method == "fisher" && r.k == k).collect();
+        let mine: Vec<_> = log.results().filter(|r| r.method == "fisher" && r.k == k).collect();
         let with = mine.iter().filter(|r| r.features.iter().any(|name| name == "flavanoids")).count();
         (100.0 * with as f64 / mine.len() as f64).round().to_string()
     };
@@ -201,8 +201,8 @@ fn cells_are_marked_by_the_paired_test() {
         Some([0.1, 0.3, 0.12][m] + noise * [1.0, 1.1, -3.0][m])
     };
     let methods = ["good", "bad", "level"];
-    let journal = record(&methods, &[1], 5, "error", score);
-    let page = page(&journal, &methods, &[1], Measure::Error);
+    let log = record(&methods, &[1], 5, "error", score);
+    let page = page(&log, &methods, &[1], Measure::Error);
     let document = parsed(&page);
     assert_eq!(text(one(&document, "td", "best")), "10.4 ± 1.1*best");
     assert_eq!(text(one(&document, "td", "worse")), "30.4 ± 1.3−p < 0.001");
@@ -224,14 +224,14 @@ fn hostile_names_stay_text() {
     let target = Target::Classes(Classes::from_codes((0..40).map(|row| row % 2).collect()));
     let data = Dataset::new(names, numbers(6, &values), target).unwrap();
     let mut compare = compare(&["fisher", "random"], &[1, 3, 6]);
-    for (contestant, name) in compare.contestants.iter_mut().zip(hostile) {
-        contestant.label = name.to_owned();
+    for (candidate, name) in compare.candidates.iter_mut().zip(hostile) {
+        candidate.label = name.to_owned();
     }
-    let mut journal = Journal::in_memory();
-    compare.run(&data, hostile[0], &mut journal, &Context::default()).unwrap();
-    let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
-    let summary = Summary::of(&journal, &labels, &[1, 3, 6], Measure::Error);
-    let page = compare_page(&journal, &summary, hostile[4], hostile[4]);
+    let mut log = ResultsLog::in_memory();
+    compare.run(&data, hostile[0], &mut log, &Context::default()).unwrap();
+    let labels: Vec<String> = compare.candidates.iter().map(|c| c.label.clone()).collect();
+    let summary = Summary::of(&log, &labels, &[1, 3, 6], Measure::Error);
+    let page = compare_page(&log, &summary, hostile[4], hostile[4]);
     let document = parsed(&page);
     only_its_own_script(&document);
     assert!(all(&document, "img", "").is_empty());
@@ -255,8 +255,8 @@ fn hostile_names_stay_text() {
 
 #[test]
 fn failures_are_text_too() {
-    let journal = record(&["a"], &[1, 2], 3, "error", |_, fold, k| (fold != 1 || k != 2).then_some(0.25));
-    let page = page(&journal, &["a"], &[1, 2], Measure::Error);
+    let log = record(&["a"], &[1, 2], 3, "error", |_, fold, k| (fold != 1 || k != 2).then_some(0.25));
+    let page = page(&log, &["a"], &[1, 2], Measure::Error);
     let document = parsed(&page);
     assert_eq!(all(&document, "b", "").len(), 1, "the method of the headline");
     assert!(text(one(&document, "table", "failures")).contains("1 result without a score: it <b>broke</b>"));
@@ -265,17 +265,17 @@ fn failures_are_text_too() {
 
 #[test]
 fn nothing_could_be_judged() {
-    let journal = record(&["a"], &[1], 3, "error", |_, _, _| None);
-    let page = page(&journal, &["a"], &[1], Measure::Error);
+    let log = record(&["a"], &[1], 3, "error", |_, _, _| None);
+    let page = page(&log, &["a"], &[1], Measure::Error);
     let document = parsed(&page);
-    assert_eq!(text(one(&document, "p", "lede")), "No method could be judged.");
+    assert_eq!(text(one(&document, "p", "lede")), "No method could be evaluated.");
     assert!(all(&document, "g", "method").is_empty() && all(&document, "table", "kept").is_empty());
 }
 
 #[test]
 fn one_method_with_one_number() {
-    let journal = record(&["only"], &[3], 1, "error", |_, _, _| Some(0.125));
-    let page = page(&journal, &["only"], &[3], Measure::Error);
+    let log = record(&["only"], &[3], 1, "error", |_, _, _| Some(0.125));
+    let page = page(&log, &["only"], &[3], Measure::Error);
     let document = parsed(&page);
     // One split has no spread, and the text does not speak of one.
     assert_eq!(text(one(&document, "td", "best")), "12.5*best");
@@ -291,8 +291,8 @@ fn many_methods_and_many_numbers() {
     let counts: Vec<usize> = (1..=50).collect();
     let score =
         |m: usize, fold: usize, k: usize| Some(0.5 / k as f64 + 0.01 * m as f64 + 0.003 * fold as f64);
-    let journal = record(&methods, &counts, 4, "error", score);
-    let page = page(&journal, &methods, &counts, Measure::Error);
+    let log = record(&methods, &counts, 4, "error", score);
+    let page = page(&log, &methods, &counts, Measure::Error);
     let document = parsed(&page);
     assert_eq!(all(&document, "g", "method").len(), 20);
     assert_eq!(all(&document, "table", "scores").len(), 7, "blocks of eight");
@@ -335,8 +335,8 @@ fn many_methods_and_many_numbers() {
 #[test]
 fn explained_variance_may_be_negative() {
     let score = |m: usize, fold: usize, _: usize| Some(if m == 0 { 0.8 } else { -3.0 } + 0.01 * fold as f64);
-    let journal = record(&["good", "bad"], &[1, 2, 16], 3, "r2", score);
-    let page = page(&journal, &["good", "bad"], &[1, 2, 16], Measure::R2);
+    let log = record(&["good", "bad"], &[1, 2, 16], 3, "r2", score);
+    let page = page(&log, &["good", "bad"], &[1, 2, 16], Measure::R2);
     let document = parsed(&page);
     let bad = text(one(&document, "table", "scores"));
     assert!(bad.contains("−299.0 ± 1.0"), "{bad}");
@@ -348,8 +348,8 @@ fn explained_variance_may_be_negative() {
 
 #[test]
 fn what_the_summary_leaves_out_is_not_shown() {
-    let journal = record(&["a", "b"], &[1, 2], 3, "error", |_, _, _| Some(0.25));
-    let page = page(&journal, &["b"], &[2], Measure::Error);
+    let log = record(&["a", "b"], &[1, 2], 3, "error", |_, _, _| Some(0.25));
+    let page = page(&log, &["b"], &[2], Measure::Error);
     let document = parsed(&page);
     assert_eq!(all(&document, "g", "method").len(), 1);
     assert_eq!(all(&document, "td", "best").len(), 1);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief,relief:n_neighbors=3 -k 2 --judge knn"
+    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief,relief:n_neighbors=3 -k 2 --evaluator knn"
 )]
 pub struct CompareArgs {
     /// The table.
@@ -37,7 +37,7 @@ pub struct CompareArgs {
     /// The score that is shown [default: error; for numbers r2]
     #[arg(long, value_enum)]
     pub score: Option<ScoreArg>,
-    /// Folds: every row is judged once per repeat [default: 5]
+    /// Folds: every row is evaluated once per repeat [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test_share", help_heading = "Splits")]
     pub folds: Option<usize>,
     /// Instead of folds, keep back this share of the rows in each repeat
@@ -46,25 +46,25 @@ pub struct CompareArgs {
     /// Do it all again with other splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,
-    /// Who judges: svm, linear-svm, knn, kernel-knn; for numbers ridge or knn [default: svm; ridge]
-    #[arg(long, value_name = "NAME", help_heading = "Judge")]
-    pub judge: Option<String>,
+    /// Estimator used for evaluation: svm, linear-svm, knn, kernel-knn; for numbers ridge or knn [default: svm; ridge]
+    #[arg(long, value_name = "NAME", help_heading = "Evaluator")]
+    pub evaluator: Option<String>,
     /// svm: costs C to choose from inside the training rows; linear-svm: its cost [default: 0.25 to 256 by
     /// factors of 4; 1]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Judge")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub cost: Option<Vec<f64>>,
     /// svm, kernel-knn, ridge: the kernel [default: rbf]
-    #[arg(long, value_enum, help_heading = "Judge")]
+    #[arg(long, value_enum, help_heading = "Evaluator")]
     pub kernel: Option<KernelArg>,
     /// svm: widths to choose from; kernel-knn with poly, ridge: their width: scale, median or numbers
     /// [default: scale; kernel-knn: median]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Judge")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub gamma: Option<Vec<kernsift::kernel::Gamma>>,
     /// knn, kernel-knn: neighbours that answer [default: 5]
-    #[arg(long, value_name = "N", help_heading = "Judge")]
+    #[arg(long, value_name = "N", help_heading = "Evaluator")]
     pub neighbors: Option<usize>,
     /// ridge: penalties to choose from inside the training rows [default: 0.001 to 100 by factors of 10]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Judge")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub penalty: Option<Vec<f64>>,
 }
 

@@ -11,7 +11,7 @@ use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
-    Cell, Compare, Contestant, Journal, Judge, Measure, SplitChoice, Summary, costs_beside,
+    Candidate, Cell, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, cost_path,
 };
 use kernsift::kernel::{Gamma, KernelChoice};
 use kernsift::{Context, Error, Observer};
@@ -30,11 +30,11 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     let data = &loaded.prepared.data;
     let compare = plan(args, data)?;
     if let Some(path) = &args.record {
-        for path in [path, &costs_beside(path)] {
+        for path in [path, &cost_path(path)] {
             keep_inputs(path, "--record", &[Path::new(&loaded.name)])?;
         }
     }
-    let costs = args.record.as_ref().map(|record| costs_beside(record));
+    let costs = args.record.as_ref().map(|record| cost_path(record));
     let taken = [("--record", args.record.as_ref()), ("--record", costs.as_ref())];
     check_report(args.report.as_ref(), &[Path::new(&loaded.name)], &taken)?;
     let measure = match args.score {
@@ -46,12 +46,12 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     };
     compare.check(data).map_err(typed)?;
     check_measure(measure, data.target())?;
-    let mut journal = match &args.record {
-        Some(path) => Journal::open(path)?,
-        None => Journal::in_memory(),
+    let mut log = match &args.record {
+        Some(path) => ResultsLog::open(path)?,
+        None => ResultsLog::in_memory(),
     };
-    let known = journal.results().count();
-    compare.run(data, &loaded.name, &mut journal, ctx).map_err(|error| {
+    let known = log.results().count();
+    compare.run(data, &loaded.name, &mut log, ctx).map_err(|error| {
         if let (true, Some(path)) = (error.is_interrupted(), &args.record) {
             console.inform(&format!("what was done is kept in {}; the same command goes on", path.display()));
         }
@@ -61,8 +61,8 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     if known > 0 {
         console.inform(&format!("{known} results were in the record"));
     }
-    let labels: Vec<String> = compare.contestants.iter().map(|c| c.label.clone()).collect();
-    let summary = Summary::of(&journal, &labels, &compare.counts, measure);
+    let labels: Vec<String> = compare.candidates.iter().map(|c| c.label.clone()).collect();
+    let summary = Summary::of(&log, &labels, &compare.counts, measure);
     warn_of_failures(&summary, console)?;
     // Printed first: if the page cannot be written, the table is not lost with it.
     if args.json {
@@ -70,12 +70,12 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
             "command": "compare",
             "version": env!("CARGO_PKG_VERSION"),
             "data": {"name": loaded.name, "rows": data.n(), "columns": data.d(), "target": loaded.prepared.recipe.target()},
-            "judge": compare.judge,
-            "splits": journal.run().map(|run| run.folds.len()),
+            "evaluator": compare.evaluator,
+            "splits": log.run().map(|run| run.folds.len()),
             "seed": ctx.seed,
             "summary": summary,
-            "results": journal.results().collect::<Vec<_>>(),
-            "costs": journal.costs().collect::<Vec<_>>(),
+            "results": log.results().collect::<Vec<_>>(),
+            "costs": log.costs().collect::<Vec<_>>(),
         });
         print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
     } else {
@@ -83,74 +83,74 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     }
     if let Some(path) = &args.report {
         let title = format!("Features of {}", loaded.name);
-        report::write(path, &compare_page(&journal, &summary, &title, &report::command()), console)?;
+        report::write(path, &compare_page(&log, &summary, &title, &report::command()), console)?;
     }
     Ok(())
 }
 
 /// What is to be compared, from what was typed.
 fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
-    let mut contestants: Vec<Contestant> = vec![];
+    let mut candidates: Vec<Candidate> = vec![];
     for text in &args.methods {
         let new = match text.trim() {
-            "all" => Contestant::all_for(data.target()),
-            text => vec![Contestant::parse(text).map_err(|e| no_such_method(text, e))?],
+            "all" => Candidate::all_for(data.target()),
+            text => vec![Candidate::parse(text).map_err(|e| no_such_method(text, e))?],
         };
-        for contestant in new {
+        for candidate in new {
             // 'fisher,all' names one twice.
-            if contestants.iter().all(|known| known.label != contestant.label) {
-                contestants.push(contestant);
+            if candidates.iter().all(|known| known.label != candidate.label) {
+                candidates.push(candidate);
             }
         }
     }
-    let judge = match &args.judge {
-        Some(name) => Judge::by_name(name)?,
-        None => Judge::for_target(data.target()),
+    let evaluator = match &args.evaluator {
+        Some(name) => Evaluator::by_name(name)?,
+        None => Evaluator::for_target(data.target()),
     };
     let repeats = args.repeats;
     Ok(Compare {
-        contestants,
+        candidates,
         counts: args.k.as_ref().map_or_else(|| (1..=data.d().min(10)).collect(), |k| k.0.clone()),
-        splits: SplitChoice::Dealt(match args.test_share {
+        splits: SplitChoice::Generated(match args.test_share {
             Some(test_share) => Splits::Holdout { test_share, repeats },
             None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
         }),
-        judge: with_options(judge, args)?,
+        evaluator: with_options(evaluator, args)?,
         scale: args.scale == ScaleArg::Standard,
         fill: if matches!(args.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
         baseline: true,
     })
 }
 
-/// Puts the judge's options into it, and refuses those that it does not have.
-fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> {
-    let name = format!("--judge {}", judge.name());
+/// Puts the evaluator's options into it, and refuses those that it does not have.
+fn with_options(mut evaluator: Evaluator, args: &CompareArgs) -> Result<Evaluator, Failure> {
+    let name = format!("--evaluator {}", evaluator.name());
     let cost = [("--cost", args.cost.is_some())];
     let gamma = [("--gamma", args.gamma.is_some())];
     let neighbors = [("--neighbors", args.neighbors.is_some())];
     let penalty = [("--penalty", args.penalty.is_some())];
     let kernel = [("--kernel", args.kernel.is_some())];
-    let refused: &[&[(&str, bool)]] = match judge {
-        Judge::Svm(_) => &[&neighbors, &penalty],
-        Judge::LinearSvm(_) => &[&kernel, &gamma, &neighbors, &penalty],
-        Judge::Knn(_) => &[&kernel, &cost, &gamma, &penalty],
-        Judge::KernelKnn(_) => &[&cost, &penalty],
-        Judge::Ridge(_) => &[&cost, &neighbors],
+    let refused: &[&[(&str, bool)]] = match evaluator {
+        Evaluator::Svm(_) => &[&neighbors, &penalty],
+        Evaluator::LinearSvm(_) => &[&kernel, &gamma, &neighbors, &penalty],
+        Evaluator::Knn(_) => &[&kernel, &cost, &gamma, &penalty],
+        Evaluator::KernelKnn(_) => &[&cost, &penalty],
+        Evaluator::Ridge(_) => &[&cost, &neighbors],
     };
     refused.iter().try_for_each(|options| refuse(&name, options))?;
     refuse(
         "--kernel linear",
         &[("--gamma", args.gamma.is_some() && args.kernel == Some(KernelArg::Linear))],
     )?;
-    match &mut judge {
-        Judge::Svm(search) => {
+    match &mut evaluator {
+        Evaluator::Svm(search) => {
             search.c = args.cost.clone().unwrap_or_else(|| search.c.clone());
             search.gamma = args.gamma.clone().unwrap_or_default();
             set_kernel(&mut search.svm.kernel, args.kernel, None);
         }
-        Judge::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
-        Judge::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
-        Judge::KernelKnn(knn) => {
+        Evaluator::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
+        Evaluator::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
+        Evaluator::KernelKnn(knn) => {
             // Distances of the others rise with plain ones whatever the width is.
             let no_width = args.kernel != Some(KernelArg::Poly);
             refuse(
@@ -160,20 +160,22 @@ fn with_options(mut judge: Judge, args: &CompareArgs) -> Result<Judge, Failure> 
             set_kernel(&mut knn.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
             knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors);
         }
-        Judge::Ridge(ridge) => {
+        Evaluator::Ridge(ridge) => {
             set_kernel(&mut ridge.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
             ridge.penalties = args.penalty.clone().unwrap_or_else(|| ridge.penalties.clone());
         }
     }
-    Ok(judge)
+    Ok(evaluator)
 }
 
-/// The only value of an option that takes several with other judges.
-fn one<T: Copy>(values: &Option<Vec<T>>, option: &str, judge: &str) -> Result<Option<T>, Failure> {
+/// The only value of an option that takes several with other evaluators.
+fn one<T: Copy>(values: &Option<Vec<T>>, option: &str, evaluator: &str) -> Result<Option<T>, Failure> {
     match values.as_deref() {
         None => Ok(None),
         Some([value]) => Ok(Some(*value)),
-        Some(_) => Err(Failure::Input(format!("{judge} takes one {option}; only svm chooses among several"))),
+        Some(_) => {
+            Err(Failure::Input(format!("{evaluator} takes one {option}; only svm chooses among several")))
+        }
     }
 }
 
@@ -193,7 +195,7 @@ fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
     Err(Failure::Input(format!("--score {} does not fit a target of {what}; use {fit}", measure.name())))
 }
 
-/// Says which methods could not be judged; where none could there is no table.
+/// Says which methods could not be evaluated; where none could there is no table.
 fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure> {
     let nothing = summary.methods.iter().all(|m| m.cells.iter().all(Option::is_none));
     if nothing {
@@ -203,7 +205,7 @@ fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure>
                 "{score} cannot be told from the test rows of any split; use fewer folds, or another --score"
             )
         });
-        return Err(Failure::Input(format!("no method could be judged: {failure}")));
+        return Err(Failure::Input(format!("no method could be evaluated: {failure}")));
     }
     if let Some(failure) = &summary.all_columns_failure {
         console.warn(&format!("all columns together: {failure}"));
@@ -225,9 +227,9 @@ fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure>
 fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) -> String {
     let data = &loaded.prepared.data;
     let splits = match &compare.splits {
-        SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
-        SplitChoice::Dealt(Splits::Folds { folds, repeats }) => format!("{repeats} times {folds} folds"),
-        SplitChoice::Dealt(Splits::Holdout { test_share, repeats }) => {
+        SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
+        SplitChoice::Generated(Splits::Folds { folds, repeats }) => format!("{repeats} times {folds} folds"),
+        SplitChoice::Generated(Splits::Holdout { test_share, repeats }) => {
             format!("{repeats} times {} of the rows kept back", percent(*test_share))
         }
         SplitChoice::Given(folds) => format!("{} splits", folds.len()),
@@ -239,7 +241,7 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         data.d(),
         describe_target(loaded),
         measure_words(summary.measure),
-        compare.judge.name(),
+        compare.evaluator.name(),
     );
     let places: Vec<usize> = (0..summary.counts.len()).collect();
     for block in blocks(summary, &places, &value) {
@@ -298,12 +300,12 @@ fn costs(summary: &Summary) -> String {
             score,
             k,
             seconds(method.select_seconds),
-            seconds(method.judge_seconds),
+            seconds(method.evaluate_seconds),
             method.peak_bytes.map_or(String::new(), bytes),
         ]
     });
     let best = if summary.measure.larger_is_better() { "most" } else { "least" };
-    table(&["method", best, "with", "select s", "judge s", "memory"], rows.collect(), &[1, 2, 3, 4, 5])
+    table(&["method", best, "with", "select s", "eval s", "memory"], rows.collect(), &[1, 2, 3, 4, 5])
 }
 
 fn measure_words(measure: Measure) -> &'static str {
@@ -345,9 +347,9 @@ fn typed(error: Error) -> Failure {
         ("splits", "folds", "--folds"),
         ("splits", "repeats", "--repeats"),
         ("splits", "test_share", "--test-share"),
-        ("judge", "judge", "--judge"),
-        ("judge", "n_neighbors", "--neighbors"),
-        ("judge", "target", "--target"),
+        ("evaluator", "evaluator", "--evaluator"),
+        ("evaluator", "n_neighbors", "--neighbors"),
+        ("evaluator", "target", "--target"),
     ];
     Failure::typed(error, &options)
 }

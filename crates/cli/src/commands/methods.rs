@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::output::{listing, print};
 use kernsift::basis::BASES;
-use kernsift::evaluate::JUDGES;
+use kernsift::evaluate::EVALUATORS;
 use kernsift::learn::LEARNERS;
 use kernsift::method::Info;
 use kernsift::select::SELECTORS;
@@ -23,7 +23,11 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
         ),
         ("basis", "Bases (kernsift basis -m NAME): coordinates in kernel space", &BASES),
         ("kernel-learner", "Kernel learners (kernsift design -m NAME): which rows are alike", &LEARNERS),
-        ("judge", "Judges (kernsift compare --judge NAME): how much features tell about the target", &JUDGES),
+        (
+            "evaluator",
+            "Evaluators (kernsift compare --evaluator NAME): predict the target from the selected features",
+            &EVALUATORS,
+        ),
     ];
     if args.json {
         let all: Vec<_> = families

@@ -8,7 +8,7 @@ use kernsift::Context;
 use kernsift::data::write::{check_place, write_atomic};
 use kernsift::data::{Dataset, Fill, Splits, Target};
 use kernsift::evaluate::{
-    Compare, Contestant, Journal, Judge, Measure, Method, SplitChoice, Summary, counts_around,
+    Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
 use kernsift::memory::metered;
 use kernsift::random::Rng;
@@ -19,7 +19,7 @@ use std::time::Instant;
 
 /// Folds of the check unless the user says otherwise.
 const FOLDS: usize = 5;
-/// Rows that the check looks at, at most: a judge's time grows with their square.
+/// Rows that the check looks at, at most: an evaluator's time grows with their square.
 const ROWS: usize = 2000;
 /// How rows are counted here.
 pub const COUNTING: &str = "Rows are counted from 1, the header left out.";
@@ -139,7 +139,7 @@ impl ToCheck<'_> {
             return Ok(Check::Not("There is no target to judge by.".into()));
         }
         if data.has_gaps() {
-            return Ok(Check::Not("Rows have empty cells, which no judge takes.".into()));
+            return Ok(Check::Not("Rows have empty cells, which no evaluator supports.".into()));
         }
         // What was filled from all rows must be filled anew in every fold.
         let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
@@ -153,17 +153,17 @@ impl ToCheck<'_> {
             console.inform(&format!("the page checks the choice on {ROWS} random rows"));
         }
         let compare = Compare {
-            contestants: vec![Contestant { label: self.label.to_owned(), method: self.method.by_number() }],
+            candidates: vec![Candidate { label: self.label.to_owned(), method: self.method.by_number() }],
             counts: counts_around(self.kept, self.most),
-            splits: SplitChoice::Dealt(Splits::Folds { folds, repeats: 1 }),
-            judge: Judge::for_target(data.target()),
+            splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
+            evaluator: Evaluator::for_target(data.target()),
             scale: self.scale,
             fill: if matches!(self.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
             baseline: true,
         };
         let rehearsal = Rehearsal { console, aim: "report" };
-        let mut journal = Journal::in_memory();
-        match compare.run(data, &self.loaded.name, &mut journal, &Context { observer: &rehearsal, ..*ctx }) {
+        let mut log = ResultsLog::in_memory();
+        match compare.run(data, &self.loaded.name, &mut log, &Context { observer: &rehearsal, ..*ctx }) {
             Ok(()) => {}
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
             // Asked for, it must be possible; otherwise the page says why it was not.
@@ -172,8 +172,8 @@ impl ToCheck<'_> {
         }
         console.clear();
         let measure = Measure::for_target(data.target());
-        let summary = Summary::of(&journal, &[self.label.to_owned()], &compare.counts, measure);
-        Ok(Check::of(journal, summary))
+        let summary = Summary::of(&log, &[self.label.to_owned()], &compare.counts, measure);
+        Ok(Check::of(log, summary))
     }
 }
 

@@ -2,16 +2,16 @@
 //!
 //! A piece of work is one method in one split: it ranks once (or once per number, where a smaller number is not the
 //! beginning of a larger one) and is judged with each number of features. All that is learned from rows
-//! (fill values, scales, the selection, the judge and what it chooses) is learned from the split's training rows.
+//! (fill values, scales, the selection, the evaluator and what it chooses) is learned from the split's training rows.
 //!
 //! Pieces are shared out over the threads, those of methods that take long first, so that no thread waits long at
 //! the end; each has a pool of its own, so that its memory can be counted. Results do not depend on any of that.
 
-use super::contestant::{Contestant, EVERYTHING, Kept, Method, Ranking};
+use super::candidate::{Candidate, EVERYTHING, Kept, Method, Ranking};
+use super::evaluator::{Evaluation, Evaluator};
 use super::fold::FoldRows;
-use super::journal::Journal;
-use super::judge::{Judge, Verdict};
 use super::record::{Cost, FORMAT, Fingerprint, Record, Run, SplitRows};
+use super::results_log::ResultsLog;
 use super::scores::Scores;
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Fill, Fold, Splits, Target};
@@ -29,13 +29,13 @@ const NAME: &str = "compare";
 #[derive(Debug, Clone)]
 pub struct Compare {
     /// The methods, each under a label of its own.
-    pub contestants: Vec<Contestant>,
+    pub candidates: Vec<Candidate>,
     /// Numbers of features.
     pub counts: Vec<usize>,
     /// How rows are split.
     pub splits: SplitChoice,
     /// Who judges.
-    pub judge: Judge,
+    pub evaluator: Evaluator,
     /// Whether columns are put on one scale, by the training rows of each split.
     pub scale: bool,
     /// How empty cells are filled, by the training rows of each split.
@@ -59,61 +59,61 @@ pub fn counts_around(kept: usize, most: usize) -> Vec<usize> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum SplitChoice {
     /// Dealt by the seed.
-    Dealt(Splits),
+    Generated(Splits),
     /// These.
     Given(Vec<Fold>),
 }
 
 /// A method in a split, with the numbers of features that are still to be judged.
 struct Piece {
-    contestant: usize,
+    candidate: usize,
     split: usize,
     counts: Vec<usize>,
 }
 
 impl Compare {
-    /// Does what the journal does not have yet. `name` is what the user calls the data.
-    pub fn run(&self, data: &Dataset, name: &str, journal: &mut Journal, ctx: &Context) -> Result<()> {
+    /// Does what the log does not have yet. `name` is what the user calls the data.
+    pub fn run(&self, data: &Dataset, name: &str, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
         self.check(data)?;
         let folds = self.folds(data, ctx)?;
-        let mut contestants = self.contestants.clone();
+        let mut candidates = self.candidates.clone();
         if self.baseline {
-            contestants.push(Contestant { label: EVERYTHING.to_owned(), method: Method::Everything });
+            candidates.push(Candidate { label: EVERYTHING.to_owned(), method: Method::Everything });
         }
         let per_repeat = match &self.splits {
-            SplitChoice::Dealt(splits) => splits.per_repeat(),
+            SplitChoice::Generated(splits) => splits.per_repeat(),
             SplitChoice::Given(folds) => folds.len(),
         };
         let place = |split: usize| (split / per_repeat, split % per_repeat);
-        journal.begin(self.describe(data, name, &folds, place, ctx), &contestants)?;
-        let pieces = self.pieces(&contestants, data.d(), folds.len(), |label, split, k| {
+        log.begin(self.describe(data, name, &folds, place, ctx), &candidates)?;
+        let pieces = self.pieces(&candidates, data.d(), folds.len(), |label, split, k| {
             let (repeat, fold) = place(split);
-            journal.has(&(label.to_owned(), repeat, fold, k))
+            log.has(&(label.to_owned(), repeat, fold, k))
         });
-        let arena = Arena { data, folds: &folds, contestants: &contestants, compare: self, place: &place };
-        arena.run(pieces, journal, ctx)?;
-        journal.finish()
+        let arena = Arena { data, folds: &folds, candidates: &candidates, compare: self, place: &place };
+        arena.run(pieces, log, ctx)?;
+        log.finish()
     }
 
     /// Refuses what can be told before any work is done.
     pub fn check(&self, data: &Dataset) -> Result<()> {
-        self.judge.check(data)?;
-        if self.contestants.is_empty() {
+        self.evaluator.check(data)?;
+        if self.candidates.is_empty() {
             return Err(Error::param(NAME, "methods", "at least one", "none"));
         }
         if self.counts.is_empty() {
             return Err(Error::param(NAME, "number of features", "at least one", "none"));
         }
-        if let SplitChoice::Dealt(splits) = &self.splits {
+        if let SplitChoice::Generated(splits) = &self.splits {
             splits.check(data.n())?;
         }
-        for contestant in &self.contestants {
-            if let (Method::Columns(selector), Target::Classes(classes)) = (&contestant.method, data.target())
+        for candidate in &self.candidates {
+            if let (Method::Columns(selector), Target::Classes(classes)) = (&candidate.method, data.target())
             {
                 selector.check(classes)?;
             }
         }
-        let columns_only = self.contestants.iter().all(|c| c.method.keeps_columns());
+        let columns_only = self.candidates.iter().all(|c| c.method.keeps_columns());
         // Kernel space may have more directions than there are columns, but not more than rows.
         let most = if columns_only { data.d() } else { data.d().max(data.n()) };
         let what = if most == data.d() { "columns" } else { "rows" };
@@ -126,7 +126,7 @@ impl Compare {
             ));
         }
         let mut labels = HashSet::from([EVERYTHING]);
-        match self.contestants.iter().find(|c| !labels.insert(&c.label)) {
+        match self.candidates.iter().find(|c| !labels.insert(&c.label)) {
             Some(twice) => {
                 Err(Error::param(NAME, "methods", "different from each other", format!("'{}'", twice.label)))
             }
@@ -136,7 +136,7 @@ impl Compare {
 
     fn folds(&self, data: &Dataset, ctx: &Context) -> Result<Vec<Fold>> {
         match &self.splits {
-            SplitChoice::Dealt(splits) => {
+            SplitChoice::Generated(splits) => {
                 // Training and test rows are kept for every split, and once more in the record.
                 let count = splits.repeats() as f64 * splits.per_repeat() as f64;
                 ctx.need_memory(
@@ -173,12 +173,12 @@ impl Compare {
             fingerprint: Fingerprint::of(data),
             seed: ctx.seed,
             splits: match self.splits {
-                SplitChoice::Dealt(splits) => Some(splits),
+                SplitChoice::Generated(splits) => Some(splits),
                 SplitChoice::Given(_) => None,
             },
             scaled: self.scale,
             filled: data.has_gaps().then_some(self.fill),
-            judge: self.judge.clone(),
+            evaluator: self.evaluator.clone(),
             folds: folds
                 .iter()
                 .enumerate()
@@ -193,7 +193,7 @@ impl Compare {
     /// What is still to do.
     fn pieces(
         &self,
-        contestants: &[Contestant],
+        candidates: &[Candidate],
         d: usize,
         splits: usize,
         done: impl Fn(&str, usize, usize) -> bool,
@@ -203,8 +203,8 @@ impl Compare {
         counts.dedup();
         let mut pieces = vec![];
         for split in 0..splits {
-            for (place, contestant) in contestants.iter().enumerate() {
-                let counts: Vec<usize> = match contestant.method {
+            for (place, candidate) in candidates.iter().enumerate() {
+                let counts: Vec<usize> = match candidate.method {
                     Method::Everything => vec![d],
                     // More directions than columns may be asked for where kernel space takes part.
                     Method::Columns(_) | Method::Random => {
@@ -213,9 +213,9 @@ impl Compare {
                     Method::Space(_) => counts.clone(),
                 };
                 let counts: Vec<usize> =
-                    counts.into_iter().filter(|&k| !done(&contestant.label, split, k)).collect();
+                    counts.into_iter().filter(|&k| !done(&candidate.label, split, k)).collect();
                 if !counts.is_empty() {
-                    pieces.push(Piece { contestant: place, split, counts });
+                    pieces.push(Piece { candidate: place, split, counts });
                 }
             }
         }
@@ -227,7 +227,7 @@ impl Compare {
 struct Arena<'a> {
     data: &'a Dataset,
     folds: &'a [Fold],
-    contestants: &'a [Contestant],
+    candidates: &'a [Candidate],
     compare: &'a Compare,
     place: &'a (dyn Fn(usize) -> (usize, usize) + Sync),
 }
@@ -241,7 +241,7 @@ struct Queue {
 impl Queue {
     /// The next piece: of a method that is not known yet, else of the one that takes longest.
     fn next(&mut self) -> Option<Piece> {
-        let cost = |piece: &Piece| self.seconds[piece.contestant].unwrap_or(f64::INFINITY);
+        let cost = |piece: &Piece| self.seconds[piece.candidate].unwrap_or(f64::INFINITY);
         let slowest = (0..self.waiting.len())
             .rev()
             .max_by(|&a, &b| cost(&self.waiting[a]).total_cmp(&cost(&self.waiting[b])))?;
@@ -250,14 +250,14 @@ impl Queue {
 }
 
 impl Arena<'_> {
-    fn run(&self, pieces: Vec<Piece>, journal: &mut Journal, ctx: &Context) -> Result<()> {
+    fn run(&self, pieces: Vec<Piece>, log: &mut ResultsLog, ctx: &Context) -> Result<()> {
         let total = pieces.len();
         if total == 0 {
             return Ok(());
         }
         let threads = rayon::current_num_threads();
         let workers = threads.min(total);
-        let queue = Mutex::new(Queue { waiting: pieces, seconds: vec![None; self.contestants.len()] });
+        let queue = Mutex::new(Queue { waiting: pieces, seconds: vec![None; self.candidates.len()] });
         let quiet = Quiet(ctx.observer);
         let inner = Context { observer: &quiet, memory_limit: ctx.memory_limit / workers as u64, ..*ctx };
         std::thread::scope(|scope| {
@@ -269,7 +269,7 @@ impl Arena<'_> {
                 scope.spawn(move || self.work(threads, queue, &tell, inner));
             }
             drop(tell);
-            let outcome = self.collect(&told, total, journal, ctx);
+            let outcome = self.collect(&told, total, log, ctx);
             // Whatever ended it: nobody begins another piece.
             lock(&queue).waiting.clear();
             outcome
@@ -280,13 +280,13 @@ impl Arena<'_> {
         &self,
         told: &std::sync::mpsc::Receiver<Result<(Vec<Record>, Cost)>>,
         total: usize,
-        journal: &mut Journal,
+        log: &mut ResultsLog,
         ctx: &Context,
     ) -> Result<()> {
         for done in 0..total {
             ctx.step(NAME, done, total)?;
             match told.recv() {
-                Ok(Ok((records, cost))) => journal.add(records, cost)?,
+                Ok(Ok((records, cost))) => log.add(records, cost)?,
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {
                     return Err(Error::Breakdown { step: NAME, why: "a worker ended early".into() });
@@ -320,7 +320,7 @@ impl Arena<'_> {
             let start = Instant::now();
             let result = pool.install(|| self.piece(&piece, &meter, ctx));
             let failed = result.is_err();
-            lock(queue).seconds[piece.contestant] = Some(start.elapsed().as_secs_f64());
+            lock(queue).seconds[piece.candidate] = Some(start.elapsed().as_secs_f64());
             // Nobody listens any more once something went wrong.
             if tell.send(result).is_err() || failed {
                 return;
@@ -332,29 +332,29 @@ impl Arena<'_> {
     fn piece(&self, piece: &Piece, meter: &Meter, ctx: &Context) -> Result<(Vec<Record>, Cost)> {
         ctx.check()?;
         let fold = &self.folds[piece.split];
-        let contestant = &self.contestants[piece.contestant];
+        let candidate = &self.candidates[piece.candidate];
         let rows = FoldRows::new(self.data, fold, piece.split, self.compare.scale, self.compare.fill)?;
         let truth = self.data.target_of(&fold.test);
         meter.reset();
         let start = Instant::now();
-        let ranking = contestant.method.rank(&rows, &piece.counts, ctx);
+        let ranking = candidate.method.rank(&rows, &piece.counts, ctx);
         let (select_seconds, peak_bytes) = (start.elapsed().as_secs_f64(), meter.peak());
         let start = Instant::now();
         let records = self.judged(piece, &rows, ranking, &truth, ctx)?;
         let (repeat, fold) = (self.place)(piece.split);
         let cost = Cost {
-            method: contestant.label.clone(),
+            method: candidate.label.clone(),
             repeat,
             fold,
             counts: piece.counts.clone(),
             select_seconds,
-            judge_seconds: start.elapsed().as_secs_f64(),
+            evaluate_seconds: start.elapsed().as_secs_f64(),
             peak_bytes,
         };
         Ok((records, cost))
     }
 
-    /// What the judge says of each number of features, or why it cannot.
+    /// What the evaluator says of each number of features, or why it cannot.
     fn judged(
         &self,
         piece: &Piece,
@@ -372,11 +372,11 @@ impl Arena<'_> {
         };
         let record = |&k: &usize| {
             let kept = ranking.kept(rows, k);
-            let judge = &self.compare.judge;
+            let evaluator = &self.compare.evaluator;
             let judged =
-                kept.and_then(|kept| Ok((judge.verdict(&kept.train, &kept.test, truth, ctx)?, kept)));
+                kept.and_then(|kept| Ok((evaluator.evaluate(&kept.train, &kept.test, truth, ctx)?, kept)));
             match judged {
-                Ok((verdict, kept)) => Ok(self.record(piece, k, verdict, kept)),
+                Ok((evaluation, kept)) => Ok(self.record(piece, k, evaluation, kept)),
                 Err(error) if ends_everything(&error) => Err(error),
                 Err(error) => Ok(Record { failed: Some(error.to_string()), ..self.blank(piece, k) }),
             }
@@ -384,14 +384,14 @@ impl Arena<'_> {
         piece.counts.iter().map(record).collect()
     }
 
-    fn record(&self, piece: &Piece, k: usize, verdict: Verdict, kept: Kept) -> Record {
+    fn record(&self, piece: &Piece, k: usize, evaluation: Evaluation, kept: Kept) -> Record {
         let mut record = Record {
-            scores: verdict.scores,
-            chosen: verdict.chosen,
+            scores: evaluation.scores,
+            chosen: evaluation.chosen,
             not_converged: !kept.converged,
             ..self.blank(piece, k)
         };
-        match self.contestants[piece.contestant].method {
+        match self.candidates[piece.candidate].method {
             Method::Everything => {}
             Method::Space(_) => record.directions = kept.features,
             Method::Columns(_) | Method::Random => {
@@ -405,7 +405,7 @@ impl Arena<'_> {
     fn blank(&self, piece: &Piece, k: usize) -> Record {
         let (repeat, fold) = (self.place)(piece.split);
         Record {
-            method: self.contestants[piece.contestant].label.clone(),
+            method: self.candidates[piece.candidate].label.clone(),
             repeat,
             fold,
             k,

@@ -4,13 +4,13 @@ use crate::data::{Dataset, Fill, Fold, Imputer, Rows, Standardizer};
 use crate::error::Result;
 use crate::select::SelectorMethod;
 
-/// Rows to learn from and to judge by, filled in and scaled.
+/// Rows to learn from and to evaluator by, filled in and scaled.
 pub(super) struct FoldRows {
     /// Which of all splits it is.
     pub split: usize,
     /// Rows to learn from, on one scale.
     pub train: Dataset,
-    /// Rows to judge by, on the same scale.
+    /// Rows to evaluator by, on the same scale.
     pub test: Rows,
     /// Rows to learn from as they are, where a scale was put on `train`.
     unscaled: Option<Dataset>,

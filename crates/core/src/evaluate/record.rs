@@ -5,8 +5,8 @@
 //! machine or the order of work, so two runs of one comparison end with the same bytes. What does, times and
 //! memory, is written to a file beside it.
 
-use super::contestant::Method;
-use super::judge::Judge;
+use super::candidate::Method;
+use super::evaluator::Evaluator;
 use super::scores::Scores;
 use crate::data::{Dataset, Fold, Rows, Splits, Target};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub const FORMAT: u32 = 1;
 /// A line of a record.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum Line {
+pub enum Entry {
     /// What was compared on what; the first line.
     Run(Run),
     /// A method and its settings.
@@ -52,7 +52,7 @@ pub struct Run {
     /// How empty cells were filled, in each fold by its training rows; none if there were none.
     pub filled: Option<crate::data::Fill>,
     /// Who judged.
-    pub judge: Judge,
+    pub evaluator: Evaluator,
     /// The rows of each split.
     pub folds: Vec<SplitRows>,
 }
@@ -149,10 +149,10 @@ pub struct Record {
     pub fold: usize,
     /// The number of features.
     pub k: usize,
-    /// How good the judge was with them.
+    /// How good the evaluator was with them.
     #[serde(flatten)]
     pub scores: Scores,
-    /// What the judge chose inside the training rows.
+    /// What the evaluator chose inside the training rows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub chosen: BTreeMap<String, f64>,
     /// The columns that were kept, best first; empty if all were.
@@ -193,7 +193,7 @@ pub struct Cost {
     /// Seconds that selecting took, all numbers of features together.
     pub select_seconds: f64,
     /// Seconds that judging took, all numbers of features together.
-    pub judge_seconds: f64,
+    pub evaluate_seconds: f64,
     /// The most memory that was held while selecting, if somebody counted.
     pub peak_bytes: Option<u64>,
 }
@@ -227,12 +227,12 @@ mod tests {
             not_converged: false,
             failed: None,
         };
-        let text = serde_json::to_string(&Line::Result(record.clone())).unwrap();
+        let text = serde_json::to_string(&Entry::Result(record.clone())).unwrap();
         assert_eq!(
             text,
             r#"{"kind":"result","method":"fisher","repeat":0,"fold":3,"k":2,"error":0.30000000000000004,"chosen":{"c":4.0},"features":["a \"b\"","c"]}"#
         );
-        let Line::Result(back) = serde_json::from_str(&text).unwrap() else { panic!("a result") };
+        let Entry::Result(back) = serde_json::from_str(&text).unwrap() else { panic!("a result") };
         assert_eq!(back, record);
     }
 }

@@ -9,9 +9,9 @@
 //! is held against Student's distribution with $J - 1$ degrees of freedom, on both sides. The p-values are per
 //! pair; who looks at many should ask for small ones.
 
-use super::contestant::EVERYTHING;
-use super::journal::Journal;
+use super::candidate::EVERYTHING;
 use super::record::{Cost, Record, Run};
+use super::results_log::ResultsLog;
 use super::scores::Scores;
 use crate::data::Target;
 use crate::error::{Error, Result};
@@ -99,7 +99,7 @@ pub struct MethodSummary {
     /// Mean seconds of selecting in a split, if known.
     pub select_seconds: Option<f64>,
     /// Mean seconds of judging in a split, if known.
-    pub judge_seconds: Option<f64>,
+    pub evaluate_seconds: Option<f64>,
     /// The most memory that selecting took in a split, if known.
     pub peak_bytes: Option<u64>,
     /// Results without scores, and what the first of them says.
@@ -131,19 +131,19 @@ pub struct Cell {
 
 impl Summary {
     /// The table of these methods and numbers of features.
-    pub fn of(journal: &Journal, labels: &[String], counts: &[usize], measure: Measure) -> Self {
+    pub fn of(log: &ResultsLog, labels: &[String], counts: &[usize], measure: Measure) -> Self {
         let mut counts = counts.to_vec();
         counts.sort_unstable();
         counts.dedup();
         let by_place = |label: &str, k: usize| -> BTreeMap<(usize, usize), f64> {
             let wanted = |r: &&Record| r.method == label && r.k == k;
             let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(&r.scores)?));
-            journal.results().filter(wanted).filter_map(value).collect()
+            log.results().filter(wanted).filter_map(value).collect()
         };
-        let splits = journal.run().map_or(0, |run| run.folds.len());
-        let ratio = journal.run().map_or(0.0, test_over_train);
+        let splits = log.run().map_or(0, |run| run.folds.len());
+        let ratio = log.run().map_or(0.0, test_over_train);
         let mut methods: Vec<MethodSummary> =
-            labels.iter().map(|label| MethodSummary::without_cells(journal, label, &counts)).collect();
+            labels.iter().map(|label| MethodSummary::without_cells(log, label, &counts)).collect();
         for &k in &counts {
             let values: Vec<_> = labels.iter().map(|label| by_place(label, k)).collect();
             let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values, splits)).collect();
@@ -157,7 +157,7 @@ impl Summary {
             }
             methods.iter_mut().zip(cells).for_each(|(method, cell)| method.cells.push(cell));
         }
-        let everything: BTreeMap<_, _> = journal
+        let everything: BTreeMap<_, _> = log
             .results()
             .filter(|record| record.method == EVERYTHING)
             .filter_map(|r| Some(((r.repeat, r.fold), measure.of(&r.scores)?)))
@@ -169,7 +169,7 @@ impl Summary {
             counts,
             methods,
             all_columns: Cell::of(&everything, splits),
-            all_columns_failure: journal.results().find_map(failure),
+            all_columns_failure: log.results().find_map(failure),
         }
     }
 }
@@ -185,26 +185,26 @@ impl Summary {
 }
 
 impl MethodSummary {
-    fn without_cells(journal: &Journal, label: &str, counts: &[usize]) -> Self {
-        let costs: Vec<&Cost> = journal.costs().filter(|cost| cost.method == label).collect();
+    fn without_cells(log: &ResultsLog, label: &str, counts: &[usize]) -> Self {
+        let costs: Vec<&Cost> = log.costs().filter(|cost| cost.method == label).collect();
         // Numbers of features that were asked for later cost selecting again, so it counts once.
         let mut by_split: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
         for cost in &costs {
             let split = by_split.entry((cost.repeat, cost.fold)).or_default();
-            *split = (split.0.max(cost.select_seconds), split.1 + cost.judge_seconds);
+            *split = (split.0.max(cost.select_seconds), split.1 + cost.evaluate_seconds);
         }
         let mean = |value: &dyn Fn(&(f64, f64)) -> f64| {
             let n = by_split.len() as f64;
             (n > 0.0).then(|| by_split.values().map(value).sum::<f64>() / n)
         };
         let results: Vec<&Record> =
-            journal.results().filter(|r| r.method == label && counts.contains(&r.k)).collect();
+            log.results().filter(|r| r.method == label && counts.contains(&r.k)).collect();
         let failures: Vec<&String> = results.iter().filter_map(|r| r.failed.as_ref()).collect();
         Self {
             label: label.to_owned(),
             cells: vec![],
             select_seconds: mean(&|cost| cost.0),
-            judge_seconds: mean(&|cost| cost.1),
+            evaluate_seconds: mean(&|cost| cost.1),
             peak_bytes: costs.iter().filter_map(|cost| cost.peak_bytes).max(),
             failed: failures.len(),
             failure: failures.first().map(|text| (*text).clone()),
@@ -238,7 +238,7 @@ fn best_of(cells: &[Option<Cell>], measure: Measure) -> Option<(usize, f64)> {
     means.min_by(|a, b| badness(a.1).total_cmp(&badness(b.1)))
 }
 
-/// Rows to judge by over rows to learn from, on average.
+/// Rows to evaluator by over rows to learn from, on average.
 fn test_over_train(run: &Run) -> f64 {
     let n = run.fingerprint.rows;
     let ratio = |rows: &super::record::SplitRows| {

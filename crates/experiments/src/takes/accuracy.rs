@@ -9,7 +9,7 @@ use crate::study::{Section, Table, Verdict};
 use kernsift::basis::{BasisMethod, Discriminant, Kobl};
 use kernsift::classify::Knnc;
 use kernsift::data::{Fill, Fold};
-use kernsift::evaluate::{Compare, Contestant, Judge, Neighbours, SplitChoice};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, Neighbors, SplitChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::random::Rng;
 use kernsift::select::{Klms, SelectorMethod, Wanted, WeakLearner};
@@ -238,12 +238,12 @@ pub fn run(ledger: &mut Ledger, settings: &Settings, ctx: &Context) -> Result<Ve
 fn curves(set: &str, rows: usize, settings: &Settings, ctx: &Context) -> Result<Contest> {
     let data = built_in(set)?;
     let folds = settings.seeds(ctx).into_iter().map(|seed| fold_of(data.n(), rows, seed)).collect();
-    let contestants = ["takes", "kgs-kffs", "fskgs", "fskpca"].map(Contestant::parse);
+    let candidates = ["takes", "kgs-kffs", "fskgs", "fskpca"].map(Candidate::parse);
     let compare = Compare {
-        contestants: contestants.into_iter().collect::<Result<_>>()?,
+        candidates: candidates.into_iter().collect::<Result<_>>()?,
         counts: COUNTS.into_iter().filter(|&k| k <= rows).collect(),
         splits: SplitChoice::Given(folds),
-        judge: Judge::Knn(Neighbours { n_neighbors: 1 }),
+        evaluator: Evaluator::Knn(Neighbors { n_neighbors: 1 }),
         scale: true,
         fill: Fill::Mean,
         baseline: true,

@@ -7,7 +7,7 @@ use crate::sets::{Set, Source, scaled, some_rows};
 use crate::study::{Section, Table, Verdict};
 use kernsift::classify::{Svm, SvmSearch};
 use kernsift::data::{Fill, Fold, Splits};
-use kernsift::evaluate::{Compare, Contestant, Judge, SplitChoice};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, SplitChoice};
 use kernsift::kernel::{Family, Gamma, KernelChoice};
 use kernsift::{Context, Dataset, Result};
 use std::collections::BTreeMap;
@@ -115,11 +115,11 @@ const TASKS: [Task; 6] = [
     },
 ];
 
-/// The paper's judge: a radial machine of width 1 whose cost is chosen inside the training rows.
-fn judge() -> Judge {
+/// The paper's evaluator: a radial machine of width 1 whose cost is chosen inside the training rows.
+fn evaluator() -> Evaluator {
     let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(0.5), degree: 3, coef0: 0.0 };
     let c = vec![0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
-    Judge::Svm(SvmSearch { svm: Svm { kernel, ..Svm::default() }, c, gamma: vec![], folds: 5 })
+    Evaluator::Svm(SvmSearch { svm: Svm { kernel, ..Svm::default() }, c, gamma: vec![], folds: 5 })
 }
 
 impl Task {
@@ -128,25 +128,25 @@ impl Task {
     }
 
     fn compare(&self, data: &Dataset, settings: &Settings) -> Result<Compare> {
-        let mut contestants = vec![];
+        let mut candidates = vec![];
         for (_, name) in METHODS {
             let settings = match name {
                 "hsfs" | "fohsic" => ROWS_ALIKE,
                 "svm-rfe" if data.d() > MANY => ":step=20",
                 _ => "",
             };
-            let contestant = Contestant::parse(&format!("{name}{settings}"))?;
-            contestants.push(Contestant { label: name.to_owned(), ..contestant });
+            let candidate = Candidate::parse(&format!("{name}{settings}"))?;
+            candidates.push(Candidate { label: name.to_owned(), ..candidate });
         }
-        Ok(self.compare_of(contestants, self.counts, settings))
+        Ok(self.compare_of(candidates, self.counts, settings))
     }
 
-    fn compare_of(&self, contestants: Vec<Contestant>, counts: &[usize], settings: &Settings) -> Compare {
+    fn compare_of(&self, candidates: Vec<Candidate>, counts: &[usize], settings: &Settings) -> Compare {
         Compare {
-            contestants,
+            candidates,
             counts: counts.to_vec(),
-            splits: SplitChoice::Dealt(Splits::Folds { folds: 5, repeats: self.repeats(settings) }),
-            judge: judge(),
+            splits: SplitChoice::Generated(Splits::Folds { folds: 5, repeats: self.repeats(settings) }),
+            evaluator: evaluator(),
             scale: true,
             fill: Fill::Mean,
             baseline: true,
@@ -156,9 +156,9 @@ impl Task {
     /// HSFS with each width, with the printed number of features: its error in per cent.
     fn by_width(&self, data: &Dataset, settings: &Settings, ctx: &Context) -> Result<Vec<f64>> {
         let labels = WIDTHS.map(|width| format!("hsfs:width={width}{ROWS_ALIKE}"));
-        let contestants =
-            labels.iter().map(|label| Contestant::parse(label)).collect::<Result<Vec<Contestant>>>()?;
-        let compare = self.compare_of(contestants, &[self.k], settings);
+        let candidates =
+            labels.iter().map(|label| Candidate::parse(label)).collect::<Result<Vec<Candidate>>>()?;
+        let compare = self.compare_of(candidates, &[self.k], settings);
         let name = self.set.name;
         let (record, part) = (format!("transform-{name}-widths"), format!("{name}, widths"));
         let contest = Contest::run(&compare, data, &record, &part, settings, ctx)?;
@@ -406,7 +406,9 @@ fn best_pair(
     settings: &Settings,
     ctx: &Context,
 ) -> Result<f64> {
-    let SplitChoice::Dealt(splits) = done.task.compare(data, settings)?.splits else { unreachable!("dealt") };
+    let SplitChoice::Generated(splits) = done.task.compare(data, settings)?.splits else {
+        unreachable!("dealt")
+    };
     let folds = splits.deal(data.target(), data.n(), ctx.seed)?;
     let pairs: Vec<[usize; 2]> = (0..data.d()).flat_map(|a| (a + 1..data.d()).map(move |b| [a, b])).collect();
     let name = done.task.set.name;
@@ -422,10 +424,10 @@ fn best_pair(
     Ok(numbers.iter().map(|numbers| numbers["error"]).fold(f64::INFINITY, f64::min))
 }
 
-/// The judge's error on a fold with all columns of `data`.
+/// The evaluator's error on a fold with all columns of `data`.
 fn error_of(data: &Dataset, fold: &Fold, ctx: &Context) -> Result<f64> {
     let (train, test) = scaled(data, fold)?;
-    Ok(judge().verdict(&train, test.x(), test.target(), ctx)?.scores.error.unwrap_or(f64::NAN))
+    Ok(evaluator().evaluate(&train, test.x(), test.target(), ctx)?.scores.error.unwrap_or(f64::NAN))
 }
 
 /// How many of HSFS's columns are among the 20 that matter, on average.

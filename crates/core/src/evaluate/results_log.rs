@@ -4,15 +4,15 @@
 //! pieces finish. A run that is killed leaves at most one torn line, which the next run cuts off. When
 //! all is done the file is replaced by one in a fixed order. A lock keeps a second run out.
 
-use super::contestant::{Contestant, Method};
-use super::lines::{LineFile, json, parse_lines};
-use super::record::{Cost, FORMAT, Key, Line, Record, Run};
+use super::candidate::{Candidate, Method};
+use super::json_lines::{JsonLinesFile, json, parse_lines};
+use super::record::{Cost, Entry, FORMAT, Key, Record, Run};
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Everything a comparison has found, kept in a file or only in memory.
-pub struct Journal {
+pub struct ResultsLog {
     run: Option<Run>,
     methods: BTreeMap<String, Method>,
     results: BTreeMap<Key, Record>,
@@ -24,12 +24,12 @@ pub struct Journal {
 type CostKey = (String, usize, usize, Vec<usize>);
 
 struct Files {
-    results: LineFile,
-    costs: LineFile,
+    results: JsonLinesFile,
+    costs: JsonLinesFile,
 }
 
-impl Journal {
-    /// A journal that is kept in memory only.
+impl ResultsLog {
+    /// A log that is kept in memory only.
     pub fn in_memory() -> Self {
         Self {
             run: None,
@@ -42,56 +42,56 @@ impl Journal {
 
     /// Opens a file, or starts it. What an earlier run wrote is read.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut results = LineFile::open_alone(path)?;
-        let mut costs = LineFile::open(&costs_beside(path))?;
-        let mut journal = Self::in_memory();
-        for (number, line) in results.read::<Line>("{\"kind\":\"run\"")? {
-            journal.take(line, path, number)?;
+        let mut results = JsonLinesFile::open_alone(path)?;
+        let mut costs = JsonLinesFile::open(&cost_path(path))?;
+        let mut log = Self::in_memory();
+        for (number, line) in results.read::<Entry>("{\"kind\":\"run\"")? {
+            log.take(line, path, number)?;
         }
         let lines = costs.read::<Cost>("{\"method\":")?;
-        lines.into_iter().for_each(|(_, cost)| journal.add_cost(cost));
+        lines.into_iter().for_each(|(_, cost)| log.add_cost(cost));
         // Not before all was read as a record: a file of another kind must stay as it is.
         results.heal()?;
         costs.heal()?;
         // A run that was killed between the two writes has left a cost whose work will be done again, and one
         // whose record was removed has left many.
-        let known = &journal.results;
-        journal.costs.retain(|(method, repeat, fold, counts), _| {
+        let known = &log.results;
+        log.costs.retain(|(method, repeat, fold, counts), _| {
             counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, k)))
         });
-        journal.files = Some(Files { results, costs });
-        Ok(journal)
+        log.files = Some(Files { results, costs });
+        Ok(log)
     }
 
-    /// A journal in memory that holds what [`Journal::text`] and [`Journal::cost_text`] wrote.
+    /// A log in memory that holds what [`ResultsLog::text`] and [`ResultsLog::cost_text`] wrote.
     pub fn from_text(results: &str, costs: &str) -> Result<Self> {
         let place = Path::new("record");
-        let mut journal = Self::in_memory();
-        for (number, line) in parse_lines::<Line>(results.as_bytes(), place)? {
-            journal.take(line, place, number)?;
+        let mut log = Self::in_memory();
+        for (number, line) in parse_lines::<Entry>(results.as_bytes(), place)? {
+            log.take(line, place, number)?;
         }
         for (_, cost) in parse_lines::<Cost>(costs.as_bytes(), Path::new("costs"))? {
-            journal.add_cost(cost);
+            log.add_cost(cost);
         }
-        Ok(journal)
+        Ok(log)
     }
 
-    fn take(&mut self, line: Line, path: &Path, number: usize) -> Result<()> {
+    fn take(&mut self, line: Entry, path: &Path, number: usize) -> Result<()> {
         let wrong = |why: String| Error::parse(why).in_file(path);
         match line {
-            Line::Run(run) if run.format != FORMAT => Err(wrong(format!(
+            Entry::Run(run) if run.format != FORMAT => Err(wrong(format!(
                 "the record has format {}, and this program writes {FORMAT}; use another file",
                 run.format
             ))),
-            Line::Run(run) if self.run.is_none() => {
+            Entry::Run(run) if self.run.is_none() => {
                 self.run = Some(run);
                 Ok(())
             }
-            Line::Method { label, settings } if self.run.is_some() => {
+            Entry::Method { label, settings } if self.run.is_some() => {
                 self.methods.insert(label, settings);
                 Ok(())
             }
-            Line::Result(record) if self.methods.contains_key(&record.method) => {
+            Entry::Result(record) if self.methods.contains_key(&record.method) => {
                 self.results.insert(record.key(), record);
                 Ok(())
             }
@@ -102,22 +102,22 @@ impl Journal {
     }
 
     /// Says what is compared; refuses to mix it with something else that the file holds.
-    pub(super) fn begin(&mut self, run: Run, contestants: &[Contestant]) -> Result<()> {
+    pub(super) fn begin(&mut self, run: Run, candidates: &[Candidate]) -> Result<()> {
         if let Some(difference) = self.run.as_ref().and_then(|old| difference(old, &run)) {
             return Err(self.refuse(&difference));
         }
         let differs =
-            |c: &&Contestant| self.methods.get(&c.label).is_some_and(|old| json(old) != json(&c.method));
-        if let Some(other) = contestants.iter().find(differs) {
+            |c: &&Candidate| self.methods.get(&c.label).is_some_and(|old| json(old) != json(&c.method));
+        if let Some(other) = candidates.iter().find(differs) {
             return Err(self.refuse(&format!("{} with other settings", other.label)));
         }
         if self.run.is_none() {
-            self.append(&Line::Run(run.clone()))?;
+            self.append(&Entry::Run(run.clone()))?;
             self.run = Some(run);
         }
-        for Contestant { label, method } in contestants {
+        for Candidate { label, method } in candidates {
             if !self.methods.contains_key(label) {
-                self.append(&Line::Method { label: label.clone(), settings: method.clone() })?;
+                self.append(&Entry::Method { label: label.clone(), settings: method.clone() })?;
                 self.methods.insert(label.clone(), method.clone());
             }
         }
@@ -139,7 +139,7 @@ impl Journal {
         if let Some(files) = &mut self.files {
             // The cost goes first: a result without its cost could not be given one later.
             files.costs.add([&cost])?;
-            files.results.add(records.iter().map(|record| Line::Result(record.clone())))?;
+            files.results.add(records.iter().map(|record| Entry::Result(record.clone())))?;
         }
         self.add_cost(cost);
         self.results.extend(records.into_iter().map(|record| (record.key(), record)));
@@ -157,14 +157,14 @@ impl Journal {
         self.costs.insert(key, cost);
     }
 
-    fn append(&mut self, line: &Line) -> Result<()> {
+    fn append(&mut self, line: &Entry) -> Result<()> {
         match &mut self.files {
             Some(files) => files.results.add([line]),
             None => Ok(()),
         }
     }
 
-    /// Puts the files in order; the lock ends with the journal.
+    /// Puts the files in order; the lock ends with the log.
     pub(super) fn finish(&mut self) -> Result<()> {
         let Some(files) = &self.files else { return Ok(()) };
         files.results.replace(&self.text())?;
@@ -173,12 +173,12 @@ impl Journal {
 
     /// The record as text, in its fixed order.
     pub fn text(&self) -> String {
-        let run = self.run.iter().map(|run| Line::Run(run.clone()));
+        let run = self.run.iter().map(|run| Entry::Run(run.clone()));
         let methods = self
             .methods
             .iter()
-            .map(|(label, settings)| Line::Method { label: label.clone(), settings: settings.clone() });
-        let results = self.results.values().map(|record| Line::Result(record.clone()));
+            .map(|(label, settings)| Entry::Method { label: label.clone(), settings: settings.clone() });
+        let results = self.results.values().map(|record| Entry::Result(record.clone()));
         run.chain(methods).chain(results).map(|line| json(&line) + "\n").collect()
     }
 
@@ -209,7 +209,7 @@ impl Journal {
 }
 
 /// Where times and memory of a record are kept: `runs.jsonl` has `runs.cost.jsonl`.
-pub fn costs_beside(path: &Path) -> PathBuf {
+pub fn cost_path(path: &Path) -> PathBuf {
     path.with_extension(match path.extension() {
         Some(extension) => format!("cost.{}", extension.to_string_lossy()),
         None => "cost".to_owned(),
@@ -222,7 +222,10 @@ fn difference(old: &Run, new: &Run) -> Option<String> {
         (old.fingerprint != new.fingerprint, "other data".to_owned()),
         (old.version != new.version, format!("version {} of kernsift", old.version)),
         (old.seed != new.seed, format!("seed {}", old.seed)),
-        (json(&old.judge) != json(&new.judge), "another judge, or one with other settings".to_owned()),
+        (
+            json(&old.evaluator) != json(&new.evaluator),
+            "another evaluator, or one with other settings".to_owned(),
+        ),
         (old.scaled != new.scaled, "another scaling".to_owned()),
         (old.filled != new.filled, "another way to fill empty cells".to_owned()),
         (old.splits != new.splits || old.folds != new.folds, "other splits".to_owned()),
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn costs_are_kept_beside() {
-        assert_eq!(costs_beside(Path::new("a/runs.jsonl")), Path::new("a/runs.cost.jsonl"));
-        assert_eq!(costs_beside(Path::new("a/runs")), Path::new("a/runs.cost"));
+        assert_eq!(cost_path(Path::new("a/runs.jsonl")), Path::new("a/runs.cost.jsonl"));
+        assert_eq!(cost_path(Path::new("a/runs")), Path::new("a/runs.cost"));
     }
 }

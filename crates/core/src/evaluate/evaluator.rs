@@ -1,6 +1,6 @@
 //! Judges: predictors that say how much the features tell about the target.
 //!
-//! A judge learns from the training rows of a fold and predicts the others. What it chooses (a cost, a width, a
+//! An evaluator learns from the training rows of a fold and predicts the others. What it chooses (a cost, a width, a
 //! penalty) it chooses inside the training rows.
 
 use super::scores::Scores;
@@ -15,20 +15,20 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-const NAME: &str = "judge";
+const NAME: &str = "evaluator";
 
 /// A predictor that judges features.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "judge", rename_all = "kebab-case")]
-pub enum Judge {
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Evaluator {
     /// A support vector machine with a kernel.
     Svm(SvmSearch),
     /// A linear support vector machine.
     LinearSvm(LinearSvm),
     /// Nearest neighbours.
-    Knn(Neighbours),
+    Knn(Neighbors),
     /// Nearest neighbours by kernel distance.
-    KernelKnn(KernelNeighbours),
+    KernelKnn(KernelNeighbors),
     /// Kernel ridge regression.
     Ridge(KernelRidge),
 }
@@ -36,12 +36,12 @@ pub enum Judge {
 /// How many neighbours answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Neighbours {
-    /// Neighbours that answer. Default: 5.
+pub struct Neighbors {
+    /// Neighbors that answer. Default: 5.
     pub n_neighbors: usize,
 }
 
-impl Default for Neighbours {
+impl Default for Neighbors {
     fn default() -> Self {
         Self { n_neighbors: 5 }
     }
@@ -50,21 +50,21 @@ impl Default for Neighbours {
 /// By which kernel neighbours are near, and how many answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct KernelNeighbours {
+pub struct KernelNeighbors {
     /// The kernel. Default: RBF with the median width.
     pub kernel: KernelChoice,
-    /// Neighbours that answer. Default: 5.
+    /// Neighbors that answer. Default: 5.
     pub n_neighbors: usize,
 }
 
-impl Default for KernelNeighbours {
+impl Default for KernelNeighbors {
     fn default() -> Self {
-        Self { kernel: KernelChoice::default(), n_neighbors: Neighbours::default().n_neighbors }
+        Self { kernel: KernelChoice::default(), n_neighbors: Neighbors::default().n_neighbors }
     }
 }
 
-/// What there is to know about each judge before using it.
-pub const JUDGES: [Info; 5] = [
+/// What there is to know about each evaluator before using it.
+pub const EVALUATORS: [Info; 5] = [
     Info {
         name: "svm",
         title: "Support vector machine",
@@ -112,20 +112,20 @@ const COSTS: [f64; 6] = [0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
 /// Folds inside the training rows.
 const FOLDS: usize = 5;
 
-impl Judge {
-    /// A judge by name, with its defaults.
+impl Evaluator {
+    /// An evaluator by name, with its defaults.
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
             "svm" => Ok(Self::Svm(radial_search())),
             "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
-            "knn" => Ok(Self::Knn(Neighbours::default())),
-            "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbours::default())),
+            "knn" => Ok(Self::Knn(Neighbors::default())),
+            "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbors::default())),
             "ridge" => Ok(Self::Ridge(KernelRidge::default())),
-            _ => Err(Error::unknown_name("judge", name, JUDGES.iter().map(|info| info.name))),
+            _ => Err(Error::unknown_name("evaluator", name, EVALUATORS.iter().map(|info| info.name))),
         }
     }
 
-    /// The usual judge of a target: a radial support vector machine for classes, ridge regression for numbers.
+    /// The usual evaluator of a target: a radial support vector machine for classes, ridge regression for numbers.
     pub fn for_target(target: &Target) -> Self {
         match target {
             Target::Continuous(_) => Self::Ridge(KernelRidge::default()),
@@ -148,12 +148,15 @@ impl Judge {
     pub fn check(&self, data: &Dataset) -> Result<()> {
         match (self, data.target()) {
             (_, Target::None) => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
-            (Self::Ridge(_), Target::Classes(_)) => {
-                Err(Error::param(NAME, "judge", "svm, linear-svm, knn or kernel-knn for classes", "ridge"))
-            }
-            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
-                Err(Error::param(NAME, "judge", "ridge or knn for a target that is a number", self.name()))
-            }
+            (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
+                NAME,
+                "evaluator",
+                "svm, linear-svm, knn or kernel-knn for classes",
+                "ridge",
+            )),
+            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => Err(
+                Error::param(NAME, "evaluator", "ridge or knn for a target that is a number", self.name()),
+            ),
             (_, Target::Continuous(values)) if values.iter().all(|v| *v == values[0]) => Err(Error::param(
                 NAME,
                 "target",
@@ -170,18 +173,24 @@ impl Judge {
             Self::Svm(search) => search.check(n),
             Self::LinearSvm(svm) => svm.check(),
             Self::Ridge(ridge) => ridge.validate(),
-            Self::Knn(Neighbours { n_neighbors }) | Self::KernelKnn(KernelNeighbours { n_neighbors, .. })
+            Self::Knn(Neighbors { n_neighbors }) | Self::KernelKnn(KernelNeighbors { n_neighbors, .. })
                 if *n_neighbors == 0 =>
             {
                 Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
             }
-            Self::KernelKnn(judge) => judge.kernel.validate(),
+            Self::KernelKnn(evaluator) => evaluator.kernel.validate(),
             Self::Knn(_) => Ok(()),
         }
     }
 
     /// Learns from `train`, predicts `test`, and holds that against the truth.
-    pub fn verdict(&self, train: &Dataset, test: &Rows, truth: &Target, ctx: &Context) -> Result<Verdict> {
+    pub fn evaluate(
+        &self,
+        train: &Dataset,
+        test: &Rows,
+        truth: &Target,
+        ctx: &Context,
+    ) -> Result<Evaluation> {
         match (train.target(), truth) {
             _ if all_equal(train.x()) => said_of_all(train.target(), truth),
             (Target::Classes(_), Target::Classes(truth)) => self.of_classes(train, test, truth, ctx),
@@ -190,7 +199,7 @@ impl Judge {
         }
     }
 
-    fn of_classes(&self, train: &Dataset, test: &Rows, truth: &Classes, ctx: &Context) -> Result<Verdict> {
+    fn of_classes(&self, train: &Dataset, test: &Rows, truth: &Classes, ctx: &Context) -> Result<Evaluation> {
         let classes = train.classes(NAME)?;
         let mut chosen = BTreeMap::new();
         let (predicted, scores) = match self {
@@ -215,18 +224,18 @@ impl Judge {
                 let model = svm.fit(train, ctx)?;
                 (model.predict(test)?, model.class_scores(test)?)
             }
-            Self::Knn(Neighbours { n_neighbors }) => {
+            Self::Knn(Neighbors { n_neighbors }) => {
                 let dense = train.x().to_dense();
                 let model = Nearest::new(dense, classes.clone(), (*n_neighbors).min(train.n()))?;
                 model.predict_with_shares(test.to_dense().view(), ctx)?
             }
-            Self::KernelKnn(KernelNeighbours { kernel, n_neighbors }) => {
+            Self::KernelKnn(KernelNeighbors { kernel, n_neighbors }) => {
                 let model = Knnc::fit(kernel, train, (*n_neighbors).min(train.n()), ctx)?;
                 model.predict_with_shares(test, ctx)?
             }
-            Self::Ridge(_) => return Err(Error::param(NAME, "judge", "one for classes", "ridge")),
+            Self::Ridge(_) => return Err(Error::param(NAME, "evaluator", "one for classes", "ridge")),
         };
-        Ok(Verdict { scores: Scores::of_classes(&truth.codes, &predicted, &scores), chosen })
+        Ok(Evaluation { scores: Scores::of_classes(&truth.codes, &predicted, &scores), chosen })
     }
 
     fn of_numbers(
@@ -236,7 +245,7 @@ impl Judge {
         test: &Rows,
         truth: &[f64],
         ctx: &Context,
-    ) -> Result<Verdict> {
+    ) -> Result<Evaluation> {
         let mut chosen = BTreeMap::new();
         let predicted = match self {
             Self::Ridge(ridge) => {
@@ -244,17 +253,17 @@ impl Judge {
                 chosen.insert("penalty".to_owned(), model.penalty);
                 model.predict(test, ctx)?
             }
-            Self::Knn(Neighbours { n_neighbors }) => {
+            Self::Knn(Neighbors { n_neighbors }) => {
                 let (points, new) = (train.x().to_dense(), test.to_dense());
                 nearest_mean(points.view(), y, new.view(), (*n_neighbors).min(train.n()), ctx)?
             }
-            _ => return Err(Error::param(NAME, "judge", "ridge or knn", self.name())),
+            _ => return Err(Error::param(NAME, "evaluator", "ridge or knn", self.name())),
         };
-        Ok(Verdict { scores: Scores::of_numbers(truth, &predicted), chosen })
+        Ok(Evaluation { scores: Scores::of_numbers(truth, &predicted), chosen })
     }
 }
 
-/// The second paper's judge: a radial machine whose cost is chosen by five folds inside the training rows.
+/// The second paper's evaluator: a radial machine whose cost is chosen by five folds inside the training rows.
 fn radial_search() -> SvmSearch {
     let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
     SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: COSTS.to_vec(), gamma: vec![], folds: FOLDS }
@@ -269,7 +278,7 @@ fn all_equal(x: &Rows) -> bool {
 }
 
 /// What can be said where all rows are alike: the most frequent class, or the mean.
-fn said_of_all(known: &Target, truth: &Target) -> Result<Verdict> {
+fn said_of_all(known: &Target, truth: &Target) -> Result<Evaluation> {
     let scores = match (known, truth) {
         (Target::Classes(known), Target::Classes(truth)) => {
             let counts = known.counts();
@@ -283,15 +292,15 @@ fn said_of_all(known: &Target, truth: &Target) -> Result<Verdict> {
         }
         _ => return Err(Error::param(NAME, "target", "there to be predicted", "no target")),
     };
-    Ok(Verdict { scores, chosen: BTreeMap::new() })
+    Ok(Evaluation { scores, chosen: BTreeMap::new() })
 }
 
-/// What a judge says.
+/// What an evaluator says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct Evaluation {
     /// How good the prediction is.
     pub scores: Scores,
-    /// What the judge chose inside the training rows.
+    /// What the evaluator chose inside the training rows.
     pub chosen: BTreeMap<String, f64>,
 }
 
@@ -306,17 +315,17 @@ mod tests {
         let train = Dataset::labelled(array![[7.0], [7.0], [7.0]], vec![1, 0, 1]).unwrap();
         let truth = Target::Classes(Classes::from_codes(vec![0, 1, 1, 1]));
         let test: Rows = array![[7.0], [8.0], [1.0], [2.0]].into();
-        for judge in ["svm", "linear-svm", "knn", "kernel-knn"] {
-            let judge = Judge::by_name(judge).unwrap();
-            let scores = judge.verdict(&train, &test, &truth, &ctx).unwrap().scores;
+        for evaluator in ["svm", "linear-svm", "knn", "kernel-knn"] {
+            let evaluator = Evaluator::by_name(evaluator).unwrap();
+            let scores = evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores;
             assert_eq!((scores.error, scores.auc), (Some(0.25), Some(0.5)));
         }
         let numbers = Target::Continuous(vec![1.0, 2.0, 6.0]);
         let train = Dataset::with_target(array![[7.0], [7.0], [7.0]], numbers).unwrap();
         let truth = Target::Continuous(vec![2.0, 4.0, 3.0, 3.0]);
-        for judge in ["ridge", "knn"] {
-            let judge = Judge::by_name(judge).unwrap();
-            assert_eq!(judge.verdict(&train, &test, &truth, &ctx).unwrap().scores.r2, Some(0.0));
+        for evaluator in ["ridge", "knn"] {
+            let evaluator = Evaluator::by_name(evaluator).unwrap();
+            assert_eq!(evaluator.evaluate(&train, &test, &truth, &ctx).unwrap().scores.r2, Some(0.0));
         }
     }
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const SYNC_PAUSE: u32 = 39;
 
 /// A file of lines; see the module's text.
-pub struct LineFile {
+pub struct JsonLinesFile {
     path: PathBuf,
     file: File,
     /// Bytes of whole lines, once they were read.
@@ -28,7 +28,7 @@ pub struct LineFile {
     synced: (Instant, Duration),
 }
 
-impl LineFile {
+impl JsonLinesFile {
     /// Opens a file, or starts it, and keeps other runs out.
     pub fn open_alone(path: &Path) -> Result<Self> {
         check_place(path)?;

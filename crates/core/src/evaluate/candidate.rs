@@ -14,14 +14,14 @@ use serde_json::Value;
 /// A method and what it is called in tables.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Contestant {
+pub struct Candidate {
     /// Its name in tables and records, one of its kind.
     pub label: String,
     /// The method.
     pub method: Method,
 }
 
-impl Contestant {
+impl Candidate {
     /// A method by name, with its defaults or with settings: `relief`, `relief:n_neighbors=5`,
     /// `takes:weight_power=0:selector.weights=individual`. What was written is its label.
     pub fn parse(text: &str) -> Result<Self> {
@@ -187,7 +187,7 @@ fn changed(settings: serde_json::Result<Value>, name: &str, path: &str, value: V
     Ok(settings)
 }
 
-/// The columns that a method keeps, of the rows to learn from and of those to judge by.
+/// The columns that a method keeps, of the rows to learn from and of those to evaluator by.
 pub(super) struct Kept {
     pub train: Dataset,
     pub test: Rows,
@@ -303,11 +303,11 @@ mod tests {
 
     #[test]
     fn settings_are_read_from_text() {
-        let relief = Contestant::parse("relief:n_neighbors=5:difference=squared").unwrap();
+        let relief = Candidate::parse("relief:n_neighbors=5:difference=squared").unwrap();
         assert_eq!(relief.label, "relief:n_neighbors=5:difference=squared");
         let Method::Columns(SelectorMethod::Relief(settings)) = relief.method else { panic!("relief") };
         assert_eq!((settings.n_neighbors, settings.difference), (5, Difference::Squared));
-        let Method::Space(takes) = Contestant::parse("takes:weight_power=0").unwrap().method else {
+        let Method::Space(takes) = Candidate::parse("takes:weight_power=0").unwrap().method else {
             panic!("takes")
         };
         assert_eq!(takes.weight_power, 0.0);
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn settings_that_are_not_there() {
-        let message = |text: &str| Contestant::parse(text).unwrap_err().to_string();
+        let message = |text: &str| Candidate::parse(text).unwrap_err().to_string();
         assert!(
             message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?")
         );
