@@ -72,7 +72,7 @@ pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> 
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     let x = x.to_rows()?;
     let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
-    Dataset::with_gaps(names, x, target).map_err(to_python)
+    Dataset::with_missing(names, x, target).map_err(to_python)
 }
 
 /// The data with columns on one scale, if asked for, and the scale.

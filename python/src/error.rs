@@ -46,15 +46,15 @@ fn os_error(path: &std::path::Path, source: &std::io::Error, text: String) -> Py
 /// The core's sentence; where that names options of the command line, one that helps in Python.
 fn sentence(error: &Error) -> String {
     match error {
-        Error::Missing { row, column } => {
+        Error::MissingValue { row, column } => {
             format!("row {row}, column '{column}': missing value; fill it or leave the row out")
         }
-        Error::Gap { method, row, column } => {
+        Error::MissingUnsupported { method, row, column } => {
             format!(
                 "row {row}, column '{column}': missing value, and {method} needs every cell; fill it or leave the row out"
             )
         }
-        Error::CannotFill { row, column, why } => {
+        Error::CannotImpute { row, column, why } => {
             format!("row {row}, column '{column}': missing value, and {why}; leave the row out")
         }
         Error::NotNumeric { row, column, text } => {

@@ -5,7 +5,7 @@ use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Error;
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Dataset, Fill, Fold, Splits, Target};
+use kernsift::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, scores};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -28,7 +28,7 @@ struct Plan {
     evaluator: Option<Map<String, Value>>,
     standardize: bool,
     /// Null refuses gaps.
-    fill: Option<Fill>,
+    fill: Option<ImputeStrategy>,
     baseline: bool,
     /// What the user calls the data.
     name: String,
@@ -64,7 +64,7 @@ pub fn compare<'py>(
     let target = y.to_target()?;
     let rows = x.to_rows()?;
     let data = match plan.fill {
-        Some(_) => Dataset::with_gaps(names, rows, target),
+        Some(_) => Dataset::with_missing(names, rows, target),
         None => Dataset::new(names, rows, target),
     };
     let data = data.map_err(to_python)?;

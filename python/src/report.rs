@@ -47,7 +47,7 @@ fn about(
     y: Option<TargetArgument<'_>>,
 ) -> PyResult<(Asked, Dataset)> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
-    let data = Dataset::with_gaps(names, x.to_rows()?, target).map_err(to_python)?;
+    let data = Dataset::with_missing(names, x.to_rows()?, target).map_err(to_python)?;
     Ok((from_json("page", asked)?, data))
 }
 

@@ -88,7 +88,7 @@ pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Resul
 
 fn load_with(args: &TableArgs, missing: Missing, console: &Console) -> std::result::Result<Loaded, Failure> {
     let table = read(&args.data, args.no_header, console)?;
-    Ok(prepare(args, TargetChoice::Guess, missing, &table, console)?)
+    Ok(prepare(args, TargetChoice::Auto, missing, &table, console)?)
 }
 
 /// Prepares a table that was read already. `usual` says which target is taken if the user names none.
@@ -122,9 +122,9 @@ fn prepare(
     let prepare = Prepare {
         target,
         target_type: match args.target_type {
-            TargetTypeArg::Auto => TargetType::Guess,
-            TargetTypeArg::Class => TargetType::Class,
-            TargetTypeArg::Number => TargetType::Number,
+            TargetTypeArg::Auto => TargetType::Auto,
+            TargetTypeArg::Class => TargetType::Classes,
+            TargetTypeArg::Number => TargetType::Continuous,
         },
         missing,
         categorical: match args.categorical {

@@ -82,7 +82,7 @@ fn numbers_and_other_scores() {
     let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
     assert!(out.contains("explained variance in % of ridge in 3 folds"), "{out}");
     let out = s
-        .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --score auc --test-share 0.3 --repeats 4")
+        .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --score auc --test-size 0.3 --repeats 4")
         .out;
     assert!(out.contains("area under the curve in % of knn in 4 times 30 % of the rows kept back"), "{out}");
     let run = s.run("compare builtin:boston -m random -k 5 --score error");
@@ -105,9 +105,9 @@ fn mistakes_are_named() {
         ("compare builtin:wine -m fisher -k 14", "-k must be from 1 to the number of columns, 13, got 14"),
         ("compare builtin:wine -m fisher -k 3..1", "'3..1' is empty"),
         ("compare builtin:wine -m fisher --folds 1", "--folds must be from 2"),
-        ("compare builtin:wine -m fisher --test-share 2", "--test-share must be between 0 and 1, got 2"),
+        ("compare builtin:wine -m fisher --test-size 2", "--test-size must be between 0 and 1, got 2"),
         ("compare builtin:wine -m fisher --repeats 0", "--repeats must be at least 1"),
-        ("compare builtin:wine -m fisher --folds 3 --test-share 0.3", "cannot be used with"),
+        ("compare builtin:wine -m fisher --folds 3 --test-size 0.3", "cannot be used with"),
         ("compare builtin:wine -m fisher --evaluator ridge", "--evaluator must be svm"),
         ("compare builtin:wine -m fisher --evaluator jury", "no evaluator 'jury'"),
         (

@@ -37,7 +37,7 @@ fn rbf_gram_3000_by_3000(bencher: Bencher, d: usize) {
 
 #[divan::bench(sample_count = 5, args = [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain])]
 fn kobl_20000_rows_200_components(bencher: Bencher, pivoting: Pivoting) {
-    let data = Dataset::unlabelled(rows(20_000, 10)).unwrap();
+    let data = Dataset::unlabeled(rows(20_000, 10)).unwrap();
     let kobl = Kobl {
         kernel: Kernel::Rbf { gamma: 0.1 }.into(),
         threshold: Threshold::None,
@@ -50,7 +50,7 @@ fn kobl_20000_rows_200_components(bencher: Bencher, pivoting: Pivoting) {
 
 #[divan::bench(sample_count = 5)]
 fn map_20000_new_rows_on_200_anchors(bencher: Bencher) {
-    let data = Dataset::unlabelled(rows(2000, 10)).unwrap();
+    let data = Dataset::unlabeled(rows(2000, 10)).unwrap();
     let kobl = Kobl { threshold: Threshold::None, n_components: Some(200), ..Kobl::default() };
     let map = kobl.fit(&data, &Context::default()).unwrap().map;
     let new: Rows = rows(20_000, 10).into();
@@ -59,6 +59,6 @@ fn map_20000_new_rows_on_200_anchors(bencher: Bencher) {
 
 #[divan::bench(sample_count = 5)]
 fn fisher_score_2000_by_2000(bencher: Bencher) {
-    let data = Dataset::labelled(rows(2000, 2000), (0..2000).map(|i| i % 3).collect()).unwrap();
+    let data = Dataset::labeled(rows(2000, 2000), (0..2000).map(|i| i % 3).collect()).unwrap();
     bencher.bench(|| FisherScore::default().select(&data, Wanted::Count(10), &Context::default()).unwrap());
 }

@@ -80,7 +80,7 @@ fn main() -> Result<()> {
         );
     }
     let (x, codes) = rows(20_000);
-    let data = Dataset::labelled(x, codes)?;
+    let data = Dataset::labeled(x, codes)?;
     let begun = Instant::now();
     let selection = Hsfs::default().select(&data, Wanted::Count(20), &Context::default())?;
     println!(

@@ -33,15 +33,15 @@ const PIECES: [Piece; 9] = [
 ];
 
 /// Two classes with a curved border.
-fn labelled(n: usize, d: usize) -> Result<Dataset> {
+fn labeled(n: usize, d: usize) -> Result<Dataset> {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_simple_fn((n, d), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[0] * r[1] + r[2] > 0.0)).collect();
-    Dataset::labelled(x, codes)
+    Dataset::labeled(x, codes)
 }
 
 fn gram_matrix() -> Result<()> {
-    let data = labelled(600, 64)?;
+    let data = labeled(600, 64)?;
     black_box(gram_symmetric(&Kernel::Rbf { gamma: 0.01 }, data.x())?);
     Ok(())
 }
@@ -53,23 +53,23 @@ fn kobl() -> Result<()> {
         n_components: Some(100),
         ..Kobl::default()
     };
-    black_box(kobl.fit(&labelled(3000, 10)?, &Context::default())?);
+    black_box(kobl.fit(&labeled(3000, 10)?, &Context::default())?);
     Ok(())
 }
 
 fn select(method: &str, n: usize, d: usize, wanted: usize) -> Result<()> {
     let method = SelectorMethod::by_name(method)?;
-    black_box(method.select(&labelled(n, d)?, Wanted::Count(wanted), &Context::default())?);
+    black_box(method.select(&labeled(n, d)?, Wanted::Count(wanted), &Context::default())?);
     Ok(())
 }
 
 fn svm() -> Result<()> {
-    black_box(Svm::default().fit(&labelled(500, 10)?, &Context::default())?);
+    black_box(Svm::default().fit(&labeled(500, 10)?, &Context::default())?);
     Ok(())
 }
 
 fn gradient() -> Result<()> {
-    let data = labelled(2000, 20)?;
+    let data = labeled(2000, 20)?;
     let classes = data.classes("instructions")?;
     let y = Array2::from_shape_fn((2000, 2), |(i, c)| f64::from(u8::from(classes.codes[i] == c)) - 0.5);
     let rows: &Rows = data.x();

@@ -5,7 +5,7 @@
 //!
 //! Run with `cargo run --release --example planted_truth`; `make pages` keeps its output.
 
-use kernsift::data::synthetic::{Pattern, Planted, Synthetic};
+use kernsift::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
 use kernsift::select::{Selector, SelectorMethod, Wanted};
 use kernsift::{Context, Dataset, Result};
@@ -31,7 +31,7 @@ fn scaled(data: &Dataset) -> Result<Dataset> {
 
 /// How many of the columns that decide a method finds.
 pub fn hits(name: &str, pattern: Pattern, rows: usize, seed: u64) -> Result<(usize, usize)> {
-    let Planted { data, relevant } =
+    let SyntheticDataset { data, relevant } =
         Synthetic { pattern, rows, columns: 100, seed, ..Synthetic::default() }.make()?;
     let method = SelectorMethod::by_name(name)?;
     let data = if method.wants_scaling() { scaled(&data)? } else { data };

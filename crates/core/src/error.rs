@@ -49,7 +49,7 @@ pub enum Error {
     #[error(
         "row {row}, column '{column}': missing value; choose what to do with it: --missing drop, mean, median or keep"
     )]
-    Missing {
+    MissingValue {
         /// Row, from 1.
         row: usize,
         /// Column name.
@@ -59,7 +59,7 @@ pub enum Error {
     #[error(
         "row {row}, column '{column}': missing value, and {method} needs every cell; fill gaps with --missing mean or median, leave rows out with --missing drop, or use a method that bears gaps"
     )]
-    Gap {
+    MissingUnsupported {
         /// The method.
         method: String,
         /// Row, from 1.
@@ -71,7 +71,7 @@ pub enum Error {
     #[error(
         "row {row}, column '{column}': missing value, and {why}; use --missing drop to leave such rows out"
     )]
-    CannotFill {
+    CannotImpute {
         /// Row, from 1.
         row: usize,
         /// Column name.
@@ -170,7 +170,7 @@ pub enum Error {
     #[error(
         "{method}: every row is alone in its class, {rows} rows in {rows} classes; is the target column right?"
     )]
-    AllAlone {
+    SingletonClasses {
         /// The method.
         method: &'static str,
         /// Rows, and classes.

@@ -1,6 +1,6 @@
 //! Comparisons: nothing leaks from test rows, nothing is lost when a run is stopped.
 
-use kernsift::data::{BuiltIn, Dataset, Fill, Fold, Prepare, Splits, Target};
+use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, Prepare, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, cost_path,
     counts_around,
@@ -19,7 +19,7 @@ fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
         splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
         evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
-        fill: Fill::Mean,
+        fill: ImputeStrategy::Mean,
         baseline: true,
     }
 }
@@ -40,7 +40,7 @@ fn noise(n: usize, d: usize, seed: u64) -> Dataset {
     let x = Array2::from_shape_simple_fn((n, d), || rng.normal());
     let mut codes: Vec<usize> = (0..n).map(|i| i % 2).collect();
     rng.shuffle(&mut codes);
-    Dataset::labelled(x, codes).unwrap()
+    Dataset::labeled(x, codes).unwrap()
 }
 
 fn every_method() -> Vec<String> {
@@ -88,7 +88,7 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
 #[test]
 fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
     let wine = built_in("wine");
-    let fold = Splits::default().deal(wine.target(), wine.n(), 0).unwrap().remove(0);
+    let fold = Splits::default().split(wine.target(), wine.n(), 0).unwrap().remove(0);
     let mut methods = every_method();
     methods.push("takes:tune=width".into());
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
@@ -99,7 +99,7 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
         // Some cells of training rows are empty, so that fill values are learned as well.
         let mut x = data.x().to_dense();
         fold.train.iter().step_by(7).for_each(|&row| x[[row, row % 13]] = f64::NAN);
-        Dataset::with_gaps(data.names().to_vec(), x, data.target().clone()).unwrap()
+        Dataset::with_missing(data.names().to_vec(), x, data.target().clone()).unwrap()
     };
     let Target::Classes(classes) = wine.target() else { panic!("wine has classes") };
     let (mut x, mut classes) = (wine.x().to_dense(), classes.clone());

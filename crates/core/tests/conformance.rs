@@ -30,7 +30,7 @@ fn tall() -> Dataset {
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((1100, 6), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[0] * row[1] > 0.0)).collect();
-    Dataset::labelled(x, codes).unwrap()
+    Dataset::labeled(x, codes).unwrap()
 }
 
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
@@ -203,7 +203,7 @@ fn constant_and_duplicate_columns_are_borne() {
 
 #[test]
 fn one_row_gives_an_answer_or_a_reason() {
-    let one = Dataset::labelled(array![[1.0, 2.0]], vec![0]).unwrap();
+    let one = Dataset::labeled(array![[1.0, 2.0]], vec![0]).unwrap();
     for (name, method) in bases() {
         if let Err(error) = method.fit(&one, &Context::default()) {
             let reasons = ["all rows are equal", "all rows have the class"];
@@ -253,7 +253,7 @@ fn targets_are_used_or_asked_for_as_the_catalogue_says() {
 
 #[test]
 fn equal_rows_give_an_answer_or_a_reason() {
-    let same = Dataset::labelled(Array2::ones((6, 2)), vec![0, 1, 0, 1, 0, 1]).unwrap();
+    let same = Dataset::labeled(Array2::ones((6, 2)), vec![0, 1, 0, 1, 0, 1]).unwrap();
     for (name, method) in bases() {
         let error = method.fit(&same, &Context::default()).unwrap_err().to_string();
         assert!(error.contains("all rows are equal"), "{name}: {error}");
@@ -275,7 +275,7 @@ fn gaps_are_borne_or_refused_by_name() {
     for i in (4..x.nrows()).step_by(7) {
         x[[i, i % 13]] = f64::NAN;
     }
-    let gappy = Dataset::with_gaps(data.names().to_vec(), x, data.target().clone()).unwrap();
+    let gappy = Dataset::with_missing(data.names().to_vec(), x, data.target().clone()).unwrap();
     let ctx = Context::default();
     let refused = |name: &str, error: Error| {
         let text = error.to_string();

@@ -126,7 +126,7 @@ fn sparse_rows_are_chosen_from_like_dense_ones() {
     let draw = || if rng.uniform() < 0.8 { 0.0 } else { 1.0 + rng.normal().abs() };
     let x = Array2::from_shape_simple_fn((120, 15), draw);
     let codes = x.rows().into_iter().map(|r| usize::from(r[2] + r[7] + r[11] > 1.0)).collect();
-    let dense = Dataset::labelled(x.clone(), codes).unwrap();
+    let dense = Dataset::labeled(x.clone(), codes).unwrap();
     // Scaled, not shifted, as sparse rows are.
     let scale = Standardizer { shift: ndarray::Array1::zeros(15), ..Standardizer::fit(dense.x()) };
     let dense = dense.with_x(scale.apply(dense.x()).unwrap()).unwrap();

@@ -123,7 +123,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     let mut rng = Rng::new(7);
     let x = Array2::from_shape_simple_fn((40_000, 4), || rng.normal());
     let y = x.rows().into_iter().map(|r| usize::from(r[0] * r[1] > 0.0)).collect();
-    let tall = Dataset::labelled(x, y).unwrap();
+    let tall = Dataset::labeled(x, y).unwrap();
     for weak in [WeakLearner::Stump, WeakLearner::Klms(Klms::default())] {
         let mut space = KernelSpaceSelector::takes();
         *space.basis.n_components_mut() = Some(20);
@@ -196,7 +196,7 @@ fn tuning_finds_the_width_that_the_data_need() {
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((240, 1), || 20.0 * rng.uniform());
     let y: Vec<usize> = x.iter().map(|v| v.floor() as usize % 2).collect();
-    let data = Dataset::labelled(x, y).unwrap();
+    let data = Dataset::labeled(x, y).unwrap();
     let gamma =
         |tune| match fit(&KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() }, &data).map().kernel()
         {
@@ -216,7 +216,7 @@ fn tuning_finds_the_width_that_the_data_need() {
 fn tuning_works_for_every_pair_and_falls_back_where_there_is_nothing_to_gain() {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_fn((60, 3), |(i, j)| rng.normal() + if i % 3 == j { 20.0 } else { 0.0 });
-    let apart = Dataset::labelled(x, (0..60).map(|i| i % 3).collect()).unwrap();
+    let apart = Dataset::labeled(x, (0..60).map(|i| i % 3).collect()).unwrap();
     for (name, space) in spaces() {
         let space = KernelSpaceSelector { tune: Tune::Everything, ..space };
         let fitted = fit(&space, &apart);
@@ -239,10 +239,10 @@ fn bad_input_is_refused_with_a_reason() {
         space.fit(data, wanted, &Context::default()).unwrap_err().to_string()
     };
     let x = array![[0.0, 1.0], [1.0, 0.5], [2.0, 0.0], [3.0, 2.0]];
-    let one = Dataset::labelled(x.clone(), vec![1, 1, 1, 1]).unwrap();
-    let alone = Dataset::labelled(x.clone(), vec![0, 1, 2, 3]).unwrap();
-    let none = Dataset::unlabelled(x.clone()).unwrap();
-    let fine = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+    let one = Dataset::labeled(x.clone(), vec![1, 1, 1, 1]).unwrap();
+    let alone = Dataset::labeled(x.clone(), vec![0, 1, 2, 3]).unwrap();
+    let none = Dataset::unlabeled(x.clone()).unwrap();
+    let fine = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
     for (name, space) in spaces() {
         assert!(refuse(&space, &one, Wanted::OwnRule).contains("all rows have the class '1'"), "{name}");
         assert!(
@@ -271,7 +271,7 @@ fn a_class_of_one_row_is_borne() {
     let x = Array2::from_shape_simple_fn((21, 3), || rng.normal());
     let mut y: Vec<usize> = (0..21).map(|i| i % 2).collect();
     y[20] = 2;
-    let data = Dataset::labelled(x, y).unwrap();
+    let data = Dataset::labeled(x, y).unwrap();
     for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
         for (name, space) in spaces() {
             let fitted = fit(&KernelSpaceSelector { tune, ..space }, &data);
@@ -327,7 +327,7 @@ fn tuning_bears_few_rows_and_rare_classes() {
         let mut y: Vec<usize> = (0..n).map(|_| rng.below(classes)).collect();
         // Two classes of two rows at least, so that there is something to choose by.
         (y[0], y[1], y[2], y[3]) = (0, 0, 1, 1);
-        let data = Dataset::labelled(x, y).unwrap();
+        let data = Dataset::labeled(x, y).unwrap();
         for tune in [Tune::Width, Tune::Everything] {
             for (name, space) in spaces() {
                 let space = KernelSpaceSelector { tune, ..space };
@@ -342,7 +342,7 @@ fn tuning_bears_few_rows_and_rare_classes() {
 fn what_the_rows_allow_is_allowed_when_tuned() {
     let mut rng = Rng::new(2);
     let x = Array2::from_shape_simple_fn((40, 3), || rng.normal());
-    let data = Dataset::labelled(x, (0..40).map(|i| i % 2).collect()).unwrap();
+    let data = Dataset::labeled(x, (0..40).map(|i| i % 2).collect()).unwrap();
     for tune in [Tune::Width, Tune::Everything] {
         let mut many = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
         *many.basis.n_components_mut() = Some(36);
@@ -366,7 +366,7 @@ fn tuning_looks_at_a_rare_class_among_many_rows() {
     let n = 6000;
     let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
     let y = (0..n).map(|i| usize::from(i % 1500 == 7)).collect();
-    let data = Dataset::labelled(x, y).unwrap();
+    let data = Dataset::labeled(x, y).unwrap();
     let mut space = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
     space.selector = Some(SelectorMethod::Ffs(Ffs::default()));
     *space.basis.n_components_mut() = Some(20);

@@ -167,7 +167,7 @@ mod naive {
 }
 
 fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: Wanted, seed: u64) -> Selection {
-    let data = Dataset::labelled(x.clone(), y.to_vec()).unwrap();
+    let data = Dataset::labeled(x.clone(), y.to_vec()).unwrap();
     ffs.select(&data, wanted, &Context { seed, ..Context::default() }).unwrap()
 }
 

@@ -68,7 +68,7 @@ fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
 
 fn rows(n: usize, d: usize, seed: u64) -> Dataset {
     let mut rng = Rng::new(seed);
-    Dataset::unlabelled(Array2::from_shape_simple_fn((n, d), || rng.normal())).unwrap()
+    Dataset::unlabeled(Array2::from_shape_simple_fn((n, d), || rng.normal())).unwrap()
 }
 
 fn fit(kobl: &Kobl, data: &Dataset) -> Fitted {
@@ -229,7 +229,7 @@ fn duplicates_never_enter_twice() {
         let half = rows(40, d, 9).x().to_dense();
         let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
         for data in
-            [Dataset::unlabelled(twice.clone()).unwrap(), Dataset::unlabelled(to_sparse(&twice)).unwrap()]
+            [Dataset::unlabeled(twice.clone()).unwrap(), Dataset::unlabeled(to_sparse(&twice)).unwrap()]
         {
             for gamma in [1e-2, 1.0, 1e4, 1e8, 1e12] {
                 let kernel = Kernel::Rbf { gamma }.into();
@@ -247,7 +247,7 @@ fn duplicates_never_enter_twice() {
 fn numbers_too_large_to_square_give_a_right_basis() {
     // Distances overflow: every row is alone, as it is with few columns.
     for d in [3, 30] {
-        let data = Dataset::unlabelled(rows(20, d, 4).x().to_dense() * 1e200).unwrap();
+        let data = Dataset::unlabeled(rows(20, d, 4).x().to_dense() * 1e200).unwrap();
         let fast = fit(&Kobl { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kobl::default() }, &data);
         assert_eq!((fast.map.n_components(), fast.map.summary().reconstruction_cost), (20, 0.0), "d {d}");
     }
@@ -272,7 +272,7 @@ fn sparse_rows_give_the_same_basis_as_dense_ones() {
     let sparse = to_sparse(&x);
     let kobl = Kobl { kernel: Kernel::Rbf { gamma: 0.05 }.into(), ..Kobl::default() };
     let (a, b) =
-        (fit(&kobl, &Dataset::unlabelled(x).unwrap()), fit(&kobl, &Dataset::unlabelled(sparse).unwrap()));
+        (fit(&kobl, &Dataset::unlabeled(x).unwrap()), fit(&kobl, &Dataset::unlabeled(sparse).unwrap()));
     assert_eq!(a.map.summary().pivots, b.map.summary().pivots);
     assert!((&a.features - &b.features).iter().all(|e| e.abs() < 1e-10));
     assert!(b.map.anchors().is_sparse());

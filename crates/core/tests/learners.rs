@@ -111,7 +111,7 @@ fn bad_triples_gaps_and_interrupts_stop_every_learner() {
     let data = built_in("iris");
     let mut cells = data.x().to_dense();
     cells[[3, 1]] = f64::NAN;
-    let gaps = Dataset::with_gaps(data.names().to_vec(), cells, data.target().clone()).unwrap();
+    let gaps = Dataset::with_missing(data.names().to_vec(), cells, data.target().clone()).unwrap();
     let good = draw(&data, 50, 0);
     for (name, method) in learners() {
         let message = |triplets: &[Triplet]| {
@@ -131,8 +131,8 @@ fn bad_triples_gaps_and_interrupts_stop_every_learner() {
         if !matches!(method, LearnerMethod::Single(_)) {
             assert!(method.learn(&data, &good, &ctx).unwrap_err().is_interrupted(), "{name}");
         }
-        let unlabelled = Dataset::unlabelled(data.x().to_dense()).unwrap();
-        let error = method.learn_from_target(&unlabelled, 10, &Context::default()).unwrap_err().to_string();
+        let unlabeled = Dataset::unlabeled(data.x().to_dense()).unwrap();
+        let error = method.learn_from_target(&unlabeled, 10, &Context::default()).unwrap_err().to_string();
         assert!(error.contains("needs a target"), "{name}: {error}");
     }
     let error = LearnerMethod::by_name("desing").unwrap_err().to_string();

@@ -33,7 +33,7 @@ fn standard(data: &Dataset) -> Dataset {
 
 fn classes(x: Array2<f64>, of: impl Fn(usize) -> usize) -> Dataset {
     let n = x.nrows();
-    Dataset::labelled(x, (0..n).map(of).collect()).unwrap()
+    Dataset::labeled(x, (0..n).map(of).collect()).unwrap()
 }
 
 /// Twenty-four rows of five columns of which two tell the class.
@@ -41,7 +41,7 @@ fn plain() -> Dataset {
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((24, 5), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[0] + 0.5 * row[1] > 0.0)).collect();
-    Dataset::labelled(x, codes).unwrap()
+    Dataset::labeled(x, codes).unwrap()
 }
 
 fn with_x(data: &Dataset, x: Array2<f64>) -> Dataset {

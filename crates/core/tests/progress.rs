@@ -50,7 +50,7 @@ fn data() -> Dataset {
     let mut rng = Rng::new(7);
     let x = Array2::from_shape_simple_fn((300, 24), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[0] * row[1] + row[2] > 0.0)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 

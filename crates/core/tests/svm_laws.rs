@@ -167,7 +167,7 @@ fn rings(n: usize, classes: usize, seed: u64) -> Dataset {
         .into_iter()
         .map(|r| (((r[0] * r[0] + r[1] + 0.4 * rng.normal()).abs() * 1.3) as usize).min(classes - 1))
         .collect();
-    Dataset::labelled(x, codes).unwrap()
+    Dataset::labeled(x, codes).unwrap()
 }
 
 fn rbf(gamma: f64, c: f64) -> Svm {
@@ -285,7 +285,7 @@ fn sparse_rows_give_what_dense_rows_give() {
         }
         start.push(column.len());
     }
-    let dense = Dataset::labelled(x, codes).unwrap();
+    let dense = Dataset::labeled(x, codes).unwrap();
     let sparse = dense.with_x(SparseRows::new(30, start, column, value).unwrap()).unwrap();
     let ctx = Context::default();
     for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 0.05 }] {
@@ -384,7 +384,7 @@ fn columns_of_very_different_scales_come_to_an_end() {
     let mut x = Array2::from_shape_simple_fn((80, 6), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
     x.column_mut(5).mapv_inplace(|v| v * 1e5);
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let model = linear(1.0).fit(&data, &Context::default()).unwrap();
     let outcome = model.outcome();
     // Ten million steps where no limit was given; then it says so.
@@ -524,7 +524,7 @@ fn a_class_that_a_fold_lacks_breaks_nothing() {
     assert!(scores.column(3).iter().all(|&s| s == -1.0));
     assert_eq!(scores.len_of(Axis(1)), 4);
     // Two rows, two folds: each fold learns from one class.
-    let two = Dataset::labelled(ndarray::array![[0.0], [1.0]], vec![0, 1]).unwrap();
+    let two = Dataset::labeled(ndarray::array![[0.0], [1.0]], vec![0, 1]).unwrap();
     let found = SvmSearch { folds: 2, ..SvmSearch::default() }.fit(&two, &ctx).unwrap();
     assert!(found.errors.iter().all(|p| p.error == 1.0));
     assert_eq!(found.c, 0.1);

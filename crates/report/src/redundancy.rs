@@ -13,7 +13,7 @@ const CELL: f64 = 30.0;
 /// A heat map of the first of these columns and how to read it; none for fewer than two, or for gaps.
 pub fn redundancy(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Option<String>> {
     let columns = &columns[..columns.len().min(MOST)];
-    if columns.len() < 2 || data.has_gaps() {
+    if columns.len() < 2 || data.has_missing() {
         return Ok(None);
     }
     let shares = alignment(data.x(), columns, ctx)?;

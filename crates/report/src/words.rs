@@ -1,7 +1,7 @@
 //! Numbers and settings as people write them.
 
 use crate::html::shortened;
-use kernsift::data::{Fill, Splits, Target};
+use kernsift::data::{ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Cell, EVALUATORS, Evaluator, Measure, Run};
 use serde_json::Value;
 
@@ -124,9 +124,9 @@ pub fn splits(run: &Run) -> String {
         Some(Splits::Folds { folds, repeats }) => {
             format!("{folds} folds, dealt {repeats} times; every row is evaluated {repeats} times")
         }
-        Some(Splits::Holdout { test_share, repeats }) => {
+        Some(Splits::Holdout { test_size, repeats }) => {
             let times = if repeats == 1 { "once".into() } else { format!("{repeats} times") };
-            format!("{} % of the rows kept back, {times}", percent(test_share).trim_end_matches(".0"))
+            format!("{} % of the rows kept back, {times}", percent(test_size).trim_end_matches(".0"))
         }
         None => format!("{}, given", counted(run.folds.len(), "split")),
     }
@@ -138,10 +138,10 @@ pub fn scaling(scaled: bool) -> &'static str {
 }
 
 /// What was done about empty cells.
-pub fn filling(fill: Fill) -> &'static str {
+pub fn filling(fill: ImputeStrategy) -> &'static str {
     match fill {
-        Fill::Mean => "filled with the mean of the training rows",
-        Fill::Median => "filled with the median of the training rows",
+        ImputeStrategy::Mean => "filled with the mean of the training rows",
+        ImputeStrategy::Median => "filled with the median of the training rows",
     }
 }
 

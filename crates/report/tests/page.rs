@@ -2,7 +2,7 @@
 
 use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
-use kernsift::data::{BuiltIn, Classes, Dataset, Fill, Prepare, Splits, Target};
+use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Prepare, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
 use kernsift::select::{Selection, Wanted};
 use kernsift::space::KernelSpaceSelector;
@@ -112,7 +112,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
         splits: SplitChoice::Generated(Splits::Folds { folds: 4, repeats: 2 }),
         evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
-        fill: Fill::Mean,
+        fill: ImputeStrategy::Mean,
         baseline: true,
     }
 }

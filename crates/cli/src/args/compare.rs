@@ -38,11 +38,11 @@ pub struct CompareArgs {
     #[arg(long, value_enum)]
     pub score: Option<ScoreArg>,
     /// Folds: every row is evaluated once per repeat [default: 5]
-    #[arg(long, value_name = "N", conflicts_with = "test_share", help_heading = "Splits")]
+    #[arg(long, value_name = "N", conflicts_with = "test_size", help_heading = "Splits")]
     pub folds: Option<usize>,
     /// Instead of folds, keep back this share of the rows in each repeat
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Splits")]
-    pub test_share: Option<f64>,
+    pub test_size: Option<f64>,
     /// Do it all again with other splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,

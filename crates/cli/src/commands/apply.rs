@@ -121,16 +121,16 @@ fn prediction(codes: &[usize], classes: &[String]) -> Column {
 fn advised(error: Error, path: &Path) -> Failure {
     let place = |row: usize, column: String| format!("{}: row {row}, column '{column}'", path.display());
     match error {
-        Error::Missing { row, column } => Failure::Input(format!(
+        Error::MissingValue { row, column } => Failure::Input(format!(
             "{}: missing value; fill it in, or make the model with --missing drop, mean or median",
             place(row, column)
         )),
-        Error::Gap { row, column, method } => Failure::Input(format!(
+        Error::MissingUnsupported { row, column, method } => Failure::Input(format!(
             "{}: missing value, and {method} needs every cell; fill it in, or make the model with --missing drop, mean \
              or median",
             place(row, column)
         )),
-        Error::CannotFill { row, column, why } => Failure::Input(format!(
+        Error::CannotImpute { row, column, why } => Failure::Input(format!(
             "{}: missing value, and {why}; fill it in, or make the model with --missing drop",
             place(row, column)
         )),

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
 use crate::output::{Cell as TableCell, number, percent, print, table};
 use crate::terminal::{self, display_width};
-use kernsift::data::{Dataset, Fill, Splits, Target};
+use kernsift::data::{Dataset, ImputeStrategy, Splits, Target};
 use kernsift::error::bytes;
 use kernsift::evaluate::{
     Candidate, Cell, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, cost_path,
@@ -111,13 +111,17 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
     Ok(Compare {
         candidates,
         counts: args.k.as_ref().map_or_else(|| (1..=data.d().min(10)).collect(), |k| k.0.clone()),
-        splits: SplitChoice::Generated(match args.test_share {
-            Some(test_share) => Splits::Holdout { test_share, repeats },
+        splits: SplitChoice::Generated(match args.test_size {
+            Some(test_size) => Splits::Holdout { test_size, repeats },
             None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
         }),
         evaluator: with_options(evaluator, args)?,
         scale: args.scale == ScaleArg::Standard,
-        fill: if matches!(args.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
+        fill: if matches!(args.table.missing, MissingArg::Median) {
+            ImputeStrategy::Median
+        } else {
+            ImputeStrategy::Mean
+        },
         baseline: true,
     })
 }
@@ -229,8 +233,8 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
     let splits = match &compare.splits {
         SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds"),
         SplitChoice::Generated(Splits::Folds { folds, repeats }) => format!("{repeats} times {folds} folds"),
-        SplitChoice::Generated(Splits::Holdout { test_share, repeats }) => {
-            format!("{repeats} times {} of the rows kept back", percent(*test_share))
+        SplitChoice::Generated(Splits::Holdout { test_size, repeats }) => {
+            format!("{repeats} times {} of the rows kept back", percent(*test_size))
         }
         SplitChoice::Given(folds) => format!("{} splits", folds.len()),
     };
@@ -346,7 +350,7 @@ fn typed(error: Error) -> Failure {
         ("compare", "number of features", "-k"),
         ("splits", "folds", "--folds"),
         ("splits", "repeats", "--repeats"),
-        ("splits", "test_share", "--test-share"),
+        ("splits", "test_size", "--test-size"),
         ("evaluator", "evaluator", "--evaluator"),
         ("evaluator", "n_neighbors", "--neighbors"),
         ("evaluator", "target", "--target"),

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{Loaded, keep_inputs, load_for_folds};
 use kernsift::Context;
 use kernsift::data::write::{check_place, write_atomic};
-use kernsift::data::{Dataset, Fill, Splits, Target};
+use kernsift::data::{Dataset, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
@@ -138,7 +138,7 @@ impl ToCheck<'_> {
         if matches!(data.target(), Target::None) {
             return Ok(Check::Not("There is no target to judge by.".into()));
         }
-        if data.has_gaps() {
+        if data.has_missing() {
             return Ok(Check::Not("Rows have empty cells, which no evaluator supports.".into()));
         }
         // What was filled from all rows must be filled anew in every fold.
@@ -158,7 +158,11 @@ impl ToCheck<'_> {
             splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
             evaluator: Evaluator::for_target(data.target()),
             scale: self.scale,
-            fill: if matches!(self.table.missing, MissingArg::Median) { Fill::Median } else { Fill::Mean },
+            fill: if matches!(self.table.missing, MissingArg::Median) {
+                ImputeStrategy::Median
+            } else {
+                ImputeStrategy::Mean
+            },
             baseline: true,
         };
         let rehearsal = Rehearsal { console, aim: "report" };

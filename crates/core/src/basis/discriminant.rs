@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn the_linear_kernel_gives_fishers_discriminant() {
         let x = array![[0.0, 0.0], [2.0, 2.1], [-2.0, -2.0], [4.0, 0.1], [6.0, 2.0], [2.0, -2.1]];
-        let data = Dataset::labelled(x.clone(), vec![0, 0, 0, 1, 1, 1]).unwrap();
+        let data = Dataset::labeled(x.clone(), vec![0, 0, 0, 1, 1, 1]).unwrap();
         let within = {
             let means = [array![0.0, 0.1 / 3.0], array![4.0, 0.0]];
             let mut s = Array2::<f64>::zeros((2, 2));
@@ -259,7 +259,7 @@ mod tests {
             3.0 * if j == 0 { angle.cos() } else { angle.sin() } + spread
         });
         let codes: Vec<usize> = (0..30).map(|i| i % 3).collect();
-        let data = Dataset::labelled(x.clone(), codes.clone()).unwrap();
+        let data = Dataset::labeled(x.clone(), codes.clone()).unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
             let fit = Discriminant { criterion, ..Discriminant::default() }
                 .fit(&data, &Context::default())
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn parameters_and_targets_are_checked() {
-        let data = Dataset::labelled(array![[0.0], [1.0], [2.0]], vec![0, 1, 0]).unwrap();
+        let data = Dataset::labeled(array![[0.0], [1.0], [2.0]], vec![0, 1, 0]).unwrap();
         let message =
             |d: Discriminant, data: &Dataset| d.fit(data, &Context::default()).unwrap_err().to_string();
         let many = Discriminant { n_components: Some(2), ..Discriminant::default() };
@@ -289,12 +289,11 @@ mod tests {
         );
         let flat = Discriminant { ridge: 0.0, criterion: Criterion::Gda, ..Discriminant::default() };
         assert!(message(flat, &data).contains("GDA: parameter 'ridge'"));
-        let one = Dataset::labelled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
+        let one = Dataset::labeled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
         assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
         // The same rows with both labels: no direction tells them apart.
-        let both =
-            Dataset::labelled(array![[0.0], [1.0], [5.0], [0.0], [1.0], [5.0]], vec![0, 0, 0, 1, 1, 1])
-                .unwrap();
+        let both = Dataset::labeled(array![[0.0], [1.0], [5.0], [0.0], [1.0], [5.0]], vec![0, 0, 0, 1, 1, 1])
+            .unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
             let d = Discriminant {
                 criterion,
@@ -303,7 +302,7 @@ mod tests {
             };
             assert!(message(d, &both).contains("class means are equal"), "{criterion:?}");
         }
-        let same = Dataset::labelled(Array2::ones((4, 1)), vec![0, 1, 0, 1]).unwrap();
+        let same = Dataset::labeled(Array2::ones((4, 1)), vec![0, 1, 0, 1]).unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {
             let d = Discriminant {
                 criterion,

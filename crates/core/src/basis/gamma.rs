@@ -92,7 +92,7 @@ mod tests {
     fn gamma_gives_the_number_of_components() {
         let mut rng = Rng::new(11);
         let x = Array2::from_shape_simple_fn((120, 3), || rng.normal());
-        let data = Dataset::unlabelled(x).unwrap();
+        let data = Dataset::unlabeled(x).unwrap();
         for target in [1, 2, 9, 30, 70] {
             let found =
                 gamma_for_n_components(&Kobl::default(), data.x(), target, &Context::default()).unwrap();

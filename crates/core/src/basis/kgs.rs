@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn plain_gram_schmidt_on_a_linear_kernel() {
         // (1, 0), (1, 1), (2, 1): the third depends on the first two.
-        let data = Dataset::unlabelled(array![[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]]).unwrap();
         let fit =
             Kgs { kernel: Kernel::Linear.into(), ..Kgs::default() }.fit(&data, &Context::default()).unwrap();
         assert_eq!(fit.map.summary().pivots, [0, 1]);
@@ -86,8 +86,8 @@ mod tests {
     fn short_pivots_do_not_blow_up_rounding() {
         let mut rng = crate::random::Rng::new(1);
         for d in [1, 2, 3] {
-            let data = Dataset::unlabelled(ndarray::Array2::from_shape_simple_fn((300, d), || rng.normal()))
-                .unwrap();
+            let data =
+                Dataset::unlabeled(ndarray::Array2::from_shape_simple_fn((300, d), || rng.normal())).unwrap();
             let fit = Kgs::default().fit(&data, &Context::default()).unwrap();
             let k = crate::kernel::gram_symmetric(fit.map.kernel(), data.x()).unwrap();
             let worst = (fit.features.dot(&fit.features.t()) - k).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_rows_come_in_order_and_a_number_can_be_asked_for() {
-        let data = Dataset::unlabelled(array![[0.0], [1.0], [5.0], [9.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[0.0], [1.0], [5.0], [9.0]]).unwrap();
         let kgs = Kgs { n_components: Some(3), ..Kgs::default() };
         assert_eq!(kgs.fit(&data, &Context::default()).unwrap().map.summary().pivots, [0, 1, 2]);
         let too_many = Kgs { n_components: Some(9), ..Kgs::default() };

@@ -262,7 +262,7 @@ mod tests {
     use ndarray::{Array2, array};
 
     fn line(n: usize) -> Dataset {
-        Dataset::unlabelled(Array2::from_shape_fn((n, 1), |(i, _)| i as f64)).unwrap()
+        Dataset::unlabeled(Array2::from_shape_fn((n, 1), |(i, _)| i as f64)).unwrap()
     }
 
     fn rbf(gamma: f64) -> KernelChoice {
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn three_points_by_hand() {
         // Points 0, 1, 3 with exp(-|x-y|^2 ln 2): K(0,1) = 1/2, K(0,3) = 2^-9, K(1,3) = 1/16.
-        let data = Dataset::unlabelled(array![[0.0], [1.0], [3.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[0.0], [1.0], [3.0]]).unwrap();
         let kobl = Kobl { kernel: rbf(2.0_f64.ln()), threshold: Threshold::None, ..Kobl::default() };
         let fit = kobl.fit(&data, &Context::default()).unwrap();
         let (a, b, c) = (0.5, 2.0_f64.powi(-9), 0.0625);
@@ -296,13 +296,13 @@ mod tests {
         let linear = Kobl { kernel: Kernel::Linear.into(), threshold: Threshold::None, ..Kobl::default() };
         assert_eq!(linear.fit(&line(30), &ctx).unwrap().map.n_components(), 1);
         // Equal rows are one dimension.
-        let same = Dataset::unlabelled(Array2::ones((5, 2))).unwrap();
+        let same = Dataset::unlabeled(Array2::ones((5, 2))).unwrap();
         assert_eq!(
             Kobl { kernel: rbf(1.0), ..Kobl::default() }.fit(&same, &ctx).unwrap().map.n_components(),
             1
         );
         // A kernel that is zero everywhere spans nothing.
-        let zero = Dataset::unlabelled(Array2::zeros((5, 2))).unwrap();
+        let zero = Dataset::unlabeled(Array2::zeros((5, 2))).unwrap();
         let error = linear.fit(&zero, &ctx).unwrap_err().to_string();
         assert!(error.contains("there is nothing to span"), "{error}");
     }

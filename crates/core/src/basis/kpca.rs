@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_linear_kernel_gives_plain_principal_components() {
         // Points on the line y = x around (1, 1): one direction, coordinates -sqrt 2, 0, sqrt 2.
-        let data = Dataset::unlabelled(array![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]).unwrap();
         let fit = Kpca { kernel: Kernel::Linear.into(), ..Kpca::default() }
             .fit(&data, &Context::default())
             .unwrap();
@@ -143,7 +143,7 @@ mod tests {
     fn short_components_of_training_rows_come_out_as_in_training() {
         let mut rng = crate::random::Rng::new(3);
         let x = Array2::from_shape_simple_fn((40, 2), || rng.normal());
-        let data = Dataset::unlabelled(x.clone()).unwrap();
+        let data = Dataset::unlabeled(x.clone()).unwrap();
         let fit = Kpca::default().fit(&data, &Context::default()).unwrap();
         let new = fit.map.transform(&x.into(), &Context::default()).unwrap();
         // Rounding of the Gram matrix over the root of the least eigenvalue kept.
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn equal_rows_have_no_direction() {
-        let data = Dataset::unlabelled(Array2::ones((4, 2))).unwrap();
+        let data = Dataset::unlabeled(Array2::ones((4, 2))).unwrap();
         let kpca = Kpca { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kpca::default() };
         assert!(
             kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("no direction to find")
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_square_matrix_that_does_not_fit_is_refused() {
-        let data = Dataset::unlabelled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
+        let data = Dataset::unlabeled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
         let ctx = Context { memory_limit: 100_000, ..Context::default() };
         let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();
         // Six matrices, and what products work with.

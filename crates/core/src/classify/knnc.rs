@@ -101,7 +101,7 @@ mod tests {
     fn any_width_of_a_radial_kernel_is_plain_nearest_neighbours() {
         let mut rng = Rng::new(8);
         let x = Array2::from_shape_simple_fn((90, 3), || rng.normal());
-        let data = Dataset::labelled(x, (0..90).map(|i| i % 3).collect()).unwrap();
+        let data = Dataset::labeled(x, (0..90).map(|i| i % 3).collect()).unwrap();
         let (train, test) = (data.take_rows(&(0..60).collect::<Vec<_>>()), (60..90).collect::<Vec<_>>());
         let test = data.take_rows(&test);
         let ctx = Context::default();

@@ -389,7 +389,7 @@ mod tests {
     use ndarray::array;
 
     fn pair() -> Dataset {
-        Dataset::labelled(array![[-1.0], [1.0]], vec![0, 1]).unwrap()
+        Dataset::labeled(array![[-1.0], [1.0]], vec![0, 1]).unwrap()
     }
 
     #[test]
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn squares_that_are_no_numbers_are_refused() {
-        let data = Dataset::labelled(array![[-1e200], [1e200]], vec![0, 1]).unwrap();
+        let data = Dataset::labeled(array![[-1e200], [1e200]], vec![0, 1]).unwrap();
         for penalty in [Penalty::L2, Penalty::L1] {
             let svm = LinearSvm { penalty, ..LinearSvm::default() };
             let error = svm.fit(&data, &Context::default()).unwrap_err().to_string();
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn every_machine_at_work_needs_its_own_columns() {
-        let data = Dataset::labelled(array![[1.0], [2.0], [3.0], [4.0]], vec![0, 1, 2, 2]).unwrap();
+        let data = Dataset::labeled(array![[1.0], [2.0], [3.0], [4.0]], vec![0, 1, 2, 2]).unwrap();
         let fit = |memory_limit| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
             let svm = LinearSvm { penalty: Penalty::L1, ..LinearSvm::default() };

@@ -67,7 +67,7 @@ impl Classes {
         if self.counts().iter().any(|&count| count > 1) {
             return Ok(());
         }
-        Err(Error::AllAlone { method, rows: self.codes.len() })
+        Err(Error::SingletonClasses { method, rows: self.codes.len() })
     }
 
     /// Number of classes that have rows.
@@ -85,7 +85,7 @@ impl Dataset {
     }
 
     /// The same, but cells may be gaps (NaN), for methods that bear them. The others refuse such data.
-    pub fn with_gaps(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
+    pub fn with_missing(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let bad = x.first(f64::is_infinite);
         Self::checked(names, x, target, bad)
@@ -129,12 +129,12 @@ impl Dataset {
         {
             return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
         }
-        let gaps = x.first_gap().is_some();
+        let gaps = x.first_missing().is_some();
         Ok(Self { names, x, target, gaps })
     }
 
     /// Plain numbers, named x1, x2, ..., without a target.
-    pub fn unlabelled(x: impl Into<Rows>) -> Result<Self> {
+    pub fn unlabeled(x: impl Into<Rows>) -> Result<Self> {
         Self::with_target(x, Target::None)
     }
 
@@ -146,7 +146,7 @@ impl Dataset {
     }
 
     /// Plain numbers and class codes.
-    pub fn labelled(x: Array2<f64>, codes: Vec<usize>) -> Result<Self> {
+    pub fn labeled(x: Array2<f64>, codes: Vec<usize>) -> Result<Self> {
         Self::with_target(x, Target::Classes(Classes::from_codes(codes)))
     }
 
@@ -202,7 +202,7 @@ impl Dataset {
     }
 
     /// Whether a cell is a gap (NaN).
-    pub fn has_gaps(&self) -> bool {
+    pub fn has_missing(&self) -> bool {
         self.gaps
     }
 
@@ -217,7 +217,7 @@ impl Dataset {
     /// The same rows and target with other numbers, such as scaled ones; with gaps only if these have some.
     pub fn with_x(&self, x: impl Into<Rows>) -> Result<Self> {
         let (names, target) = (self.names.clone(), self.target.clone());
-        if self.gaps { Self::with_gaps(names, x, target) } else { Self::new(names, x, target) }
+        if self.gaps { Self::with_missing(names, x, target) } else { Self::new(names, x, target) }
     }
 
     /// These rows, in this order. Classes keep their codes even if some have no rows left.
@@ -245,7 +245,7 @@ impl Dataset {
 
     /// A part of sound data, which may have lost its gaps.
     fn part(&self, names: Vec<String>, x: Rows, target: Target) -> Self {
-        let gaps = self.gaps && x.first_gap().is_some();
+        let gaps = self.gaps && x.first_missing().is_some();
         Self { names, x, target, gaps }
     }
 }
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn bad_numbers_are_placed() {
-        let error = Dataset::unlabelled(array![[1.0, 2.0], [3.0, f64::INFINITY]]).unwrap_err();
+        let error = Dataset::unlabeled(array![[1.0, 2.0], [3.0, f64::INFINITY]]).unwrap_err();
         assert_eq!(
             error.to_string(),
             "row 2, column 'x2': inf is not a finite number; remove the row or replace the value"
@@ -267,51 +267,51 @@ mod tests {
     #[test]
     fn targets_are_asked_for_by_what_they_are() {
         let x = array![[1.0], [2.0]];
-        let none = Dataset::unlabelled(x.clone()).unwrap();
+        let none = Dataset::unlabeled(x.clone()).unwrap();
         assert!(none.classes("m").unwrap_err().to_string().contains("there is no target"));
         let number = Dataset::with_target(x.clone(), Target::Continuous(vec![1.5, 2.5])).unwrap();
         assert!(number.classes("m").unwrap_err().to_string().contains("the target is a number"));
-        let one = Dataset::labelled(x.clone(), vec![1, 1]).unwrap();
+        let one = Dataset::labeled(x.clone(), vec![1, 1]).unwrap();
         assert!(one.classes("m").unwrap_err().to_string().contains("all rows have the class '1'"));
-        assert_eq!(Dataset::labelled(x, vec![0, 1]).unwrap().classes("m").unwrap().counts(), [1, 1]);
+        assert_eq!(Dataset::labeled(x, vec![0, 1]).unwrap().classes("m").unwrap().counts(), [1, 1]);
     }
 
     #[test]
     fn sizes_must_agree() {
-        let error = Dataset::labelled(array![[1.0], [2.0]], vec![0]).unwrap_err();
+        let error = Dataset::labeled(array![[1.0], [2.0]], vec![0]).unwrap_err();
         assert_eq!(error.to_string(), "target: expected 2 rows, got 1");
         assert!(Dataset::new(vec![], array![[1.0]], Target::None).is_err());
-        assert!(matches!(Dataset::unlabelled(Array2::zeros((3, 0))), Err(Error::NoFeatures)));
+        assert!(matches!(Dataset::unlabeled(Array2::zeros((3, 0))), Err(Error::NoFeatures)));
     }
 
     #[test]
     fn gaps_are_borne_by_those_who_ask_for_them() {
         let x = array![[1.0, 2.0], [f64::NAN, 4.0], [5.0, 6.0]];
         assert!(
-            Dataset::unlabelled(x.clone()).unwrap_err().to_string().starts_with("row 2, column 'x1': NaN")
+            Dataset::unlabeled(x.clone()).unwrap_err().to_string().starts_with("row 2, column 'x1': NaN")
         );
         let names = || vec!["a".to_string(), "b".to_string()];
-        let data = Dataset::with_gaps(names(), x.clone(), Target::None).unwrap();
-        assert!(data.has_gaps());
+        let data = Dataset::with_missing(names(), x.clone(), Target::None).unwrap();
+        assert!(data.has_missing());
         assert_eq!(
             data.need_complete("KOBL").unwrap_err().to_string(),
             "row 2, column 'a': missing value, and KOBL needs every cell; fill gaps with --missing mean or \
              median, leave rows out with --missing drop, or use a method that bears gaps"
         );
         // Parts know whether they have any.
-        assert!(data.take_rows(&[1]).has_gaps() && !data.take_rows(&[0, 2]).has_gaps());
-        assert!(!data.take_columns(&[1]).has_gaps() && data.take_columns(&[1, 0]).has_gaps());
-        assert!(data.with_x(&x * 2.0).unwrap().has_gaps());
-        assert!(!data.with_x(Array2::ones((3, 2))).unwrap().has_gaps());
-        let whole = Dataset::with_gaps(names(), Array2::ones((3, 2)), Target::None).unwrap();
-        assert!(!whole.has_gaps() && whole.need_complete("m").is_ok() && whole.with_x(x).is_err());
-        let infinite = Dataset::with_gaps(names(), array![[1.0, f64::INFINITY]], Target::None);
+        assert!(data.take_rows(&[1]).has_missing() && !data.take_rows(&[0, 2]).has_missing());
+        assert!(!data.take_columns(&[1]).has_missing() && data.take_columns(&[1, 0]).has_missing());
+        assert!(data.with_x(&x * 2.0).unwrap().has_missing());
+        assert!(!data.with_x(Array2::ones((3, 2))).unwrap().has_missing());
+        let whole = Dataset::with_missing(names(), Array2::ones((3, 2)), Target::None).unwrap();
+        assert!(!whole.has_missing() && whole.need_complete("m").is_ok() && whole.with_x(x).is_err());
+        let infinite = Dataset::with_missing(names(), array![[1.0, f64::INFINITY]], Target::None);
         assert!(infinite.unwrap_err().to_string().contains("inf is not a finite number"));
     }
 
     #[test]
     fn parts_keep_names_and_target() {
-        let data = Dataset::labelled(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], vec![0, 1, 1]).unwrap();
+        let data = Dataset::labeled(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], vec![0, 1, 1]).unwrap();
         let part = data.take_rows(&[2, 0]).take_columns(&[1]);
         assert_eq!(part.names(), ["x2"]);
         assert_eq!(part.x().to_dense(), array![[6.0], [2.0]]);

@@ -58,7 +58,7 @@ pub enum Splits {
     /// A share of the rows is drawn for testing, anew in every repeat.
     Holdout {
         /// The share of the rows to judge by, between 0 and 1.
-        test_share: f64,
+        test_size: f64,
         /// Repeats.
         repeats: usize,
     },
@@ -75,7 +75,7 @@ const NAME: &str = "splits";
 
 impl Splits {
     /// Deals the rows of a target; classes keep their shares. Repeats come one after another.
-    pub fn deal(&self, target: &Target, n: usize, seed: u64) -> Result<Vec<Fold>> {
+    pub fn split(&self, target: &Target, n: usize, seed: u64) -> Result<Vec<Fold>> {
         self.check(n)?;
         let mut rng = Rng::stream(seed, "splits");
         let mut all = vec![];
@@ -85,7 +85,7 @@ impl Splits {
                     Target::Classes(classes) => stratified_folds(classes, folds, &mut rng),
                     _ => stratified_folds(&Classes::from_codes(vec![0; n]), folds, &mut rng),
                 }),
-                Self::Holdout { test_share, .. } => all.push(holdout(target, n, test_share, &mut rng)),
+                Self::Holdout { test_size, .. } => all.push(holdout(target, n, test_size, &mut rng)),
             }
         }
         Ok(all)
@@ -115,8 +115,8 @@ impl Splits {
             Self::Folds { folds, .. } if folds < 2 || folds > n => {
                 Err(Error::param(NAME, "folds", format!("from 2 to the number of rows, {n}"), folds))
             }
-            Self::Holdout { test_share, .. } if !(test_share > 0.0 && test_share < 1.0) => {
-                Err(Error::param(NAME, "test_share", "between 0 and 1", test_share))
+            Self::Holdout { test_size, .. } if !(test_size > 0.0 && test_size < 1.0) => {
+                Err(Error::param(NAME, "test_size", "between 0 and 1", test_size))
             }
             Self::Holdout { .. } if n < 2 => {
                 Err(Error::TooFewRows { method: "splitting into training and test rows", need: 2, got: n })
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_row_is_tested_once_in_every_repeat_and_classes_keep_their_shares() {
-        let folds = Splits::Folds { folds: 5, repeats: 2 }.deal(&target(), 30, 1).unwrap();
+        let folds = Splits::Folds { folds: 5, repeats: 2 }.split(&target(), 30, 1).unwrap();
         assert_eq!(folds.len(), 10);
         for repeat in folds.chunks(5) {
             let mut tested: Vec<usize> = repeat.iter().flat_map(|fold| fold.test.clone()).collect();
@@ -189,12 +189,12 @@ mod tests {
             }
         }
         assert_ne!(folds[0], folds[5], "repeats are dealt anew");
-        assert_eq!(folds, Splits::Folds { folds: 5, repeats: 2 }.deal(&target(), 30, 1).unwrap());
+        assert_eq!(folds, Splits::Folds { folds: 5, repeats: 2 }.split(&target(), 30, 1).unwrap());
     }
 
     #[test]
     fn a_share_is_held_out_of_every_class() {
-        let folds = Splits::Holdout { test_share: 0.3, repeats: 3 }.deal(&target(), 30, 1).unwrap();
+        let folds = Splits::Holdout { test_size: 0.3, repeats: 3 }.split(&target(), 30, 1).unwrap();
         for fold in &folds {
             assert_eq!(class_counts(&fold.test), [6, 3]);
             let mut all = [fold.train.clone(), fold.test.clone()].concat();
@@ -203,19 +203,19 @@ mod tests {
         }
         assert_ne!(folds[0], folds[1]);
         let numbers = Target::Continuous(vec![0.5; 10]);
-        let fold = &Splits::Holdout { test_share: 0.01, repeats: 1 }.deal(&numbers, 10, 0).unwrap()[0];
+        let fold = &Splits::Holdout { test_size: 0.01, repeats: 1 }.split(&numbers, 10, 0).unwrap()[0];
         assert_eq!((fold.train.len(), fold.test.len()), (9, 1), "at least one");
     }
 
     #[test]
     fn splits_that_cannot_be() {
-        let deal = |splits: Splits, n: usize| splits.deal(&Target::None, n, 0).unwrap_err().to_string();
+        let deal = |splits: Splits, n: usize| splits.split(&Target::None, n, 0).unwrap_err().to_string();
         let folds = |folds: usize, repeats: usize| Splits::Folds { folds, repeats };
         assert!(deal(folds(1, 1), 9).contains("'folds' must be from 2 to the number of rows, 9, got 1"));
         assert!(deal(folds(10, 1), 9).contains("got 10"));
         assert!(deal(folds(2, 0), 9).contains("'repeats' must be at least 1"));
-        let share = |test_share: f64| Splits::Holdout { test_share, repeats: 1 };
-        assert!(deal(share(1.0), 9).contains("'test_share' must be between 0 and 1, got 1"));
+        let share = |test_size: f64| Splits::Holdout { test_size, repeats: 1 };
+        assert!(deal(share(1.0), 9).contains("'test_size' must be between 0 and 1, got 1"));
         assert!(deal(share(0.5), 1).contains("needs at least 2"));
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What gaps are filled with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Fill {
+pub enum ImputeStrategy {
     /// The mean of the known cells.
     #[default]
     Mean,
@@ -27,11 +27,11 @@ pub struct Imputer {
 
 impl Imputer {
     /// Learns from the known cells; those that sparse rows leave out are known to be 0.
-    pub fn fit(x: &Rows, fill: Fill) -> Self {
+    pub fn fit(x: &Rows, fill: ImputeStrategy) -> Self {
         let known = x.known();
         let values = match fill {
-            Fill::Mean => x.moments().0,
-            Fill::Median => medians(x, &known),
+            ImputeStrategy::Mean => x.moments().0,
+            ImputeStrategy::Median => medians(x, &known),
         };
         Self { values, unknown: (0..x.d()).filter(|&j| known[j] == 0).collect() }
     }
@@ -95,9 +95,9 @@ mod tests {
     #[test]
     fn by_hand() {
         let x: Rows = array![[1.0, GAP, 4.0], [GAP, GAP, 8.0], [7.0, GAP, 0.0], [1.0, GAP, -2.0]].into();
-        let mean = Imputer::fit(&x, Fill::Mean);
+        let mean = Imputer::fit(&x, ImputeStrategy::Mean);
         assert_eq!((mean.values.to_vec(), mean.unknown.clone()), (vec![3.0, 0.0, 2.5], vec![1]));
-        let median = Imputer::fit(&x, Fill::Median);
+        let median = Imputer::fit(&x, ImputeStrategy::Median);
         assert_eq!((median.values.to_vec(), median.unknown), (vec![1.0, 0.0, 2.0], vec![1]));
         let new: Rows = array![[GAP, GAP, 5.0], [2.0, 3.0, GAP]].into();
         assert_eq!(mean.apply(&new).unwrap().to_dense(), array![[3.0, 0.0, 5.0], [2.0, 3.0, 2.5]]);
@@ -108,7 +108,7 @@ mod tests {
     fn sparse_rows_stay_sparse_and_their_zeros_count() {
         let x = SparseRows::new(2, vec![0, 2, 3, 4], vec![0, 1, 1, 1], vec![6.0, GAP, -1.0, -3.0]).unwrap();
         let dense: Rows = array![[6.0, GAP], [0.0, -1.0], [0.0, -3.0]].into();
-        for fill in [Fill::Mean, Fill::Median] {
+        for fill in [ImputeStrategy::Mean, ImputeStrategy::Median] {
             let imputer = Imputer::fit(&x.clone().into(), fill);
             assert_eq!(imputer, Imputer::fit(&dense, fill));
             let filled = imputer.apply(&x.clone().into()).unwrap();

@@ -17,7 +17,7 @@ pub mod write;
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::{Classes, Dataset, Target};
 pub use folds::{Fold, Splits, stratified_folds};
-pub use impute::{Fill, Imputer};
+pub use impute::{ImputeStrategy, Imputer};
 pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};
 pub use rows::{Rows, SparseRows};
 pub use scale::Standardizer;

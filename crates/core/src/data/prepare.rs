@@ -22,9 +22,9 @@ const MOST_CLASSES: usize = 100;
 pub enum TargetChoice {
     /// A column called target, class, label or y, else the last.
     #[default]
-    Guess,
+    Auto,
     /// A column called target, class, label or y, if there is one.
-    Usual,
+    AutoByName,
     /// This one.
     Named(String),
     /// There is none.
@@ -36,11 +36,11 @@ pub enum TargetChoice {
 pub enum TargetType {
     /// Text and few whole numbers are classes, anything else a number.
     #[default]
-    Guess,
+    Auto,
     /// Classes.
-    Class,
+    Classes,
     /// A number.
-    Number,
+    Continuous,
 }
 
 /// What becomes of empty cells.
@@ -156,7 +156,7 @@ impl Prepare {
                 Some(name) => Ok(Some((*name).to_owned())),
                 None => Err(Error::unknown_column(name, names.into_iter())),
             },
-            TargetChoice::Guess | TargetChoice::Usual => {
+            TargetChoice::Auto | TargetChoice::AutoByName => {
                 if let Table::Sparse { target, .. } = table {
                     return Ok(target.as_ref().map(|t| t.name.clone()));
                 }
@@ -164,7 +164,7 @@ impl Prepare {
                     TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
                 let (name, why) = match (known, names.last()) {
                     (Some(name), _) => (*name, "by its name"),
-                    (None, _) if self.target == TargetChoice::Usual => return Ok(None),
+                    (None, _) if self.target == TargetChoice::AutoByName => return Ok(None),
                     (None, Some(name)) => (*name, "the last column; --target none for no target"),
                     (None, None) => return Err(Error::NoFeatures),
                 };
@@ -206,9 +206,9 @@ impl Prepare {
             match self.missing {
                 Missing::Keep => {}
                 Missing::Drop => keep[row] = false,
-                Missing::Error => return Err(Error::Missing { row: row + 1, column }),
+                Missing::Error => return Err(Error::MissingValue { row: row + 1, column }),
                 Missing::Mean | Missing::Median => {
-                    return Err(Error::CannotFill {
+                    return Err(Error::CannotImpute {
                         row: row + 1,
                         column,
                         why: "sparse rows are not filled in",
@@ -296,12 +296,12 @@ impl Prepare {
     fn read_target(&self, column: &Column, rows: &[usize]) -> Result<Target> {
         if let Some(&row) = rows.iter().find(|&&i| column.is_missing(i)) {
             let why = "the target is not made up";
-            return Err(Error::CannotFill { row: row + 1, column: column.name.clone(), why });
+            return Err(Error::CannotImpute { row: row + 1, column: column.name.clone(), why });
         }
         let as_class = match self.target_type {
-            TargetType::Class => true,
-            TargetType::Number => false,
-            TargetType::Guess => looks_like_classes(column, rows),
+            TargetType::Classes => true,
+            TargetType::Continuous => false,
+            TargetType::Auto => looks_like_classes(column, rows),
         };
         match &column.values {
             Values::Text { .. } if !as_class => Err(not_numeric(column)),
@@ -351,7 +351,7 @@ fn kept_rows(columns: &[&Column], missing: Missing) -> Result<Vec<usize>> {
         if missing == Missing::Error {
             for row in 0..n {
                 if let Some(column) = columns.iter().find(|c| c.is_missing(row)) {
-                    return Err(Error::Missing { row: row + 1, column: column.name.clone() });
+                    return Err(Error::MissingValue { row: row + 1, column: column.name.clone() });
                 }
             }
         }
@@ -473,7 +473,7 @@ impl Recipe {
 
     fn dataset(&self, names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Dataset> {
         if self.missing == Missing::Keep {
-            Dataset::with_gaps(names, x, target)
+            Dataset::with_missing(names, x, target)
         } else {
             Dataset::new(names, x, target)
         }
@@ -499,7 +499,7 @@ impl ColumnRecipe {
 
     /// Writes what is not zero of one cell.
     fn encode(&self, column: &Column, row: usize, mut write: impl FnMut(usize, f64)) -> Result<()> {
-        let gap = |why| Error::CannotFill { row: row + 1, column: self.name.clone(), why };
+        let gap = |why| Error::CannotImpute { row: row + 1, column: self.name.clone(), why };
         match (&self.encoding, &column.values) {
             (Encoding::Number { fill }, Values::Numeric(values)) => {
                 let value = values[row];
@@ -591,10 +591,10 @@ mod tests {
         let rows = |categorical| {
             let prepared =
                 Prepare { missing: Missing::Keep, categorical, ..Prepare::default() }.fit(&table).unwrap();
-            assert!(prepared.data.has_gaps() && prepared.rows == [0, 1, 2]);
+            assert!(prepared.data.has_missing() && prepared.rows == [0, 1, 2]);
             // New tables keep their gaps too.
             let (again, _) = prepared.recipe.apply(&table).unwrap();
-            assert!(again.has_gaps());
+            assert!(again.has_missing());
             format!("{:?}", again.x().to_dense())
         };
         let text = rows(Categorical::Ordinal);
@@ -627,7 +627,7 @@ mod tests {
         let prepared = Prepare::default().fit(&last).unwrap();
         assert_eq!(prepared.notes, ["target: 'b' (the last column; --target none for no target)"]);
         assert_eq!(prepared.data.target(), &Target::Continuous(vec![0.5, 2.0]));
-        let usual = Prepare { target: TargetChoice::Usual, ..prepare.clone() };
+        let usual = Prepare { target: TargetChoice::AutoByName, ..prepare.clone() };
         assert_eq!(usual.fit(&table()).unwrap().notes, ["target: 'class' (by its name)"]);
         let usual = usual.fit(&last).unwrap();
         assert!(usual.notes.is_empty() && usual.data.d() == 2 && usual.recipe.width() == 2);
@@ -654,13 +654,13 @@ mod tests {
         let table =
             Table::new(vec![Column::numeric("a", vec![1.0, 2.0]), Column::numeric("y", vec![3.0, 4.0])])
                 .unwrap();
-        let class = Prepare { target_type: TargetType::Class, ..Prepare::default() }.fit(&table).unwrap();
+        let class = Prepare { target_type: TargetType::Classes, ..Prepare::default() }.fit(&table).unwrap();
         assert_eq!(class.data.classes("m").unwrap().codes, [0, 1]);
         let text = Table::new(vec![
             Column::numeric("a", vec![1.0, 2.0]),
             Column::text("y", [Some("u"), Some("v")].into_iter()),
         ]);
-        let number = Prepare { target_type: TargetType::Number, ..Prepare::default() };
+        let number = Prepare { target_type: TargetType::Continuous, ..Prepare::default() };
         assert!(message(&number, &text.unwrap()).contains("'u' is not a number"));
     }
 
@@ -736,8 +736,8 @@ mod tests {
         assert!(fit(Missing::Mean).unwrap_err().to_string().contains("sparse rows are not filled in"));
         assert_eq!(fit(Missing::Drop).unwrap().rows, [1]);
         let kept = fit(Missing::Keep).unwrap();
-        assert!(kept.data.has_gaps() && kept.data.x().is_sparse());
-        assert!(kept.recipe.apply(&table).unwrap().0.has_gaps());
+        assert!(kept.data.has_missing() && kept.data.x().is_sparse());
+        assert!(kept.recipe.apply(&table).unwrap().0.has_missing());
     }
 
     #[test]

@@ -381,7 +381,7 @@ impl Rows {
     }
 
     /// Position of the first gap (NaN).
-    pub fn first_gap(&self) -> Option<(usize, usize)> {
+    pub fn first_missing(&self) -> Option<(usize, usize)> {
         self.first(f64::is_nan).map(|(i, j, _)| (i, j))
     }
 
@@ -397,9 +397,11 @@ impl Rows {
 
     /// Refuses gaps on behalf of a method that needs every cell; `name` names columns.
     pub(crate) fn need_complete(&self, method: &str, name: impl Fn(usize) -> String) -> Result<()> {
-        match self.first_gap() {
+        match self.first_missing() {
             None => Ok(()),
-            Some((i, j)) => Err(Error::Gap { method: method.into(), row: i + 1, column: name(j) }),
+            Some((i, j)) => {
+                Err(Error::MissingUnsupported { method: method.into(), row: i + 1, column: name(j) })
+            }
         }
     }
 }
@@ -472,7 +474,7 @@ mod tests {
             assert!((spread[0] - (14.0_f64 / 3.0).sqrt()).abs() < 1e-15, "{spread}");
             assert!((spread[1] - (8.0_f64 / 3.0).sqrt()).abs() < 1e-15 && spread[2] == 0.0, "{spread}");
             assert_eq!(rows.known().to_vec(), [3, 3, 0]);
-            assert_eq!(rows.first_gap(), Some((0, 2)));
+            assert_eq!(rows.first_missing(), Some((0, 2)));
         }
     }
 

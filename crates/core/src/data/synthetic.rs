@@ -108,7 +108,7 @@ impl Default for Synthetic {
 
 /// Made-up data with the answer.
 #[derive(Debug, Clone)]
-pub struct Planted {
+pub struct SyntheticDataset {
     /// The data; columns are called x1, x2, ...
     pub data: Dataset,
     /// The relevant columns. For [`Pattern::Redundant`]: the two originals, then the copies of the
@@ -123,7 +123,7 @@ impl Synthetic {
     }
 
     /// Makes the data.
-    pub fn make(&self) -> Result<Planted> {
+    pub fn make(&self) -> Result<SyntheticDataset> {
         let needed = self.pattern.n_relevant().max(1);
         if self.columns < needed {
             let expected = format!("at least {needed} for this pattern");
@@ -158,7 +158,7 @@ impl Synthetic {
             let codes = scores.iter().map(|&s| usize::from(s > 0.0)).collect();
             Target::Classes(Classes::new(codes, vec!["0".into(), "1".into()])?)
         };
-        Ok(Planted { data: Dataset::with_target(x, target)?, relevant })
+        Ok(SyntheticDataset { data: Dataset::with_target(x, target)?, relevant })
     }
 }
 
@@ -166,7 +166,7 @@ impl Synthetic {
 mod tests {
     use super::*;
 
-    fn make(pattern: Pattern, continuous: bool) -> Planted {
+    fn make(pattern: Pattern, continuous: bool) -> SyntheticDataset {
         Synthetic { pattern, rows: 4000, columns: 10, continuous, seed: 3, ..Synthetic::default() }
             .make()
             .unwrap()

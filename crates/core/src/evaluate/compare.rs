@@ -14,7 +14,7 @@ use super::record::{Cost, FORMAT, Fingerprint, Record, Run, SplitRows};
 use super::results_log::ResultsLog;
 use super::scores::Scores;
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Fill, Fold, Splits, Target};
+use crate::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
 use crate::error::{Error, Result};
 use crate::memory::Meter;
 use rayon::ThreadPoolBuilder;
@@ -39,7 +39,7 @@ pub struct Compare {
     /// Whether columns are put on one scale, by the training rows of each split.
     pub scale: bool,
     /// How empty cells are filled, by the training rows of each split.
-    pub fill: Fill,
+    pub fill: ImputeStrategy,
     /// Whether all columns together are judged as well.
     pub baseline: bool,
 }
@@ -144,7 +144,7 @@ impl Compare {
                     2.0 * 8.0 * count * data.n() as f64,
                     "use fewer repeats or folds",
                 )?;
-                splits.deal(data.target(), data.n(), ctx.seed)
+                splits.split(data.target(), data.n(), ctx.seed)
             }
             SplitChoice::Given(folds) => {
                 if folds.is_empty() {
@@ -177,7 +177,7 @@ impl Compare {
                 SplitChoice::Given(_) => None,
             },
             scaled: self.scale,
-            filled: data.has_gaps().then_some(self.fill),
+            filled: data.has_missing().then_some(self.fill),
             evaluator: self.evaluator.clone(),
             folds: folds
                 .iter()

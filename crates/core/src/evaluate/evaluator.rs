@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn rows_that_are_all_alike_get_the_most_frequent_class_or_the_mean() {
         let ctx = Context::default();
-        let train = Dataset::labelled(array![[7.0], [7.0], [7.0]], vec![1, 0, 1]).unwrap();
+        let train = Dataset::labeled(array![[7.0], [7.0], [7.0]], vec![1, 0, 1]).unwrap();
         let truth = Target::Classes(Classes::from_codes(vec![0, 1, 1, 1]));
         let test: Rows = array![[7.0], [8.0], [1.0], [2.0]].into();
         for evaluator in ["svm", "linear-svm", "knn", "kernel-knn"] {

@@ -1,6 +1,6 @@
 //! The rows of one fold, with all that is learned from rows learned from the training rows alone.
 
-use crate::data::{Dataset, Fill, Fold, Imputer, Rows, Standardizer};
+use crate::data::{Dataset, Fold, ImputeStrategy, Imputer, Rows, Standardizer};
 use crate::error::Result;
 use crate::select::SelectorMethod;
 
@@ -18,10 +18,10 @@ pub(super) struct FoldRows {
 
 impl FoldRows {
     /// Takes the rows of a fold.
-    pub fn new(data: &Dataset, fold: &Fold, split: usize, scale: bool, fill: Fill) -> Result<Self> {
+    pub fn new(data: &Dataset, fold: &Fold, split: usize, scale: bool, fill: ImputeStrategy) -> Result<Self> {
         let mut train = data.take_rows(&fold.train);
         let mut test = data.x().take_rows(&fold.test);
-        if data.has_gaps() {
+        if data.has_missing() {
             let imputer = Imputer::fit(train.x(), fill);
             train = train.with_x(imputer.apply(train.x())?)?;
             test = imputer.apply(&test)?;

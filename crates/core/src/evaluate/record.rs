@@ -50,7 +50,7 @@ pub struct Run {
     /// Whether columns were put on one scale, in each fold by its training rows.
     pub scaled: bool,
     /// How empty cells were filled, in each fold by its training rows; none if there were none.
-    pub filled: Option<crate::data::Fill>,
+    pub filled: Option<crate::data::ImputeStrategy>,
     /// Who judged.
     pub evaluator: Evaluator,
     /// The rows of each split.
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn other_data_has_another_fingerprint() {
-        let data = |x, codes| Fingerprint::of(&Dataset::labelled(x, codes).unwrap()).checksum;
+        let data = |x, codes| Fingerprint::of(&Dataset::labeled(x, codes).unwrap()).checksum;
         let same = data(array![[1.0, 2.0], [3.0, 4.0]], vec![0, 1]);
         assert_eq!(same, data(array![[1.0, 2.0], [3.0, 4.0]], vec![0, 1]));
         assert_ne!(same, data(array![[1.0, 2.0], [3.0, 4.0 + 1e-15]], vec![0, 1]), "the last bit");

@@ -147,7 +147,7 @@ mod tests {
 
     /// The last row is named by no triple, the second column is the same in all that are.
     fn data() -> Dataset {
-        Dataset::unlabelled(array![[0.0, 5.0], [1.0, 5.0], [3.0, 5.0], [-100.0, 7.0]]).unwrap()
+        Dataset::unlabeled(array![[0.0, 5.0], [1.0, 5.0], [3.0, 5.0], [-100.0, 7.0]]).unwrap()
     }
 
     const TRIPLES: [Triplet; 2] = [[0, 1, 2], [1, 0, 2]];

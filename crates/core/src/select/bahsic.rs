@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn constants_leave_first_and_parameters_are_checked() {
         let x = ndarray::array![[5.0, 0.0, 0.3], [5.0, 0.1, 0.1], [5.0, 2.0, 0.2], [5.0, 2.1, 0.4]];
-        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+        let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
         for form in [Elimination::Exact, Elimination::Fast] {
             let found = select(&Bahsic { form, ..Bahsic::default() }, &data, Wanted::Count(1));
             assert_eq!((found.order[0], found.order[2], found.scores[0]), (1, 0, 0.0));

@@ -190,7 +190,7 @@ pub(super) fn twice_with_an_outlier() -> crate::data::Dataset {
     let value = |i: usize| if i == 299 { 100.0 } else { (i as f64) / 30.0 };
     let x = ndarray::Array2::from_shape_fn((300, 2), |(i, _)| value(i));
     let first = |i: usize| i < 90 || (150..210).contains(&i);
-    crate::data::Dataset::labelled(x, (0..300).map(|i| usize::from(!first(i))).collect()).unwrap()
+    crate::data::Dataset::labeled(x, (0..300).map(|i| usize::from(!first(i))).collect()).unwrap()
 }
 
 #[cfg(test)]

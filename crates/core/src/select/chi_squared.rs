@@ -183,7 +183,7 @@ mod tests {
         // 4.2^2 / 7.2 + 4.2^2 / 10.8 = 2.45 + 1.6333. The second column is constant, the third is zero.
         let x = array![[1.0, 3.0, 0.0], [2.0, 3.0, 0.0], [6.0, 3.0, 0.0], [7.0, 3.0, 0.0], [2.0, 3.0, 0.0]];
         let codes = vec![0, 0, 1, 1, 1];
-        let dense = select(&ChiSquared::default(), &Dataset::labelled(x, codes.clone()).unwrap());
+        let dense = select(&ChiSquared::default(), &Dataset::labeled(x, codes.clone()).unwrap());
         assert!((dense.scores[0] - (2.45 + 4.2 * 4.2 / 10.8)).abs() < 1e-13, "{:?}", dense.scores);
         assert_eq!((dense.scores[1], dense.scores[2], dense.n_selected), (0.0, 0.0, 1));
         let sparse = SparseRows::new(
@@ -211,7 +211,7 @@ mod tests {
         let x = ndarray::Array2::from_shape_fn((60, 2), |(i, j)| {
             if j == 0 { (i % 2) as f64 - 1.0 } else { ((i / 2) % 2) as f64 }
         });
-        let data = Dataset::labelled(x, (0..60).map(|i| i % 2).collect()).unwrap();
+        let data = Dataset::labeled(x, (0..60).map(|i| i % 2).collect()).unwrap();
         // The first column is the class: chi-squared is the number of rows; the second is balanced over it.
         let selection = select(&ChiSquared::default(), &data);
         assert_eq!(selection.scores, [60.0, 0.0]);
@@ -234,7 +234,7 @@ mod tests {
         let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] > 0.6)).collect();
         let scores = |statistic: Statistic, x: Array2<f64>| {
             let method = ChiSquared { statistic, ..ChiSquared::default() };
-            select(&method, &Dataset::labelled(x, codes.clone()).unwrap()).scores
+            select(&method, &Dataset::labeled(x, codes.clone()).unwrap()).scores
         };
         let (once, thrice) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
         // Sums of 120 numbers, each rounded by its own factor.
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn sums_that_are_no_numbers_are_refused() {
-        let data = Dataset::labelled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
+        let data = Dataset::labeled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
         let error = ChiSquared::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("too large for a number"), "{error}");
     }

@@ -181,7 +181,7 @@ mod tests {
     fn by_hand() {
         // Column 1: classes {0, 2} and {4, 6}: means 1 and 5, between 2*4 + 2*4 = 16, within 4: 4.
         // Column 2: classes {0, 4} and {2, 2}: means 2 and 2: 0. Column 3 is constant: 0.
-        let data = Dataset::labelled(
+        let data = Dataset::labeled(
             array![[0.0, 0.0, 7.0], [2.0, 4.0, 7.0], [4.0, 2.0, 7.0], [6.0, 2.0, 7.0]],
             vec![0, 0, 1, 1],
         )
@@ -216,7 +216,7 @@ mod tests {
     fn shift_and_scale_do_not_matter_even_at_the_ends_of_the_number_range() {
         let x = array![[0.0], [2.0], [4.0], [6.0]];
         for (scale, shift) in [(1e300, 0.0), (1e-300, 0.0), (1.0, 1e6)] {
-            let data = Dataset::labelled(&x * scale + shift, vec![0, 0, 1, 1]).unwrap();
+            let data = Dataset::labeled(&x * scale + shift, vec![0, 0, 1, 1]).unwrap();
             // 1e6 leaves ten digits of the differences.
             assert!((select(&data, Wanted::Count(1)).scores[0] - 4.0).abs() < 1e-8);
         }
@@ -224,9 +224,8 @@ mod tests {
 
     #[test]
     fn perfect_separation_is_finite() {
-        let data =
-            Dataset::labelled(array![[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [2.0, 4.0]], vec![0, 0, 1, 1])
-                .unwrap();
+        let data = Dataset::labeled(array![[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [2.0, 4.0]], vec![0, 0, 1, 1])
+            .unwrap();
         let selection = select(&data, Wanted::Count(1));
         assert!(selection.scores[0].is_finite() && selection.scores[0] > 1e15);
         assert_eq!(selection.order, [0, 1]);
@@ -240,11 +239,11 @@ mod tests {
             rng.normal() + if j < 3 { 2.0 * codes[i] as f64 } else { 0.0 }
         });
         let mut selected =
-            select(&Dataset::labelled(x.clone(), codes).unwrap(), Wanted::OwnRule).selected().to_vec();
+            select(&Dataset::labeled(x.clone(), codes).unwrap(), Wanted::OwnRule).selected().to_vec();
         selected.sort_unstable();
         assert_eq!(selected, [0, 1, 2]);
         let noise =
-            Dataset::labelled(x.slice(ndarray::s![..6, 10..]).to_owned(), vec![0, 1, 0, 1, 0, 1]).unwrap();
+            Dataset::labeled(x.slice(ndarray::s![..6, 10..]).to_owned(), vec![0, 1, 0, 1, 0, 1]).unwrap();
         assert_eq!(select(&noise, Wanted::OwnRule).n_selected, 1);
     }
 
@@ -276,7 +275,7 @@ mod tests {
 
     #[test]
     fn needs_a_target() {
-        let data = Dataset::unlabelled(array![[1.0], [2.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[1.0], [2.0]]).unwrap();
         let error = FisherScore::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
         assert!(
             error.to_string().starts_with("Fisher score: needs a target, of classes or numbers"),

@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn of_equals_the_first_joins_and_constants_never() {
         let x = ndarray::array![[5.0, 0.0, 0.0], [5.0, 0.1, 0.1], [5.0, 2.0, 2.0], [5.0, 2.1, 2.1]];
-        let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+        let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
         let found = Fohsic::default().select(&data, Wanted::Count(3), &Context::default()).unwrap();
         assert_eq!(found.order, [1, 2, 0]);
         assert_eq!(found.scores[0], 0.0);
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        let data = Dataset::labelled(ndarray::array![[1.0], [2.0]], vec![0, 1]).unwrap();
+        let data = Dataset::labeled(ndarray::array![[1.0], [2.0]], vec![0, 1]).unwrap();
         let error = |method: Fohsic| {
             method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
         };
@@ -298,7 +298,7 @@ mod tests {
         assert!(
             error(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }).contains("at least 4 rows")
         );
-        let far = Dataset::labelled(ndarray::array![[1e200], [-1e200]], vec![0, 1]).unwrap();
+        let far = Dataset::labeled(ndarray::array![[1e200], [-1e200]], vec![0, 1]).unwrap();
         let error = Fohsic::default().select(&far, Wanted::OwnRule, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("scale the columns"));
     }

@@ -217,7 +217,7 @@ mod tests {
             1 => codes[i] as f64,
             _ => (i % 20) as f64,
         });
-        let data = Dataset::labelled(x, codes).unwrap();
+        let data = Dataset::labeled(x, codes).unwrap();
         let selection = select(&InformationGain::default(), &data, Wanted::OwnRule);
         assert!(selection.scores[..2].iter().all(|s| (s - LN_2).abs() < 1e-15), "{:?}", selection.scores);
         assert_eq!((selection.scores[2], selection.selected()), (0.0, &[0, 1][..]));
@@ -230,8 +230,8 @@ mod tests {
         let mut rng = Rng::new(4);
         let x = Array2::from_shape_simple_fn((200, 3), || rng.normal());
         let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + 0.3 * r[1] > 0.2)).collect();
-        let plain = Dataset::labelled(x.clone(), codes.clone()).unwrap();
-        let bent = Dataset::labelled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
+        let plain = Dataset::labeled(x.clone(), codes.clone()).unwrap();
+        let bent = Dataset::labeled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
             assert_eq!(select(&method, &plain, Wanted::OwnRule), select(&method, &bent, Wanted::OwnRule));
@@ -248,7 +248,7 @@ mod tests {
             2..=5 => rng.below(6) as f64,
             _ => rng.normal(),
         });
-        let data = Dataset::labelled(x, codes).unwrap();
+        let data = Dataset::labeled(x, codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency, Discretizer::Width] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
             let mut kept = select(&method, &data, Wanted::OwnRule).selected().to_vec();
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        let data = Dataset::labelled(array![[1.0], [2.0]], vec![0, 1]).unwrap();
+        let data = Dataset::labeled(array![[1.0], [2.0]], vec![0, 1]).unwrap();
         let method = InformationGain { n_bins: 1, ..InformationGain::default() };
         let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
         assert_eq!(error, "information gain: parameter 'n_bins' must be from 2 to 10000, got 1");

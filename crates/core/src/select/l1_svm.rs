@@ -276,7 +276,7 @@ mod tests {
     fn by_hand() {
         // Rows (-1, -0.5) and (1, 0.5): column 1 does the same at half the cost, so only it has a weight:
         // |w| + 2 (1 - w)^2 is least at 0.75.
-        let data = Dataset::labelled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
+        let data = Dataset::labeled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
         let method = L1Svm { intercept: false, tol: 1e-10, ..L1Svm::default() };
         let selection = select(&method, &data, Wanted::OwnRule);
         assert!((selection.scores[0] - 0.75).abs() < 1e-9 && selection.scores[1] == 0.0);
@@ -296,7 +296,7 @@ mod tests {
             ((value + 3.0).max(0.0) as usize * classes / 6).min(classes - 1)
         });
         let codes = codes.collect();
-        Dataset::labelled(x, codes).unwrap()
+        Dataset::labeled(x, codes).unwrap()
     }
 
     #[test]
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn sums_that_are_no_numbers_are_refused() {
-        let data = Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
+        let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
         let error = L1Svm::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("too large for a number; scale the columns"), "{error}");
     }

@@ -221,7 +221,7 @@ mod tests {
         // Two pairs far apart, one neighbour each: the graph is 0-1, 2-3, all weights 1, all degrees 1.
         // Column 1: apart 1 + 1; mean 5.5, spread 2 (5.5^2 + 4.5^2) = 101. Column 2: 4 + 4 over 4. Column 3 is constant.
         let x = array![[0.0, 1.0, 7.0], [1.0, -1.0, 7.0], [10.0, 1.0, 7.0], [11.0, -1.0, 7.0]];
-        let data = Dataset::unlabelled(x).unwrap();
+        let data = Dataset::unlabeled(x).unwrap();
         let method =
             LaplacianScore { n_neighbors: 1, weights: EdgeWeights::Binary, ..LaplacianScore::default() };
         let selection = select(&method, &data);
@@ -237,7 +237,7 @@ mod tests {
     fn equals_the_dense_matrices() {
         let mut rng = Rng::new(2);
         let x = Array2::from_shape_simple_fn((40, 4), || rng.normal());
-        let data = Dataset::unlabelled(x.clone()).unwrap();
+        let data = Dataset::unlabeled(x.clone()).unwrap();
         let (k, t) = (3, 2.5);
         let method = LaplacianScore { n_neighbors: k, width: Some(t), ..LaplacianScore::default() };
         let squared = |i: usize, j: usize| (&x.row(i) - &x.row(j)).mapv(|e| e * e).sum();
@@ -266,7 +266,7 @@ mod tests {
         let mut rng = Rng::new(6);
         let codes: Vec<usize> = (0..60).map(|i| i % 3).collect();
         let x = Array2::from_shape_fn((60, 5), |(i, j)| rng.normal() + (j * codes[i]) as f64);
-        let data = Dataset::labelled(x.clone(), codes.clone()).unwrap();
+        let data = Dataset::labeled(x.clone(), codes.clone()).unwrap();
         let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
         let found = select(&method, &data);
         let fisher = FisherScore::default().select(&data, Wanted::Count(1), &Context::default()).unwrap();
@@ -287,7 +287,7 @@ mod tests {
     fn a_column_that_varies_only_within_classes_is_halfway() {
         // Both classes have the mean 0 in the first column: F = 0, so L = 1. The second is constant.
         let data =
-            Dataset::labelled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
+            Dataset::labeled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
         let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
         let selection = select(&method, &data.unwrap());
         assert_eq!((selection.scores, selection.n_selected), (vec![0.5, 0.0], 1));
@@ -299,7 +299,7 @@ mod tests {
         let x = Array2::from_shape_fn((200, 6), |(i, j)| {
             rng.normal() + if j < 3 { 6.0 * (i % 2) as f64 } else { 0.0 }
         });
-        let found = select(&LaplacianScore::default(), &Dataset::unlabelled(x).unwrap());
+        let found = select(&LaplacianScore::default(), &Dataset::unlabeled(x).unwrap());
         let mut best = found.order[..3].to_vec();
         best.sort_unstable();
         assert_eq!(best, [0, 1, 2]);
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn parameters_are_checked() {
-        let data = Dataset::unlabelled(array![[1.0], [2.0], [4.0]]).unwrap();
+        let data = Dataset::unlabeled(array![[1.0], [2.0], [4.0]]).unwrap();
         let error = |method: LaplacianScore| {
             method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
         };

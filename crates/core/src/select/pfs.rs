@@ -213,7 +213,7 @@ mod tests {
     }
 
     fn select(method: &Pfs, x: impl Into<Rows>, wanted: Wanted) -> Selection {
-        method.select(&Dataset::unlabelled(x).unwrap(), wanted, &Context::default()).unwrap()
+        method.select(&Dataset::unlabeled(x).unwrap(), wanted, &Context::default()).unwrap()
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
         let sparse = SparseRows::new(101_000, start, column, value).unwrap();
         // A dense copy would be 32 MB.
         let ctx = Context { memory_limit: 100_000_000, ..Context::default() };
-        let data = Dataset::unlabelled(sparse).unwrap();
+        let data = Dataset::unlabeled(sparse).unwrap();
         let method = Pfs { n_components: Some(1), n_penalties: 10, ..Pfs::default() };
         let selection = method.select(&data, Wanted::Count(3), &ctx).unwrap();
         assert!(
@@ -297,7 +297,7 @@ mod tests {
             Pfs { penalty_ratio: 1.0, ..Pfs::default() },
             Pfs { tol: f64::NAN, ..Pfs::default() },
         ] {
-            let data = Dataset::unlabelled(mixtures(10)).unwrap();
+            let data = Dataset::unlabeled(mixtures(10)).unwrap();
             let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
             assert!(matches!(error, Error::Param { method: "PFS", .. }), "{error}");
         }

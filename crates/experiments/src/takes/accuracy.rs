@@ -8,7 +8,7 @@ use crate::statistics::{mean, spread};
 use crate::study::{Section, Table, Verdict};
 use kernsift::basis::{BasisMethod, Discriminant, Kobl};
 use kernsift::classify::Knnc;
-use kernsift::data::{Fill, Fold};
+use kernsift::data::{Fold, ImputeStrategy};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Neighbors, SplitChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::random::Rng;
@@ -245,7 +245,7 @@ fn curves(set: &str, rows: usize, settings: &Settings, ctx: &Context) -> Result<
         splits: SplitChoice::Given(folds),
         evaluator: Evaluator::Knn(Neighbors { n_neighbors: 1 }),
         scale: true,
-        fill: Fill::Mean,
+        fill: ImputeStrategy::Mean,
         baseline: true,
     };
     Contest::run(&compare, &data, &format!("takes-{set}"), &format!("figures, {set}"), settings, ctx)

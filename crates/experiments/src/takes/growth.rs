@@ -26,7 +26,7 @@ fn rows(n: usize, seed: u64) -> Result<Dataset> {
     let mut rng = Rng::new(seed);
     let x = Array2::from_shape_simple_fn((n, COLUMNS), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row.dot(&row) > COLUMNS as f64)).collect();
-    Dataset::labelled(x, codes)
+    Dataset::labeled(x, codes)
 }
 
 fn kernel() -> Kernel {

@@ -35,7 +35,7 @@ fn orthogonality_lost(a: &Array2<f64>) -> Option<usize> {
 
 /// The dimension that KOBL finds among the columns.
 fn kobl_dimension(a: &Array2<f64>, ctx: &Context) -> Result<usize> {
-    let columns = Dataset::unlabelled(a.t().to_owned())?;
+    let columns = Dataset::unlabeled(a.t().to_owned())?;
     let kobl = Kobl { kernel: Kernel::Linear.into(), threshold: Threshold::Linear, ..Kobl::default() };
     Ok(kobl.fit(&columns, ctx)?.map.n_components())
 }

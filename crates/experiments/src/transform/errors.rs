@@ -6,7 +6,7 @@ use crate::paper::Settings;
 use crate::sets::{Set, Source, scaled, some_rows};
 use crate::study::{Section, Table, Verdict};
 use kernsift::classify::{Svm, SvmSearch};
-use kernsift::data::{Fill, Fold, Splits};
+use kernsift::data::{Fold, ImputeStrategy, Splits};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, SplitChoice};
 use kernsift::kernel::{Family, Gamma, KernelChoice};
 use kernsift::{Context, Dataset, Result};
@@ -148,7 +148,7 @@ impl Task {
             splits: SplitChoice::Generated(Splits::Folds { folds: 5, repeats: self.repeats(settings) }),
             evaluator: evaluator(),
             scale: true,
-            fill: Fill::Mean,
+            fill: ImputeStrategy::Mean,
             baseline: true,
         }
     }
@@ -409,7 +409,7 @@ fn best_pair(
     let SplitChoice::Generated(splits) = done.task.compare(data, settings)?.splits else {
         unreachable!("dealt")
     };
-    let folds = splits.deal(data.target(), data.n(), ctx.seed)?;
+    let folds = splits.split(data.target(), data.n(), ctx.seed)?;
     let pairs: Vec<[usize; 2]> = (0..data.d()).flat_map(|a| (a + 1..data.d()).map(move |b| [a, b])).collect();
     let name = done.task.set.name;
     let names: Vec<String> = pairs

@@ -7,7 +7,9 @@ use crate::args::{DesignArgs, ScaleArg};
 use crate::console::{Console, Rehearsal};
 use crate::failure::Failure;
 use crate::output::percent;
-use kernsift::data::triplets::{HeldOut, from_target, hold_out_points, hold_out_triplets, triplet_folds};
+use kernsift::data::triplets::{
+    TripletSplit, from_target, hold_out_points, hold_out_triplets, triplet_folds,
+};
 use kernsift::data::{Dataset, Splits, Standardizer, Triplet};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, LearnerMethod};
@@ -170,7 +172,7 @@ impl Judged {
 /// Rows are held out, class by class, and triples are drawn within each side.
 fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) -> kernsift::Result<Parted> {
     let data = &stated.loaded.prepared.data;
-    let deal = Splits::Holdout { test_share: share, repeats: 1 }.deal(data.target(), data.n(), ctx.seed)?;
+    let deal = Splits::Holdout { test_size: share, repeats: 1 }.split(data.target(), data.n(), ctx.seed)?;
     let fold = deal.into_iter().next().expect("a fold for the only repeat");
     let (train, test) = (data.take_rows(&fold.train), data.take_rows(&fold.test));
     let within = |data: &Dataset, n: usize| {
@@ -199,7 +201,7 @@ fn given(
     console: &Console,
 ) -> kernsift::Result<Parted> {
     let triplets = &stated.triplets;
-    let enough = |held: &HeldOut| held.train.len().min(held.test.len()) >= FEW;
+    let enough = |held: &TripletSplit| held.train.len().min(held.test.len()) >= FEW;
     if let Some(held) = hold_out_points(triplets, share, seed).ok().filter(&enough) {
         let by = By::Rows(held.points.test.len());
         return Ok((by, vec![sides(stated, held, true, scale)?]));
@@ -224,7 +226,7 @@ fn given(
     ))
 }
 
-fn sides(stated: &Stated, held: HeldOut, is_by_rows: bool, scale: ScaleArg) -> kernsift::Result<Sides> {
+fn sides(stated: &Stated, held: TripletSplit, is_by_rows: bool, scale: ScaleArg) -> kernsift::Result<Sides> {
     let data = &stated.loaded.prepared.data;
     let scaled = match scale {
         ScaleArg::None => data.clone(),

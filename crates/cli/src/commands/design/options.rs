@@ -231,7 +231,7 @@ pub fn typed(error: Error) -> Failure {
         ("", "quantiles", "--quantiles"),
         ("", "gammas", "--gammas"),
         ("drawing triples", "n", "--n-triplets"),
-        ("", "test_share", "--hold-out"),
+        ("", "test_size", "--hold-out"),
         ("kernel", "degree", "--degree"),
         ("kernel", "coef0", "--coef0"),
     ];

@@ -60,7 +60,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
         return Err(belongs("--origin"));
     }
     let table = read(&args.table.data, args.table.no_header, console)?;
-    let loaded = load_table(&args.table, TargetChoice::Guess, &table, console)?;
+    let loaded = load_table(&args.table, TargetChoice::Auto, &table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
@@ -99,7 +99,7 @@ fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated
     };
     let all = read_triplets(file, &naming)?;
     let loaded =
-        load_table(&args.table, TargetChoice::Usual, &table, console).map_err(|e| hinted(e, args))?;
+        load_table(&args.table, TargetChoice::AutoByName, &table, console).map_err(|e| hinted(e, args))?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
     let mut stays = vec![false; n_rows];

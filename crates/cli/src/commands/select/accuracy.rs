@@ -46,10 +46,10 @@ impl TestRows {
             let (row, column) = (row + 1, target.name.clone());
             match args.missing {
                 MissingArg::Drop => {}
-                MissingArg::Error => return Err(in_file(Error::Missing { row, column }).into()),
+                MissingArg::Error => return Err(in_file(Error::MissingValue { row, column }).into()),
                 MissingArg::Mean | MissingArg::Median | MissingArg::Keep => {
                     let why = "the target is not made up";
-                    return Err(in_file(Error::CannotFill { row, column, why }).into());
+                    return Err(in_file(Error::CannotImpute { row, column, why }).into());
                 }
             }
         }

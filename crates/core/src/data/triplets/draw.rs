@@ -6,7 +6,7 @@
 //! the others but for the rest of the division. So `n` triples are returned whatever `n` is, in random order,
 //! after about `n` steps.
 
-use super::{Triplet, numbers};
+use super::{Triplet, continuous};
 use crate::context::Context;
 use crate::data::{Classes, Target};
 use crate::error::{Error, Result};
@@ -39,7 +39,7 @@ pub fn from_labels_within(classes: &Classes, rows: &[usize], n: usize, seed: u64
     }
     let anchors: Vec<usize> = (0..rows.len()).filter(|&place| runs[place].len() > 1).collect();
     if anchors.is_empty() {
-        return Err(Error::AllAlone { method: NAME, rows: rows.len() });
+        return Err(Error::SingletonClasses { method: NAME, rows: rows.len() });
     }
     let mut rng = Rng::stream(seed, "triples");
     let drawn = draw(anchors, n, &mut rng, |place, wanted, rng| {
@@ -55,12 +55,12 @@ pub fn from_labels_within(classes: &Classes, rows: &[usize], n: usize, seed: u64
 }
 
 /// Draws `n` triples from a target, of these rows only: [`from_labels_within`] or
-/// [`from_numbers_within`](super::from_numbers_within).
+/// [`from_continuous_within`](super::from_continuous_within).
 pub fn from_target(target: &Target, rows: &[usize], n: usize, seed: u64) -> Result<Vec<Triplet>> {
     match target {
         Target::None => Err(Error::NeedsTarget { method: NAME }),
         Target::Classes(classes) => from_labels_within(classes, rows, n, seed),
-        Target::Continuous(values) => numbers::from_numbers_within(values, rows, n, seed),
+        Target::Continuous(values) => continuous::from_continuous_within(values, rows, n, seed),
     }
 }
 

@@ -287,8 +287,8 @@ mod tests {
         let from_text = Column::text("id", [Some("x"), Some("y"), Some("z")].into_iter());
         let ids = Ids::of_column(&from_text).unwrap();
         assert_eq!(read_text("t.csv", b"z,x,y\n", &Naming::Ids(&ids)).unwrap(), [[2, 0, 1]]);
-        let from_numbers = Column::numeric("id", vec![101.0, 7.0, -2.5, 0.0]);
-        let ids = Ids::of_column(&from_numbers).unwrap();
+        let from_continuous = Column::numeric("id", vec![101.0, 7.0, -2.5, 0.0]);
+        let ids = Ids::of_column(&from_continuous).unwrap();
         let text = b"a,b,c\n007,101.0,-2.50\n-0,7,101\n";
         assert_eq!(read_text("t.csv", text, &Naming::Ids(&ids)).unwrap(), [[1, 0, 2], [3, 1, 0]]);
         assert_eq!(

@@ -3,24 +3,24 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`read`] | triples that a person wrote down, by row numbers or [`Ids`] |
-//! | [`from_labels`], [`from_numbers`], [`from_target`] | triples drawn from what is known about the rows |
+//! | [`from_labels`], [`from_continuous`], [`from_target`] | triples drawn from what is known about the rows |
 //! | [`check`] | refuses what cannot be used, and counts what is doubtful |
 //! | [`split_points`], [`hold_out_points`], [`hold_out_triplets`], [`triplet_folds`] | triples to learn from and to judge by |
 //!
 //! In memory rows are counted from 0; in files and messages about them from 1, unless told otherwise.
 
 mod check;
+mod continuous;
 mod draw;
 mod file;
-mod numbers;
 mod split;
 
 pub(crate) use check::need_rows;
 pub use check::{TripletReport, check};
+pub use continuous::{from_continuous, from_continuous_within};
 pub use draw::{from_labels, from_labels_within, from_target};
 pub use file::{Ids, Naming, read, read_bytes};
-pub use numbers::{from_numbers, from_numbers_within};
-pub use split::{HeldOut, apply_split, hold_out_points, hold_out_triplets, split_points, triplet_folds};
+pub use split::{TripletSplit, apply_split, hold_out_points, hold_out_triplets, split_points, triplet_folds};
 
 /// Row `i` is more like row `j` than row `k`.
 pub type Triplet = [usize; 3];

@@ -12,7 +12,7 @@ use crate::random::Rng;
 
 /// Triples to learn from and triples to judge by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldOut {
+pub struct TripletSplit {
     /// The rows of both sides. Split by triples, a row can be on both.
     pub points: Fold,
     /// Triples to learn from.
@@ -25,23 +25,23 @@ pub struct HeldOut {
 
 /// Splits `n` rows: a share of them is drawn to judge by. Triples can then be drawn within each side.
 ///
-/// [`Splits::deal`] does it class by class.
-pub fn split_points(n: usize, test_share: f64, seed: u64) -> Result<Fold> {
-    let fold = Splits::Holdout { test_share, repeats: 1 }.deal(&Target::None, n, seed)?;
+/// [`Splits::split`] does it class by class.
+pub fn split_points(n: usize, test_size: f64, seed: u64) -> Result<Fold> {
+    let fold = Splits::Holdout { test_size, repeats: 1 }.split(&Target::None, n, seed)?;
     Ok(fold.into_iter().next().expect("a fold for the only repeat"))
 }
 
 /// Splits the rows that triples name, and with them the triples.
-pub fn hold_out_points(triplets: &[Triplet], test_share: f64, seed: u64) -> Result<HeldOut> {
+pub fn hold_out_points(triplets: &[Triplet], test_size: f64, seed: u64) -> Result<TripletSplit> {
     let points = points(triplets);
-    let places = split_points(points.len(), test_share, seed)?;
+    let places = split_points(points.len(), test_size, seed)?;
     let rows = |places: &[usize]| places.iter().map(|&place| points[place]).collect();
     apply_split(triplets, Fold { train: rows(&places.train), test: rows(&places.test) })
 }
 
 /// Splits triples by rows that are split already. Triples with a row that is on neither side are left out as
 /// well.
-pub fn apply_split(triplets: &[Triplet], split: Fold) -> Result<HeldOut> {
+pub fn apply_split(triplets: &[Triplet], split: Fold) -> Result<TripletSplit> {
     let most = split.train.iter().chain(&split.test).max().map_or(0, |&row| row + 1);
     split.check(most, 0)?;
     let side = |rows: &[usize]| {
@@ -65,17 +65,17 @@ pub fn apply_split(triplets: &[Triplet], split: Fold) -> Result<HeldOut> {
             return Err(Error::Breakdown { step: "splitting triples by rows", why });
         }
     }
-    Ok(HeldOut { points: split, train, test, straddling })
+    Ok(TripletSplit { points: split, train, test, straddling })
 }
 
 /// Splits the triples themselves, whatever their rows. Repetitions and opposites of a triple stay with it.
-pub fn hold_out_triplets(triplets: &[Triplet], test_share: f64, seed: u64) -> Result<HeldOut> {
-    if !(test_share > 0.0 && test_share < 1.0) {
-        return Err(Error::param(NAME, "test_share", "between 0 and 1", test_share));
+pub fn hold_out_triplets(triplets: &[Triplet], test_size: f64, seed: u64) -> Result<TripletSplit> {
+    if !(test_size > 0.0 && test_size < 1.0) {
+        return Err(Error::param(NAME, "test_size", "between 0 and 1", test_size));
     }
     let statements = statements(triplets, 2)?;
     let n = statements.len();
-    let wanted = ((test_share * n as f64).round() as usize).clamp(1, n - 1);
+    let wanted = ((test_size * n as f64).round() as usize).clamp(1, n - 1);
     let mut is_test = vec![false; n];
     Rng::stream(seed, "splits").sample(n, wanted).into_iter().for_each(|at| is_test[at] = true);
     Ok(parted(triplets, |t| is_test[place(&statements, t)]))
@@ -83,7 +83,7 @@ pub fn hold_out_triplets(triplets: &[Triplet], test_share: f64, seed: u64) -> Re
 
 /// Deals the triples themselves into folds, so that each is judged once. Repetitions and opposites of a
 /// triple stay with it.
-pub fn triplet_folds(triplets: &[Triplet], folds: usize, seed: u64) -> Result<Vec<HeldOut>> {
+pub fn triplet_folds(triplets: &[Triplet], folds: usize, seed: u64) -> Result<Vec<TripletSplit>> {
     if folds < 2 {
         return Err(Error::param(NAME, "folds", "2 or more", folds));
     }
@@ -121,9 +121,9 @@ fn place(statements: &[Triplet], triplet: &Triplet) -> usize {
     statements.partition_point(|s| *s < statement(triplet))
 }
 
-fn parted(triplets: &[Triplet], is_test: impl Fn(&Triplet) -> bool) -> HeldOut {
+fn parted(triplets: &[Triplet], is_test: impl Fn(&Triplet) -> bool) -> TripletSplit {
     let (test, train): (Vec<Triplet>, Vec<Triplet>) = triplets.iter().partition(|t| is_test(t));
-    HeldOut { points: Fold { train: points(&train), test: points(&test) }, train, test, straddling: 0 }
+    TripletSplit { points: Fold { train: points(&train), test: points(&test) }, train, test, straddling: 0 }
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
         assert!(held.test.iter().flatten().all(|row| held.points.test.contains(row)));
         assert_eq!(hold_out_points(&triplets, 0.15, 2).unwrap(), held);
         assert_ne!(hold_out_points(&triplets, 0.15, 3).unwrap().points, held.points);
-        assert!(hold_out_points(&triplets, 1.0, 3).unwrap_err().to_string().contains("'test_share'"));
+        assert!(hold_out_points(&triplets, 1.0, 3).unwrap_err().to_string().contains("'test_size'"));
         assert!(hold_out_points(&[], 0.5, 3).is_err());
         let fold = split_points(100, 0.15, 4).unwrap();
         assert_eq!((fold.train.len(), fold.test.len()), (85, 15));
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(hold_out_triplets(&triplets, 0.2, 5).unwrap(), held);
         let message = |t: &[Triplet], share| hold_out_triplets(t, share, 0).unwrap_err().to_string();
         assert!(message(&[[0, 1, 2], [0, 2, 1]], 0.5).contains("expected at least 2, got 1"));
-        assert!(message(&triplets, 0.0).contains("'test_share' must be between 0 and 1"));
+        assert!(message(&triplets, 0.0).contains("'test_size' must be between 0 and 1"));
     }
 
     #[test]

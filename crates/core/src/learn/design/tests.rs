@@ -31,7 +31,7 @@ fn paper(psd: Psd) -> KernelDesign {
 /// Two pairs of points; within a pair the similarity is exp(-1/4), across it is nothing.
 fn two_pairs() -> (Dataset, Vec<Triplet>) {
     let x = array![[0.0], [0.5], [10.0], [10.5]];
-    (Dataset::unlabelled(x).unwrap(), vec![[0, 1, 2], [2, 3, 0], [1, 0, 3], [3, 2, 1]])
+    (Dataset::unlabeled(x).unwrap(), vec![[0, 1, 2], [2, 3, 0], [1, 0, 3], [3, 2, 1]])
 }
 
 /// alpha exp(-1/4) = 1, at the cost of (gamma1 + gamma2) alpha.
@@ -66,7 +66,7 @@ fn the_column_that_matters_is_kept() {
     let x = Array2::from_shape_fn((80, 6), |(i, j)| {
         rng.normal() + if j == 2 { 6.0 * codes[i] as f64 } else { 0.0 }
     });
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let design = KernelDesign { penalties: given(0.1, 1e-3), ..KernelDesign::default() };
     let designed = design.design_from_target(&data, 500, &Context::default()).unwrap();
     assert_eq!(designed.learned.features(), [2]);
@@ -90,7 +90,7 @@ fn rounds_reach_the_optimum_over_all_patterns() {
             .collect();
         for (psd, noisy) in [(Psd::DominanceWithNoise, true), (Psd::StrictDominance, false)] {
             let design = paper(psd);
-            let data = Dataset::unlabelled(x.clone()).unwrap();
+            let data = Dataset::unlabeled(x.clone()).unwrap();
             let Ok(designed) = design.design(&data, &triplets, &ctx) else { continue };
             let bases = &designed.bases;
             let likeness = Likeness::of_kernels(bases, data.x().clone()).unwrap();
@@ -189,7 +189,7 @@ fn many_kernels_by_parts() {
     let x = Array2::from_shape_fn((60, 300), |(i, j)| {
         rng.normal() + if j < 5 { 1.5 * codes[i] as f64 } else { 0.0 }
     });
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let Target::Classes(classes) = data.target() else { unreachable!("it was made of labels") };
     let triplets = from_labels(classes, 300, 1).unwrap();
     let bases = Bases::default().resolve(data.x(), 0).unwrap();

@@ -479,7 +479,7 @@ impl Hsfs {
 fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
     let kobl = Kobl { n_components: Some(wanted), threshold: Threshold::None, ..Kobl::default() };
-    let fit = kobl.fit(&Dataset::unlabelled(x.clone())?, &quiet)?;
+    let fit = kobl.fit(&Dataset::unlabeled(x.clone())?, &quiet)?;
     Ok(fit.map.summary().pivots.clone())
 }
 

@@ -1,20 +1,20 @@
 use super::*;
-use crate::data::synthetic::{Pattern, Planted, Synthetic};
+use crate::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
 use crate::data::{Rows, SparseRows, Standardizer};
 use crate::optim::row_norm;
 use ndarray::array;
 
-fn planted(pattern: Pattern, rows: usize, columns: usize, seed: u64, continuous: bool) -> Planted {
+fn planted(pattern: Pattern, rows: usize, columns: usize, seed: u64, continuous: bool) -> SyntheticDataset {
     let made = Synthetic { pattern, rows, columns, seed, continuous, ..Synthetic::default() }.make().unwrap();
     let x = Standardizer::fit(made.data.x()).apply(made.data.x()).unwrap();
-    Planted { data: made.data.with_x(x).unwrap(), relevant: made.relevant }
+    SyntheticDataset { data: made.data.with_x(x).unwrap(), relevant: made.relevant }
 }
 
 fn select(method: &Hsfs, data: &Dataset, wanted: Wanted) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
-fn found(selection: &Selection, planted: &Planted) -> usize {
+fn found(selection: &Selection, planted: &SyntheticDataset) -> usize {
     selection.selected().iter().filter(|j| planted.relevant.contains(j)).count()
 }
 
@@ -169,7 +169,7 @@ fn sparse_rows_and_wide_ones() {
 #[test]
 fn constant_columns_come_last_and_bad_parameters_are_refused() {
     let x = array![[1.0, 0.0, 0.3], [1.0, 1.0, 0.4], [1.0, 0.1, 0.9], [1.0, 1.2, 0.8], [1.0, 0.2, 0.1]];
-    let data = Dataset::labelled(x, vec![0, 1, 0, 1, 0]).unwrap();
+    let data = Dataset::labeled(x, vec![0, 1, 0, 1, 0]).unwrap();
     let selection = select(&Hsfs::default(), &data, Wanted::Count(1));
     assert_eq!(selection.selected(), [1]);
     assert_eq!((selection.order[2], selection.scores[0]), (0, 0.0));
@@ -187,7 +187,7 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     assert!(refused(Hsfs { radius: Some(1.0), ..d() }, Wanted::Count(1)).contains("left out where a number"));
     let diagonal = Hsfs { diagonal: Some(true), directions: Some(2), ..d() };
     assert!(refused(diagonal, Wanted::OwnRule).contains("left out in the diagonal mode"));
-    let constant = Dataset::labelled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();
+    let constant = Dataset::labeled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();
     let error = d().select(&constant, Wanted::Count(1), &Context::default()).unwrap_err().to_string();
     assert!(error.contains("every column is constant"), "{error}");
 }
@@ -239,7 +239,7 @@ fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
     let mut rng = Rng::new(11);
     let x = Array2::from_shape_simple_fn((60, 5), || rng.normal());
     let codes = x.column(3).iter().map(|v| usize::from(v.abs() > 0.7)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     for diagonal in [false, true] {
         let method =
             Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
@@ -299,7 +299,7 @@ fn a_sample_of_one_class_is_none() {
     let x = Array2::from_shape_simple_fn((1500, 2), || rng.normal());
     for (rare, known) in [(vec![outside], false), ((0..700).collect(), true)] {
         let codes = (0..1500).map(|i| usize::from(rare.contains(&i))).collect();
-        let data = Dataset::labelled(x.clone(), codes).unwrap();
+        let data = Dataset::labeled(x.clone(), codes).unwrap();
         let problem = Problem::new(&Hsfs::default(), &data, &ctx).unwrap();
         assert_eq!(problem.sampled(100, &ctx).is_some(), known);
     }

@@ -149,7 +149,7 @@ fn sparse_rows_give_the_same_bits() {
     }
     let sparse: Rows = SparseRows::new(4, start, column, value).unwrap().into();
     let codes: Vec<usize> = (0..80).map(|i| usize::from(x[[i, 1]] + x[[i, 2]] > 0.1)).collect();
-    let dense = Dataset::labelled(x, codes).unwrap();
+    let dense = Dataset::labeled(x, codes).unwrap();
     let sparse = dense.with_x(sparse).unwrap();
     for block_size in [None, Some(20)] {
         let method = HsicLasso { block_size, ..HsicLasso::default() };
@@ -288,7 +288,7 @@ fn constant_columns_come_last_whatever_is_left_of_the_others() {
         1 => 2.0 * codes[i] as f64 + noise[i],
         _ => noise[i],
     });
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let selection = select(&HsicLasso::default(), &data, Wanted::Count(2));
     assert_eq!(selection.order, [1, 2, 0]);
     let problem = {

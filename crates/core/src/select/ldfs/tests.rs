@@ -137,7 +137,7 @@ fn sparse_rows_give_what_dense_ones_give() {
         .into_iter()
         .map(|r| usize::from(r[3] + r[8] > r[5] + 0.4) + usize::from(r[20] > 1.0))
         .collect();
-    let dense = Dataset::labelled(x.clone(), codes).unwrap();
+    let dense = Dataset::labeled(x.clone(), codes).unwrap();
     let sparse = dense.with_x(SparseRows::of(&x)).unwrap();
     for form in FORMS {
         for wanted in [Wanted::OwnRule, Wanted::Count(4)] {
@@ -213,7 +213,7 @@ fn ratio_forms_find_the_least_of_all_directions() {
     let x = Array2::from_shape_simple_fn((60, 2), || rng.normal());
     let codes =
         x.rows().into_iter().map(|r| usize::from(r[0] + 0.6 * r[1] + 0.3 * rng.normal() > 0.0)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let (x, _) = by_hand(&data);
     let classes = data.classes("t").unwrap();
     let (mut between, mut within) = (Array2::<f64>::zeros((2, 2)), Array2::<f64>::eye(2) * 0.1);
@@ -302,7 +302,7 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     ] {
         assert!(refused(method, Wanted::OwnRule).starts_with("LDFS: parameter"));
     }
-    let flat = Dataset::labelled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
+    let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
     assert_eq!(select(&Ldfs::default(), &flat, Wanted::OwnRule).n_selected, 1);
     let error = with(LdfsForm::Normalised).select(&flat, Wanted::OwnRule, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("all columns are constant"), "{error}");

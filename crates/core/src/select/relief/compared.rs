@@ -25,7 +25,7 @@ impl Compared {
                 column.mapv_inplace(|v| v / range);
             }
         }
-        let expected = data.has_gaps().then(|| x.columns().into_iter().map(mean_differences).unzip());
+        let expected = data.has_missing().then(|| x.columns().into_iter().map(mean_differences).unzip());
         Self { x, metric, difference, expected }
     }
 

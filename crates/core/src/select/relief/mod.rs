@@ -196,7 +196,7 @@ impl Relief {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
             _ => (n, 0),
         };
-        let search = if Compared::by_products(self.metric, data.has_gaps()) {
+        let search = if Compared::by_products(self.metric, data.has_missing()) {
             nearest_bytes(among, centres, self.n_neighbors)
         } else {
             nearest_by_sums_bytes(among, d, centres, self.n_neighbors)

@@ -2,12 +2,12 @@ use super::*;
 use ndarray::{Array2, array};
 
 fn select(relief: &Relief, x: Array2<f64>, codes: Vec<usize>) -> Result<Selection> {
-    relief.select(&Dataset::labelled(x, codes)?, Wanted::OwnRule, &Context::default())
+    relief.select(&Dataset::labeled(x, codes)?, Wanted::OwnRule, &Context::default())
 }
 
 fn gappy(x: Array2<f64>, target: Target) -> Dataset {
     let names = (0..x.ncols()).map(|j| j.to_string()).collect();
-    Dataset::with_gaps(names, x, target).unwrap()
+    Dataset::with_missing(names, x, target).unwrap()
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
     let mut rng = Rng::new(8);
     let x = Array2::from_shape_simple_fn((300, 4), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[1] > 0.0)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let run = |seed: u64, n_samples: Option<usize>| {
         let ctx = Context { seed, ..Context::default() };
         Relief { n_samples, n_neighbors: 5, ..Relief::default() }

@@ -10,7 +10,7 @@ fn select(method: &SvmRfe, data: &Dataset) -> Selection {
 #[test]
 fn by_hand() {
     // Points (2, 1) and (-2, -1), and a column that is the same for both: w = (0.4, 0.2, 0).
-    let data = Dataset::labelled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
+    let data = Dataset::labeled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
     let selection = select(&SvmRfe { c: 100.0, ..SvmRfe::default() }, &data);
     assert_eq!(selection.order, [0, 1, 2]);
     assert_eq!(selection.scores, [3.0, 2.0, 0.0]);
@@ -26,7 +26,7 @@ fn a_product_is_seen_by_rbf_and_not_by_linear() {
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((200, 6), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[1] * r[4] > 0.0)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let mut best = select(&rbf(0.2), &data).order[..2].to_vec();
     best.sort_unstable();
     assert_eq!(best, [1, 4]);
@@ -41,7 +41,7 @@ fn the_change_of_the_norm_is_what_it_says() {
     let mut rng = Rng::new(7);
     let x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
     let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] * r[1] > 0.5)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let (method, kernel) = (rbf(0.3), Kernel::Rbf { gamma: 0.3 });
     let classes = data.classes("t").unwrap();
     let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
@@ -66,7 +66,7 @@ fn the_change_of_the_norm_is_what_it_says() {
 fn a_price_at_which_both_rows_meet_their_bounds() {
     let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
     let x = Array2::from_shape_fn((2, 6), |(i, j)| if i == 0 { row[j] } else { -row[j] });
-    let data = Dataset::labelled(x, vec![0, 1]).unwrap();
+    let data = Dataset::labeled(x, vec![0, 1]).unwrap();
     for i in 0..1000 {
         let c = 0.45 + 0.0015 * f64::from(i);
         let method = SvmRfe { c, step: Step::Count(5), ..SvmRfe::default() };
@@ -79,10 +79,10 @@ fn a_price_at_which_both_rows_meet_their_bounds() {
 fn a_constant_column_leaves_before_one_of_weight_zero() {
     // The third column is the same in both classes, so that its weight is 0; the second is constant.
     let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
-    let data = Dataset::labelled(x.clone(), vec![0, 0, 1, 1]).unwrap();
+    let data = Dataset::labeled(x.clone(), vec![0, 0, 1, 1]).unwrap();
     assert_eq!(select(&SvmRfe::default(), &data).order, [0, 2, 1]);
     let x = x.select(ndarray::Axis(1), &[0, 2, 1]);
-    let data = Dataset::labelled(x, vec![0, 0, 1, 1]).unwrap();
+    let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
     assert_eq!(select(&SvmRfe::default(), &data).order, [0, 1, 2]);
 }
 
@@ -98,7 +98,7 @@ fn columns_of_very_different_scales() {
     for scale in [1e2, 1e3, 1e4] {
         let mut x = plain.clone();
         x.column_mut(5).mapv_inplace(|v| v * scale);
-        let data = Dataset::labelled(x, codes.clone()).unwrap();
+        let data = Dataset::labeled(x, codes.clone()).unwrap();
         let selection = select(&SvmRfe::default(), &data);
         assert!(selection.outcome.stop.converged() && selection.is_sound(6), "{scale}");
     }
@@ -112,7 +112,7 @@ fn a_large_column_leaves_nothing_behind() {
     let mut x = Array2::from_shape_simple_fn((8, 12), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
     x.column_mut(2).mapv_inplace(|v| v * 1e8);
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })] {
         let classes = data.classes("t").unwrap();
         let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
@@ -128,7 +128,7 @@ fn a_large_column_leaves_nothing_behind() {
 
 #[test]
 fn products_that_are_no_numbers_are_refused() {
-    let data = Dataset::labelled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
+    let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
     for method in [SvmRfe::default(), rbf(1.0)] {
         let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
         assert!(error.contains("too large for a number; scale the columns"), "{error}");
@@ -164,7 +164,7 @@ fn every_price_has_an_answer() {
     let mut rng = Rng::new(8);
     let x = Array2::from_shape_simple_fn((90, 8), || (4.0 * rng.normal()).round() / 4.0);
     let codes = x.rows().into_iter().map(|r| ((r[0] + r[1] + 2.0).max(0.0) as usize).min(2)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     for power in -6..5 {
         let selection = select(&SvmRfe { c: 10f64.powi(power), ..SvmRfe::default() }, &data);
         assert!(selection.outcome.stop.converged() && selection.is_sound(8));
@@ -181,7 +181,7 @@ fn steps_of_any_size_keep_what_they_should() {
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((60, 9), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
-    let data = Dataset::labelled(x, codes).unwrap();
+    let data = Dataset::labeled(x, codes).unwrap();
     let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
     // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
     assert_eq!(three.curve.len(), 4);
@@ -204,7 +204,7 @@ fn rows_give_the_machines_of_products() {
         let x = Array2::from_shape_simple_fn((60, 7), || rng.normal());
         let codes =
             x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.7 * rng.normal() > 0.0)).collect();
-        let data = Dataset::labelled(x, codes).unwrap();
+        let data = Dataset::labeled(x, codes).unwrap();
         let all: Vec<usize> = (0..60).collect();
         let task = &PairTask::all(data.classes("t").unwrap(), &all, &ClassWeight::None).unwrap()[0];
         let method = SvmRfe { c: 10f64.powi(seed as i32 % 4 - 2), ..SvmRfe::default() };

@@ -25,7 +25,7 @@ fn heard(
     far: &[[usize; 2]],
 ) -> (Result<Learned>, String) {
     let ear = Ear::default();
-    let data = Dataset::unlabelled(x.clone()).unwrap();
+    let data = Dataset::unlabeled(x.clone()).unwrap();
     let learned = learner.learn_pairs(&data, near, far, &Context { observer: &ear, ..Context::default() });
     (learned, ear.0.into_inner().unwrap().join("\n"))
 }
@@ -109,7 +109,7 @@ fn threads_and_layout_change_nothing() {
         };
         let one = run(1);
         assert_eq!(one, run(3), "{form:?}");
-        let data = Dataset::unlabelled(sparse.clone()).unwrap();
+        let data = Dataset::unlabeled(sparse.clone()).unwrap();
         assert_eq!(with(form).learn_pairs(&data, &near, &far, &Context::default()).unwrap(), one);
     }
 }
@@ -159,10 +159,10 @@ fn what_cannot_be_is_refused() {
     let far = array![[1e308, 0.0], [-1e308, 1.0], [0.0, 2.0]];
     let (learned, _) = heard(&plain, &far, &[[0, 1]], &[[0, 2]]);
     assert!(learned.unwrap_err().to_string().contains("too far for a number"));
-    let gappy = Dataset::with_gaps(vec!["a".into()], array![[0.0], [f64::NAN]], Target::None).unwrap();
+    let gappy = Dataset::with_missing(vec!["a".into()], array![[0.0], [f64::NAN]], Target::None).unwrap();
     assert!(plain.learn(&gappy, &[[0, 1, 1]], &Context::default()).is_err());
     let tight = Context { memory_limit: 1000, ..Context::default() };
-    let data = Dataset::unlabelled(x.clone()).unwrap();
+    let data = Dataset::unlabeled(x.clone()).unwrap();
     assert!(plain.learn(&data, &[[0, 1, 2]], &tight).unwrap_err().to_string().contains("of memory"));
 
     struct Stop;

@@ -24,7 +24,7 @@ fn metric(learned: &Learned) -> &Array2<f64> {
 }
 
 fn learn(learner: &XingMetric, x: &Array2<f64>, near: &[[usize; 2]], far: &[[usize; 2]]) -> Learned {
-    let data = Dataset::unlabelled(x.clone()).unwrap();
+    let data = Dataset::unlabeled(x.clone()).unwrap();
     learner.learn_pairs(&data, near, far, &Context::default()).unwrap()
 }
 
@@ -241,14 +241,14 @@ fn a_planted_direction_is_found() {
     let direction = array![0.6, 0.0, -0.64, 0.48];
     let (x, triplets) = planted(&direction, 120);
     let learned =
-        with(MetricForm::Full).learn(&Dataset::unlabelled(x).unwrap(), &triplets, &Context::default());
+        with(MetricForm::Full).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let eigen = symmetric_eigen(metric(&learned.unwrap()).view()).unwrap();
     assert!(eigen.values[1] < 0.05 * eigen.values[0], "{}", eigen.values);
     // 120 rows with a spread of 1 about means 10 apart: the direction is known to about 0.1 in angle.
     assert!(eigen.vectors.column(0).dot(&direction).abs() > 0.98, "{}", eigen.vectors.column(0));
     let (x, triplets) = planted(&array![0.0, 1.0, 0.0, 0.0], 120);
     let learned =
-        with(MetricForm::Diagonal).learn(&Dataset::unlabelled(x).unwrap(), &triplets, &Context::default());
+        with(MetricForm::Diagonal).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let scores = learned.unwrap().scores;
     assert!(scores[1] == 1.0 && (0..4).all(|j| j == 1 || scores[j] < 0.1), "{scores:?}");
 }

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 /// |y_i - y_k|$.
 ///
 /// Pairs of rows that are equally far from the first are never drawn.
-pub fn from_numbers(y: &[f64], n: usize, seed: u64) -> Result<Vec<Triplet>> {
+pub fn from_continuous(y: &[f64], n: usize, seed: u64) -> Result<Vec<Triplet>> {
     let rows: Vec<usize> = (0..y.len()).collect();
-    from_numbers_within(y, &rows, n, seed)
+    from_continuous_within(y, &rows, n, seed)
 }
 
-/// Draws `n` triples as [`from_numbers`] does, of these rows only; their order and repetitions do not matter.
-pub fn from_numbers_within(y: &[f64], rows: &[usize], n: usize, seed: u64) -> Result<Vec<Triplet>> {
+/// Draws `n` triples as [`from_continuous`] does, of these rows only; their order and repetitions do not matter.
+pub fn from_continuous_within(y: &[f64], rows: &[usize], n: usize, seed: u64) -> Result<Vec<Triplet>> {
     let mut rows = need_rows(rows, y.len(), n)?;
     if let Some(&row) = rows.iter().find(|&&row| !y[row].is_finite()) {
         return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: y[row] });
@@ -159,28 +159,28 @@ mod tests {
     #[test]
     fn three_numbers_by_hand() {
         // The middle one is equally far from both.
-        let drawn = from_numbers(&[1.0, 0.0, 2.0], 2, 1).unwrap();
+        let drawn = from_continuous(&[1.0, 0.0, 2.0], 2, 1).unwrap();
         assert_eq!(distinct(&drawn), BTreeSet::from([[1, 0, 2], [2, 0, 1]]));
-        assert_eq!(from_numbers(&[0.0, 0.0, 5.0], 2, 1).unwrap().len(), 2);
+        assert_eq!(from_continuous(&[0.0, 0.0, 5.0], 2, 1).unwrap().len(), 2);
         assert_eq!(
-            distinct(&from_numbers(&[0.0, -0.0, 5.0], 9, 1).unwrap()),
+            distinct(&from_continuous(&[0.0, -0.0, 5.0], 9, 1).unwrap()),
             BTreeSet::from([[0, 1, 2], [1, 0, 2]])
         );
     }
 
     #[test]
     fn wrong_numbers_are_explained() {
-        let message = |y: &[f64]| from_numbers(y, 5, 0).unwrap_err().to_string();
+        let message = |y: &[f64]| from_continuous(y, 5, 0).unwrap_err().to_string();
         assert!(message(&[2.0; 4]).starts_with("drawing triples: the target is 2 in every row"));
         assert_eq!(message(&[1.0, 2.0]), "drawing triples: needs at least 3 rows, got 2");
         assert!(
             message(&[1.0, f64::NAN, 2.0]).starts_with("row 2, column 'target': NaN is not a finite number")
         );
         let y = [1.0, f64::NAN, 2.0, 4.0];
-        assert_eq!(from_numbers_within(&y, &[3, 0, 2], 4, 0).unwrap().len(), 4);
+        assert_eq!(from_continuous_within(&y, &[3, 0, 2], 4, 0).unwrap().len(), 4);
         assert_eq!(
             from_target(&Target::Continuous(y.to_vec()), &[3, 0, 2], 4, 0).unwrap(),
-            from_numbers_within(&y, &[3, 0, 2], 4, 0).unwrap()
+            from_continuous_within(&y, &[3, 0, 2], 4, 0).unwrap()
         );
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let mut rng = Rng::new(4);
         let y: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { 0.0 } else { rng.normal() }).collect();
         let n = 30_000;
-        let drawn = from_numbers(&y, n, 5).unwrap();
+        let drawn = from_continuous(&y, n, 5).unwrap();
         let mut first = [0usize; 60];
         drawn.iter().for_each(|t| first[t[0]] += 1);
         // 500 +- 5 standard deviations of a binomial count; every row has more than 1000 triples.
@@ -211,7 +211,7 @@ mod tests {
     fn many_rows_and_many_ties_are_fast() {
         // A thousand numbers among a hundred thousand zeros: hardly a pair tried at random is not a tie.
         let y: Vec<f64> = (0..100_000).map(|i| if i % 100 == 0 { f64::from(i) } else { 0.0 }).collect();
-        let drawn = from_numbers(&y, 1500, 6).unwrap();
+        let drawn = from_continuous(&y, 1500, 6).unwrap();
         assert_eq!(distinct(&drawn).len(), 1500);
         assert!(drawn.iter().all(|&[i, j, k]| (y[i] - y[j]).abs() < (y[i] - y[k]).abs()));
     }
@@ -225,7 +225,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let possible = if y.iter().all(|v| v.is_finite()) { all_triples(&y) } else { BTreeSet::new() };
-            match from_numbers(&y, n, seed) {
+            match from_continuous(&y, n, seed) {
                 Err(_) => prop_assert!(possible.is_empty()),
                 Ok(drawn) => {
                     prop_assert_eq!(drawn.len(), n);
