@@ -665,10 +665,10 @@ def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, C
 def wanted_json(wanted: int | float | None) -> str:
     """How many to keep, as the core spells it."""
     if wanted is None:
-        return '"own-rule"'
+        return '"auto"'
     if isinstance(wanted, Integral):
         return f'{{"count": {int(wanted)}}}'
-    return f'{{"share": {float(wanted)!r}}}'
+    return f'{{"fraction": {float(wanted)!r}}}'
 
 
 def store_kernel(estimator: Any, kernel: Kernel) -> None:

@@ -491,7 +491,7 @@ class SVMRFE(BaseSelector):
         return {
             "kernel": choice_form(self.kernel, self.gamma, 3, 0.0),
             "c": float(self.C),
-            "step": {"count": int(self.step)} if whole else {"share": float(self.step)},
+            "step": {"count": int(self.step)} if whole else {"fraction": float(self.step)},
             "class_weight": self.class_weight or "none",
             "max_iter": 0 if self.max_iter is None else int(self.max_iter),
         }

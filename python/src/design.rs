@@ -52,12 +52,12 @@ impl Form {
 }
 
 /// Triples that are given, or how many are drawn from the target.
-enum Wanted {
+enum FeatureCount {
     Given(Vec<Triplet>),
     Drawn(usize),
 }
 
-impl Wanted {
+impl FeatureCount {
     fn new(triplets: Option<PyReadonlyArray2<'_, i64>>, n: usize) -> Self {
         triplets.map_or(Self::Drawn(n), |triplets| Self::Given(to_triplets(&triplets)))
     }
@@ -85,7 +85,7 @@ pub fn fit_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let form: Form = from_json("design", design)?;
-    let (data, wanted) = (to_gappy_dataset(&x, y)?, Wanted::new(triplets, n));
+    let (data, wanted) = (to_gappy_dataset(&x, y)?, FeatureCount::new(triplets, n));
     drop(x);
     let (designed, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
@@ -93,8 +93,8 @@ pub fn fit_design<'py>(
         let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
         let design = KernelDesign { bases: Bases::Own(kernels), ..form.design()? };
         let designed = match wanted {
-            Wanted::Given(_) => design.design(&data, &triplets, ctx)?,
-            Wanted::Drawn(n) => design.design_from_target(&data, n, ctx)?,
+            FeatureCount::Given(_) => design.design(&data, &triplets, ctx)?,
+            FeatureCount::Drawn(n) => design.design_from_target(&data, n, ctx)?,
         };
         Ok((designed, scaler))
     })?;
@@ -121,7 +121,7 @@ pub fn prepare_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let form: Form = from_json("design", design)?;
-    let (data, wanted) = (to_gappy_dataset(&x, y)?, Wanted::new(triplets, n));
+    let (data, wanted) = (to_gappy_dataset(&x, y)?, FeatureCount::new(triplets, n));
     drop(x);
     let (kernels, triplets, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;

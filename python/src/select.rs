@@ -5,7 +5,7 @@ use crate::convert::{
 };
 use crate::run::{Settings, run};
 use kernsift::Selector;
-use kernsift::select::{PathPoint, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, PathPoint, SelectorMethod};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -22,7 +22,7 @@ pub fn select<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let method: SelectorMethod = from_json("method", method)?;
-    let wanted: Wanted = from_json("n_features_to_select", wanted)?;
+    let wanted: FeatureCount = from_json("n_features_to_select", wanted)?;
     let data = to_gappy_dataset(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {

@@ -6,7 +6,7 @@ use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::basis::{BasisMethod, Kobl, Threshold};
 use kernsift::model::{Content, Model};
-use kernsift::select::Wanted;
+use kernsift::select::FeatureCount;
 use kernsift::space::KernelSpaceSelector;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
@@ -123,7 +123,7 @@ pub fn fit_space<'py>(
     threshold: Option<Py<PyAny>>,
 ) -> PyResult<(KernelSpace, String)> {
     let mut method: KernelSpaceSelector = from_json("method", method)?;
-    let wanted: Wanted = from_json("n_features_to_select", wanted)?;
+    let wanted: FeatureCount = from_json("n_features_to_select", wanted)?;
     let raised = give_threshold(&mut method.basis, threshold)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);

@@ -11,7 +11,7 @@ use kernsift::dependence::projection::{Exact, Projected, unit_factor};
 use kernsift::linalg::multiply;
 use kernsift::optim::Criterion;
 use kernsift::random::Rng;
-use kernsift::select::{Hsfs, Selector, Wanted};
+use kernsift::select::{FeatureCount, Hsfs, Selector};
 use kernsift::{Context, Dataset, Result};
 use ndarray::{Array2, Axis};
 use std::hint::black_box;
@@ -82,7 +82,7 @@ fn main() -> Result<()> {
     let (x, codes) = rows(20_000);
     let data = Dataset::labeled(x, codes)?;
     let begun = Instant::now();
-    let selection = Hsfs::default().select(&data, Wanted::Count(20), &Context::default())?;
+    let selection = Hsfs::default().select(&data, FeatureCount::Count(20), &Context::default())?;
     println!(
         "\n20 of 20,000 columns of {ROWS} rows: {:.0} s, {} steps, {}.",
         begun.elapsed().as_secs_f64(),

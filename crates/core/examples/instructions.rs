@@ -11,7 +11,7 @@ use kernsift::dependence::projection::{Fourier, Projected, unit_factor};
 use kernsift::kernel::{Kernel, gram_symmetric};
 use kernsift::optim::Criterion;
 use kernsift::random::Rng;
-use kernsift::select::{Selector, SelectorMethod, Wanted};
+use kernsift::select::{Selector, SelectorMethod, FeatureCount};
 use kernsift::{Context, Error, Result};
 use ndarray::Array2;
 use std::fmt::Write;
@@ -59,7 +59,7 @@ fn kobl() -> Result<()> {
 
 fn select(method: &str, n: usize, d: usize, wanted: usize) -> Result<()> {
     let method = SelectorMethod::by_name(method)?;
-    black_box(method.select(&labeled(n, d)?, Wanted::Count(wanted), &Context::default())?);
+    black_box(method.select(&labeled(n, d)?, FeatureCount::Count(wanted), &Context::default())?);
     Ok(())
 }
 

@@ -7,7 +7,7 @@
 
 use kernsift::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
-use kernsift::select::{Selector, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, Selector, SelectorMethod};
 use kernsift::{Context, Dataset, Result};
 
 /// Seeds of each pattern.
@@ -35,7 +35,7 @@ pub fn hits(name: &str, pattern: Pattern, rows: usize, seed: u64) -> Result<(usi
         Synthetic { pattern, rows, columns: 100, seed, ..Synthetic::default() }.make()?;
     let method = SelectorMethod::by_name(name)?;
     let data = if method.wants_scaling() { scaled(&data)? } else { data };
-    let selection = method.select(&data, Wanted::Count(relevant.len()), &Context::default())?;
+    let selection = method.select(&data, FeatureCount::Count(relevant.len()), &Context::default())?;
     Ok((selection.selected().iter().filter(|j| relevant.contains(j)).count(), relevant.len()))
 }
 
@@ -45,7 +45,7 @@ pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
     let data = all.take_rows(&(0..rows).collect::<Vec<_>>());
     let method = SelectorMethod::by_name(name)?;
     let data = if method.wants_scaling() { scaled(&data)? } else { data };
-    let selection = method.select(&data, Wanted::Count(10), &Context::default())?;
+    let selection = method.select(&data, FeatureCount::Count(10), &Context::default())?;
     Ok(selection.selected().iter().filter(|&&j| MADELON.contains(&(j + 1))).count())
 }
 

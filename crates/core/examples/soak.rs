@@ -14,7 +14,7 @@ use kernsift::data::{Classes, Column, Dataset, Standardizer, Target};
 use kernsift::memory::Counting;
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{Selector, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, Selector, SelectorMethod};
 use kernsift::{Context, Error, Model};
 use ndarray::Array2;
 use serde_json::json;
@@ -137,7 +137,7 @@ fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, told: &str) {
         }
         let _ = read(&damaged(&text, rng));
         let method = SelectorMethod::by_name("fisher").map_err(|e| e.to_string())?;
-        let Ok(selection) = method.select(data, Wanted::OwnRule, &ctx) else { return Ok(()) };
+        let Ok(selection) = method.select(data, FeatureCount::Auto, &ctx) else { return Ok(()) };
         let content = Content::Selection(selection);
         let model = Model { names: data.names().to_vec(), recipe: None, scaler: None, content };
         let bytes = model.to_bytes().map_err(|e| e.to_string())?;

@@ -6,7 +6,7 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{SELECTORS, Selection, Selector, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error, Kernel, KernelSpaceSelector, Model, Observer};
 use ndarray::{Array2, Axis, array};
@@ -42,7 +42,7 @@ fn fit(method: &BasisMethod, data: &Dataset, seed: u64) -> Fitted {
 }
 
 fn select(method: &SelectorMethod, data: &Dataset) -> Selection {
-    method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+    method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
 }
 
 /// Whether columns were taken or dropped one after the other.
@@ -211,7 +211,7 @@ fn one_row_gives_an_answer_or_a_reason() {
         }
     }
     for (name, method) in selectors() {
-        let error = method.select(&one, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = method.select(&one, FeatureCount::Auto, &Context::default()).unwrap_err();
         // What does not look at classes misses rows to compare.
         let expected = match needs(name) {
             "nothing but features" => matches!(error, Error::TooFewRows { .. }),
@@ -234,8 +234,8 @@ fn targets_are_used_or_asked_for_as_the_catalogue_says() {
     let (numbers, nothing) = (with(Target::Continuous(numbers)), with(Target::None));
     let ctx = Context::default();
     for (name, method) in selectors() {
-        let of_numbers = method.select(&numbers, Wanted::OwnRule, &ctx);
-        let of_nothing = method.select(&nothing, Wanted::OwnRule, &ctx);
+        let of_numbers = method.select(&numbers, FeatureCount::Auto, &ctx);
+        let of_nothing = method.select(&nothing, FeatureCount::Auto, &ctx);
         if needs(name) == "nothing but features" {
             // The target plays no part.
             assert_eq!(of_nothing.unwrap(), of_numbers.unwrap(), "{name}");
@@ -283,7 +283,7 @@ fn gaps_are_borne_or_refused_by_name() {
         assert!(text.contains("needs every cell; fill gaps with --missing mean or median"), "{name}: {text}");
     };
     for (name, method) in selectors() {
-        match method.select(&gappy, Wanted::OwnRule, &ctx) {
+        match method.select(&gappy, FeatureCount::Auto, &ctx) {
             Ok(selection) => {
                 assert!(method.bears_gaps(), "{name}");
                 assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
@@ -299,7 +299,7 @@ fn gaps_are_borne_or_refused_by_name() {
     }
     for info in SPACES {
         let method = KernelSpaceSelector::by_name(info.name).unwrap();
-        refused(info.name, method.fit(&gappy, Wanted::OwnRule, &ctx).unwrap_err());
+        refused(info.name, method.fit(&gappy, FeatureCount::Auto, &ctx).unwrap_err());
     }
     refused("knnc", Knnc::fit(&Kernel::Linear.into(), &gappy, 1, &ctx).unwrap_err());
 }
@@ -320,10 +320,10 @@ fn orders_are_complete_and_follow_scores() {
         );
         assert!((1..=data.d()).contains(&selection.n_selected), "{name}");
         for k in [1, data.d()] {
-            let kept = method.select(&data, Wanted::Count(k), &Context::default()).unwrap();
+            let kept = method.select(&data, FeatureCount::Count(k), &Context::default()).unwrap();
             assert_eq!(kept.selected().len(), k, "{name}");
         }
-        let error = method.select(&data, Wanted::Count(14), &Context::default()).unwrap_err();
+        let error = method.select(&data, FeatureCount::Count(14), &Context::default()).unwrap_err();
         assert!(error.to_string().contains("from 1 to the number of columns, 13, got 14"), "{name}: {error}");
     }
 }
@@ -338,7 +338,7 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
         // HSFS finds its own number by rows kept apart, which are others when rows are in another order.
-        let wanted = if name == "hsfs" { Wanted::Count(3) } else { Wanted::OwnRule };
+        let wanted = if name == "hsfs" { FeatureCount::Count(3) } else { FeatureCount::Auto };
         let select = |method: &SelectorMethod, data: &Dataset| {
             method.select(data, wanted, &Context::default()).unwrap()
         };

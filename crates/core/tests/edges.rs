@@ -4,8 +4,8 @@ use crate::every_method::sparse;
 use kernsift::data::{Classes, Dataset, Target};
 use kernsift::random::Rng;
 use kernsift::select::{
-    Approximation, Bahsic, Elimination, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs, Selector,
-    SelectorMethod, Wanted,
+    Approximation, Bahsic, Elimination, FeatureCount, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs,
+    Selector, SelectorMethod,
 };
 use kernsift::{Context, dependence::Estimator};
 use ndarray::Array2;
@@ -65,7 +65,7 @@ fn tables() -> Vec<Array2<f64>> {
 }
 
 /// What is wrong with an answer; nothing if there is a reason for none.
-fn faults(method: &SelectorMethod, data: &Dataset, wanted: Wanted) -> (bool, Vec<&'static str>) {
+fn faults(method: &SelectorMethod, data: &Dataset, wanted: FeatureCount) -> (bool, Vec<&'static str>) {
     let d = data.d();
     let Ok(selection) = method.select(data, wanted, &Context::default()) else { return (false, vec![]) };
     let x = data.x().to_dense();
@@ -73,7 +73,7 @@ fn faults(method: &SelectorMethod, data: &Dataset, wanted: Wanted) -> (bool, Vec
     let mut order = selection.order.clone();
     order.sort_unstable();
     let n_selected = match wanted {
-        Wanted::Count(k) => k..=k,
+        FeatureCount::Count(k) => k..=k,
         _ => 1..=d,
     };
     let finite = |w: &f64| w.is_finite();
@@ -122,7 +122,7 @@ fn try_all(table: usize, x: &Array2<f64>) -> (usize, usize, Vec<String>) {
         }
         .unwrap();
         for method in methods() {
-            for wanted in [Wanted::OwnRule, Wanted::Count(1), Wanted::Count(x.ncols())] {
+            for wanted in [FeatureCount::Auto, FeatureCount::Count(1), FeatureCount::Count(x.ncols())] {
                 let found = std::panic::catch_unwind(|| faults(&method, &data, wanted));
                 let (answered, faults) = found.unwrap_or((true, vec!["a panic"]));
                 *(if answered { &mut answers } else { &mut reasons }) += 1;

@@ -4,7 +4,7 @@
 use kernsift::basis::{BASES, Basis, BasisMethod};
 use kernsift::data::{Dataset, SparseRows};
 use kernsift::learn::{LEARNERS, LearnerMethod};
-use kernsift::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES};
 use kernsift::{Context, Error, Observer, Result};
 use ndarray::Array2;
@@ -39,7 +39,7 @@ pub fn methods() -> Vec<Method> {
     for info in SELECTORS {
         let method = SelectorMethod::by_name(info.name).unwrap();
         let run = move |data: &Dataset, ctx: &Context| {
-            let selection = method.select(data, Wanted::OwnRule, ctx)?;
+            let selection = method.select(data, FeatureCount::Auto, ctx)?;
             assert!((1..=data.d()).contains(&selection.n_selected), "so many columns are not there");
             Ok(Answer { order: selection.order, numbers: selection.scores })
         };
@@ -57,7 +57,7 @@ pub fn methods() -> Vec<Method> {
     for info in SPACES {
         let method = KernelSpaceSelector::by_name(info.name).unwrap();
         let run = move |data: &Dataset, ctx: &Context| {
-            let space = method.fit(data, Wanted::OwnRule, ctx)?;
+            let space = method.fit(data, FeatureCount::Auto, ctx)?;
             let classes = space.predict(data.x(), ctx)?;
             assert!(classes.iter().all(|&class| class < space.classes().names.len()), "no class");
             let numbers = space.transform(data.x(), ctx)?.into_iter().collect();

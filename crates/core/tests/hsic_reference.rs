@@ -10,13 +10,13 @@ use kernsift::data::synthetic::{Pattern, Synthetic};
 use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, SparseRows, Standardizer};
 use kernsift::dependence::{Estimator, TargetKernel};
 use kernsift::random::Rng;
-use kernsift::select::{Bahsic, Elimination, Fohsic, HsicLasso, Selection, Selector, Wanted};
+use kernsift::select::{Bahsic, Elimination, FeatureCount, Fohsic, HsicLasso, Selection, Selector};
 use ndarray::Array2;
 
 type Shared = dyn Selector + Sync + Send;
 
 fn select(method: &Shared, data: &Dataset, k: usize) -> Selection {
-    method.select(data, Wanted::Count(k), &Context::default()).unwrap()
+    method.select(data, FeatureCount::Count(k), &Context::default()).unwrap()
 }
 
 fn assert_picks(found: &Selection, picks: &[usize], weights: &[f64]) {

@@ -6,7 +6,7 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{Ffs, Klms, Relief, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule};
+use kernsift::select::{Ffs, Klms, Relief, Selector, SelectorMethod, FeatureCount, WeakLearner, WeightRule};
 use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Model, Observer};
 use ndarray::{Array2, Axis, array};
@@ -21,7 +21,7 @@ fn spaces() -> impl Iterator<Item = (&'static str, KernelSpaceSelector)> {
 }
 
 fn fit(space: &KernelSpaceSelector, data: &Dataset) -> KernelSpace {
-    space.fit(data, Wanted::OwnRule, &Context::default()).unwrap()
+    space.fit(data, FeatureCount::Auto, &Context::default()).unwrap()
 }
 
 fn codes(data: &Dataset) -> Vec<usize> {
@@ -44,7 +44,7 @@ fn a_space_is_its_basis_and_its_selector() {
             assert_eq!(fitted.map(), &basis.map, "{name}");
             let features = Dataset::with_target(basis.features.clone(), data.target().clone()).unwrap();
             let selection =
-                space.selector.as_ref().unwrap().select(&features, Wanted::OwnRule, &ctx).unwrap();
+                space.selector.as_ref().unwrap().select(&features, FeatureCount::Auto, &ctx).unwrap();
             assert_eq!(fitted.selection(), &selection, "{name}");
             // Kept, in order, stretched by the root of the weight.
             let mut expected = basis.features.select(Axis(1), selection.selected());
@@ -175,7 +175,7 @@ fn the_width_can_follow_from_the_dimension() {
         gamma_for_n_components: Some(40),
         ..KernelSpaceSelector::by_name("fskpca").unwrap()
     };
-    let error = other.fit(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    let error = other.fit(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
     assert!(error.contains("'gamma_for_n_components' must be left out unless the basis is KOBL"), "{error}");
 }
 
@@ -184,7 +184,7 @@ fn a_wanted_number_is_kept_whatever_is_tuned() {
     let data = builtin("sonar");
     for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
         let space = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
-        let fitted = space.fit(&data, Wanted::Count(7), &Context::default()).unwrap();
+        let fitted = space.fit(&data, FeatureCount::Count(7), &Context::default()).unwrap();
         assert_eq!(fitted.selection().n_selected, 7, "{tune:?}");
         assert_eq!(fitted.weights().iter().filter(|&&w| w > 0.0).count(), 7, "{tune:?}");
     }
@@ -244,25 +244,25 @@ fn bad_input_is_refused_with_a_reason() {
     let none = Dataset::unlabeled(x.clone()).unwrap();
     let fine = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
     for (name, space) in spaces() {
-        assert!(refuse(&space, &one, Wanted::OwnRule).contains("all rows have the class '1'"), "{name}");
+        assert!(refuse(&space, &one, FeatureCount::Auto).contains("all rows have the class '1'"), "{name}");
         assert!(
-            refuse(&space, &alone, Wanted::OwnRule).contains("every row is alone in its class"),
+            refuse(&space, &alone, FeatureCount::Auto).contains("every row is alone in its class"),
             "{name}"
         );
-        assert!(refuse(&space, &none, Wanted::OwnRule).contains("there is no target"), "{name}");
-        let error = refuse(&space, &fine, Wanted::Count(9));
+        assert!(refuse(&space, &none, FeatureCount::Auto).contains("there is no target"), "{name}");
+        let error = refuse(&space, &fine, FeatureCount::Count(9));
         assert!(error.contains("from 1 to the number of directions, 4, got 9"), "{name}: {error}");
         let many = KernelSpaceSelector { n_neighbors: 5, ..space.clone() };
         assert!(
-            refuse(&many, &fine, Wanted::OwnRule).contains("number of training rows, 4, got 5"),
+            refuse(&many, &fine, FeatureCount::Auto).contains("number of training rows, 4, got 5"),
             "{name}"
         );
         let power = KernelSpaceSelector { weight_power: -1.0, ..space };
-        assert!(refuse(&power, &fine, Wanted::OwnRule).contains("'weight_power'"), "{name}");
+        assert!(refuse(&power, &fine, FeatureCount::Auto).contains("'weight_power'"), "{name}");
     }
     let mut linear = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
     *linear.basis.kernel_mut() = Kernel::Linear.into();
-    assert!(refuse(&linear, &fine, Wanted::OwnRule).contains("without gamma"));
+    assert!(refuse(&linear, &fine, FeatureCount::Auto).contains("without gamma"));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn an_interrupt_ends_every_fit() {
     for (name, space) in spaces() {
         for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
             let space = KernelSpaceSelector { tune, ..space.clone() };
-            let error = space.fit(&builtin("wine"), Wanted::OwnRule, &ctx).unwrap_err();
+            let error = space.fit(&builtin("wine"), FeatureCount::Auto, &ctx).unwrap_err();
             assert!(error.is_interrupted(), "{name} {tune:?}");
         }
     }
@@ -331,7 +331,7 @@ fn tuning_bears_few_rows_and_rare_classes() {
         for tune in [Tune::Width, Tune::Everything] {
             for (name, space) in spaces() {
                 let space = KernelSpaceSelector { tune, ..space };
-                let fitted = space.fit(&data, Wanted::OwnRule, &Context::default());
+                let fitted = space.fit(&data, FeatureCount::Auto, &Context::default());
                 assert!(fitted.is_ok(), "case {case}, {name}, {tune:?}: {}", fitted.unwrap_err());
             }
         }
@@ -346,16 +346,16 @@ fn what_the_rows_allow_is_allowed_when_tuned() {
     for tune in [Tune::Width, Tune::Everything] {
         let mut many = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
         *many.basis.n_components_mut() = Some(36);
-        assert!(many.fit(&data, Wanted::OwnRule, &Context::default()).is_ok(), "{tune:?}");
+        assert!(many.fit(&data, FeatureCount::Auto, &Context::default()).is_ok(), "{tune:?}");
         let neighbors =
             KernelSpaceSelector { tune: Tune::Width, n_neighbors: 36, ..KernelSpaceSelector::takes() };
         assert_eq!(fit(&neighbors, &data).n_neighbors(), 36);
         let mut relief = KernelSpaceSelector { tune, ..KernelSpaceSelector::by_name("fskgs").unwrap() };
         relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::default() }));
-        assert!(relief.fit(&data, Wanted::OwnRule, &Context::default()).is_ok(), "{tune:?}");
+        assert!(relief.fit(&data, FeatureCount::Auto, &Context::default()).is_ok(), "{tune:?}");
         // As many directions as only the narrower kernels have.
         let takes = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
-        let fitted = takes.fit(&data, Wanted::Count(10), &Context::default()).unwrap();
+        let fitted = takes.fit(&data, FeatureCount::Count(10), &Context::default()).unwrap();
         assert_eq!(fitted.selection().n_selected, 10, "{tune:?}");
     }
 }
@@ -377,10 +377,10 @@ fn tuning_looks_at_a_rare_class_among_many_rows() {
 fn the_settings_that_were_used_are_told() {
     let data = builtin("ionosphere");
     let space = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
-    let (fitted, used) = space.fit_and_tell(&data, Wanted::OwnRule, &Context::default()).unwrap();
+    let (fitted, used) = space.fit_and_tell(&data, FeatureCount::Auto, &Context::default()).unwrap();
     assert_eq!(used.tune, Tune::Nothing);
     assert_eq!(used.n_neighbors, fitted.n_neighbors());
-    let wanted = Wanted::Count(fitted.selection().n_selected);
+    let wanted = FeatureCount::Count(fitted.selection().n_selected);
     let again = used.fit(&data, wanted, &Context::default()).unwrap();
     assert_eq!(again.map(), fitted.map());
     assert_eq!(again.weights(), fitted.weights());

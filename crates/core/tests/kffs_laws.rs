@@ -1,7 +1,7 @@
 //! Forward selection against its definition, tried out in full on small problems.
 
 use kernsift::random::Rng;
-use kernsift::select::{Ffs, Klms, Selection, Selector, Wanted, WeakLearner, WeightRule};
+use kernsift::select::{Ffs, Klms, Selection, Selector, FeatureCount, WeakLearner, WeightRule};
 use kernsift::{Context, Dataset};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -166,7 +166,7 @@ mod naive {
     }
 }
 
-fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: Wanted, seed: u64) -> Selection {
+fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: FeatureCount, seed: u64) -> Selection {
     let data = Dataset::labeled(x.clone(), y.to_vec()).unwrap();
     ffs.select(&data, wanted, &Context { seed, ..Context::default() }).unwrap()
 }
@@ -188,7 +188,7 @@ fn problem(classes: usize, whole: bool) -> impl Strategy<Value = (Array2<f64>, V
 
 fn equals_brute_force(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Result<(), TestCaseError> {
     let expected = naive::run(x, y, ffs.weak, seed);
-    let got = select(x, y, ffs, Wanted::OwnRule, seed);
+    let got = select(x, y, ffs, FeatureCount::Auto, seed);
     let n = y.len() as f64;
     prop_assert_eq!(&got.order, &expected.order);
     let curve: Vec<f64> = expected.errors.iter().map(|&e| e as f64 / n).collect();
@@ -245,7 +245,7 @@ proptest! {
         let flipped: Vec<usize> = y.iter().map(|c| 1 - c).collect();
         for weak in [WeakLearner::Stump, WeakLearner::Klms(KLMS)] {
             let ffs = Ffs { weak, ..Ffs::default() };
-            let (a, b) = (select(&x, &y, &ffs, Wanted::OwnRule, seed), select(&x, &flipped, &ffs, Wanted::OwnRule, seed));
+            let (a, b) = (select(&x, &y, &ffs, FeatureCount::Auto, seed), select(&x, &flipped, &ffs, FeatureCount::Auto, seed));
             prop_assert_eq!(a, b);
         }
     }
@@ -253,10 +253,10 @@ proptest! {
     #[test]
     fn a_wanted_number_is_the_beginning_of_the_same_order((x, y) in problem(2, true)) {
         let d = x.ncols();
-        let all = select(&x, &y, &Ffs::default(), Wanted::Count(d), 0);
+        let all = select(&x, &y, &Ffs::default(), FeatureCount::Count(d), 0);
         prop_assert_eq!(all.n_selected, d);
         for k in 1..=d {
-            let some = select(&x, &y, &Ffs::default(), Wanted::Count(k), 0);
+            let some = select(&x, &y, &Ffs::default(), FeatureCount::Count(k), 0);
             prop_assert_eq!(some.selected(), &all.order[..k]);
             prop_assert!(some.order[k..].iter().all(|&j| some.scores[j] == 0.0));
         }
@@ -269,7 +269,7 @@ fn the_seed_decides_the_order_of_learning() {
     let x = Array2::from_shape_simple_fn((60, 30), || rng.normal());
     let y: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] > 0.3 * r[2])).collect();
     let ffs = Ffs { weak: WeakLearner::Klms(KLMS), ..Ffs::default() };
-    let run = |seed| select(&x, &y, &ffs, Wanted::OwnRule, seed);
+    let run = |seed| select(&x, &y, &ffs, FeatureCount::Auto, seed);
     assert_eq!(run(1), run(1));
     assert!((2..20).any(|seed| run(seed).order != run(1).order));
 }
@@ -283,14 +283,14 @@ fn wide_data_stop_early_and_still_rank_every_column() {
     for i in 0..n {
         x[[i, 1234]] += 6.0 * y[i] as f64;
     }
-    let got = select(&x, &y, &Ffs::default(), Wanted::OwnRule, 0);
+    let got = select(&x, &y, &Ffs::default(), FeatureCount::Auto, 0);
     assert_eq!(got.order[0], 1234);
     assert_eq!(*got.curve.last().unwrap(), 0.0);
     assert!(got.curve.len() < 64, "{}", got.curve.len());
     let mut all = got.order.clone();
     all.sort_unstable();
     assert_eq!(all, (0..d).collect::<Vec<_>>());
-    assert_eq!(select(&x, &y, &Ffs::default(), Wanted::Count(100), 0).selected().len(), 100);
+    assert_eq!(select(&x, &y, &Ffs::default(), FeatureCount::Count(100), 0).selected().len(), 100);
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn planted_columns_are_found() {
             Synthetic { pattern: Pattern::Linear, columns: 40, seed, ..Synthetic::default() }.make().unwrap();
         for weak in [WeakLearner::Stump, WeakLearner::Klms(KLMS)] {
             let ffs = Ffs { weak, ..Ffs::default() };
-            let got = ffs.select(&planted.data, Wanted::Count(2), &Context::default()).unwrap();
+            let got = ffs.select(&planted.data, FeatureCount::Count(2), &Context::default()).unwrap();
             assert!(planted.relevant.contains(&got.order[0]), "{weak:?}, seed {seed}: {:?}", &got.order[..3]);
         }
     }

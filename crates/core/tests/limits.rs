@@ -5,7 +5,7 @@ use kernsift::data::{Dataset, Standardizer};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::memory::metered;
 use kernsift::random::Rng;
-use kernsift::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES};
 use kernsift::{Context, Observer, Result};
 use ndarray::Array2;
@@ -65,7 +65,7 @@ fn bases_and_spaces_take_what_they_plan() {
         }
         for info in SPACES {
             let method = KernelSpaceSelector::by_name(info.name).unwrap();
-            let fit = |ctx: &Context| method.fit(&data, Wanted::OwnRule, ctx).map(drop);
+            let fit = |ctx: &Context| method.fit(&data, FeatureCount::Auto, ctx).map(drop);
             wrong.extend(misjudged(info.name, size, fit));
         }
     }
@@ -97,7 +97,7 @@ fn selectors_take_what_they_plan() {
         };
         for size in sizes {
             let data = data(size);
-            let select = |ctx: &Context| method.select(&data, Wanted::Count(10), ctx).map(drop);
+            let select = |ctx: &Context| method.select(&data, FeatureCount::Count(10), ctx).map(drop);
             wrong.extend(misjudged(info.name, size, select));
         }
     }

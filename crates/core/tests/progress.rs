@@ -5,7 +5,7 @@ use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::random::Rng;
-use kernsift::select::{SELECTORS, Selector, SelectorMethod, Wanted};
+use kernsift::select::{SELECTORS, Selector, SelectorMethod, FeatureCount};
 use kernsift::space::{KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Observer, Result};
 use ndarray::Array2;
@@ -84,7 +84,7 @@ fn selectors_tell_how_far_they_are() {
     let data = data();
     for info in SELECTORS {
         let method = SelectorMethod::by_name(info.name).unwrap();
-        for wanted in [Wanted::OwnRule, Wanted::Count(3)] {
+        for wanted in [FeatureCount::Auto, FeatureCount::Count(3)] {
             check(&format!("{} {wanted:?}", info.name), |ctx| method.select(&data, wanted, ctx).map(drop));
         }
     }
@@ -99,15 +99,15 @@ fn bases_and_spaces_tell_how_far_they_are() {
     }
     for info in SPACES {
         let method = KernelSpaceSelector::by_name(info.name).unwrap();
-        check(info.name, |ctx| method.fit(&data, Wanted::OwnRule, ctx).map(drop));
+        check(info.name, |ctx| method.fit(&data, FeatureCount::Auto, ctx).map(drop));
         let tuned = KernelSpaceSelector { tune: Tune::Width, ..method };
-        check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, Wanted::OwnRule, ctx).map(drop));
+        check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, FeatureCount::Auto, ctx).map(drop));
     }
     let by_dimension = KernelSpaceSelector {
         gamma_for_n_components: Some(20),
         ..KernelSpaceSelector::by_name("takes").unwrap()
     };
-    check("takes by dimension", |ctx| by_dimension.fit(&data, Wanted::OwnRule, ctx).map(drop));
+    check("takes by dimension", |ctx| by_dimension.fit(&data, FeatureCount::Auto, ctx).map(drop));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
 use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Prepare, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
-use kernsift::select::{Selection, Wanted};
+use kernsift::select::{Selection, FeatureCount};
 use kernsift::space::KernelSpaceSelector;
 use kernsift_report::{
     Asked, Check, Design, Mapped, basis_page, compare_page, design_page, selection_page, space_page,
@@ -385,7 +385,7 @@ fn pages_of_methods_are_well_formed_whatever_names_are() {
         };
         pages.push(design_page(&asked, &data, &design, &ctx).unwrap());
         if matches!(data.target(), Target::Classes(_)) {
-            let space = KernelSpaceSelector::takes().fit(&data, Wanted::OwnRule, &ctx).unwrap();
+            let space = KernelSpaceSelector::takes().fit(&data, FeatureCount::Auto, &ctx).unwrap();
             let kept = space.transform(data.x(), &ctx).unwrap();
             let mapped = Mapped { features: kept.view(), rows: &rows, counting: "" };
             pages.push(space_page(&asked, &data, &space, &mapped, &check, &ctx).unwrap());

@@ -24,7 +24,7 @@ pub struct SelectArgs {
     /// How many columns, or directions of kernel space, to keep: a number, or a share such as 0.2
     /// [default: the method's own rule]
     #[arg(short, value_name = "N", value_parser = wanted, allow_hyphen_values = true)]
-    pub k: Option<kernsift::select::Wanted>,
+    pub k: Option<kernsift::select::FeatureCount>,
     /// Scale columns to mean 0 and variance 1 first, or not
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,

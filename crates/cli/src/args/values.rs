@@ -34,13 +34,13 @@ pub fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A number or a share of features.
-pub fn wanted(text: &str) -> Result<kernsift::select::Wanted, String> {
-    use kernsift::select::Wanted;
+pub fn wanted(text: &str) -> Result<kernsift::select::FeatureCount, String> {
+    use kernsift::select::FeatureCount;
     if let Ok(count) = text.parse::<usize>() {
-        return Ok(Wanted::Count(count));
+        return Ok(FeatureCount::Count(count));
     }
     match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(Wanted::Share(share)),
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(FeatureCount::Fraction(share)),
         _ => Err("a whole number, or a share above 0 and below 1, is expected".into()),
     }
 }
@@ -102,10 +102,10 @@ pub fn share(text: &str) -> Result<f64, String> {
 
 /// How many columns leave in a round.
 pub fn step(text: &str) -> Result<kernsift::select::Step, String> {
-    use kernsift::select::{Step, Wanted};
+    use kernsift::select::{FeatureCount, Step};
     match wanted(text) {
-        Ok(Wanted::Count(count)) if count > 0 => Ok(Step::Count(count)),
-        Ok(Wanted::Share(share)) => Ok(Step::Share(share)),
+        Ok(FeatureCount::Count(count)) if count > 0 => Ok(Step::Count(count)),
+        Ok(FeatureCount::Fraction(share)) => Ok(Step::Fraction(share)),
         _ => Err("a whole number from 1, or a share above 0 and below 1, is expected".into()),
     }
 }
@@ -139,7 +139,7 @@ pub fn threshold(text: &str) -> Result<kernsift::basis::Threshold, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kernsift::select::Wanted;
+    use kernsift::select::FeatureCount;
 
     #[test]
     fn sizes() {
@@ -166,8 +166,8 @@ mod tests {
 
     #[test]
     fn numbers_and_shares() {
-        assert_eq!(wanted("3").unwrap(), Wanted::Count(3));
-        assert_eq!(wanted("0.25").unwrap(), Wanted::Share(0.25));
+        assert_eq!(wanted("3").unwrap(), FeatureCount::Count(3));
+        assert_eq!(wanted("0.25").unwrap(), FeatureCount::Fraction(0.25));
         assert!(wanted("1.5").is_err() && wanted("few").is_err());
         assert!(gamma("-1").is_err() && gamma("median").is_ok() && gamma("0.3").is_ok());
         assert!(threshold("0").is_err() && threshold("2").is_ok());

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
-use crate::select::{SELECTORS, Selection, Selector, SelectorMethod, Wanted};
+use crate::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
 use crate::space::{KernelSpaceSelector, SPACES, Tune};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
@@ -130,7 +130,7 @@ impl Method {
                 Ok(Ranking::Once(Ranked::columns(selector, rows, at_most, ctx)?))
             }
             Self::Space(space) if space.tune == Tune::Nothing => {
-                Ok(Ranking::Once(Ranked::directions(space, rows, Wanted::Share(1.0), ctx)?))
+                Ok(Ranking::Once(Ranked::directions(space, rows, FeatureCount::Fraction(1.0), ctx)?))
             }
             Self::Random => Ok(Ranking::Once(Ranked::plain(rows.shuffled(ctx)))),
             Self::Everything => Ok(Ranking::Once(Ranked::plain((0..rows.train.d()).collect()))),
@@ -141,7 +141,7 @@ impl Method {
                 Ok(Ranking::Each(counts.iter().copied().zip(ranked).collect()))
             }
             Self::Space(space) => {
-                Ok(Ranking::each(counts, |k| Ranked::directions(space, rows, Wanted::Count(k), ctx)))
+                Ok(Ranking::each(counts, |k| Ranked::directions(space, rows, FeatureCount::Count(k), ctx)))
             }
         }
     }
@@ -233,7 +233,7 @@ impl Ranked {
     }
 
     fn columns(selector: &SelectorMethod, rows: &FoldRows, k: usize, ctx: &Context) -> Result<Self> {
-        Ok(Self::of(selector.select(rows.for_selector(selector), Wanted::Count(k), ctx)?))
+        Ok(Self::of(selector.select(rows.for_selector(selector), FeatureCount::Count(k), ctx)?))
     }
 
     fn of(selection: Selection) -> Self {
@@ -244,7 +244,7 @@ impl Ranked {
     fn directions(
         space: &KernelSpaceSelector,
         rows: &FoldRows,
-        wanted: Wanted,
+        wanted: FeatureCount,
         ctx: &Context,
     ) -> Result<Self> {
         let fitted = space.fit(&rows.train, wanted, ctx)?;

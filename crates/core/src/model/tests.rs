@@ -5,7 +5,7 @@ use crate::basis::{Basis, Kobl};
 use crate::data::{Column, Missing, Prepare};
 use crate::kernel::Kernel;
 use crate::learn::Status;
-use crate::select::{FisherScore, Selector, Wanted};
+use crate::select::{FeatureCount, FisherScore, Selector};
 
 fn table() -> Table {
     let column =
@@ -25,7 +25,7 @@ fn models() -> [Model; 3] {
     let scaled = prepared.data.with_x(scaler.apply(prepared.data.x()).unwrap()).unwrap();
     let names = prepared.data.names().to_vec();
     let map = Content::Map(Kobl::default().fit(&scaled, &ctx).unwrap().map);
-    let selection = FisherScore::default().select(&prepared.data, Wanted::Count(1), &ctx).unwrap();
+    let selection = FisherScore::default().select(&prepared.data, FeatureCount::Count(1), &ctx).unwrap();
     let recipe = Some(prepared.recipe);
     // Looks at the first column alone.
     let weak = Kernel::OnFeature { feature: 0, kernel: Box::new(Kernel::Rbf { gamma: 0.5 }) };

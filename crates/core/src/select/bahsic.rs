@@ -29,7 +29,7 @@
 
 use super::fohsic::{alignment, check_kernel, gamma_of};
 use super::joint::{Change, Joint};
-use super::selector::{PathPoint, Selection, Selector, Wanted};
+use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
@@ -169,7 +169,7 @@ pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Contex
 }
 
 impl Selector for Bahsic {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;
         let d = data.d();
@@ -223,7 +223,7 @@ mod tests {
     use crate::dependence::{Hsic, Variable, hsic};
     use crate::kernel::{Kernel, KernelChoice};
 
-    fn select(method: &Bahsic, data: &Dataset, wanted: Wanted) -> Selection {
+    fn select(method: &Bahsic, data: &Dataset, wanted: FeatureCount) -> Selection {
         method.select(data, wanted, &Context::default()).unwrap()
     }
 
@@ -242,7 +242,7 @@ mod tests {
             };
             let mut live: Vec<usize> = (0..7).collect();
             let mut left = vec![];
-            let found = select(&method, &data, Wanted::Count(3));
+            let found = select(&method, &data, FeatureCount::Count(3));
             for round in 0..6 {
                 // Rounding of sums over all pairs, in another order.
                 assert!((found.path[round].objective + value(&live)).abs() < 1e-13);
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(found.order, left);
             assert_eq!(found.scores[left[0]], 7.0);
             assert_eq!(
-                select(&method, &data, Wanted::Count(5)).order,
+                select(&method, &data, FeatureCount::Count(5)).order,
                 left,
                 "the wanted number plays no part"
             );
@@ -276,7 +276,7 @@ mod tests {
             };
             let planted = recipe.make().unwrap();
             let method = Bahsic { form: Elimination::Fast, ..Bahsic::default() };
-            let found = select(&method, &planted.data, Wanted::Count(4));
+            let found = select(&method, &planted.data, FeatureCount::Count(4));
             found_all += usize::from(planted.relevant.iter().all(|j| found.selected().contains(j)));
             let factor =
                 target_factor(planted.data.target(), TargetKernel::Auto, "m", &Context::default()).unwrap();
@@ -297,7 +297,7 @@ mod tests {
                 ..Synthetic::default()
             };
             let planted = recipe.make().unwrap();
-            let found = select(&Bahsic { form, ..Bahsic::default() }, &planted.data, Wanted::OwnRule);
+            let found = select(&Bahsic { form, ..Bahsic::default() }, &planted.data, FeatureCount::Auto);
             let (mut selected, mut relevant) = (found.selected().to_vec(), planted.relevant.clone());
             selected.sort_unstable();
             relevant.sort_unstable();
@@ -310,11 +310,11 @@ mod tests {
         let x = ndarray::array![[5.0, 0.0, 0.3], [5.0, 0.1, 0.1], [5.0, 2.0, 0.2], [5.0, 2.1, 0.4]];
         let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
         for form in [Elimination::Exact, Elimination::Fast] {
-            let found = select(&Bahsic { form, ..Bahsic::default() }, &data, Wanted::Count(1));
+            let found = select(&Bahsic { form, ..Bahsic::default() }, &data, FeatureCount::Count(1));
             assert_eq!((found.order[0], found.order[2], found.scores[0]), (1, 0, 0.0));
         }
         let error = |method: Bahsic| {
-            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+            method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
         };
         assert!(error(Bahsic { step: 1.0, ..Bahsic::default() }).contains("'step'"));
         assert!(error(Bahsic { gamma: Some(-1.0), ..Bahsic::default() }).contains("'gamma'"));

@@ -14,7 +14,7 @@ use super::ldfs::Ldfs;
 use super::mutual::MutualInformation;
 use super::pfs::Pfs;
 use super::relief::{Relief, Units};
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
@@ -311,7 +311,7 @@ impl SelectorMethod {
 }
 
 impl Selector for SelectorMethod {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         match self {
             Self::Fisher(method) => method.select(data, wanted, ctx),
             Self::Ffs(method) => method.select(data, wanted, ctx),
@@ -334,7 +334,7 @@ impl Selector for SelectorMethod {
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         match self {
             Self::Hsfs(method) => method.select_each(data, counts, ctx),
-            _ => counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect(),
+            _ => counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect(),
         }
     }
 

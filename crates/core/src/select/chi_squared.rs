@@ -20,7 +20,7 @@
 
 use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
@@ -64,7 +64,7 @@ pub enum Statistic {
 }
 
 impl Selector for ChiSquared {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -174,7 +174,7 @@ mod tests {
     use ndarray::array;
 
     fn select(method: &ChiSquared, data: &Dataset) -> Selection {
-        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+        method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         );
         let counts = ChiSquared { statistic: Statistic::Counts, ..ChiSquared::default() };
         assert_eq!(
-            counts.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string(),
+            counts.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string(),
             "chi-squared: parameter 'statistic' must be 'bins' where a number is negative, got -1 in row 1, column 'x1'"
         );
     }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn sums_that_are_no_numbers_are_refused() {
         let data = Dataset::labeled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
-        let error = ChiSquared::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = ChiSquared::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("too large for a number"), "{error}");
     }
 }

@@ -26,7 +26,7 @@
 //! References: Wu, Brubaker, Mullin and Rehg, *Fast asymmetric learning for cascade face detection*, 2008;
 //! Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use super::votes::{Votes, start};
 use super::weak::{Labels, WeakLearner};
 use crate::context::Context;
@@ -71,7 +71,7 @@ pub enum WeightRule {
 }
 
 impl Selector for Ffs {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;

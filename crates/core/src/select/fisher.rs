@@ -15,7 +15,7 @@
 //! Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
 //! Stork, *Pattern classification*, 2001.
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ const LEVEL: f64 = 0.05;
 pub struct FisherScore {}
 
 impl Selector for FisherScore {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         ctx.step(NAME, 0, 1)?;
         // A line has two parameters, as two classes have.
@@ -173,7 +173,7 @@ mod tests {
     use crate::random::Rng;
     use ndarray::array;
 
-    fn select(data: &Dataset, wanted: Wanted) -> Selection {
+    fn select(data: &Dataset, wanted: FeatureCount) -> Selection {
         FisherScore::default().select(data, wanted, &Context::default()).unwrap()
     }
 
@@ -186,7 +186,7 @@ mod tests {
             vec![0, 0, 1, 1],
         )
         .unwrap();
-        let selection = select(&data, Wanted::Count(1));
+        let selection = select(&data, FeatureCount::Count(1));
         assert!((selection.scores[0] - 4.0).abs() < 1e-14);
         assert!(selection.scores[1].abs() < 1e-14 && selection.scores[2] == 0.0);
         assert_eq!(selection.selected(), [0]);
@@ -218,7 +218,7 @@ mod tests {
         for (scale, shift) in [(1e300, 0.0), (1e-300, 0.0), (1.0, 1e6)] {
             let data = Dataset::labeled(&x * scale + shift, vec![0, 0, 1, 1]).unwrap();
             // 1e6 leaves ten digits of the differences.
-            assert!((select(&data, Wanted::Count(1)).scores[0] - 4.0).abs() < 1e-8);
+            assert!((select(&data, FeatureCount::Count(1)).scores[0] - 4.0).abs() < 1e-8);
         }
     }
 
@@ -226,7 +226,7 @@ mod tests {
     fn perfect_separation_is_finite() {
         let data = Dataset::labeled(array![[1.0, 1.0], [1.0, 2.0], [2.0, 3.0], [2.0, 4.0]], vec![0, 0, 1, 1])
             .unwrap();
-        let selection = select(&data, Wanted::Count(1));
+        let selection = select(&data, FeatureCount::Count(1));
         assert!(selection.scores[0].is_finite() && selection.scores[0] > 1e15);
         assert_eq!(selection.order, [0, 1]);
     }
@@ -239,12 +239,12 @@ mod tests {
             rng.normal() + if j < 3 { 2.0 * codes[i] as f64 } else { 0.0 }
         });
         let mut selected =
-            select(&Dataset::labeled(x.clone(), codes).unwrap(), Wanted::OwnRule).selected().to_vec();
+            select(&Dataset::labeled(x.clone(), codes).unwrap(), FeatureCount::Auto).selected().to_vec();
         selected.sort_unstable();
         assert_eq!(selected, [0, 1, 2]);
         let noise =
             Dataset::labeled(x.slice(ndarray::s![..6, 10..]).to_owned(), vec![0, 1, 0, 1, 0, 1]).unwrap();
-        assert_eq!(select(&noise, Wanted::OwnRule).n_selected, 1);
+        assert_eq!(select(&noise, FeatureCount::Auto).n_selected, 1);
     }
 
     #[test]
@@ -254,7 +254,7 @@ mod tests {
         let y = vec![0.0, 2.0, 2.0, 4.0];
         let dense = select(
             &Dataset::with_target(x.clone(), Target::Continuous(y.clone())).unwrap(),
-            Wanted::Count(1),
+            FeatureCount::Count(1),
         );
         assert!((dense.scores[0] - 100.0 / 12.0).abs() < 1e-13, "{:?}", dense.scores);
         // The second column is at the mean of y in both its values; the third is constant.
@@ -266,17 +266,17 @@ mod tests {
             vec![1.0, 3.0, 1.0, 3.0, 2.0, 3.0, 5.0, 1.0, 3.0],
         )
         .unwrap();
-        let sparse = select(&Dataset::with_target(cells, Target::Continuous(y)).unwrap(), Wanted::Count(1));
+        let sparse = select(&Dataset::with_target(cells, Target::Continuous(y)).unwrap(), FeatureCount::Count(1));
         assert!(sparse.scores.iter().zip(&dense.scores).all(|(a, b)| (a - b).abs() < 1e-12));
         let flat = Dataset::with_target(x, Target::Continuous(vec![2.0; 4])).unwrap();
-        let error = FisherScore::default().select(&flat, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = FisherScore::default().select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().starts_with("Fisher score: the target is 2 in every row"), "{error}");
     }
 
     #[test]
     fn needs_a_target() {
         let data = Dataset::unlabeled(array![[1.0], [2.0]]).unwrap();
-        let error = FisherScore::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = FisherScore::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(
             error.to_string().starts_with("Fisher score: needs a target, of classes or numbers"),
             "{error}"

@@ -25,7 +25,7 @@
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::joint::{Growth, first_of_the_best};
-use super::selector::{PathPoint, Selection, Selector, Wanted};
+use super::selector::{PathPoint, Selection, Selector, FeatureCount};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
@@ -92,7 +92,7 @@ impl Fohsic {
 }
 
 impl Selector for Fohsic {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -247,13 +247,13 @@ mod tests {
             };
             let data = recipe.make().unwrap().data;
             let method = Fohsic { estimator, gamma, ..Fohsic::default() };
-            let found = method.select(&data, Wanted::Count(5), &Context::default()).unwrap();
+            let found = method.select(&data, FeatureCount::Count(5), &Context::default()).unwrap();
             let (chosen, reached) = naive(&method, &data, 5);
             assert_eq!(found.selected(), chosen);
             // Rounding of sums over all pairs, in another order.
             assert!(found.path.iter().zip(&reached).all(|(point, h)| (point.objective + h).abs() < 1e-13));
             // A smaller number keeps the first of them.
-            let three = method.select(&data, Wanted::Count(3), &Context::default()).unwrap();
+            let three = method.select(&data, FeatureCount::Count(3), &Context::default()).unwrap();
             assert_eq!(three.selected(), &chosen[..3]);
         }
     }
@@ -266,7 +266,7 @@ mod tests {
                     .make()
                     .unwrap();
             let found =
-                Fohsic::default().select(&planted.data, Wanted::OwnRule, &Context::default()).unwrap();
+                Fohsic::default().select(&planted.data, FeatureCount::Auto, &Context::default()).unwrap();
             let (mut selected, mut relevant) = (found.selected().to_vec(), planted.relevant.clone());
             selected.sort_unstable();
             relevant.sort_unstable();
@@ -279,7 +279,7 @@ mod tests {
     fn of_equals_the_first_joins_and_constants_never() {
         let x = ndarray::array![[5.0, 0.0, 0.0], [5.0, 0.1, 0.1], [5.0, 2.0, 2.0], [5.0, 2.1, 2.1]];
         let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
-        let found = Fohsic::default().select(&data, Wanted::Count(3), &Context::default()).unwrap();
+        let found = Fohsic::default().select(&data, FeatureCount::Count(3), &Context::default()).unwrap();
         assert_eq!(found.order, [1, 2, 0]);
         assert_eq!(found.scores[0], 0.0);
         assert_eq!(found.outcome.stop, Stop::Exhausted);
@@ -289,7 +289,7 @@ mod tests {
     fn parameters_are_checked() {
         let data = Dataset::labeled(ndarray::array![[1.0], [2.0]], vec![0, 1]).unwrap();
         let error = |method: Fohsic| {
-            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+            method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
         };
         assert!(error(Fohsic { gamma: Some(0.0), ..Fohsic::default() }).contains("'gamma'"));
         assert!(
@@ -299,7 +299,7 @@ mod tests {
             error(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }).contains("at least 4 rows")
         );
         let far = Dataset::labeled(ndarray::array![[1e200], [-1e200]], vec![0, 1]).unwrap();
-        let error = Fohsic::default().select(&far, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = Fohsic::default().select(&far, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("scale the columns"));
     }
 }

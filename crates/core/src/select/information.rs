@@ -20,7 +20,7 @@
 
 use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -63,7 +63,7 @@ pub enum Information {
 }
 
 impl Selector for InformationGain {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -166,7 +166,7 @@ mod tests {
     use ndarray::{Array2, array};
     use std::f64::consts::LN_2;
 
-    fn select(method: &InformationGain, data: &Dataset, wanted: Wanted) -> Selection {
+    fn select(method: &InformationGain, data: &Dataset, wanted: FeatureCount) -> Selection {
         method.select(data, wanted, &Context::default()).unwrap()
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let selection = select(
             &InformationGain { discretizer: Discretizer::Width, n_bins: 20, ..InformationGain::default() },
             &super::super::bins::twice_with_an_outlier(),
-            Wanted::OwnRule,
+            FeatureCount::Auto,
         );
         // 2 n I = 11.7 or so, as chi-squared.
         assert_eq!(selection.n_selected, 2, "{:?}", selection.scores);
@@ -218,11 +218,11 @@ mod tests {
             _ => (i % 20) as f64,
         });
         let data = Dataset::labeled(x, codes).unwrap();
-        let selection = select(&InformationGain::default(), &data, Wanted::OwnRule);
+        let selection = select(&InformationGain::default(), &data, FeatureCount::Auto);
         assert!(selection.scores[..2].iter().all(|s| (s - LN_2).abs() < 1e-15), "{:?}", selection.scores);
         assert_eq!((selection.scores[2], selection.selected()), (0.0, &[0, 1][..]));
         let ratio = InformationGain { measure: Information::Ratio, ..InformationGain::default() };
-        assert!((select(&ratio, &data, Wanted::OwnRule).scores[0] - 1.0).abs() < 1e-15);
+        assert!((select(&ratio, &data, FeatureCount::Auto).scores[0] - 1.0).abs() < 1e-15);
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
         let bent = Dataset::labeled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
-            assert_eq!(select(&method, &plain, Wanted::OwnRule), select(&method, &bent, Wanted::OwnRule));
+            assert_eq!(select(&method, &plain, FeatureCount::Auto), select(&method, &bent, FeatureCount::Auto));
         }
     }
 
@@ -251,19 +251,19 @@ mod tests {
         let data = Dataset::labeled(x, codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency, Discretizer::Width] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
-            let mut kept = select(&method, &data, Wanted::OwnRule).selected().to_vec();
+            let mut kept = select(&method, &data, FeatureCount::Auto).selected().to_vec();
             kept.sort_unstable();
             assert_eq!(kept, [0, 1], "{discretizer:?}");
         }
         let noise = data.take_columns(&[7, 8, 9]);
-        assert_eq!(select(&InformationGain::default(), &noise, Wanted::OwnRule).n_selected, 1);
+        assert_eq!(select(&InformationGain::default(), &noise, FeatureCount::Auto).n_selected, 1);
     }
 
     #[test]
     fn parameters_are_checked() {
         let data = Dataset::labeled(array![[1.0], [2.0]], vec![0, 1]).unwrap();
         let method = InformationGain { n_bins: 1, ..InformationGain::default() };
-        let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+        let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
         assert_eq!(error, "information gain: parameter 'n_bins' must be from 2 to 10000, got 1");
     }
 }

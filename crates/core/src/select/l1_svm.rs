@@ -17,7 +17,7 @@
 //! Reference: Bradley and Mangasarian, *Feature selection via concave minimization and support vector machines*, 1998;
 //! Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{Selection, Selector, FeatureCount};
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
     signed_columns,
@@ -89,7 +89,7 @@ impl L1Svm {
 }
 
 impl Selector for L1Svm {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(classes)?;
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    fn select(method: &L1Svm, data: &Dataset, wanted: Wanted) -> Selection {
+    fn select(method: &L1Svm, data: &Dataset, wanted: FeatureCount) -> Selection {
         method.select(data, wanted, &Context::default()).unwrap()
     }
 
@@ -278,13 +278,13 @@ mod tests {
         // |w| + 2 (1 - w)^2 is least at 0.75.
         let data = Dataset::labeled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
         let method = L1Svm { intercept: false, tol: 1e-10, ..L1Svm::default() };
-        let selection = select(&method, &data, Wanted::OwnRule);
+        let selection = select(&method, &data, FeatureCount::Auto);
         assert!((selection.scores[0] - 0.75).abs() < 1e-9 && selection.scores[1] == 0.0);
         assert_eq!((selection.n_selected, &selection.order[..]), (1, &[0, 1][..]));
         // Below 1 / (2 * 2) nothing has a weight.
-        let nothing = select(&L1Svm { c: Some(0.2499), ..method.clone() }, &data, Wanted::OwnRule);
+        let nothing = select(&L1Svm { c: Some(0.2499), ..method.clone() }, &data, FeatureCount::Auto);
         assert_eq!((nothing.scores, nothing.n_selected), (vec![0.0, 0.0], 1));
-        let something = select(&L1Svm { c: Some(0.2501), ..method }, &data, Wanted::OwnRule);
+        let something = select(&L1Svm { c: Some(0.2501), ..method }, &data, FeatureCount::Auto);
         assert!(something.scores[0] > 0.0);
     }
 
@@ -304,12 +304,12 @@ mod tests {
         for classes in [2, 3] {
             let data = planted(classes);
             for k in [1, 2, 3, 8] {
-                let selection = select(&L1Svm::default(), &data, Wanted::Count(k));
+                let selection = select(&L1Svm::default(), &data, FeatureCount::Count(k));
                 let weighty = selection.scores.iter().filter(|s| **s > 0.0).count();
                 assert!(weighty >= k && weighty <= k + 1, "{classes} classes, {k}: {weighty}");
                 assert_eq!(selection.selected().len(), k);
             }
-            let mut best = select(&L1Svm::default(), &data, Wanted::Count(3)).selected().to_vec();
+            let mut best = select(&L1Svm::default(), &data, FeatureCount::Count(3)).selected().to_vec();
             best.sort_unstable();
             assert_eq!(best, [3, 7, 11], "{classes} classes");
         }
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn sums_that_are_no_numbers_are_refused() {
         let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
-        let error = L1Svm::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+        let error = L1Svm::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("too large for a number; scale the columns"), "{error}");
     }
 
@@ -343,10 +343,10 @@ mod tests {
     fn a_price_and_a_number_exclude_each_other() {
         let method = L1Svm { c: Some(1.0), ..L1Svm::default() };
         let error =
-            method.select(&planted(2), Wanted::Count(2), &Context::default()).unwrap_err().to_string();
+            method.select(&planted(2), FeatureCount::Count(2), &Context::default()).unwrap_err().to_string();
         assert!(error.contains("'C' must be left out where a number of features is given"), "{error}");
         let method = L1Svm { c: Some(-1.0), ..L1Svm::default() };
-        let error = method.select(&planted(2), Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+        let error = method.select(&planted(2), FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
         assert!(error.starts_with("L1-SVM: parameter 'C'"), "{error}");
         assert!(!method.nested());
     }

@@ -25,7 +25,7 @@
 
 use super::columns::keep_leading;
 use super::fisher::class_scores;
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ pub enum EdgeWeights {
 }
 
 impl Selector for LaplacianScore {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
@@ -213,7 +213,7 @@ mod tests {
     use ndarray::array;
 
     fn select(method: &LaplacianScore, data: &Dataset) -> Selection {
-        method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+        method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
     }
 
     #[test]
@@ -269,7 +269,8 @@ mod tests {
         let data = Dataset::labeled(x.clone(), codes.clone()).unwrap();
         let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };
         let found = select(&method, &data);
-        let fisher = FisherScore::default().select(&data, Wanted::Count(1), &Context::default()).unwrap();
+        let fisher =
+            FisherScore::default().select(&data, FeatureCount::Count(1), &Context::default()).unwrap();
         assert_eq!(found.order, fisher.order);
         // By the matrices: S is 1/20 within classes, D is 1.
         let f = x.column(2).to_owned();
@@ -309,7 +310,7 @@ mod tests {
     fn parameters_are_checked() {
         let data = Dataset::unlabeled(array![[1.0], [2.0], [4.0]]).unwrap();
         let error = |method: LaplacianScore| {
-            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+            method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
         };
         assert!(
             error(LaplacianScore::default())

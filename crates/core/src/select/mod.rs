@@ -43,6 +43,6 @@ pub use ldfs::{Ldfs, LdfsForm};
 pub use mutual::{Discrete, MutualInformation};
 pub use pfs::Pfs;
 pub use relief::{ClassWeights, Difference, Relief, Units};
-pub use selector::{PathPoint, Selection, Selector, Wanted};
+pub use selector::{FeatureCount, PathPoint, Selection, Selector};
 pub use svm_rfe::{Step, SvmRfe};
 pub use weak::{Klms, WeakLearner};

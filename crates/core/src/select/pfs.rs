@@ -22,7 +22,7 @@
 
 use super::ldfs::Squares;
 use super::row_path::Route;
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{Selection, Selector, FeatureCount};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::Dataset;
@@ -118,7 +118,7 @@ impl Pfs {
 }
 
 impl Selector for Pfs {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         data.need_rows(NAME, 2)?;
         self.check()?;
@@ -212,14 +212,14 @@ mod tests {
         x
     }
 
-    fn select(method: &Pfs, x: impl Into<Rows>, wanted: Wanted) -> Selection {
+    fn select(method: &Pfs, x: impl Into<Rows>, wanted: FeatureCount) -> Selection {
         method.select(&Dataset::unlabeled(x).unwrap(), wanted, &Context::default()).unwrap()
     }
 
     #[test]
     fn few_columns_tell_all() {
         let x = mixtures(200);
-        let selection = select(&Pfs::default(), x.clone(), Wanted::Count(3));
+        let selection = select(&Pfs::default(), x.clone(), FeatureCount::Count(3));
         assert_eq!(selection.selected().len(), 3);
         // How much of all columns three of them leave, by least squares on them.
         let left = |columns: &[usize]| {
@@ -254,7 +254,7 @@ mod tests {
             // Squared length 200 times the variance, and the same direction.
             assert!((along / (200.0 * eigen.values[k]) - 1.0).abs() < 1e-8, "{k}: {along}");
         }
-        let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, Wanted::Count(3));
+        let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, FeatureCount::Count(3));
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
         // A column of nothing but one number spans nothing.
         let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), 1, &Context::default()).unwrap();
@@ -282,7 +282,7 @@ mod tests {
         let ctx = Context { memory_limit: 100_000_000, ..Context::default() };
         let data = Dataset::unlabeled(sparse).unwrap();
         let method = Pfs { n_components: Some(1), n_penalties: 10, ..Pfs::default() };
-        let selection = method.select(&data, Wanted::Count(3), &ctx).unwrap();
+        let selection = method.select(&data, FeatureCount::Count(3), &ctx).unwrap();
         assert!(
             selection.selected().iter().all(|j| (500..520).contains(j) || *j == 7),
             "{:?}",
@@ -298,7 +298,7 @@ mod tests {
             Pfs { tol: f64::NAN, ..Pfs::default() },
         ] {
             let data = Dataset::unlabeled(mixtures(10)).unwrap();
-            let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err();
+            let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
             assert!(matches!(error, Error::Param { method: "PFS", .. }), "{error}");
         }
     }

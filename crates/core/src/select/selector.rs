@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 /// selects directions of kernel space. It need not know which.
 pub trait Selector {
     /// Ranks all columns and keeps `wanted` of them.
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection>;
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection>;
 
     /// Keeps several numbers of columns, each by a selection of its own; methods that share work between them do.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect()
+        counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
     }
 
     /// Whether a smaller wanted number gives the first of a larger one's.
@@ -29,21 +29,21 @@ pub trait Selector {
 /// How many columns to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wanted {
+pub enum FeatureCount {
     /// As many as the method itself finds right.
     #[default]
-    OwnRule,
+    Auto,
     /// This many.
     Count(usize),
     /// This share of all, above 0 and up to 1; at least one.
-    Share(f64),
+    Fraction(f64),
 }
 
-impl Wanted {
+impl FeatureCount {
     /// The number for `d` columns; `None` leaves it to the method.
     pub fn resolve(self, method: &'static str, d: usize) -> Result<Option<usize>> {
         match self {
-            Self::OwnRule => Ok(None),
+            Self::Auto => Ok(None),
             Self::Count(k) if k >= 1 && k <= d => Ok(Some(k)),
             Self::Count(k) => Err(Error::param(
                 method,
@@ -51,10 +51,10 @@ impl Wanted {
                 format!("from 1 to the number of columns, {d}"),
                 k,
             )),
-            Self::Share(share) if share > 0.0 && share <= 1.0 => {
+            Self::Fraction(share) if share > 0.0 && share <= 1.0 => {
                 Ok(Some(((share * d as f64).round() as usize).clamp(1, d)))
             }
-            Self::Share(share) => {
+            Self::Fraction(share) => {
                 Err(Error::param(method, "share of features", "above 0 and at most 1", share))
             }
         }
@@ -152,16 +152,16 @@ mod tests {
 
     #[test]
     fn wanted_numbers() {
-        assert_eq!(Wanted::Share(0.5).resolve("m", 5).unwrap(), Some(3));
-        assert_eq!(Wanted::Share(0.01).resolve("m", 5).unwrap(), Some(1));
-        assert_eq!(Wanted::Count(5).resolve("m", 5).unwrap(), Some(5));
-        assert_eq!(Wanted::OwnRule.resolve("m", 5).unwrap(), None);
-        let message = Wanted::Count(6).resolve("m", 5).unwrap_err().to_string();
+        assert_eq!(FeatureCount::Fraction(0.5).resolve("m", 5).unwrap(), Some(3));
+        assert_eq!(FeatureCount::Fraction(0.01).resolve("m", 5).unwrap(), Some(1));
+        assert_eq!(FeatureCount::Count(5).resolve("m", 5).unwrap(), Some(5));
+        assert_eq!(FeatureCount::Auto.resolve("m", 5).unwrap(), None);
+        let message = FeatureCount::Count(6).resolve("m", 5).unwrap_err().to_string();
         assert_eq!(
             message,
             "m: parameter 'number of features' must be from 1 to the number of columns, 5, got 6"
         );
-        assert!(Wanted::Share(1.5).resolve("m", 5).is_err());
-        assert!(Wanted::Count(0).resolve("m", 5).is_err());
+        assert!(FeatureCount::Fraction(1.5).resolve("m", 5).is_err());
+        assert!(FeatureCount::Count(0).resolve("m", 5).is_err());
     }
 }

@@ -15,7 +15,7 @@ use crate::classify::check_neighbors;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::select::{Selection, Selector, SelectorMethod, Wanted};
+use crate::select::{FeatureCount, Selection, Selector, SelectorMethod};
 use serde::{Deserialize, Serialize};
 
 /// Selection in kernel space; see the module's text.
@@ -82,12 +82,17 @@ impl KernelSpaceSelector {
     }
 
     /// Learns basis, selection and classes.
-    pub fn fit(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<KernelSpace> {
+    pub fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<KernelSpace> {
         Ok(self.fit_and_tell(data, wanted, ctx)?.0)
     }
 
     /// The same, and the settings that were used once everything was chosen.
-    pub fn fit_and_tell(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<(KernelSpace, Self)> {
+    pub fn fit_and_tell(
+        &self,
+        data: &Dataset,
+        wanted: FeatureCount,
+        ctx: &Context,
+    ) -> Result<(KernelSpace, Self)> {
         self.check(data, wanted)?;
         let (mut chosen, wanted) = match self.tune {
             Tune::Nothing => (self.clone(), wanted),
@@ -124,7 +129,7 @@ impl KernelSpaceSelector {
     }
 
     /// Refuses what can be told before any work is done.
-    fn check(&self, data: &Dataset, wanted: Wanted) -> Result<()> {
+    fn check(&self, data: &Dataset, wanted: FeatureCount) -> Result<()> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         // There are no more directions than rows.
@@ -149,7 +154,12 @@ impl KernelSpaceSelector {
     }
 
     /// Ranks the directions.
-    pub(super) fn select(&self, features: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    pub(super) fn select(
+        &self,
+        features: &Dataset,
+        wanted: FeatureCount,
+        ctx: &Context,
+    ) -> Result<Selection> {
         match &self.selector {
             Some(selector) => selector.select(features, wanted, ctx).map_err(of_directions),
             None => {

@@ -21,7 +21,7 @@ use crate::kernel::Kernel;
 use crate::neighbors::{Neighbor, nearest};
 use crate::random::Rng;
 use crate::select::{
-    Ffs, Selection, Selector, SelectorMethod, Wanted, WeakLearner, WeightRule, first_minimum,
+    FeatureCount, Ffs, Selection, Selector, SelectorMethod, WeakLearner, WeightRule, first_minimum,
 };
 use ndarray::{Array2, ArrayView1, Axis};
 use rayon::prelude::*;
@@ -51,9 +51,9 @@ const MARGIN: f64 = 1.645;
 pub(super) fn tuned(
     space: &KernelSpaceSelector,
     data: &Dataset,
-    wanted: Wanted,
+    wanted: FeatureCount,
     ctx: &Context,
-) -> Result<(KernelSpaceSelector, Wanted)> {
+) -> Result<(KernelSpaceSelector, FeatureCount)> {
     let quiet = Quiet(ctx.observer);
     let inner = Context { observer: &quiet, ..*ctx };
     let kernel = space.basis.kernel().resolve(data.x(), &inner)?;
@@ -99,7 +99,7 @@ struct Search<'a> {
     data: &'a Dataset,
     classes: &'a Classes,
     splits: Vec<Split>,
-    wanted: Wanted,
+    wanted: FeatureCount,
     ctx: &'a Context<'a>,
     /// For what is computed on the way: progress and warnings of its parts tell the user nothing.
     inner: Context<'a>,
@@ -113,7 +113,7 @@ struct Judged {
 
 impl Search<'_> {
     /// The width that predicts best; of equals the one nearest to the kernel's own.
-    fn width(&self) -> Result<(KernelSpaceSelector, Wanted)> {
+    fn width(&self) -> Result<(KernelSpaceSelector, FeatureCount)> {
         let judged = self.judge_all(&|train, test, step| {
             let mut candidates = vec![];
             for factor in WIDTHS {
@@ -132,13 +132,13 @@ impl Search<'_> {
         Ok((self.with_width(best.factor), self.wanted))
     }
 
-    fn everything(&self) -> Result<(KernelSpaceSelector, Wanted)> {
+    fn everything(&self) -> Result<(KernelSpaceSelector, FeatureCount)> {
         let smallest = self.splits.iter().map(|split| split.train.len()).min().unwrap_or(1);
         let neighbors: Vec<usize> = NEIGHBORS.into_iter().filter(|&k| k == 1 || k <= smallest).collect();
         let plain = self.plain();
         let judged = self.judge_all(&|train, test, step| {
             // Where all are kept nothing need be ranked.
-            let all = self.wanted == Wanted::OwnRule;
+            let all = self.wanted == FeatureCount::Auto;
             let unranked = KernelSpaceSelector { selector: None, ..plain.clone() };
             let fold =
                 Fold::new(if all { &unranked } else { &plain }, self, train, test, self.all_or_wanted())?;
@@ -181,7 +181,7 @@ impl Search<'_> {
             n_neighbors: best.n_neighbors,
             ..self.candidate(best.factor)
         };
-        Ok((space, if best.own_rule { Wanted::OwnRule } else { self.all_or_wanted() }))
+        Ok((space, if best.own_rule { FeatureCount::Auto } else { self.all_or_wanted() }))
     }
 
     /// Judges every fold, several at a time.
@@ -270,7 +270,7 @@ impl Search<'_> {
     /// Limits the directions if there are more and the user gave no number.
     fn limit(&self, space: &mut KernelSpaceSelector, most: usize) {
         let most = match self.wanted {
-            Wanted::Count(k) => most.max(k),
+            FeatureCount::Count(k) => most.max(k),
             _ => most,
         };
         let limit = space.basis.n_components_mut();
@@ -283,8 +283,8 @@ impl Search<'_> {
     }
 
     /// What is kept unless the selector's own rule is.
-    fn all_or_wanted(&self) -> Wanted {
-        if self.wanted == Wanted::OwnRule { Wanted::Share(1.0) } else { self.wanted }
+    fn all_or_wanted(&self) -> FeatureCount {
+        if self.wanted == FeatureCount::Auto { FeatureCount::Fraction(1.0) } else { self.wanted }
     }
 }
 
@@ -330,14 +330,14 @@ impl<'a> Fold<'a> {
         search: &'a Search,
         train: &Dataset,
         test: &[usize],
-        wanted: Wanted,
+        wanted: FeatureCount,
     ) -> Result<Self> {
         let ctx = &search.inner;
         let space = cut_down(space, train)?;
         let fitted = space.basis.fit(train, ctx)?;
         let features = Dataset::with_target(fitted.features, train.target().clone())?;
         let (wanted, reaches) = match wanted {
-            Wanted::Count(k) => (Wanted::Count(k.min(features.d())), k <= features.d()),
+            FeatureCount::Count(k) => (FeatureCount::Count(k.min(features.d())), k <= features.d()),
             other => (other, true),
         };
         let selection = space.select(&features, wanted, ctx)?;
@@ -345,7 +345,7 @@ impl<'a> Fold<'a> {
             None => features.d(),
             Some(SelectorMethod::Ffs(_)) => first_minimum(&selection.curve),
             Some(SelectorMethod::Relief(_)) => selection.scores.iter().filter(|&&s| s > 0.0).count().max(1),
-            Some(selector) => selector.select(&features, Wanted::OwnRule, ctx)?.n_selected,
+            Some(selector) => selector.select(&features, FeatureCount::Auto, ctx)?.n_selected,
         };
         Ok(Self {
             train: features.into_x().into_dense(),

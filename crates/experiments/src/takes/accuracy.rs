@@ -12,7 +12,7 @@ use kernsift::data::{Fold, ImputeStrategy};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Neighbors, SplitChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::random::Rng;
-use kernsift::select::{Klms, SelectorMethod, Wanted, WeakLearner};
+use kernsift::select::{FeatureCount, Klms, SelectorMethod, WeakLearner};
 use kernsift::space::{KernelSpaceSelector, Tune};
 use kernsift::{Context, Dataset, Result};
 use kernsift_report::{Line, Picture, Places};
@@ -120,7 +120,7 @@ impl Method {
         let mut numbers = Numbers::new();
         let predicted = match (self, self.space(train.n())?) {
             (_, Some(space)) => {
-                let fitted = space.fit(&train, Wanted::OwnRule, ctx)?;
+                let fitted = space.fit(&train, FeatureCount::Auto, ctx)?;
                 numbers.insert("directions".into(), fitted.map().n_components() as f64);
                 numbers.insert("kept".into(), fitted.selection().n_selected as f64);
                 fitted.predict(test.x(), ctx)?

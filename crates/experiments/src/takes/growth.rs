@@ -7,7 +7,7 @@ use crate::study::{Section, Table, Verdict};
 use kernsift::basis::{Basis, BasisMethod, Kobl, Threshold};
 use kernsift::kernel::gram;
 use kernsift::random::Rng;
-use kernsift::select::{SelectorMethod, Wanted, WeakLearner};
+use kernsift::select::{FeatureCount, SelectorMethod, WeakLearner};
 use kernsift::space::KernelSpaceSelector;
 use kernsift::{Context, Dataset, Kernel, Result};
 use kernsift_report::{Line, Picture, Places};
@@ -94,7 +94,7 @@ pub fn run(ledger: &mut Ledger, settings: &Settings, ctx: &Context) -> Result<Se
         if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
             ffs.weak = WeakLearner::Stump;
         }
-        space.fit(data, Wanted::Count(20), ctx).map(drop)
+        space.fit(data, FeatureCount::Count(20), ctx).map(drop)
     })?;
     let printed = timed("KOBL as printed", large, &|data, _| {
         let k = gram(&kernel(), data.x(), data.x())?;

@@ -241,7 +241,7 @@ fn bahsic_options(method: &mut Bahsic, args: &SelectArgs, name: &str) -> Result<
     method.form = form(args.transform.form, method.form, &forms, name)?;
     method.step = match args.step {
         None => method.step,
-        Some(Step::Share(share)) => share,
+        Some(Step::Fraction(share)) => share,
         Some(Step::Count(count)) => {
             return Err(Failure::Input(format!(
                 "--step must be a share above 0 and below 1 with {name}, got {count}"

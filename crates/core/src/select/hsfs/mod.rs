@@ -39,7 +39,7 @@ mod starts;
 #[cfg(test)]
 mod tests;
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target, is_constant};
 use crate::dependence::TargetKernel;
@@ -389,7 +389,7 @@ struct Prepared<'a> {
 }
 
 impl Selector for Hsfs {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let prepared = self.prepare(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         if let (Some(_), Some(strength)) = (wanted, self.radius.or(self.penalty)) {
@@ -424,7 +424,7 @@ impl Selector for Hsfs {
     /// so its answer may be another.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         if self.form == Form::Penalised || self.radius.is_some() || counts.is_empty() {
-            return counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect();
+            return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
         }
         let each = || {
             let prepared = self.prepare(data)?;
@@ -432,14 +432,14 @@ impl Selector for Hsfs {
             let most = counts.iter().copied().max().unwrap_or(1).clamp(1, prepared.columns.len());
             let path = Path::walk(&problem, most, self.random_starts, self.effort(), ctx)?;
             let one = |&count: &usize| {
-                Wanted::Count(count).resolve(NAME, data.d())?;
+                FeatureCount::Count(count).resolve(NAME, data.d())?;
                 self.answer(&prepared, &problem, &path, count, ctx)
             };
             Ok(counts.iter().map(one).collect())
         };
         // What is wrong with the data is wrong for every number, and is said for each.
         each().unwrap_or_else(|_: Error| {
-            counts.iter().map(|&count| self.select(data, Wanted::Count(count), ctx)).collect()
+            counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
         })
     }
 

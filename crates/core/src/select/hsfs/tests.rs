@@ -10,7 +10,7 @@ fn planted(pattern: Pattern, rows: usize, columns: usize, seed: u64, continuous:
     SyntheticDataset { data: made.data.with_x(x).unwrap(), relevant: made.relevant }
 }
 
-fn select(method: &Hsfs, data: &Dataset, wanted: Wanted) -> Selection {
+fn select(method: &Hsfs, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
@@ -28,7 +28,7 @@ fn what_is_planted_is_found() {
         (Pattern::XorRing, 1000, 4),
     ] {
         let planted = planted(pattern, rows, 100, 1, false);
-        let selection = select(&Hsfs::default(), &planted.data, Wanted::Count(wanted));
+        let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Count(wanted));
         assert_eq!(found(&selection, &planted), wanted, "{pattern:?}");
     }
 }
@@ -36,20 +36,20 @@ fn what_is_planted_is_found() {
 #[test]
 fn the_number_itself_is_found_for_an_xor() {
     let planted = planted(Pattern::Xor, 300, 10, 2, false);
-    let selection = select(&Hsfs::default(), &planted.data, Wanted::OwnRule);
+    let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Auto);
     assert_eq!((selection.n_selected, found(&selection, &planted)), (2, 2));
 }
 
 #[test]
 fn numbers_are_explained_as_classes_are() {
     let planted = planted(Pattern::Xor, 300, 12, 3, true);
-    assert_eq!(found(&select(&Hsfs::default(), &planted.data, Wanted::Count(2)), &planted), 2);
+    assert_eq!(found(&select(&Hsfs::default(), &planted.data, FeatureCount::Count(2)), &planted), 2);
 }
 
 #[test]
 fn copies_are_not_all_kept() {
     let planted = planted(Pattern::Redundant, 300, 20, 4, false);
-    let selection = select(&Hsfs::default(), &planted.data, Wanted::Count(2));
+    let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Count(2));
     let group = |j: usize| match planted.relevant.iter().position(|&r| r == j) {
         Some(0 | 2 | 3) => 1,
         Some(1 | 4 | 5) => 2,
@@ -64,7 +64,7 @@ fn copies_are_not_all_kept() {
 fn a_radius_is_kept_and_zeros_are_exact() {
     let planted = planted(Pattern::Ring, 200, 15, 5, false);
     let method = Hsfs { radius: Some(0.4), ..Hsfs::default() };
-    let selection = select(&method, &planted.data, Wanted::OwnRule);
+    let selection = select(&method, &planted.data, FeatureCount::Auto);
     let coef = selection.coef.as_ref().unwrap();
     assert!(row_norm(coef) <= 0.4 + 1e-12);
     let zero = |j: usize| coef.row(j).iter().all(|w| *w == 0.0);
@@ -84,14 +84,14 @@ fn the_penalised_form_says_that_it_collapses() {
     let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
     let method = Hsfs { form: Form::Penalised, ..Hsfs::default() };
-    let selection = select(&method, &data, Wanted::Count(1));
+    let selection = select(&method, &data, FeatureCount::Count(1));
     let counts: Vec<usize> = selection.path.iter().map(|p| p.columns.len()).collect();
     assert_eq!(counts.last(), Some(&0), "{counts:?}");
     assert!(counts[counts.len() - 2] > 1, "a jump from several to none: {counts:?}");
     assert_eq!(selection.outcome.stop, Stop::Collapsed);
     assert_eq!(selection.scores.iter().filter(|s| **s > 0.0).count(), 1);
     let much = Hsfs { penalty: Some(10.0), ..method };
-    let nothing = select(&much, &data, Wanted::OwnRule);
+    let nothing = select(&much, &data, FeatureCount::Auto);
     assert_eq!((nothing.outcome.stop, nothing.n_selected), (Stop::Collapsed, 1));
 }
 
@@ -100,7 +100,7 @@ fn one_weight_per_column_finds_the_same() {
     for form in [Form::Constrained, Form::Penalised] {
         let planted = planted(Pattern::Xor, 300, 12, 6, false);
         let method = Hsfs { diagonal: Some(true), form, ..Hsfs::default() };
-        let selection = select(&method, &planted.data, Wanted::Count(2));
+        let selection = select(&method, &planted.data, FeatureCount::Count(2));
         assert_eq!(found(&selection, &planted), 2, "{form:?}");
         let coef = selection.coef.unwrap();
         assert_eq!(coef.dim(), (12, 1));
@@ -114,7 +114,7 @@ fn approximations_find_the_same() {
     for approximation in [Approximation::Exact, Approximation::Fourier, Approximation::Nystrom] {
         let method = Hsfs { approximation, features: 128, ..Hsfs::default() };
         assert_eq!(
-            found(&select(&method, &planted.data, Wanted::Count(2)), &planted),
+            found(&select(&method, &planted.data, FeatureCount::Count(2)), &planted),
             2,
             "{approximation:?}"
         );
@@ -126,7 +126,7 @@ fn several_numbers_at_once_are_the_same_as_each() {
     let planted = planted(Pattern::Ring, 150, 8, 8, false);
     let each = Hsfs::default().select_each(&planted.data, &[2, 4], &Context::default());
     // The path of two columns ends earlier than that of four, but the best four are the same walk's.
-    let alone = select(&Hsfs::default(), &planted.data, Wanted::Count(4));
+    let alone = select(&Hsfs::default(), &planted.data, FeatureCount::Count(4));
     assert_eq!(each[1].as_ref().unwrap(), &alone);
     assert_eq!(each[0].as_ref().unwrap().n_selected, 2);
     let too_many = Hsfs::default().select_each(&planted.data, &[2, 9], &Context::default());
@@ -158,7 +158,7 @@ fn sparse_rows_and_wide_ones() {
     let target = crate::data::Target::Classes(crate::data::Classes::from_codes(codes));
     let of = |x: Rows| {
         let data = Dataset::with_target(x, target.clone()).unwrap();
-        let mut best = select(&Hsfs::default(), &data, Wanted::Count(2)).selected().to_vec();
+        let mut best = select(&Hsfs::default(), &data, FeatureCount::Count(2)).selected().to_vec();
         best.sort_unstable();
         best
     };
@@ -170,25 +170,25 @@ fn sparse_rows_and_wide_ones() {
 fn constant_columns_come_last_and_bad_parameters_are_refused() {
     let x = array![[1.0, 0.0, 0.3], [1.0, 1.0, 0.4], [1.0, 0.1, 0.9], [1.0, 1.2, 0.8], [1.0, 0.2, 0.1]];
     let data = Dataset::labeled(x, vec![0, 1, 0, 1, 0]).unwrap();
-    let selection = select(&Hsfs::default(), &data, Wanted::Count(1));
+    let selection = select(&Hsfs::default(), &data, FeatureCount::Count(1));
     assert_eq!(selection.selected(), [1]);
     assert_eq!((selection.order[2], selection.scores[0]), (0, 0.0));
-    let all = select(&Hsfs::default(), &data, Wanted::Count(3));
+    let all = select(&Hsfs::default(), &data, FeatureCount::Count(3));
     assert_eq!(all.order[2], 0);
     let refused =
         |method: Hsfs, wanted| method.select(&data, wanted, &Context::default()).unwrap_err().to_string();
     let d = Hsfs::default;
     assert!(
-        refused(Hsfs { width: Some(0.0), ..d() }, Wanted::OwnRule).contains("'width' must be a positive")
+        refused(Hsfs { width: Some(0.0), ..d() }, FeatureCount::Auto).contains("'width' must be a positive")
     );
     assert!(
-        refused(Hsfs { penalty: Some(1.0), ..d() }, Wanted::OwnRule).contains("left out in the constrained")
+        refused(Hsfs { penalty: Some(1.0), ..d() }, FeatureCount::Auto).contains("left out in the constrained")
     );
-    assert!(refused(Hsfs { radius: Some(1.0), ..d() }, Wanted::Count(1)).contains("left out where a number"));
+    assert!(refused(Hsfs { radius: Some(1.0), ..d() }, FeatureCount::Count(1)).contains("left out where a number"));
     let diagonal = Hsfs { diagonal: Some(true), directions: Some(2), ..d() };
-    assert!(refused(diagonal, Wanted::OwnRule).contains("left out in the diagonal mode"));
+    assert!(refused(diagonal, FeatureCount::Auto).contains("left out in the diagonal mode"));
     let constant = Dataset::labeled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();
-    let error = d().select(&constant, Wanted::Count(1), &Context::default()).unwrap_err().to_string();
+    let error = d().select(&constant, FeatureCount::Count(1), &Context::default()).unwrap_err().to_string();
     assert!(error.contains("every column is constant"), "{error}");
 }
 
@@ -203,11 +203,11 @@ fn weights_that_outnumber_the_rows_are_one_per_column() {
     assert!(!Hsfs { approximation: Approximation::Fourier, ..Hsfs::default() }.is_diagonal(200, 26));
     assert!(!Hsfs { diagonal: Some(false), ..Hsfs::default() }.is_diagonal(200, 26));
     let planted = planted(Pattern::Xor, 100, 60, 3, false);
-    let coef = select(&hsfs, &planted.data, Wanted::Count(2)).coef.unwrap();
+    let coef = select(&hsfs, &planted.data, FeatureCount::Count(2)).coef.unwrap();
     assert_eq!(coef.dim(), (60, 1));
     // All 100 rows have directions; a third of them would not.
     let few = planted.data.take_columns(&(0..12).collect::<Vec<_>>());
-    assert_eq!(select(&hsfs, &few, Wanted::OwnRule).coef.unwrap().ncols(), 8);
+    assert_eq!(select(&hsfs, &few, FeatureCount::Auto).coef.unwrap().ncols(), 8);
 }
 
 #[test]
@@ -217,12 +217,12 @@ fn the_unit_of_columns_plays_no_part() {
     for form in [Form::Constrained, Form::Penalised] {
         for diagonal in [false, true] {
             let method = Hsfs { form, diagonal: Some(diagonal), ..Hsfs::default() };
-            let expected = select(&method, &planted.data, Wanted::Count(2));
+            let expected = select(&method, &planted.data, FeatureCount::Count(2));
             assert_eq!(found(&expected, &planted), 2, "{form:?} {diagonal}");
             for power in [-30, 30] {
                 let by = 2.0_f64.powi(power);
                 let scaled = planted.data.with_x(&x * by).unwrap();
-                let selection = select(&method, &scaled, Wanted::Count(2));
+                let selection = select(&method, &scaled, FeatureCount::Count(2));
                 // A power of two rounds nothing.
                 assert_eq!(selection.order, expected.order, "{form:?} {diagonal} {power}");
                 assert_eq!(selection.coef.unwrap() * by, expected.coef.clone().unwrap());
@@ -243,7 +243,7 @@ fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
     for diagonal in [false, true] {
         let method =
             Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
-        let selection = select(&method, &data, Wanted::OwnRule);
+        let selection = select(&method, &data, FeatureCount::Auto);
         assert_eq!((selection.selected(), selection.outcome.stop), (&[3][..], Stop::Collapsed));
         assert!(selection.scores.iter().all(|s| *s == 0.0));
     }

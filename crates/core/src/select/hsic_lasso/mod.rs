@@ -44,7 +44,7 @@ mod dense;
 mod factors;
 
 use super::columns::each_column;
-use super::selector::{PathPoint, Selection, Selector, Wanted};
+use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::dependence::TargetKernel;
@@ -113,7 +113,7 @@ impl HsicLasso {
 }
 
 impl Selector for HsicLasso {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;

@@ -3,7 +3,7 @@ use crate::data::synthetic::{Pattern, Synthetic};
 use crate::data::{Rows, SparseRows, Target};
 use ndarray::Axis;
 
-fn select(method: &HsicLasso, data: &Dataset, wanted: Wanted) -> Selection {
+fn select(method: &HsicLasso, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
@@ -117,7 +117,7 @@ fn every_knot_is_a_solution_of_the_full_problem() {
     let data = planted.make().unwrap().data;
     let method = HsicLasso::default();
     let (b, g) = naive(&data, &method.blocks(60, &Context::default()).unwrap());
-    let selection = select(&method, &data, Wanted::Count(6));
+    let selection = select(&method, &data, FeatureCount::Count(6));
     assert_eq!(selection.path.last().unwrap().columns.len(), 6);
     for point in &selection.path {
         let mut a = vec![0.0; 12];
@@ -153,7 +153,7 @@ fn sparse_rows_give_the_same_bits() {
     let sparse = dense.with_x(sparse).unwrap();
     for block_size in [None, Some(20)] {
         let method = HsicLasso { block_size, ..HsicLasso::default() };
-        let (a, b) = (select(&method, &dense, Wanted::Count(2)), select(&method, &sparse, Wanted::Count(2)));
+        let (a, b) = (select(&method, &dense, FeatureCount::Count(2)), select(&method, &sparse, FeatureCount::Count(2)));
         assert_eq!(a.order, b.order);
         // Spreads are summed up in another order.
         assert!(a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() < 1e-12));
@@ -179,7 +179,7 @@ fn wide_sparse_rows_stay_sparse() {
     let cells = value.len();
     let x = SparseRows::new(d, start, column, value).unwrap();
     let data = Dataset::with_target(x, Target::Classes(crate::data::Classes::from_codes(codes))).unwrap();
-    let selection = select(&HsicLasso::default(), &data, Wanted::Count(5));
+    let selection = select(&HsicLasso::default(), &data, FeatureCount::Count(5));
     assert_eq!(selection.order[0], 777);
     // Memory of the factors of all columns, which is more than is ever held: some numbers per cell.
     let method = HsicLasso::default();
@@ -196,7 +196,7 @@ fn a_ring_is_found_and_its_columns_alone() {
             Synthetic { pattern: Pattern::Ring, rows: 400, columns: 60, seed, ..Synthetic::default() }
                 .make()
                 .unwrap();
-        let selection = select(&HsicLasso::default(), &planted.data, Wanted::OwnRule);
+        let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Auto);
         let (mut found, mut relevant) = (selection.selected().to_vec(), planted.relevant.clone());
         found.sort_unstable();
         relevant.sort_unstable();
@@ -211,7 +211,7 @@ fn one_of_several_copies_is_enough() {
             Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 30, seed, ..Synthetic::default() }
                 .make()
                 .unwrap();
-        let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(3));
+        let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Count(3));
         // Originals 0 and 1, copies of the first 2 and 3, of the second 4 and 5.
         let kind = |j: usize| [0, 1, 0, 0, 1, 1][planted.relevant.iter().position(|&r| r == j).unwrap()];
         let mut kinds: Vec<usize> = selection.selected().iter().map(|&j| kind(j)).collect();
@@ -226,7 +226,7 @@ fn one_of_several_copies_is_enough() {
     let x = planted.data.x().to_dense();
     let doubled = ndarray::concatenate![Axis(1), x, x];
     let data = Dataset::with_target(doubled, planted.data.target().clone()).unwrap();
-    let selection = select(&HsicLasso::default(), &data, Wanted::OwnRule);
+    let selection = select(&HsicLasso::default(), &data, FeatureCount::Auto);
     assert!((0..5).all(|j| selection.scores[j] == 0.0 || selection.scores[j + 5] == 0.0));
 }
 
@@ -241,14 +241,14 @@ fn numbers_and_little_memory() {
     }
     .make()
     .unwrap();
-    let selection = select(&HsicLasso::default(), &planted.data, Wanted::Count(2));
+    let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Count(2));
     assert!(planted.relevant.iter().all(|j| selection.selected().contains(j)));
     // Factors that may not be kept are made anew: the same bits. They would take 120 x 20 x 300 numbers, 5.8 MB, of which
     // a quarter of the limit is less.
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let again = two.install(|| {
         let little = Context { memory_limit: product_bytes() as u64 + (3 << 20), ..Context::default() };
-        HsicLasso::default().select(&planted.data, Wanted::Count(2), &little).unwrap()
+        HsicLasso::default().select(&planted.data, FeatureCount::Count(2), &little).unwrap()
     });
     assert_eq!(again, selection);
 }
@@ -257,10 +257,10 @@ fn numbers_and_little_memory() {
 fn noise_warns_and_parameters_are_checked() {
     let planted =
         Synthetic { pattern: Pattern::Noise, rows: 100, columns: 20, ..Synthetic::default() }.make().unwrap();
-    let selection = select(&HsicLasso::default(), &planted.data, Wanted::OwnRule);
+    let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Auto);
     assert_eq!(selection.n_selected, 1);
     let error = |method: HsicLasso| {
-        method.select(&planted.data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+        method.select(&planted.data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
     };
     assert!(
         error(HsicLasso { block_size: Some(1), ..HsicLasso::default() })
@@ -289,7 +289,7 @@ fn constant_columns_come_last_whatever_is_left_of_the_others() {
         _ => noise[i],
     });
     let data = Dataset::labeled(x, codes).unwrap();
-    let selection = select(&HsicLasso::default(), &data, Wanted::Count(2));
+    let selection = select(&HsicLasso::default(), &data, FeatureCount::Count(2));
     assert_eq!(selection.order, [1, 2, 0]);
     let problem = {
         let (method, ctx) = (HsicLasso::default(), Context::default());
@@ -307,7 +307,7 @@ fn the_unit_of_a_linear_target_plays_no_part() {
         let numbers = x.column(2).iter().map(|v| by * v).collect();
         let data = Dataset::with_target(x.clone(), Target::Continuous(numbers)).unwrap();
         let method = HsicLasso { target_kernel: TargetKernel::Linear, ..HsicLasso::default() };
-        select(&method, &data, Wanted::Count(1))
+        select(&method, &data, FeatureCount::Count(1))
     };
     let expected = of(1.0);
     assert!(expected.order[0] == 2 && expected.scores[2] > 0.1);

@@ -40,7 +40,7 @@ mod least_squares;
 mod ratio;
 
 use super::row_path::{Penalised, Route};
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -142,7 +142,7 @@ impl Ldfs {
 }
 
 impl Selector for Ldfs {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check()?;

@@ -16,7 +16,7 @@ fn with(form: LdfsForm) -> Ldfs {
     Ldfs { form, ..Ldfs::default() }
 }
 
-fn select(method: &Ldfs, data: &Dataset, wanted: Wanted) -> Selection {
+fn select(method: &Ldfs, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
@@ -48,16 +48,16 @@ fn wine_path_is_optimal_at_every_place() {
     let size = |g: &Array2<f64>, j: usize| g.row(j).iter().map(|v| v.abs()).sum::<f64>();
     let at_zero = pull(&Array2::zeros((13, 3)));
     let top = (0..13).map(|j| size(&at_zero, j)).fold(0.0, f64::max);
-    let whole = select(&Ldfs::default(), &data, Wanted::OwnRule);
+    let whole = select(&Ldfs::default(), &data, FeatureCount::Auto);
     assert!((whole.path[0].strength / top - 1.0).abs() < 1e-12);
     assert!(whole.path[0].columns.is_empty(), "zero exactly at the top");
-    let below = select(&Ldfs { penalty: Some(0.999 * top), ..Ldfs::default() }, &data, Wanted::OwnRule);
+    let below = select(&Ldfs { penalty: Some(0.999 * top), ..Ldfs::default() }, &data, FeatureCount::Auto);
     assert_eq!(below.path.last().unwrap().columns.len(), 1, "and not below");
     assert_eq!(whole.path.len(), 61);
     assert!(whole.path.windows(2).all(|p| p[1].objective < p[0].objective));
     for share in [0.5, 0.1, 0.01] {
         let lambda = share * top;
-        let selection = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, Wanted::OwnRule);
+        let selection = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, FeatureCount::Auto);
         let last = selection.path.last().unwrap();
         assert!(last.strength == lambda && last.stop == Stop::Tolerance && last.optimality <= 1e-6);
         let w = selection.coef.unwrap();
@@ -89,7 +89,7 @@ fn wanted_numbers_are_met_by_every_form() {
     let mut missed = vec![];
     for form in FORMS {
         for k in [1, 2, 5, 9] {
-            let selection = select(&with(form), &data, Wanted::Count(k));
+            let selection = select(&with(form), &data, FeatureCount::Count(k));
             assert_eq!(selection.selected().len(), k, "{form:?}");
             let last = selection.path.last().unwrap();
             let weighty = last.columns.len();
@@ -117,8 +117,8 @@ fn duplicating_a_column_changes_no_objective() {
     let twice = Dataset::with_target(twice, data.target().clone()).unwrap();
     let lambda = Some(0.1);
     let (a, b) = (
-        select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &data, Wanted::OwnRule),
-        select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &twice, Wanted::OwnRule),
+        select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &data, FeatureCount::Auto),
+        select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &twice, FeatureCount::Auto),
     );
     // Each lies within a millionth of the objective at zero, 1, of the least.
     let (a, b) = (a.path.last().unwrap().objective, b.path.last().unwrap().objective);
@@ -140,7 +140,7 @@ fn sparse_rows_give_what_dense_ones_give() {
     let dense = Dataset::labeled(x.clone(), codes).unwrap();
     let sparse = dense.with_x(SparseRows::of(&x)).unwrap();
     for form in FORMS {
-        for wanted in [Wanted::OwnRule, Wanted::Count(4)] {
+        for wanted in [FeatureCount::Auto, FeatureCount::Count(4)] {
             let (a, b) = (select(&with(form), &dense, wanted), select(&with(form), &sparse, wanted));
             let largest = a.scores.iter().copied().fold(0.0, f64::max);
             // Other roundings on the way to the same tolerance.
@@ -156,7 +156,7 @@ fn threads_change_nothing() {
     let data = planted.make().unwrap().data;
     let on = |threads: usize, form: LdfsForm| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| select(&Ldfs { n_penalties: 31, ..with(form) }, &data, Wanted::Count(3)))
+        pool.install(|| select(&Ldfs { n_penalties: 31, ..with(form) }, &data, FeatureCount::Count(3)))
     };
     for form in FORMS {
         assert_eq!(on(1, form), on(2, form), "{form:?}");
@@ -170,7 +170,7 @@ fn planted_columns_are_found_on_every_seed() {
             Synthetic { pattern: Pattern::Linear, rows: 500, columns: 100, seed, ..Synthetic::default() };
         let planted = synthetic.make().unwrap();
         for form in FORMS {
-            let found = select(&with(form), &planted.data, Wanted::Count(2));
+            let found = select(&with(form), &planted.data, FeatureCount::Count(2));
             assert!(planted.relevant.iter().all(|j| found.selected().contains(j)), "{form:?} {seed}");
         }
     }
@@ -184,7 +184,7 @@ fn of_noisy_copies_not_all_are_kept() {
         let planted = synthetic.make().unwrap();
         // Columns 0 and 1 of these are the originals, 2 and 3 copies of the first, 4 and 5 of the second.
         let r = &planted.relevant;
-        let kept = select(&Ldfs::default(), &planted.data, Wanted::Count(2)).selected().to_vec();
+        let kept = select(&Ldfs::default(), &planted.data, FeatureCount::Count(2)).selected().to_vec();
         let kinds = [[r[0], r[2], r[3]], [r[1], r[4], r[5]]];
         assert!(
             kinds.iter().all(|kind| kept.iter().filter(|j| kind.contains(j)).count() == 1),
@@ -199,7 +199,7 @@ fn more_columns_than_rows() {
         Synthetic { pattern: Pattern::Linear, rows: 60, columns: 400, seed: 1, ..Synthetic::default() };
     let planted = synthetic.make().unwrap();
     for form in FORMS {
-        let selection = select(&Ldfs { n_penalties: 21, ..with(form) }, &planted.data, Wanted::OwnRule);
+        let selection = select(&Ldfs { n_penalties: 21, ..with(form) }, &planted.data, FeatureCount::Auto);
         assert!(selection.path.iter().all(|p| p.objective.is_finite()), "{form:?}");
         assert!(planted.relevant.iter().all(|j| selection.order[..6].contains(j)), "{form:?}");
         assert!(selection.scores.contains(&0.0), "{form:?}: exact zeros");
@@ -227,7 +227,7 @@ fn ratio_forms_find_the_least_of_all_directions() {
     }
     for form in [LdfsForm::Normalised, LdfsForm::Constrained] {
         for lambda in [0.02, 0.2, 1.0] {
-            let selection = select(&Ldfs { penalty: Some(lambda), ..with(form) }, &data, Wanted::OwnRule);
+            let selection = select(&Ldfs { penalty: Some(lambda), ..with(form) }, &data, FeatureCount::Auto);
             let objective = |w: &Array2<f64>| {
                 let b = w.t().dot(&within).dot(w)[[0, 0]];
                 let norm = match form {
@@ -252,12 +252,12 @@ fn ratio_forms_find_the_least_of_all_directions() {
 #[test]
 fn weights_have_the_size_that_is_held_fixed() {
     let data = wine();
-    let normalised = select(&with(LdfsForm::Normalised), &data, Wanted::OwnRule).coef.unwrap();
+    let normalised = select(&with(LdfsForm::Normalised), &data, FeatureCount::Auto).coef.unwrap();
     assert!((normalised.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(normalised.dim(), (13, 1));
     // How classes count in the scatter between them matters where they differ in size.
     let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalised) };
-    assert_ne!(select(&alike, &data, Wanted::OwnRule).coef.unwrap(), normalised);
+    assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalised);
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_spectral_solve_of_the_same_problem_is_not_better() {
     let w = Array2::from_shape_simple_fn((13, 3), || rng.normal());
     assert!(gradient_error(&problem, &w, 1e-5) < 1e-6);
     for lambda in [0.5, 0.1, 0.01] {
-        let ours = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, Wanted::OwnRule);
+        let ours = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, FeatureCount::Auto);
         let solver = Spectral { tolerance: 1e-9, max_iterations: 20_000, ..Spectral::default() };
         let other = solver
             .minimise(&problem, Hold::Penalty(lambda), Array2::zeros(problem.shape()), &Context::default())
@@ -285,13 +285,13 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     let wide = concatenate![Axis(1), Array2::from_elem((x.nrows(), 1), 3.3), x];
     let wide = Dataset::with_target(wide, data.target().clone()).unwrap();
     for form in FORMS {
-        let selection = select(&with(form), &wide, Wanted::Count(5));
+        let selection = select(&with(form), &wide, FeatureCount::Count(5));
         assert_eq!((*selection.order.last().unwrap(), selection.scores[0]), (0, 0.0), "{form:?}");
     }
-    let refused = |method: Ldfs, wanted: Wanted| {
+    let refused = |method: Ldfs, wanted: FeatureCount| {
         method.select(&data, wanted, &Context::default()).unwrap_err().to_string()
     };
-    let error = refused(Ldfs { penalty: Some(0.1), ..Ldfs::default() }, Wanted::Count(2));
+    let error = refused(Ldfs { penalty: Some(0.1), ..Ldfs::default() }, FeatureCount::Count(2));
     assert!(error.contains("'penalty' must be left out where a number of features is given"), "{error}");
     for method in [
         Ldfs { penalty: Some(-1.0), ..Ldfs::default() },
@@ -300,12 +300,12 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         Ldfs { ridge: 0.0, ..Ldfs::default() },
         Ldfs { max_iter: 0, ..Ldfs::default() },
     ] {
-        assert!(refused(method, Wanted::OwnRule).starts_with("LDFS: parameter"));
+        assert!(refused(method, FeatureCount::Auto).starts_with("LDFS: parameter"));
     }
     let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
-    assert_eq!(select(&Ldfs::default(), &flat, Wanted::OwnRule).n_selected, 1);
-    let error = with(LdfsForm::Normalised).select(&flat, Wanted::OwnRule, &Context::default()).unwrap_err();
+    assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 1);
+    let error = with(LdfsForm::Normalised).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("all columns are constant"), "{error}");
     let numbers = Dataset::with_target(Array2::ones((4, 2)), Target::Continuous(vec![1.0, 2.0, 3.0, 4.0]));
-    assert!(Ldfs::default().select(&numbers.unwrap(), Wanted::OwnRule, &Context::default()).is_err());
+    assert!(Ldfs::default().select(&numbers.unwrap(), FeatureCount::Auto, &Context::default()).is_err());
 }

@@ -36,7 +36,7 @@ mod neighbours;
 
 use super::columns::{each_column, few_values, keep_leading};
 use super::information::gain;
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -81,7 +81,7 @@ pub enum Discrete {
 }
 
 impl Selector for MutualInformation {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let known = Known::of(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -202,7 +202,7 @@ mod tests {
 
     fn select(method: &MutualInformation, x: Array2<f64>, target: Target) -> Selection {
         let data = Dataset::with_target(x, target).unwrap();
-        method.select(&data, Wanted::OwnRule, &Context::default()).unwrap()
+        method.select(&data, FeatureCount::Auto, &Context::default()).unwrap()
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         let error = |target: Target| {
             let data = Dataset::with_target(array![[1.0], [2.0], [3.0]], target).unwrap();
             let method = MutualInformation::default();
-            method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string()
+            method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string()
         };
         assert!(error(Target::None).starts_with("mutual information: needs a target"));
         assert!(error(Target::Continuous(vec![1.0; 3])).contains("the target is 1 in every row"));

@@ -34,7 +34,7 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -130,7 +130,7 @@ pub enum Units {
 }
 
 impl Selector for Relief {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
             Target::Continuous(values) => {

@@ -2,7 +2,7 @@ use super::*;
 use ndarray::{Array2, array};
 
 fn select(relief: &Relief, x: Array2<f64>, codes: Vec<usize>) -> Result<Selection> {
-    relief.select(&Dataset::labeled(x, codes)?, Wanted::OwnRule, &Context::default())
+    relief.select(&Dataset::labeled(x, codes)?, FeatureCount::Auto, &Context::default())
 }
 
 fn gappy(x: Array2<f64>, target: Target) -> Dataset {
@@ -95,7 +95,7 @@ fn gaps_count_as_what_is_expected() {
 fn columns_without_a_known_cell_count_nothing() {
     let x = array![[0.0, f64::NAN], [1.0, f64::NAN], [5.0, f64::NAN], [6.0, f64::NAN]];
     let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
-    let selection = Relief::default().select(&data, Wanted::OwnRule, &Context::default()).unwrap();
+    let selection = Relief::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap();
     assert!(selection.scores[0] > 0.0 && selection.scores[1] == 0.0);
 }
 
@@ -123,7 +123,7 @@ fn planted_columns_of_a_number_come_first() {
     let planted = planted.make().unwrap();
     let relief =
         Relief { n_neighbors: 10, metric: Metric::Manhattan, units: Units::Range, ..Relief::default() };
-    let selection = relief.select(&planted.data, Wanted::Count(2), &Context::default()).unwrap();
+    let selection = relief.select(&planted.data, FeatureCount::Count(2), &Context::default()).unwrap();
     let (mut best, mut relevant) = (selection.selected().to_vec(), planted.relevant.clone());
     best.sort_unstable();
     relevant.sort_unstable();
@@ -139,7 +139,7 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
     let run = |seed: u64, n_samples: Option<usize>| {
         let ctx = Context { seed, ..Context::default() };
         Relief { n_samples, n_neighbors: 5, ..Relief::default() }
-            .select(&data, Wanted::Count(1), &ctx)
+            .select(&data, FeatureCount::Count(1), &ctx)
             .unwrap()
     };
     assert_eq!(run(1, Some(60)), run(1, Some(60)));
@@ -166,6 +166,6 @@ fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
     let numbers = Target::Continuous(vec![1.0, 2.0, 4.0, 3.0]);
     let data = Dataset::with_target(x.clone(), numbers).unwrap();
     let none = Relief { n_neighbors: 0, clip: true, ..Relief::default() };
-    let error = none.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    let error = none.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
     assert!(error.contains("'n_neighbors' must be at least 1, got 0"), "{error}");
 }

@@ -29,7 +29,7 @@ mod linear;
 #[cfg(test)]
 mod tests;
 
-use super::selector::{Selection, Selector, Wanted};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::classify::{ClassWeight, PairTask, need_finite, vote};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, is_constant};
@@ -73,7 +73,7 @@ pub enum Step {
     /// This many, 1 or more.
     Count(usize),
     /// This share of all columns there were, between 0 and 1; at least one.
-    Share(f64),
+    Fraction(f64),
 }
 
 impl<'de> Deserialize<'de> for Step {
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for Step {
         #[serde(rename_all = "kebab-case")]
         enum Full {
             Count(usize),
-            Share(f64),
+            Fraction(f64),
         }
         struct NumberOrKind;
         impl<'de> Visitor<'de> for NumberOrKind {
@@ -100,7 +100,7 @@ impl<'de> Deserialize<'de> for Step {
 
             fn visit_f64<E: serde::de::Error>(self, share: f64) -> std::result::Result<Step, E> {
                 if share > 0.0 && share < 1.0 {
-                    return Ok(Step::Share(share));
+                    return Ok(Step::Fraction(share));
                 }
                 // A whole number may be written with a point.
                 if share >= 1.0 && share.fract() == 0.0 && share < 1e15 {
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Step {
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Step, A::Error> {
                 Ok(match Full::deserialize(MapAccessDeserializer::new(map))? {
                     Full::Count(count) => Step::Count(count),
-                    Full::Share(share) => Step::Share(share),
+                    Full::Fraction(share) => Step::Fraction(share),
                 })
             }
         }
@@ -153,7 +153,7 @@ impl SvmRfe {
         }
         match self.step {
             Step::Count(0) => return Err(Error::param(NAME, "step", "1 or more", 0)),
-            Step::Share(share) if !(share > 0.0 && share < 1.0) => {
+            Step::Fraction(share) if !(share > 0.0 && share < 1.0) => {
                 return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
             }
             _ => {}
@@ -208,13 +208,13 @@ impl SvmRfe {
     fn per_round(&self, d: usize) -> usize {
         match self.step {
             Step::Count(n) => n,
-            Step::Share(share) => ((share * d as f64) as usize).max(1),
+            Step::Fraction(share) => ((share * d as f64) as usize).max(1),
         }
     }
 }
 
 impl Selector for SvmRfe {
-    fn select(&self, data: &Dataset, wanted: Wanted, ctx: &Context) -> Result<Selection> {
+    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
         self.check(classes)?;

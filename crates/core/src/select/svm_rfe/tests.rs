@@ -4,7 +4,7 @@ use crate::random::Rng;
 use ndarray::array;
 
 fn select(method: &SvmRfe, data: &Dataset) -> Selection {
-    method.select(data, Wanted::OwnRule, &Context::default()).unwrap()
+    method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_price_at_which_both_rows_meet_their_bounds() {
     for i in 0..1000 {
         let c = 0.45 + 0.0015 * f64::from(i);
         let method = SvmRfe { c, step: Step::Count(5), ..SvmRfe::default() };
-        let selection = method.select(&data, Wanted::OwnRule, &Context::default());
+        let selection = method.select(&data, FeatureCount::Auto, &Context::default());
         assert_eq!(selection.map_err(|e| e.to_string()).unwrap().order[0], 0, "C = {c}");
     }
 }
@@ -130,7 +130,7 @@ fn a_large_column_leaves_nothing_behind() {
 fn products_that_are_no_numbers_are_refused() {
     let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
     for method in [SvmRfe::default(), rbf(1.0)] {
-        let error = method.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+        let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
         assert!(error.contains("too large for a number; scale the columns"), "{error}");
     }
 }
@@ -141,7 +141,7 @@ fn settings_are_read_in_short_and_in_full() {
     let short = read(r#"{"step": 0.2, "kernel": "rbf"}"#).unwrap();
     assert_eq!(
         short,
-        SvmRfe { step: Step::Share(0.2), kernel: KernelChoice::default(), ..SvmRfe::default() }
+        SvmRfe { step: Step::Fraction(0.2), kernel: KernelChoice::default(), ..SvmRfe::default() }
     );
     assert_eq!(read(r#"{"step": 3}"#).unwrap().step, Step::Count(3));
     assert_eq!(read(r#"{"step": 3.0}"#).unwrap().step, Step::Count(3));
@@ -185,14 +185,14 @@ fn steps_of_any_size_keep_what_they_should() {
     let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
     // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
     assert_eq!(three.curve.len(), 4);
-    assert_eq!(select(&SvmRfe { step: Step::Share(0.4), ..SvmRfe::default() }, &data), three);
+    assert_eq!(select(&SvmRfe { step: Step::Fraction(0.4), ..SvmRfe::default() }, &data), three);
     assert_eq!(three.order[0], 2);
-    let bad = SvmRfe { step: Step::Share(1.5), ..SvmRfe::default() };
-    let error = bad.select(&data, Wanted::OwnRule, &Context::default()).unwrap_err().to_string();
+    let bad = SvmRfe { step: Step::Fraction(1.5), ..SvmRfe::default() };
+    let error = bad.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
     assert!(error.contains("'step' must be a share between 0 and 1"), "{error}");
     let kernel = Kernel::Laplacian { gamma: 1.0 }.into();
     let bad = SvmRfe { kernel, ..SvmRfe::default() };
-    assert!(bad.select(&data, Wanted::OwnRule, &Context::default()).is_err());
+    assert!(bad.select(&data, FeatureCount::Auto, &Context::default()).is_err());
 }
 
 /// Products that are made when asked for give the machines of products that are there, columns leaving or not.
