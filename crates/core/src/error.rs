@@ -1,5 +1,6 @@
 //! The one error type. Variants carry facts; the sentence a user reads is made here and nowhere else.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// What every fallible function of the crate returns.
@@ -17,7 +18,7 @@ pub enum Error {
         /// The method whose parameter it is.
         method: &'static str,
         /// The parameter's name.
-        name: &'static str,
+        name: Cow<'static, str>,
         /// The values that are allowed.
         expected: String,
         /// The value given.
@@ -285,11 +286,11 @@ impl Error {
     /// A parameter out of range.
     pub fn param(
         method: &'static str,
-        name: &'static str,
+        name: impl Into<Cow<'static, str>>,
         expected: impl Into<String>,
         got: impl std::fmt::Display,
     ) -> Self {
-        Self::Param { method, name, expected: expected.into(), got: got.to_string() }
+        Self::Param { method, name: name.into(), expected: expected.into(), got: got.to_string() }
     }
 
     /// An unknown column, with the nearest name that exists.

@@ -37,6 +37,9 @@
 //! `space` and `learn`, `model` and `evaluate` on top. In each family of methods a trait file is at the bottom, one file
 //! per method imports it, and `catalog.rs` on top lists them all.
 
+// The macros of `parameters` name the crate as its users do.
+extern crate self as kernsift;
+
 pub mod basis;
 pub mod classify;
 pub mod context;
@@ -53,6 +56,7 @@ pub mod model;
 pub mod neighbors;
 pub mod optim;
 pub mod outcome;
+pub mod parameters;
 pub mod probability;
 pub mod random;
 pub mod regress;

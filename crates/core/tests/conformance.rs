@@ -285,11 +285,11 @@ fn gaps_are_borne_or_refused_by_name() {
     for (name, method) in selectors() {
         match method.select(&gappy, FeatureCount::Auto, &ctx) {
             Ok(selection) => {
-                assert!(method.bears_gaps(), "{name}");
+                assert!(method.supports_missing(), "{name}");
                 assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
             }
             Err(error) => {
-                assert!(!method.bears_gaps(), "{name}: {error}");
+                assert!(!method.supports_missing(), "{name}: {error}");
                 refused(name, error);
             }
         }

@@ -351,7 +351,7 @@ fn what_the_rows_allow_is_allowed_when_tuned() {
             KernelSpaceSelector { tune: Tune::Width, n_neighbors: 36, ..KernelSpaceSelector::takes() };
         assert_eq!(fit(&neighbors, &data).n_neighbors(), 36);
         let mut relief = KernelSpaceSelector { tune, ..KernelSpaceSelector::by_name("fskgs").unwrap() };
-        relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::default() }));
+        relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::original() }));
         assert!(relief.fit(&data, FeatureCount::Auto, &Context::default()).is_ok(), "{tune:?}");
         // As many directions as only the narrower kernels have.
         let takes = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };

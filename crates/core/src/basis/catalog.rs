@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::KernelChoice;
-use crate::method::Info;
+use crate::method::{Info, Needs};
 use serde::{Deserialize, Serialize};
 
 /// A basis with its parameters.
@@ -29,40 +29,40 @@ pub const BASES: [Info; 5] = [
     Info {
         name: "kobl",
         title: "Kernel orthogonal basis learning",
-        finds: "the intrinsic dimension of kernel space and an orthonormal basis carried by few rows",
-        needs: "nothing but features",
+        summary: "The intrinsic dimension of kernel space, and an orthonormal basis built from few samples",
+        needs: Needs::Nothing,
         cost: "O(n m²) time, O(n m) memory",
         reference: "Xu et al., TAKES, CIKM 2010",
     },
     Info {
         name: "kgs",
         title: "Kernel Gram-Schmidt",
-        finds: "an orthonormal basis from the rows in their order",
-        needs: "nothing but features",
+        summary: "An orthonormal basis from the samples in the order given",
+        needs: Needs::Nothing,
         cost: "O(n m²) time, O(n m) memory",
         reference: "Cao et al., ICML 2007",
     },
     Info {
         name: "kpca",
         title: "Kernel principal components",
-        finds: "the directions of largest spread in kernel space",
-        needs: "nothing but features",
+        summary: "The directions of largest variance in kernel space",
+        needs: Needs::Nothing,
         cost: "O(n³) time, O(n²) memory",
         reference: "Schölkopf et al., 1998",
     },
     Info {
         name: "kda",
         title: "Kernel discriminant analysis",
-        finds: "directions of large spread between classes over spread within",
-        needs: "classes",
+        summary: "Directions of large between-class relative to within-class scatter",
+        needs: Needs::Classes,
         cost: "O(n³) time, O(n²) memory",
         reference: "Mika et al., 1999",
     },
     Info {
         name: "gda",
         title: "Generalized discriminant analysis",
-        finds: "directions of large spread between classes over total spread",
-        needs: "classes",
+        summary: "Directions of large between-class relative to total scatter",
+        needs: Needs::Classes,
         cost: "O(n³) time, O(n²) memory",
         reference: "Baudat and Anouar, 2000",
     },

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::data::triplets::from_target;
 use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
-use crate::method::Info;
+use crate::method::{Info, Needs};
 use serde::{Deserialize, Serialize};
 
 /// A kernel learner chosen by name.
@@ -30,58 +30,58 @@ pub const LEARNERS: [Info; 7] = [
     Info {
         name: "design",
         title: "Kernel design by linear programming",
-        finds: "a mixture of one-column kernels that has triples in order, and which columns it needs",
-        needs: "triples, or a target to draw them from",
-        cost: "O(t k²) a step for t triples and k kernels; with dominance also O(n² k) a round",
+        summary: "A mixture of one-feature kernels that satisfies triplet constraints, and the features it needs",
+        needs: Needs::Triplets,
+        cost: "O(t k²) per step for t triplets and k kernels; with dominance also O(n² k) per round",
         reference: "Fung, Rosales and Rao, IJCAI 2007",
     },
     Info {
         name: "xing",
         title: "Metric from similar and dissimilar pairs",
-        finds: "a metric in which similar pairs are near and dissimilar ones far",
-        needs: "triples, or a target to draw them from",
-        cost: "O(n d m + t m) a step for rank m, O(d³) in all",
+        summary: "A metric in which similar pairs are near and dissimilar pairs are far",
+        needs: Needs::Triplets,
+        cost: "O(n d m + t m) per step for rank m, O(d³) in all",
         reference: "Xing, Ng, Jordan and Russell, NIPS 2002",
     },
     Info {
         name: "xing-diagonal",
-        title: "Weights of columns from similar and dissimilar pairs",
-        finds: "the same with a weight for every column, zero for those not needed",
-        needs: "triples, or a target to draw them from",
-        cost: "O(t d) a step",
+        title: "Feature weights from similar and dissimilar pairs",
+        summary: "The same with one weight per feature, zero for features that are not needed",
+        needs: Needs::Triplets,
+        cost: "O(t d) per step",
         reference: "Xing, Ng, Jordan and Russell, NIPS 2002",
     },
     Info {
         name: "average",
         title: "Average of kernels",
-        finds: "nothing: all kernels that design would mix, with one weight",
-        needs: "triples only to judge by",
+        summary: "The kernels that design would mix, with equal weights",
+        needs: Needs::Baseline,
         cost: "O(n d)",
-        reference: "a yardstick",
+        reference: "a baseline",
     },
     Info {
         name: "gaussian",
         title: "Gaussian kernel",
-        finds: "nothing: a Gaussian of all columns; its order of triples is that of plain distances",
-        needs: "triples only to judge by",
+        summary: "A Gaussian kernel of all features; it satisfies the same triplets as the Euclidean distance",
+        needs: Needs::Baseline,
         cost: "O(n d)",
-        reference: "a yardstick",
+        reference: "a baseline",
     },
     Info {
         name: "linear",
         title: "Linear kernel",
-        finds: "nothing: the product of rows",
-        needs: "triples only to judge by",
+        summary: "The inner product of samples",
+        needs: Needs::Baseline,
         cost: "O(n d)",
-        reference: "a yardstick",
+        reference: "a baseline",
     },
     Info {
         name: "polynomial",
         title: "Polynomial kernel",
-        finds: "nothing: a polynomial of the product of rows, of degree 2 unless told otherwise",
-        needs: "triples only to judge by",
+        summary: "A polynomial of the inner product, of degree 2 by default",
+        needs: Needs::Baseline,
         cost: "O(n d)",
-        reference: "a yardstick",
+        reference: "a baseline",
     },
 ];
 
@@ -101,7 +101,7 @@ impl LearnerMethod {
         }
     }
 
-    /// Draws `n` triples from the target of `data` with the context's seed, and learns from them. Kernel
+    /// Draws `n` triplets from the target of `data` with the context's seed, and learns from them. Kernel
     /// design also draws anew where it chooses penalties.
     pub fn learn_from_target(&self, data: &Dataset, n: usize, ctx: &Context) -> Result<Learned> {
         if let Self::Design(design) = self {

@@ -34,7 +34,9 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -89,14 +91,6 @@ struct Round {
 }
 
 impl Bahsic {
-    /// Refuses parameters that are wrong whatever the data are.
-    pub(super) fn check(&self) -> Result<()> {
-        if !(self.step > 0.0 && self.step < 1.0) {
-            return Err(Error::param(NAME, "step", "above 0 and below 1", self.step));
-        }
-        check_kernel(NAME, self.gamma, self.estimator)
-    }
-
     /// All rounds, from all columns that differ anywhere to the last one.
     fn rounds(&self, joint: &Joint, ctx: &Context) -> Result<Vec<Round>> {
         let mut live = joint.varying();
@@ -168,7 +162,32 @@ pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Contex
     Ok(order_of(&method.rounds(&joint, ctx)?))
 }
 
+impl Parameters for Bahsic {}
+
+impl Bahsic {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "bahsic",
+        title: "BAHSIC",
+        summary: "Features left after removing, step by step, those that the joint dependence (HSIC) needs least",
+        needs: Needs::Target,
+        cost: "O(n² d) time for each tenth that leaves, O(n d) memory",
+        reference: "Song et al., 2012",
+    };
+}
+
 impl Selector for Bahsic {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        if !(self.step > 0.0 && self.step < 1.0) {
+            return Err(Error::param(NAME, "step", "above 0 and below 1", self.step));
+        }
+        check_kernel(NAME, self.gamma, self.estimator)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;

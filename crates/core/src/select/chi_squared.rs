@@ -24,6 +24,8 @@ use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
 use crate::probability::chi_squared_upper_tail;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -63,7 +65,33 @@ pub enum Statistic {
     Bins,
 }
 
+impl Parameters for ChiSquared {}
+
+impl ChiSquared {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "chi-squared",
+        title: "Chi-squared",
+        summary: "Counts, or bins, that depend on the class, one feature at a time",
+        needs: Needs::Classes,
+        cost: "O(n d) time; with bins O(n log n) per feature",
+        reference: "Pearson, 1900; Liu and Setiono, 1995",
+    };
+}
+
 impl Selector for ChiSquared {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        check_bins(NAME, self.n_bins)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
@@ -94,11 +122,6 @@ impl Selector for ChiSquared {
 }
 
 impl ChiSquared {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        check_bins(NAME, self.n_bins)
-    }
-
     fn counts_numbers(&self, data: &Dataset, ctx: &Context) -> Result<bool> {
         if self.statistic == Statistic::Bins {
             return Ok(false);

@@ -32,7 +32,9 @@ use super::weak::{Labels, WeakLearner};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::Result;
+use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use crate::simd::VOTERS;
 use serde::{Deserialize, Serialize};
@@ -70,7 +72,29 @@ pub enum WeightRule {
     Individual,
 }
 
+impl Parameters for Ffs {}
+
+impl Ffs {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "ffs",
+        title: "Forward selection over weak classifiers",
+        summary: "Features whose weak classifiers vote well together",
+        needs: Needs::Classes,
+        cost: "O(n d²) time, n d bytes",
+        reference: "Wu et al., 2008",
+    };
+}
+
 impl Selector for Ffs {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, classes: &Classes) -> Result<()> {
+        self.labels(classes).map(|_| ())
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let labels = self.labels(data.classes(NAME)?)?;

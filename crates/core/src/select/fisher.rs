@@ -19,6 +19,8 @@ use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
 use crate::probability::f_upper_tail;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -32,7 +34,29 @@ const LEVEL: f64 = 0.05;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FisherScore {}
 
+impl Parameters for FisherScore {}
+
+impl FisherScore {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "fisher",
+        title: "Fisher score",
+        summary: "Features whose class means are far apart, one feature at a time",
+        needs: Needs::Target,
+        cost: "O(n d) time, O(C d) memory for C classes",
+        reference: "Fisher, 1936",
+    };
+}
+
 impl Selector for FisherScore {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         ctx.step(NAME, 0, 1)?;

@@ -31,7 +31,9 @@ use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice};
+use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -84,14 +86,31 @@ pub(super) fn check_kernel(method: &'static str, gamma: Option<f64>, estimator: 
     Ok(())
 }
 
+impl Fohsic {}
+
+impl Parameters for Fohsic {}
+
 impl Fohsic {
-    /// Refuses parameters that are wrong whatever the data are.
-    pub(super) fn check(&self) -> Result<()> {
-        check_kernel(NAME, self.gamma, self.estimator)
-    }
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "fohsic",
+        title: "FOHSIC",
+        summary: "Features added one by one so that the target depends most on them jointly (HSIC)",
+        needs: Needs::Target,
+        cost: "O(n² d) time per step, O(n d) memory",
+        reference: "Song et al., 2012",
+    };
 }
 
 impl Selector for Fohsic {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        check_kernel(NAME, self.gamma, self.estimator)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;

@@ -24,6 +24,8 @@ use super::selector::{Selection, Selector, FeatureCount};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
 use crate::probability::chi_squared_upper_tail;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +64,33 @@ pub enum Information {
     Uncertainty,
 }
 
+impl Parameters for InformationGain {}
+
+impl InformationGain {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "information-gain",
+        title: "Information gain",
+        summary: "Features whose bins predict the class, one feature at a time",
+        needs: Needs::Classes,
+        cost: "O(n log n) time per feature",
+        reference: "Quinlan, 1986; Fayyad and Irani, 1993",
+    };
+}
+
 impl Selector for InformationGain {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        check_bins(NAME, self.n_bins)
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
@@ -87,12 +115,7 @@ impl Selector for InformationGain {
     }
 }
 
-impl InformationGain {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        check_bins(NAME, self.n_bins)
-    }
-}
+impl InformationGain {}
 
 /// The information that categories and classes share, in nats.
 pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {

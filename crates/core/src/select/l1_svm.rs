@@ -25,8 +25,10 @@ use crate::classify::{
 use crate::context::Context;
 use crate::data::{Classes, Dataset, is_constant};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::optim::{Descent, SparseColumns, Sweeps, l1_descent, l1_gradient, l1_margins};
 use crate::outcome::Outcome;
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -66,15 +68,6 @@ impl Default for L1Svm {
 }
 
 impl L1Svm {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
-        self.machine(self.c.unwrap_or(1.0)).check().map_err(|error| match error {
-            Error::Param { name, expected, got, .. } => Error::Param { method: NAME, name, expected, got },
-            other => other,
-        })?;
-        self.class_weight.factors(classes).map(|_| ())
-    }
-
     fn machine(&self, c: f64) -> LinearSvm {
         LinearSvm {
             c,
@@ -88,7 +81,37 @@ impl L1Svm {
     }
 }
 
+impl Parameters for L1Svm {}
+
+impl L1Svm {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "l1-svm",
+        title: "L1-SVM",
+        summary: "Features with nonzero weight in a sparse linear SVM",
+        needs: Needs::Classes,
+        cost: "some thousand passes over the data, O(n d) memory",
+        reference: "Bradley and Mangasarian, 1998",
+    };
+}
+
 impl Selector for L1Svm {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, classes: &Classes) -> Result<()> {
+        self.machine(self.c.unwrap_or(1.0)).check().map_err(|error| match error {
+            Error::Param { name, expected, got, .. } => Error::Param { method: NAME, name, expected, got },
+            other => other,
+        })?;
+        self.class_weight.factors(classes).map(|_| ())
+    }
+
+    fn clear_fixed_count(&mut self) {
+        self.c = None;
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;

@@ -29,7 +29,9 @@ use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::neighbors::{nearest, nearest_bytes};
+use crate::parameters::Parameters;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -80,7 +82,42 @@ pub enum EdgeWeights {
     Binary,
 }
 
+impl Parameters for LaplacianScore {}
+
+impl LaplacianScore {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "laplacian",
+        title: "Laplacian score",
+        summary: "Features that vary little between neighboring samples",
+        needs: Needs::Nothing,
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "He, Cai and Niyogi, 2005",
+    };
+}
+
 impl Selector for LaplacianScore {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn needs(&self) -> Needs {
+        if self.graph == Graph::Knn { Needs::Nothing } else { Needs::Classes }
+    }
+
+    fn wants_scaling(&self) -> bool {
+        self.graph == Graph::Knn
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        match self.width {
+            Some(width) if !(width > 0.0 && width.is_finite()) => {
+                Err(Error::param(NAME, "width", "a positive finite number", width))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
@@ -105,16 +142,6 @@ impl Selector for LaplacianScore {
 }
 
 impl LaplacianScore {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        match self.width {
-            Some(width) if !(width > 0.0 && width.is_finite()) => {
-                Err(Error::param(NAME, "width", "a positive finite number", width))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn by_neighbours(&self, data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
         let (n, d) = (data.n(), data.d());
         data.need_rows(NAME, 2)?;

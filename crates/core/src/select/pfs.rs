@@ -28,7 +28,9 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::{multiply, symmetric_eigen};
+use crate::method::{Info, Needs};
 use crate::optim::{BlockDescent, Design, LeastSquares};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use serde::{Deserialize, Serialize};
@@ -88,14 +90,6 @@ impl Pfs {
         }
     }
 
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.n_components == Some(0) {
-            return Err(Error::param(NAME, "n_components", "at least 1", 0));
-        }
-        self.route().check(self.tol, self.max_iter)
-    }
-
     /// How many targets there are for so many cells.
     fn n_targets(&self, n: usize, d: usize) -> usize {
         match self.n_components {
@@ -117,7 +111,40 @@ impl Pfs {
     }
 }
 
+impl Parameters for Pfs {}
+
+impl Pfs {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "pfs",
+        title: "PFS",
+        summary: "Features from which the others can be reconstructed",
+        needs: Needs::Nothing,
+        cost: "O(n q) time per feature and sweep for q targets, O(n d) memory",
+        reference: "Masaeli et al., 2010",
+    };
+}
+
 impl Selector for Pfs {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        if self.n_components == Some(0) {
+            return Err(Error::param(NAME, "n_components", "at least 1", 0));
+        }
+        self.route().check(self.tol, self.max_iter)
+    }
+
+    fn clear_fixed_count(&mut self) {
+        self.penalty = None;
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         data.need_rows(NAME, 2)?;

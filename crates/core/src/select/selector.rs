@@ -1,9 +1,11 @@
 //! What a selector is and what it answers.
 
 use crate::context::Context;
-use crate::data::Dataset;
+use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +13,55 @@ use serde::{Deserialize, Serialize};
 ///
 /// Given raw data it selects inputs; given the coordinates of a [`crate::basis::FeatureMap`] it
 /// selects directions of kernel space. It need not know which.
-pub trait Selector {
-    /// Ranks all columns and keeps `wanted` of them.
-    fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection>;
+pub trait Selector: Parameters {
+    /// What to know about the method before using it.
+    fn info(&self) -> &'static Info;
 
-    /// Keeps several numbers of columns, each by a selection of its own; methods that share work between them do.
+    /// Ranks all features and selects `count` of them.
+    fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
+
+    /// Selects several numbers of features, each by a selection of its own. Override it where these share work.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
     }
 
-    /// Whether a smaller wanted number gives the first of a larger one's.
+    /// The target it needs with its present parameters.
+    fn needs(&self) -> Needs {
+        self.info().needs
+    }
+
+    /// Whether it can use this target.
+    fn fits(&self, target: &Target) -> bool {
+        match self.needs() {
+            Needs::Classes => matches!(target, Target::Classes(_)),
+            Needs::Target => !matches!(target, Target::None),
+            Needs::Nothing | Needs::Triplets | Needs::Baseline => true,
+        }
+    }
+
+    /// Whether it accepts missing values; the others refuse them.
+    fn supports_missing(&self) -> bool {
+        false
+    }
+
+    /// Whether features should be standardized first. The scores of the others do not depend on the scale, or are made
+    /// for unscaled numbers.
+    fn wants_scaling(&self) -> bool {
+        true
+    }
+
+    /// Whether a smaller number of features gives the first features of a larger one.
     fn nested(&self) -> bool {
         true
     }
+
+    /// Returns an error for parameters that are wrong whatever the features are.
+    fn check(&self, _classes: &Classes) -> Result<()> {
+        self.check_ranges()
+    }
+
+    /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be asked for.
+    fn clear_fixed_count(&mut self) {}
 }
 
 /// How many columns to keep.

@@ -3,7 +3,7 @@
 use super::selector::KernelSpaceSelector;
 use crate::basis::{BasisMethod, Kgs, Kobl, Kpca};
 use crate::error::{Error, Result};
-use crate::method::Info;
+use crate::method::{Info, Needs};
 use crate::select::{Ffs, Klms, Relief, SelectorMethod, WeakLearner};
 
 /// What there is to know about each method before using it.
@@ -11,32 +11,32 @@ pub const SPACES: [Info; 4] = [
     Info {
         name: "takes",
         title: "TAKES: KOBL, then forward selection (KFFS)",
-        finds: "few directions of kernel space whose weak classifiers vote well together",
-        needs: "classes",
+        summary: "few directions of kernel space whose weak classifiers vote well together",
+        needs: Needs::Classes,
         cost: "O(n m²) time, O(n m) memory; exact KLMS up to 4096 rows O(n² m)",
         reference: "Xu et al., TAKES, CIKM 2010",
     },
     Info {
         name: "kgs-kffs",
         title: "Kernel Gram-Schmidt, then forward selection (KFFS)",
-        finds: "the same among the directions of all rows in their order",
-        needs: "classes",
+        summary: "the same among the directions of all rows in their order",
+        needs: Needs::Classes,
         cost: "O(n m²) time, O(n m) memory, m up to n",
         reference: "Xu et al., TAKES, CIKM 2010",
     },
     Info {
         name: "fskgs",
         title: "Kernel Gram-Schmidt, then Relief",
-        finds: "directions in which near rows of other classes are far",
-        needs: "classes",
+        summary: "directions in which near rows of other classes are far",
+        needs: Needs::Classes,
         cost: "O(n² m) time, O(n m) memory, m up to n",
         reference: "Cao et al., ICML 2007",
     },
     Info {
         name: "fskpca",
         title: "Kernel principal components, then Relief",
-        finds: "principal components in which near rows of other classes are far",
-        needs: "classes",
+        summary: "principal components in which near rows of other classes are far",
+        needs: Needs::Classes,
         cost: "O(n³) time, O(n²) memory",
         reference: "Cao et al., ICML 2007",
     },
@@ -50,7 +50,7 @@ impl KernelSpaceSelector {
 
     /// A pair by its name, with the paper's settings.
     pub fn by_name(name: &str) -> Result<Self> {
-        let relief = || SelectorMethod::Relief(Relief::default());
+        let relief = || SelectorMethod::Relief(Relief::original());
         match name {
             "takes" => Ok(Self::takes()),
             "kgs-kffs" => Ok(Self::pair(BasisMethod::Kgs(Kgs::default()), kffs())),

@@ -44,8 +44,10 @@ use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Target, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::optim::Minimum;
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use constrained::Path;
 use ndarray::Array2;
@@ -145,44 +147,6 @@ impl Default for Hsfs {
 }
 
 impl Hsfs {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        let positive = |name, value: Option<f64>| match value {
-            Some(v) if !(v > 0.0 && v.is_finite()) => Err(Error::param(NAME, name, "a positive number", v)),
-            _ => Ok(()),
-        };
-        positive("width", self.width)?;
-        positive("radius", self.radius)?;
-        positive("penalty", self.penalty)?;
-        positive("tol", Some(self.tol))?;
-        let at_least_one = |name, value: usize| match value {
-            0 => Err(Error::param(NAME, name, "1 or more", 0)),
-            _ => Ok(()),
-        };
-        at_least_one("directions", self.directions.unwrap_or(1))?;
-        at_least_one("features", self.features)?;
-        at_least_one("max_iter", self.max_iter)?;
-        let excluded = |name, why: &'static str, given: bool| match given {
-            true => Err(Error::param(NAME, name, why, "one")),
-            false => Ok(()),
-        };
-        match self.form {
-            Form::Constrained => {
-                excluded("penalty", "left out in the constrained form", self.penalty.is_some())?;
-            }
-            Form::Penalised => {
-                excluded("radius", "left out in the penalised form", self.radius.is_some())?;
-            }
-        }
-        if self.diagonal == Some(true) {
-            excluded("directions", "left out in the diagonal mode", self.directions.is_some())?;
-            if !matches!(self.approximation, Approximation::Auto | Approximation::Exact) {
-                return Err(Error::param(NAME, "approximation", "exact in the diagonal mode", "another"));
-            }
-        }
-        Ok(())
-    }
-
     /// Whether there is a weight per column for so many rows and columns.
     fn is_diagonal(&self, n: usize, d: usize) -> bool {
         let free = self.form == Form::Constrained
@@ -388,7 +352,66 @@ struct Prepared<'a> {
     total: usize,
 }
 
+impl Parameters for Hsfs {}
+
+impl Hsfs {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "hsfs",
+        title: "HSFS",
+        summary: "Features of the projection on which the target depends most; nonlinear and joint effects",
+        needs: Needs::Target,
+        cost: "some hundred times O(n² q + n d q) time, O(n d) memory; beyond 5000 samples O(n m q + n d q)",
+        reference: "Masaeli, Fung and Dy, 2010",
+    };
+}
+
 impl Selector for Hsfs {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        let positive = |name, value: Option<f64>| match value {
+            Some(v) if !(v > 0.0 && v.is_finite()) => Err(Error::param(NAME, name, "a positive number", v)),
+            _ => Ok(()),
+        };
+        positive("width", self.width)?;
+        positive("radius", self.radius)?;
+        positive("penalty", self.penalty)?;
+        positive("tol", Some(self.tol))?;
+        let at_least_one = |name, value: usize| match value {
+            0 => Err(Error::param(NAME, name, "1 or more", 0)),
+            _ => Ok(()),
+        };
+        at_least_one("directions", self.directions.unwrap_or(1))?;
+        at_least_one("features", self.features)?;
+        at_least_one("max_iter", self.max_iter)?;
+        let excluded = |name, why: &'static str, given: bool| match given {
+            true => Err(Error::param(NAME, name, why, "one")),
+            false => Ok(()),
+        };
+        match self.form {
+            Form::Constrained => {
+                excluded("penalty", "left out in the constrained form", self.penalty.is_some())?;
+            }
+            Form::Penalised => {
+                excluded("radius", "left out in the penalised form", self.radius.is_some())?;
+            }
+        }
+        if self.diagonal == Some(true) {
+            excluded("directions", "left out in the diagonal mode", self.directions.is_some())?;
+            if !matches!(self.approximation, Approximation::Auto | Approximation::Exact) {
+                return Err(Error::param(NAME, "approximation", "exact in the diagonal mode", "another"));
+            }
+        }
+        Ok(())
+    }
+
+    fn clear_fixed_count(&mut self) {
+        (self.radius, self.penalty) = (None, None);
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let prepared = self.prepare(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;

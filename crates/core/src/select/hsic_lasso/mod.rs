@@ -50,8 +50,10 @@ use crate::data::{Dataset, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
+use crate::method::{Info, Needs};
 use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use factors::{Blocks, Stack};
 use ndarray::{Array1, Array2};
@@ -84,17 +86,6 @@ impl Default for HsicLasso {
 }
 
 impl HsicLasso {
-    /// Refuses parameters that are wrong whatever the data are.
-    pub(super) fn check(&self) -> Result<()> {
-        if let Some(size @ ..2) = self.block_size {
-            return Err(Error::param(NAME, "block_size", "2 or more", size));
-        }
-        if self.permutations == 0 {
-            return Err(Error::param(NAME, "permutations", "1 or more", 0));
-        }
-        Ok(())
-    }
-
     fn blocks(&self, n: usize, ctx: &Context) -> Result<Blocks> {
         let mut rows: Vec<usize> = (0..n).collect();
         let Some(size) = self.block_size else { return Ok(Blocks(vec![rows])) };
@@ -112,7 +103,39 @@ impl HsicLasso {
     }
 }
 
+impl Parameters for HsicLasso {}
+
+impl HsicLasso {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "hsic-lasso",
+        title: "HSIC Lasso",
+        summary: "Features with any dependence on the target that other features do not already explain",
+        needs: Needs::Target,
+        cost: "O(n) time per feature, O(n) memory for each candidate",
+        reference: "Yamada et al., 2014; Climente-Gonzalez et al., 2019",
+    };
+}
+
 impl Selector for HsicLasso {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        if let Some(size @ ..2) = self.block_size {
+            return Err(Error::param(NAME, "block_size", "2 or more", size));
+        }
+        if self.permutations == 0 {
+            return Err(Error::param(NAME, "permutations", "1 or more", 0));
+        }
+        Ok(())
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;

@@ -45,7 +45,9 @@ use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::optim::{BlockDescent, LeastSquares, Spectral};
+use crate::parameters::Parameters;
 pub(super) use least_squares::Squares;
 use least_squares::indicators;
 use ratio::{Norm, Ratio};
@@ -116,14 +118,6 @@ impl Ldfs {
         }
     }
 
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
-            return Err(Error::param(NAME, "ridge", "a positive number", self.ridge));
-        }
-        self.route().check(self.tol, self.max_iter)
-    }
-
     fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalised>> {
         let design = standard_columns(NAME, data.x(), classes.n_present(), ctx)?;
         let norm = match self.form {
@@ -141,7 +135,40 @@ impl Ldfs {
     }
 }
 
+impl Parameters for Ldfs {}
+
+impl Ldfs {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "ldfs",
+        title: "LDFS",
+        summary: "Features of a sparse linear discriminant analysis",
+        needs: Needs::Classes,
+        cost: "O(n C) time per feature and sweep, O(n d) memory",
+        reference: "Masaeli, Fung and Dy, 2010",
+    };
+}
+
 impl Selector for Ldfs {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
+            return Err(Error::param(NAME, "ridge", "a positive number", self.ridge));
+        }
+        self.route().check(self.tol, self.max_iter)
+    }
+
+    fn clear_fixed_count(&mut self) {
+        self.penalty = None;
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;

@@ -40,6 +40,8 @@ use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
 use crate::probability::normal_upper_point;
 use crate::random::Rng;
 use neighbours::{Digamma, Labelled, Numbers};
@@ -80,7 +82,36 @@ pub enum Discrete {
     None,
 }
 
+impl Parameters for MutualInformation {}
+
+impl MutualInformation {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "mutual-information",
+        title: "Mutual information by nearest neighbours",
+        summary: "Features with any dependence on the target, one feature at a time",
+        needs: Needs::Target,
+        cost: "O(n log n) time per feature; O(n^1.5) for a continuous target",
+        reference: "Kraskov et al., 2004; Ross, 2014",
+    };
+}
+
 impl Selector for MutualInformation {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        false
+    }
+
+    fn check(&self, _: &Classes) -> Result<()> {
+        if self.n_neighbors > 0 {
+            return Ok(());
+        }
+        Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let known = Known::of(data)?;
@@ -98,14 +129,6 @@ impl Selector for MutualInformation {
 }
 
 impl MutualInformation {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self) -> Result<()> {
-        if self.n_neighbors > 0 {
-            return Ok(());
-        }
-        Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
-    }
-
     /// What a column must tell to be above chance.
     fn chance(&self, data: &Dataset, known: &Known, ctx: &Context) -> Result<f64> {
         let mut rng = Rng::stream(ctx.seed, "shuffled target");

@@ -38,7 +38,9 @@ use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
+use crate::method::{Info, Needs};
 use crate::neighbors::{Metric, nearest_by_sums_bytes, nearest_bytes};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use compared::Compared;
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,49 @@ pub struct Relief {
     /// Whether a class with too few rows gives what it has, instead of being an error. Default: no.
     pub clip: bool,
     /// How differences count. Default: absolute.
+    pub difference: Difference,
+    /// How much the misses of each class count. Default: by its share.
+    pub class_weights: ClassWeights,
+    /// How near rows are found. Default: Euclidean.
+    pub metric: Metric,
+    /// What columns are measured in. Default: as they are.
+    pub units: Units,
+    /// Centres that are drawn at random; more than there are is all. Default: all rows.
+    pub n_samples: Option<usize>,
+}
+
+impl Default for Relief {
+    /// ReliefF as most libraries have it: 10 neighbors of each class, or as many as it has, by the Manhattan distance of
+    /// features scaled to their range; all other classes have equal weight.
+    fn default() -> Self {
+        Self {
+            n_neighbors: 10,
+            clip: true,
+            difference: Difference::Absolute,
+            class_weights: ClassWeights::Equal,
+            metric: Metric::Manhattan,
+            units: Units::Range,
+            n_samples: None,
+        }
+    }
+}
+
+impl Relief {
+    /// Relief as published: one neighbor of each class by the Euclidean distance of unscaled features; other classes are
+    /// weighted by their frequency. Used for directions of kernel space.
+    pub fn original() -> Self {
+        Self {
+            n_neighbors: 1,
+            clip: false,
+            class_weights: ClassWeights::Share,
+            metric: Metric::Euclidean,
+            units: Units::Given,
+            ..Self::default()
+        }
+    }
+}
+
+/// How differences count. Default: absolute.
     pub difference: Difference,
     /// How much the misses of each class count. Default: by its share.
     pub class_weights: ClassWeights,
@@ -129,7 +174,40 @@ pub enum Units {
     Range,
 }
 
+impl Parameters for Relief {}
+
+impl Relief {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "relief",
+        title: "ReliefF",
+        summary: "Features that differ between near samples of different classes, and agree within a class",
+        needs: Needs::Target,
+        cost: "O(n² d) time, O(n d) memory",
+        reference: "Kira and Rendell, 1992; Kononenko, 1994",
+    };
+}
+
 impl Selector for Relief {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn wants_scaling(&self) -> bool {
+        self.units == Units::Given
+    }
+
+    fn supports_missing(&self) -> bool {
+        true
+    }
+
+    fn check(&self, classes: &Classes) -> Result<()> {
+        classes.need_pair(NAME)?;
+        self.check_samples()?;
+        let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
+        self.check_neighbours(smallest, "the rows of the smallest class")
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
@@ -159,14 +237,6 @@ impl Selector for Relief {
 }
 
 impl Relief {
-    /// Refuses more neighbours than classes have.
-    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
-        classes.need_pair(NAME)?;
-        self.check_samples()?;
-        let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
-        self.check_neighbours(smallest, "the rows of the smallest class")
-    }
-
     /// Refuses no neighbours, and as many as `rows` or more unless that is all there are.
     fn check_neighbours(&self, rows: usize, which: &str) -> Result<()> {
         if self.n_neighbors > 0 && (self.clip || self.n_neighbors < rows) {

@@ -15,14 +15,14 @@ fn two_classes_by_hand() {
     // Rows (0, 0), (0, 1) against (3, 0), (3, 2). Nearest hit and miss of each row:
     // 0: 1 and 2, 1: 0 and 2 (10 < 10? (3,0): 9+1, (3,2): 9+1: the first), 2: 3 and 0, 3: 2 and 1.
     let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
-    let absolute = select(&Relief::default(), x.clone(), vec![0, 0, 1, 1]).unwrap();
+    let absolute = select(&Relief::original(), x.clone(), vec![0, 0, 1, 1]).unwrap();
     // Column 1: misses 3, hits 0. Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2: negative.
     assert_eq!(absolute.scores, [3.0, 0.0]);
     assert_eq!(absolute.n_selected, 1);
-    let relief = Relief { difference: Difference::Squared, ..Relief::default() };
+    let relief = Relief { difference: Difference::Squared, ..Relief::original() };
     assert_eq!(select(&relief, x.clone(), vec![0, 0, 1, 1]).unwrap().scores, [9.0, 0.0]);
     // In units of their ranges, 3 and 2, by sizes: the misses of rows 0 to 3 are 2, 2 (1.5 and 1.5), 0, 1.
-    let relief = Relief { metric: Metric::Manhattan, units: Units::Range, ..Relief::default() };
+    let relief = Relief { metric: Metric::Manhattan, units: Units::Range, ..Relief::original() };
     assert_eq!(select(&relief, x, vec![0, 0, 1, 1]).unwrap().scores, [1.0, 0.0]);
 }
 
@@ -31,12 +31,12 @@ fn misses_count_by_the_share_of_their_class() {
     // Class 0 at 0, class 1 at 1 (two rows), class 2 at 4 (four rows), hits at distance 0.
     let x = array![[0.0], [0.0], [1.0], [1.0], [4.0], [4.0], [4.0], [4.0]];
     let codes = vec![0, 0, 1, 1, 2, 2, 2, 2];
-    let scores = select(&Relief::default(), x.clone(), codes.clone()).unwrap().scores;
+    let scores = select(&Relief::original(), x.clone(), codes.clone()).unwrap().scores;
     // From 0: 1 * 2/6 + 4 * 4/6 = 3; from 1: 1 * 2/6 + 3 * 4/6 = 7/3; from 2: 4 * 2/4 + 3 * 2/4 = 3.5.
     let expected = (2.0 * 3.0 + 2.0 * 7.0 / 3.0 + 4.0 * 3.5) / 8.0;
     assert!((scores[0] - expected).abs() < 1e-14, "{scores:?}");
     // All alike: 2.5, 2 and 3.5.
-    let equal = Relief { class_weights: ClassWeights::Equal, ..Relief::default() };
+    let equal = Relief { class_weights: ClassWeights::Equal, ..Relief::original() };
     let scores = select(&equal, x, codes).unwrap().scores;
     assert!((scores[0] - (2.0 * 2.5 + 2.0 * 2.0 + 4.0 * 3.5) / 8.0).abs() < 1e-14, "{scores:?}");
 }
@@ -44,7 +44,7 @@ fn misses_count_by_the_share_of_their_class() {
 #[test]
 fn neighbours_there_are_not() {
     let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
-    let two = Relief { n_neighbors: 2, ..Relief::default() };
+    let two = Relief { n_neighbors: 2, ..Relief::original() };
     assert_eq!(
         select(&two, x.clone(), vec![0, 0, 1, 1, 1]).unwrap_err().to_string(),
         "Relief: parameter 'n_neighbors' must be from 1 to one fewer than the rows of the smallest class, 1, got 2"
@@ -54,10 +54,10 @@ fn neighbours_there_are_not() {
     // Misses 2.5, 1.5, 1.5, 2.5, 3.5: mean 2.3. Hits 1, 1, 1.5, 1, 1.5: mean 1.2.
     assert!((clipped.scores[0] - 1.1).abs() < 1e-15, "{:?}", clipped.scores);
     // A class of one row is borne.
-    assert!(select(&Relief::default(), x.clone(), vec![0, 0, 1, 1, 2]).is_ok());
-    let error = select(&Relief::default(), x.clone(), vec![0, 1, 2, 3, 4]).unwrap_err().to_string();
+    assert!(select(&Relief::original(), x.clone(), vec![0, 0, 1, 1, 2]).is_ok());
+    let error = select(&Relief::original(), x.clone(), vec![0, 1, 2, 3, 4]).unwrap_err().to_string();
     assert!(error.contains("every row is alone in its class"), "{error}");
-    let none = Relief { n_samples: Some(0), ..Relief::default() };
+    let none = Relief { n_samples: Some(0), ..Relief::original() };
     assert!(select(&none, x, vec![0, 0, 1, 1, 1]).unwrap_err().to_string().contains("'n_samples'"));
 }
 
@@ -65,7 +65,7 @@ fn neighbours_there_are_not() {
 fn the_worst_come_last_though_their_scores_are_alike() {
     // The second column is noise within classes, the third more so; the first tells them apart.
     let x = array![[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [9.0, 0.0, 0.0], [9.0, 1.0, 2.0]];
-    let selection = select(&Relief::default(), x, vec![0, 0, 1, 1]).unwrap();
+    let selection = select(&Relief::original(), x, vec![0, 0, 1, 1]).unwrap();
     assert_eq!((selection.scores, selection.order), (vec![9.0, 0.0, 0.0], vec![0, 1, 2]));
 }
 
@@ -75,7 +75,7 @@ fn gaps_count_as_what_is_expected() {
     let gap = f64::NAN;
     let x = array![[0.0, 0.0], [gap, 1.0], [4.0, 0.0], [5.0, 2.0]];
     let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
-    let relief = Relief { metric: Metric::Manhattan, ..Relief::default() };
+    let relief = Relief { metric: Metric::Manhattan, ..Relief::original() };
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // Distances: 0-2: 4, 0-3: 7; 1-2: 10/3 + 1, 1-3: 10/3 + 1, so the first. Misses: 0: 2; 1: 2; 2: 0 (4) before 1
     // (13/3); 3: 0 is at 7, 1 at 13/3. Hits: the only other.
@@ -85,7 +85,7 @@ fn gaps_count_as_what_is_expected() {
     // Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2.
     assert!((scores[1] + 1.0).abs() < 1e-15, "{scores:?}");
     // By squares: 16, 25, 1 make 14 on average.
-    let relief = Relief { difference: Difference::Squared, ..Relief::default() };
+    let relief = Relief { difference: Difference::Squared, ..Relief::original() };
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // 1-2: 15, 1-3: 15: the first; 2: 0 (16) or 1 (15); 3: 0 (29) or 1 (15). 0: 2 (16).
     assert!((scores[0] - (16.0 + 14.0 * 3.0 - 28.0 - 2.0) / 4.0).abs() < 1e-13, "{scores:?}");
@@ -95,7 +95,7 @@ fn gaps_count_as_what_is_expected() {
 fn columns_without_a_known_cell_count_nothing() {
     let x = array![[0.0, f64::NAN], [1.0, f64::NAN], [5.0, f64::NAN], [6.0, f64::NAN]];
     let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
-    let selection = Relief::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap();
+    let selection = Relief::original().select(&data, FeatureCount::Auto, &Context::default()).unwrap();
     assert!(selection.scores[0] > 0.0 && selection.scores[1] == 0.0);
 }
 
@@ -105,7 +105,7 @@ fn numbers_by_hand() {
     // range: 0.5, 0.5, 0.5. Means: 1/2; 4/3; 2/3. So w = (2/3) / (1/2) - (4/3 - 2/3) / (1/2) = 0.
     let run = |x: Array2<f64>, y: Vec<f64>| {
         let data = Dataset::with_target(x, Target::Continuous(y.clone())).unwrap();
-        Relief::default().number_weights(&data, &y, &Context::default())
+        Relief::original().number_weights(&data, &y, &Context::default())
     };
     assert!(run(array![[0.0], [1.0], [3.0]], vec![0.0, 2.0, 4.0]).unwrap()[0].abs() < 1e-15);
     // Targets 0, 1, 4: over the range 1/4, 1/4, 3/4. Means: 5/12; 4/3; (1/4 + 1/4 + 3/2) / 3 = 2/3.
@@ -122,7 +122,7 @@ fn planted_columns_of_a_number_come_first() {
         Synthetic { pattern: Pattern::Xor, rows: 400, columns: 8, continuous: true, ..Synthetic::default() };
     let planted = planted.make().unwrap();
     let relief =
-        Relief { n_neighbors: 10, metric: Metric::Manhattan, units: Units::Range, ..Relief::default() };
+        Relief { n_neighbors: 10, metric: Metric::Manhattan, units: Units::Range, ..Relief::original() };
     let selection = relief.select(&planted.data, FeatureCount::Count(2), &Context::default()).unwrap();
     let (mut best, mut relevant) = (selection.selected().to_vec(), planted.relevant.clone());
     best.sort_unstable();
@@ -138,7 +138,7 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
     let data = Dataset::labeled(x, codes).unwrap();
     let run = |seed: u64, n_samples: Option<usize>| {
         let ctx = Context { seed, ..Context::default() };
-        Relief { n_samples, n_neighbors: 5, ..Relief::default() }
+        Relief { n_samples, n_neighbors: 5, ..Relief::original() }
             .select(&data, FeatureCount::Count(1), &ctx)
             .unwrap()
     };
@@ -152,7 +152,7 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
 fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
     let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
     let of = |n_neighbors, clip| {
-        select(&Relief { n_neighbors, clip, ..Relief::default() }, x.clone(), vec![0, 0, 1, 1])
+        select(&Relief { n_neighbors, clip, ..Relief::original() }, x.clone(), vec![0, 0, 1, 1])
     };
     let message = |n_neighbors, clip| of(n_neighbors, clip).unwrap_err().to_string();
     assert!(message(0, true).contains("'n_neighbors' must be at least 1, got 0"));
@@ -161,11 +161,11 @@ fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
     // However many are asked for, room is made for those there are.
     assert_eq!(of(1_000_000_000_000, true).unwrap(), of(2, true).unwrap());
     let manhattan =
-        Relief { metric: Metric::Manhattan, clip: true, n_neighbors: usize::MAX, ..Relief::default() };
+        Relief { metric: Metric::Manhattan, clip: true, n_neighbors: usize::MAX, ..Relief::original() };
     assert!(select(&manhattan, x.clone(), vec![0, 0, 1, 1]).is_ok());
     let numbers = Target::Continuous(vec![1.0, 2.0, 4.0, 3.0]);
     let data = Dataset::with_target(x.clone(), numbers).unwrap();
-    let none = Relief { n_neighbors: 0, clip: true, ..Relief::default() };
+    let none = Relief { n_neighbors: 0, clip: true, ..Relief::original() };
     let error = none.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
     assert!(error.contains("'n_neighbors' must be at least 1, got 0"), "{error}");
 }

@@ -36,8 +36,10 @@ use crate::data::{Classes, Dataset, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
 use crate::linalg::product_bytes;
+use crate::method::{Info, Needs};
 use crate::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use crate::simd::{add_scaled, dot, exp_scaled};
 use linear::LinearRows;
 use ndarray::Array2;
@@ -146,30 +148,6 @@ impl Default for SvmRfe {
 }
 
 impl SvmRfe {
-    /// Refuses parameters that are wrong whatever the columns are.
-    pub(super) fn check(&self, classes: &Classes) -> Result<()> {
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::param(NAME, "C", "a positive finite number", self.c));
-        }
-        match self.step {
-            Step::Count(0) => return Err(Error::param(NAME, "step", "1 or more", 0)),
-            Step::Fraction(share) if !(share > 0.0 && share < 1.0) => {
-                return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
-            }
-            _ => {}
-        }
-        self.class_weight.factors(classes)?;
-        self.kernel.validate()?;
-        let suits = match &self.kernel {
-            KernelChoice::Named { family, .. } => matches!(family, Family::Linear | Family::Rbf),
-            KernelChoice::Fixed(kernel) => matches!(kernel, Kernel::Linear | Kernel::Rbf { .. }),
-        };
-        if suits {
-            return Ok(());
-        }
-        Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
-    }
-
     /// The machine of one pair of classes.
     fn machine<K: KernelColumns + Products>(
         &self,
@@ -213,7 +191,48 @@ impl SvmRfe {
     }
 }
 
+impl Parameters for SvmRfe {}
+
+impl SvmRfe {
+    /// What to know before using it.
+    pub const INFO: Info = Info {
+        name: "svm-rfe",
+        title: "SVM-RFE",
+        summary: "Features that a support vector machine needs most; the others are eliminated step by step",
+        needs: Needs::Classes,
+        cost: "O(n² d) time and an SVM fit per round, O(n²) memory",
+        reference: "Guyon et al., 2002",
+    };
+}
+
 impl Selector for SvmRfe {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn check(&self, classes: &Classes) -> Result<()> {
+        if !(self.c > 0.0 && self.c.is_finite()) {
+            return Err(Error::param(NAME, "C", "a positive finite number", self.c));
+        }
+        match self.step {
+            Step::Count(0) => return Err(Error::param(NAME, "step", "1 or more", 0)),
+            Step::Fraction(share) if !(share > 0.0 && share < 1.0) => {
+                return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
+            }
+            _ => {}
+        }
+        self.class_weight.factors(classes)?;
+        self.kernel.validate()?;
+        let suits = match &self.kernel {
+            KernelChoice::Named { family, .. } => matches!(family, Family::Linear | Family::Rbf),
+            KernelChoice::Fixed(kernel) => matches!(kernel, Kernel::Linear | Kernel::Rbf { .. }),
+        };
+        if suits {
+            return Ok(());
+        }
+        Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;

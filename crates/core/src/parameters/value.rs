@@ -1,0 +1,115 @@
+//! Types of values that parameters have.
+
+use super::{Declared, Parameter};
+use serde::Serialize;
+
+/// A type of value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Kind {
+    /// No value; the description says what that means.
+    None,
+    /// True or false.
+    Boolean,
+    /// An integer in the parameter's range.
+    Integer,
+    /// A number in the parameter's range.
+    Real,
+    /// A list of numbers.
+    Reals,
+    /// One of several names.
+    Choice {
+        /// The names.
+        values: Vec<Named>,
+    },
+}
+
+/// A named value of a parameter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Named {
+    /// The name.
+    pub name: &'static str,
+    /// What it means.
+    pub description: String,
+}
+
+impl Kind {
+    /// One of several names, each with a description.
+    pub fn choice(values: &[(&'static str, &str)]) -> Self {
+        let named = |&(name, text): &(&'static str, &str)| Named {
+            name,
+            description: text.lines().map(str::trim).collect::<Vec<_>>().join(" ").trim().to_owned(),
+        };
+        Self::Choice { values: values.iter().map(named).collect() }
+    }
+}
+
+/// A value that a parameter can have.
+pub trait ParameterValue: Serialize + Sized {
+    /// The types of value.
+    fn kinds() -> Vec<Kind>;
+
+    /// The number it holds, which must be in the parameter's range.
+    fn number(&self) -> Option<f64> {
+        None
+    }
+
+    /// The parameters that a field of this type declares: usually one, for nested methods all of theirs.
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        vec![Parameter::new(declared, self)]
+    }
+}
+
+impl ParameterValue for bool {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Boolean]
+    }
+}
+
+impl ParameterValue for f64 {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Real]
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+impl ParameterValue for usize {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Integer]
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(*self as f64)
+    }
+}
+
+impl ParameterValue for u32 {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Integer]
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(f64::from(*self))
+    }
+}
+
+impl ParameterValue for Vec<f64> {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Reals]
+    }
+}
+
+impl<T: ParameterValue> ParameterValue for Option<T> {
+    fn kinds() -> Vec<Kind> {
+        let mut kinds = T::kinds();
+        kinds.push(Kind::None);
+        kinds
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.as_ref().and_then(T::number)
+    }
+}
