@@ -52,7 +52,7 @@ class HSICResult(NamedTuple):
         "y_kernel": [StrOptions(TARGET_KERNELS | {"rbf", "poly", "laplacian"}), Kernel],
         "y_gamma": KERNEL_CONSTRAINTS["gamma"],
         "target_type": [StrOptions({"auto", "class", "number"})],
-        "estimator": [StrOptions({"biased", "unbiased", "normalised"})],
+        "estimator": [StrOptions({"biased", "unbiased", "normalized"})],
         "n_permutations": [Interval(Integral, 0, None, closed="left")],
         **RUN_CONSTRAINTS,
     },
@@ -110,7 +110,7 @@ def hsic(
     target_type : {"auto", "class", "number"}, default="auto"
         What a single dimension of `Y` holds under a target's kernel. "auto" takes what is not whole for
         numbers, and anything else for classes.
-    estimator : {"biased", "unbiased", "normalised"}, default="biased"
+    estimator : {"biased", "unbiased", "normalized"}, default="biased"
         The formula above, which is never negative and of size ``1 / n`` for independent variables; the
         estimate without the diagonals, which is zero for them on average; or the biased one over the root of
         ``hsic(X, X) * hsic(Y, Y)``, from 0 to 1 (centred kernel alignment).

@@ -254,7 +254,7 @@ class ReliefF(BaseTargetSelector):
     units : {"range", "standard"}, default="range"
         What columns are measured in, if `standardize`: their range, so that no difference is above 1, or
         their standard deviation.
-    class_weights : {"equal", "share"}, default="equal"
+    class_weights : {"equal", "frequency"}, default="equal"
         How much each other class counts, if there is more than one: all alike, or by its share of the rows,
         as in [2]_.
     n_samples : int or None, default=None
@@ -322,7 +322,7 @@ class ReliefF(BaseTargetSelector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"manhattan", "euclidean"})],
         "units": [StrOptions({"range", "standard"})],
-        "class_weights": [StrOptions({"equal", "share"})],
+        "class_weights": [StrOptions({"equal", "frequency"})],
         "n_samples": [Interval(Integral, 1, None, closed="left"), None],
         "difference": [StrOptions({"absolute", "squared"})],
     }
@@ -361,7 +361,7 @@ class ReliefF(BaseTargetSelector):
             **relief_form(self.n_neighbors, self.difference),
             "clip": True,
             "metric": self.metric,
-            "units": "range" if self.standardize and self.units == "range" else "given",
+            "units": "range" if self.standardize and self.units == "range" else "unscaled",
             "class_weights": self.class_weights,
             "n_samples": None if self.n_samples is None else int(self.n_samples),
         }
@@ -636,4 +636,11 @@ def ffs_form(
 
 def relief_form(n_neighbors: int, difference: str) -> dict[str, Any]:
     """The parameters of Relief, as the core spells them."""
-    return {"n_neighbors": int(n_neighbors), "difference": difference}
+    return {
+        "n_neighbors": int(n_neighbors),
+        "difference": difference,
+        "clip": False,
+        "class_weights": "frequency",
+        "metric": "euclidean",
+        "units": "unscaled",
+    }

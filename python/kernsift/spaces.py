@@ -262,7 +262,7 @@ class TAKES(BaseSpace):
             else int(self.gamma_for_n_components)
         }
         if self._by_cv() and not self.tuned:
-            form["tune"] = "width"
+            form["tune"] = "gamma"
         return form
 
     def _by_cv(self) -> bool:

@@ -40,7 +40,7 @@ class HSFS(BaseTargetSelector):
     is no promise that nothing better exists. HSIC measures dependence, not prediction: beside strong columns
     it can pass over a weak one that matters.
 
-    With `form="penalised"`, as published, a multiple of the same sum is taken off HSIC instead. No column at
+    With `form="penalized"`, as published, a multiple of the same sum is taken off HSIC instead. No column at
     all is then always a local optimum, and with a rising penalty the columns mostly fall from several to none
     at once; a warning says so.
 
@@ -54,7 +54,7 @@ class HSFS(BaseTargetSelector):
         for all with a weight at `radius` or `penalty`, or without these the method's own rule: sets of
         growing size, up to 12, are chosen on two thirds of the rows, and the smallest is taken whose HSIC on
         the other third is within a twentieth of the largest.
-    form : {"constrained", "penalised"}, default="constrained"
+    form : {"constrained", "penalized"}, default="constrained"
         Whether the sum of the largest weights is bounded, or has a price.
     directions : int or None, default=None
         Columns of W; None is 8, or the number of columns if that is less.
@@ -154,7 +154,7 @@ class HSFS(BaseTargetSelector):
     _has_path = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseTargetSelector._parameter_constraints,
-        "form": [StrOptions({"constrained", "penalised"})],
+        "form": [StrOptions({"constrained", "penalized"})],
         "directions": [Interval(Integral, 1, None, closed="left"), None],
         "diagonal": ["boolean", StrOptions({"auto"})],
         "target_kernel": [StrOptions(TARGET_KERNELS)],
@@ -232,7 +232,7 @@ class LDFS(BaseSelector):
     With `form="least-squares"` class indicators T, scaled by the sizes of classes, are fitted by ``X @ W``
     under ``penalty * sum_j max_k |W[j, k]|``, which is convex and without a penalty is linear discriminant
     analysis. Published is the ratio of scatters with the penalty added. The ratio does not change when W
-    shrinks, but the penalty does, so that it can be had for nothing and selects nothing; "normalised" and
+    shrinks, but the penalty does, so that it can be had for nothing and selects nothing; "normalized" and
     "constrained" keep the ratio and mend that by holding the scale of W fixed. They are not convex, and with
     more than two classes see only what the first discriminant sees.
 
@@ -247,7 +247,7 @@ class LDFS(BaseSelector):
         for all with a weight at `penalty`, or without one at a tenth of the penalty at which the first column
         enters. Where columns enter together the smallest weights are cut. A smaller number need not keep the
         first of a larger one's.
-    form : {"least-squares", "normalised", "constrained"}, default="least-squares"
+    form : {"least-squares", "normalized", "constrained"}, default="least-squares"
         Which problem is solved: least squares, or the ratio with weights of length one, or with a scatter
         within classes of one.
     penalty : float or None, default=None
@@ -329,7 +329,7 @@ class LDFS(BaseSelector):
     _has_path = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
-        "form": [StrOptions({"least-squares", "normalised", "constrained"})],
+        "form": [StrOptions({"least-squares", "normalized", "constrained"})],
         **PENALTY_CONSTRAINTS,
         "ridge": [Interval(Real, 0, None, closed="neither")],
         "weighted_scatter": ["boolean"],

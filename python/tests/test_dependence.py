@@ -25,7 +25,7 @@ def twin(K, L, estimator):
     biased = (centred(K) * centred(L)).sum() / n**2
     if estimator == "biased":
         return biased
-    if estimator == "normalised":
+    if estimator == "normalized":
         return biased * n**2 / np.linalg.norm(centred(K)) / np.linalg.norm(centred(L))
     K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
     ones = np.ones(n)
@@ -53,7 +53,7 @@ def rows(rng):
     return X, np.column_stack([X[:, 0] ** 2, rng.normal(size=45)])
 
 
-@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalised"])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear"])
 def test_rows_against_rows(kernel, estimator, rows):
     X, Y = rows
@@ -82,7 +82,7 @@ def test_rows_against_rows(kernel, estimator, rows):
     )
 
 
-@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalised"])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
 def test_rules_and_objects_as_kernels(estimator, rows):
     X, Y = rows
     for rule in ("median", "scale"):
@@ -94,7 +94,7 @@ def test_rules_and_objects_as_kernels(estimator, rows):
     assert_allclose(found, twin(kernel(X), Linear()(Y), estimator), rtol=1e-9, atol=1e-13)
 
 
-@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalised"])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
 @pytest.mark.parametrize("kernel", ["class-balanced", "delta", "linear", "gaussian"])
 def test_rows_against_a_target(kernel, estimator, rows):
     X, Y = rows
@@ -146,7 +146,7 @@ def test_one_column_may_have_a_kernel_of_rows(rows):
         hsic(X, np.where(whole == 3, np.nan, y))
 
 
-@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalised"])
+@pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
 def test_shuffles_tell_chance_from_dependence(estimator, rng):
     x = rng.normal(size=(60, 2))
     result = hsic(x, x[:, 0] ** 2, estimator=estimator, n_permutations=199, random_state=0)

@@ -326,7 +326,7 @@ def test_the_kernel_is_one_of_ours():
     assert 1 < basis.n_components_ < 178
     assert basis.kernel_ == design.kernel_
     learned, plain = (
-        hsic(x, wine.target, kernel=kernel, estimator="normalised") for kernel in (design.kernel_, Linear())
+        hsic(x, wine.target, kernel=kernel, estimator="normalized") for kernel in (design.kernel_, Linear())
     )
     assert learned > plain
     again = pickle.loads(pickle.dumps(design))

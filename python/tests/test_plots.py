@@ -144,7 +144,7 @@ class TestCurves:
         "estimator, label",
         [
             (HSFS(3, random_state=0), "radius"),
-            (HSFS(form="penalised", penalty=0.01, max_iter=20, random_state=0), "penalty"),
+            (HSFS(form="penalized", penalty=0.01, max_iter=20, random_state=0), "penalty"),
             (LDFS(3), "penalty"),
             (PFS(3), "penalty"),
             (HSICLasso(3), "penalty"),

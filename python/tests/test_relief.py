@@ -56,7 +56,7 @@ def test_gaps_are_what_is_expected(rng):
             near = members[np.argsort(distance[i, members], kind="stable")[:5]]
             share = -1 if c == y[i] else np.mean(y == c) / np.mean(y != y[i])
             total += share * apart[i, near].mean(axis=0) / len(y)
-    selector = ReliefF(n_neighbors=5, class_weights="share").fit(X, y)
+    selector = ReliefF(n_neighbors=5, class_weights="frequency").fit(X, y)
     # Sums of a few thousand differences of at most one.
     assert_allclose(selector.scores_, np.maximum(total, 0), atol=1e-11)
     # The rows it gives back keep their gaps.

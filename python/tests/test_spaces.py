@@ -229,7 +229,7 @@ def relief_twin(X, y, k, squared):
 @pytest.mark.parametrize("name", ["wine", "iris", "sonar"])
 def test_relief_is_the_mean_gain(name, n_neighbors, difference):
     X, y = load(name)
-    options = {"n_neighbors": n_neighbors, "difference": difference, "class_weights": "share"}
+    options = {"n_neighbors": n_neighbors, "difference": difference, "class_weights": "frequency"}
     if name == "iris":
         # Whole numbers, so that ties are ties.
         X = np.round(10 * X)
@@ -351,7 +351,7 @@ def test_relief_weights_in_kernel_space():
     X, _, y, _ = split("sonar")
     model = KernelSpaceSelector(KernelPCA(), "relief", relief_neighbors=2, difference="squared").fit(X, y)
     features = KernelPCA().fit_transform(StandardScaler().fit_transform(X))
-    options = {"n_neighbors": 2, "difference": "squared", "class_weights": "share"}
+    options = {"n_neighbors": 2, "difference": "squared", "class_weights": "frequency"}
     relief = ReliefF(metric="euclidean", standardize=False, **options).fit(features, y)
     assert_allclose(model.weights_, relief.scores_, rtol=1e-9, atol=1e-12)
     assert not hasattr(model, "error_curve_")

@@ -168,7 +168,7 @@ def test_the_penalised_form_is_stationary(rng):
     X = StandardScaler().fit_transform(X)
     same = y[:, None] == y
     value, gradient = negative_hsic(X, same / same.sum(axis=1))
-    kind = {"form": "penalised", "directions": 2, "tol": 1e-8, "max_iter": 3000, "random_state": 0}
+    kind = {"form": "penalized", "directions": 2, "tol": 1e-8, "max_iter": 3000, "random_state": 0}
     selector = HSFS(penalty=0.02, **kind).fit(X, y)
     W, ours = selector.coef_, selector.path_.objective[-1]
     assert_allclose(value(W) + 0.02 * abs(W).max(axis=1).sum(), ours, rtol=1e-9)
@@ -207,7 +207,7 @@ def test_approximations_find_the_same(approximation):
 
 
 @pytest.mark.parametrize(
-    "selector", [HSFS(2, random_state=0), LDFS(2), LDFS(2, form="normalised"), PFS(2)], ids=str
+    "selector", [HSFS(2, random_state=0), LDFS(2), LDFS(2, form="normalized"), PFS(2)], ids=str
 )
 def test_paths_and_storage(selector, rng):
     X = np.where(rng.random((120, 6)) < 0.4, 0.0, rng.normal(size=(120, 6)))
@@ -233,7 +233,7 @@ def test_paths_and_storage(selector, rng):
 
 def test_what_excludes_what(rng):
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
-    for selector in (HSFS(1, radius=1.0), HSFS(1, form="penalised", penalty=1.0), LDFS(1, penalty=0.1)):
+    for selector in (HSFS(1, radius=1.0), HSFS(1, form="penalized", penalty=1.0), LDFS(1, penalty=0.1)):
         with pytest.raises(ValueError, match="must be left out where a number of features is given"):
             selector.fit(X, y)
     with pytest.raises(ValueError, match="'penalty' must be left out in the constrained form"):
@@ -243,14 +243,14 @@ def test_what_excludes_what(rng):
     with pytest.raises(ValueError, match=r"must be a float in the range \(0.0, 1.0\)"):
         LDFS(penalty_ratio=1.5).fit(X, y)
     with pytest.raises(ValueError, match="'form' parameter of LDFS must be a str among"):
-        LDFS(form="penalised").fit(X, y)
+        LDFS(form="penalized").fit(X, y)
 
 
 def test_ratio_forms_and_their_options(wine):
     X, y = wine
     plain = LDFS(3, form="constrained").fit(X, y)
     assert plain.coef_.shape == (13, 1) and plain.support_.sum() == 3
-    for other in ({"ridge": 2.0}, {"weighted_scatter": False}, {"form": "normalised"}):
+    for other in ({"ridge": 2.0}, {"weighted_scatter": False}, {"form": "normalized"}):
         found = LDFS(3, **{"form": "constrained", **other}).fit(X, y)
         assert (found.coef_ != plain.coef_).any(), other
 

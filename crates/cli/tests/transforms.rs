@@ -177,13 +177,13 @@ fn every_option_changes_the_answer() {
         (
             "xor.csv -m hsfs",
             &[
-                "--form penalised",
+                "--form penalized",
                 "--directions 3",
                 "--diagonal",
                 "--target-kernel linear",
                 "--width 3",
                 "--radius 0.7",
-                "--form penalised --penalty 0.01",
+                "--form penalized --penalty 0.01",
                 "--random-starts 6",
                 "--approximation fourier",
                 "--approximation fourier --features 64",
@@ -195,10 +195,10 @@ fn every_option_changes_the_answer() {
         (
             "wine.csv -m ldfs",
             &[
-                "--form normalised",
+                "--form normalized",
                 "--form constrained",
-                "--form normalised --ridge 2",
-                "--form normalised --unweighted-scatter",
+                "--form normalized --ridge 2",
+                "--form normalized --unweighted-scatter",
                 "--penalty 0.2",
                 "--penalties 7",
                 "--penalty-ratio 0.5",
@@ -286,7 +286,7 @@ fn a_selection_is_saved_and_applied() {
 #[test]
 fn compare_takes_them_with_settings() {
     let s = folder();
-    let line = "compare wine.csv -m hsfs:directions=2,ldfs,ldfs:form=normalised,pfs:n_components=2,fohsic:gamma=0.1,\
+    let line = "compare wine.csv -m hsfs:directions=2,ldfs,ldfs:form=normalized,pfs:n_components=2,fohsic:gamma=0.1,\
                 bahsic:form=fast,hsic-lasso:block_size=10 -k 1,2 --folds 2 --evaluator knn --json";
     let record: Value = serde_json::from_str(&s.ok(line).out).unwrap();
     let methods = record["summary"]["methods"].as_array().unwrap();
@@ -309,13 +309,13 @@ fn options_that_a_method_does_not_have() {
         ("-m takes --radius 1", "--radius has no effect with -m takes"),
         ("-m hsfs --form fast", "-m hsfs has no --form fast; it has constrained and penalised"),
         (
-            "-m ldfs --form penalised",
-            "-m ldfs has no --form penalised; it has least-squares, normalised and constrained",
+            "-m ldfs --form penalized",
+            "-m ldfs has no --form penalized; it has least-squares, normalised and constrained",
         ),
-        ("-m bahsic --form normalised", "-m bahsic has no --form normalised; it has exact and fast"),
+        ("-m bahsic --form normalized", "-m bahsic has no --form normalized; it has exact and fast"),
         ("-m pfs --form exact", "--form has no effect with -m pfs"),
         ("-m hsfs --penalty 1", "--penalty has no effect with the constrained form of -m hsfs"),
-        ("-m hsfs --form penalised --radius 1", "--radius has no effect with --form penalised"),
+        ("-m hsfs --form penalized --radius 1", "--radius has no effect with --form penalized"),
         ("-m hsfs --diagonal --directions 2", "--directions has no effect with --diagonal"),
         (
             "-m hsfs --diagonal --approximation fourier",
@@ -367,7 +367,7 @@ fn values_that_cannot_be() {
         ("-m hsfs --width 0", "--width must be a positive number, got 0"),
         ("-m hsfs --radius -1", "--radius must be a positive number, got -1"),
         ("-m hsfs --radius 1 -k 2", "--radius must be left out where a number of features is given, got 1"),
-        ("-m hsfs --form penalised --penalty -1", "--penalty must be a positive number, got -1"),
+        ("-m hsfs --form penalized --penalty -1", "--penalty must be a positive number, got -1"),
         ("-m hsfs --approximation nystrom --features 0", "--features must be 1 or more, got 0"),
         ("-m hsfs --tolerance 0", "--tolerance must be a positive number, got 0"),
         ("-m hsfs --max-iter 0", "--max-iter must be 1 or more, got 0"),
@@ -379,7 +379,7 @@ fn values_that_cannot_be() {
         ("-m ldfs --penalty 1 -k 2", "--penalty must be left out where a number of features is given, got 1"),
         ("-m ldfs --penalties 1", "--penalties must be at least 2, got 1"),
         ("-m ldfs --penalty-ratio 1", "--penalty-ratio must be between 0 and 1, got 1"),
-        ("-m ldfs --form normalised --ridge 0", "--ridge must be a positive number, got 0"),
+        ("-m ldfs --form normalized --ridge 0", "--ridge must be a positive number, got 0"),
         ("-m ldfs --tolerance -1", "--tolerance must be a positive number, got -1"),
         ("-m ldfs --max-iter 0", "--max-iter must be at least 1, got 0"),
         ("-m ldfs --target malic_acid --target-type number", "LDFS: needs a class target"),

@@ -27,6 +27,8 @@ pub enum Needs {
     Nothing,
     /// Class labels.
     Classes,
+    /// A continuous target.
+    Continuous,
     /// Class labels or a continuous target.
     Target,
     /// Triplets, or a target to draw them from.
@@ -41,6 +43,7 @@ impl Needs {
         match self {
             Self::Nothing => "no target",
             Self::Classes => "classification",
+            Self::Continuous => "regression",
             Self::Target => "classification or regression",
             Self::Triplets => "triplets, or a target to draw them from",
             Self::Baseline => "nothing; a baseline",

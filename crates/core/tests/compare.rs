@@ -6,7 +6,7 @@ use kernsift::evaluate::{
     counts_around,
 };
 use kernsift::random::Rng;
-use kernsift::select::{FisherScore, SelectorMethod, FeatureCount};
+use kernsift::select::{FeatureCount, FisherScore, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error, Observer, Selector};
 use ndarray::Array2;
@@ -71,7 +71,8 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
             *mean += method.cells[0].unwrap().mean / SETS as f64;
         }
         // The mistake this guards against: selection on all rows, folds only for the evaluator.
-        let selection = FisherScore::default().select(&data, FeatureCount::Count(4), &Context::default()).unwrap();
+        let selection =
+            FisherScore::default().select(&data, FeatureCount::Count(4), &Context::default()).unwrap();
         let log = run(&compare, &data.take_columns(selection.selected()));
         let summary = Summary::of(&log, &methods[..1], &[4], Measure::Error);
         leaking += summary.all_columns.unwrap().mean / SETS as f64;

@@ -24,10 +24,10 @@ fn methods() -> Vec<SelectorMethod> {
         SelectorMethod::Pfs(Pfs::default()),
         SelectorMethod::Pfs(Pfs { n_components: Some(2), ..Pfs::default() }),
     ];
-    for form in [LdfsForm::LeastSquares, LdfsForm::Normalised, LdfsForm::Constrained] {
+    for form in [LdfsForm::LeastSquares, LdfsForm::Normalized, LdfsForm::Constrained] {
         all.push(SelectorMethod::Ldfs(Ldfs { form, n_penalties: 8, max_iter: 200, ..Ldfs::default() }));
     }
-    for form in [HsfsForm::Constrained, HsfsForm::Penalised] {
+    for form in [HsfsForm::Constrained, HsfsForm::Penalized] {
         all.push(SelectorMethod::Hsfs(Hsfs { form, ..hsfs() }));
         all.push(SelectorMethod::Hsfs(Hsfs { form, diagonal: Some(true), ..hsfs() }));
         all.push(SelectorMethod::Hsfs(Hsfs { form, directions: Some(1), ..hsfs() }));

@@ -6,7 +6,7 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{Ffs, Klms, Relief, Selector, SelectorMethod, FeatureCount, WeakLearner, WeightRule};
+use kernsift::select::{FeatureCount, Ffs, Klms, Relief, Selector, SelectorMethod, WeakLearner, WeightRule};
 use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Model, Observer};
 use ndarray::{Array2, Axis, array};
@@ -182,7 +182,7 @@ fn the_width_can_follow_from_the_dimension() {
 #[test]
 fn a_wanted_number_is_kept_whatever_is_tuned() {
     let data = builtin("sonar");
-    for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+    for tune in [Tune::Nothing, Tune::Gamma, Tune::Everything] {
         let space = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
         let fitted = space.fit(&data, FeatureCount::Count(7), &Context::default()).unwrap();
         assert_eq!(fitted.selection().n_selected, 7, "{tune:?}");
@@ -203,9 +203,9 @@ fn tuning_finds_the_width_that_the_data_need() {
             Kernel::Rbf { gamma } => *gamma,
             other => panic!("{other:?}"),
         };
-    assert!(gamma(Tune::Width) > gamma(Tune::Nothing));
+    assert!(gamma(Tune::Gamma) > gamma(Tune::Nothing));
     // A number given is the centre of the search, so the answer is one of its multiples.
-    let mut space = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    let mut space = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     *space.basis.kernel_mut() =
         KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(3.0), degree: 3, coef0: 1.0 };
     let Kernel::Rbf { gamma } = fit(&space, &data).map().kernel().clone() else { panic!() };
@@ -260,7 +260,7 @@ fn bad_input_is_refused_with_a_reason() {
         let power = KernelSpaceSelector { weight_power: -1.0, ..space };
         assert!(refuse(&power, &fine, FeatureCount::Auto).contains("'weight_power'"), "{name}");
     }
-    let mut linear = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    let mut linear = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     *linear.basis.kernel_mut() = Kernel::Linear.into();
     assert!(refuse(&linear, &fine, FeatureCount::Auto).contains("without gamma"));
 }
@@ -272,7 +272,7 @@ fn a_class_of_one_row_is_borne() {
     let mut y: Vec<usize> = (0..21).map(|i| i % 2).collect();
     y[20] = 2;
     let data = Dataset::labeled(x, y).unwrap();
-    for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+    for tune in [Tune::Nothing, Tune::Gamma, Tune::Everything] {
         for (name, space) in spaces() {
             let fitted = fit(&KernelSpaceSelector { tune, ..space }, &data);
             assert_eq!(fitted.predict(data.x(), &Context::default()).unwrap().len(), 21, "{name} {tune:?}");
@@ -290,7 +290,7 @@ fn an_interrupt_ends_every_fit() {
     }
     let ctx = Context { observer: &Stop, ..Context::default() };
     for (name, space) in spaces() {
-        for tune in [Tune::Nothing, Tune::Width, Tune::Everything] {
+        for tune in [Tune::Nothing, Tune::Gamma, Tune::Everything] {
             let space = KernelSpaceSelector { tune, ..space.clone() };
             let error = space.fit(&builtin("wine"), FeatureCount::Auto, &ctx).unwrap_err();
             assert!(error.is_interrupted(), "{name} {tune:?}");
@@ -328,7 +328,7 @@ fn tuning_bears_few_rows_and_rare_classes() {
         // Two classes of two rows at least, so that there is something to choose by.
         (y[0], y[1], y[2], y[3]) = (0, 0, 1, 1);
         let data = Dataset::labeled(x, y).unwrap();
-        for tune in [Tune::Width, Tune::Everything] {
+        for tune in [Tune::Gamma, Tune::Everything] {
             for (name, space) in spaces() {
                 let space = KernelSpaceSelector { tune, ..space };
                 let fitted = space.fit(&data, FeatureCount::Auto, &Context::default());
@@ -343,12 +343,12 @@ fn what_the_rows_allow_is_allowed_when_tuned() {
     let mut rng = Rng::new(2);
     let x = Array2::from_shape_simple_fn((40, 3), || rng.normal());
     let data = Dataset::labeled(x, (0..40).map(|i| i % 2).collect()).unwrap();
-    for tune in [Tune::Width, Tune::Everything] {
+    for tune in [Tune::Gamma, Tune::Everything] {
         let mut many = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
         *many.basis.n_components_mut() = Some(36);
         assert!(many.fit(&data, FeatureCount::Auto, &Context::default()).is_ok(), "{tune:?}");
         let neighbors =
-            KernelSpaceSelector { tune: Tune::Width, n_neighbors: 36, ..KernelSpaceSelector::takes() };
+            KernelSpaceSelector { tune: Tune::Gamma, n_neighbors: 36, ..KernelSpaceSelector::takes() };
         assert_eq!(fit(&neighbors, &data).n_neighbors(), 36);
         let mut relief = KernelSpaceSelector { tune, ..KernelSpaceSelector::by_name("fskgs").unwrap() };
         relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::original() }));
@@ -367,7 +367,7 @@ fn tuning_looks_at_a_rare_class_among_many_rows() {
     let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
     let y = (0..n).map(|i| usize::from(i % 1500 == 7)).collect();
     let data = Dataset::labeled(x, y).unwrap();
-    let mut space = KernelSpaceSelector { tune: Tune::Width, ..KernelSpaceSelector::takes() };
+    let mut space = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     space.selector = Some(SelectorMethod::Ffs(Ffs::default()));
     *space.basis.n_components_mut() = Some(20);
     assert_eq!(fit(&space, &data).map().n_components(), 20);

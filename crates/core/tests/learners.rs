@@ -218,7 +218,7 @@ fn a_designed_kernel_serves_wherever_a_kernel_does() {
 
         // Dependence: a kernel made for the classes sees more of them than a Gaussian of all columns.
         let dependence = |kernel: &KernelChoice| {
-            let settings = Hsic { estimator: Estimator::Normalised, permutations: 0 };
+            let settings = Hsic { estimator: Estimator::Normalized, permutations: 0 };
             let rows = Variable::Rows(test.x(), kernel);
             hsic(rows, Variable::Target(test.target(), TargetKernel::Auto), &settings, &ctx).unwrap().value
         };

@@ -5,7 +5,7 @@ use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::random::Rng;
-use kernsift::select::{SELECTORS, Selector, SelectorMethod, FeatureCount};
+use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Observer, Result};
 use ndarray::Array2;
@@ -100,7 +100,7 @@ fn bases_and_spaces_tell_how_far_they_are() {
     for info in SPACES {
         let method = KernelSpaceSelector::by_name(info.name).unwrap();
         check(info.name, |ctx| method.fit(&data, FeatureCount::Auto, ctx).map(drop));
-        let tuned = KernelSpaceSelector { tune: Tune::Width, ..method };
+        let tuned = KernelSpaceSelector { tune: Tune::Gamma, ..method };
         check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, FeatureCount::Auto, ctx).map(drop));
     }
     let by_dimension = KernelSpaceSelector {

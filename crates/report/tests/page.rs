@@ -4,7 +4,7 @@ use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
 use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Prepare, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
-use kernsift::select::{Selection, FeatureCount};
+use kernsift::select::{FeatureCount, Selection};
 use kernsift::space::KernelSpaceSelector;
 use kernsift_report::{
     Asked, Check, Design, Mapped, basis_page, compare_page, design_page, selection_page, space_page,

@@ -24,7 +24,7 @@ pub struct TransformOptions {
     /// hsfs: what the largest weights of all columns may add up to, instead of -k
     #[arg(long, value_name = "TAU", allow_hyphen_values = true, help_heading = "Selector")]
     pub radius: Option<f64>,
-    /// hsfs --form penalised, ldfs, pfs: the price of weights, instead of -k
+    /// hsfs --form penalized, ldfs, pfs: the price of weights, instead of -k
     #[arg(long, value_name = "LAMBDA", allow_hyphen_values = true, help_heading = "Selector")]
     pub penalty: Option<f64>,
     /// ldfs, pfs: penalties on the path [default: 61]
@@ -71,11 +71,11 @@ pub enum FormArg {
     /// hsfs: weights within a ball; ldfs: a scatter within classes of one
     Constrained,
     /// Weights have a price, as printed
-    Penalised,
+    Penalized,
     /// Least squares on class indicators
     LeastSquares,
     /// Weights of length one
-    Normalised,
+    Normalized,
     /// Dependence without each column in turn
     Exact,
     /// The derivative of dependence by each column's weight

@@ -34,7 +34,7 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
             .iter()
             .flat_map(|(family, _, infos)| {
                 infos.iter().map(move |i| {
-                    json!({"family": family, "name": i.name, "title": i.title, "finds": i.finds,
+                    json!({"family": family, "name": i.name, "title": i.title, "summary": i.summary,
                            "needs": i.needs, "cost": i.cost, "reference": i.reference})
                 })
             })
@@ -45,7 +45,7 @@ pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
     for (i, (_, heading, infos)) in families.iter().enumerate() {
         let rows = infos
             .iter()
-            .map(|i| [i.name, i.finds, i.needs, i.cost, i.reference].map(str::to_owned).to_vec())
+            .map(|i| [i.name, i.summary, i.needs.describe(), i.cost, i.reference].map(str::to_owned).to_vec())
             .collect();
         let gap = if i > 0 { "\n" } else { "" };
         print(&format!("{gap}{heading}\n\n"))?;

@@ -8,6 +8,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::KernelChoice;
 use crate::method::{Info, Needs};
+use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
 use serde::{Deserialize, Serialize};
 
 /// A basis with its parameters.
@@ -96,54 +97,65 @@ impl BasisMethod {
         }
     }
 
-    /// The kernel, which every basis has.
-    pub fn kernel(&self) -> &KernelChoice {
+    fn inner(&self) -> &dyn Basis {
         match self {
-            Self::Kobl(method) => &method.kernel,
-            Self::Kgs(method) => &method.kernel,
-            Self::Kpca(method) => &method.kernel,
-            Self::Discriminant(method) => &method.kernel,
+            Self::Kobl(method) => method,
+            Self::Kgs(method) => method,
+            Self::Kpca(method) => method,
+            Self::Discriminant(method) => method,
+        }
+    }
+
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>) {
+        match self {
+            Self::Kobl(method) => (&mut method.kernel, &mut method.n_components),
+            Self::Kgs(method) => (&mut method.kernel, &mut method.n_components),
+            Self::Kpca(method) => (&mut method.kernel, &mut method.n_components),
+            Self::Discriminant(method) => (&mut method.kernel, &mut method.n_components),
         }
     }
 
     /// The kernel, to be changed.
     pub fn kernel_mut(&mut self) -> &mut KernelChoice {
-        match self {
-            Self::Kobl(method) => &mut method.kernel,
-            Self::Kgs(method) => &mut method.kernel,
-            Self::Kpca(method) => &mut method.kernel,
-            Self::Discriminant(method) => &mut method.kernel,
-        }
+        self.shared_mut().0
     }
 
-    /// The number of components, which every basis has.
-    pub fn n_components(&self) -> Option<usize> {
-        match self {
-            Self::Kobl(method) => method.n_components,
-            Self::Kgs(method) => method.n_components,
-            Self::Kpca(method) => method.n_components,
-            Self::Discriminant(method) => method.n_components,
-        }
-    }
-
-    /// The number of components, to be changed.
+    /// The maximum number of components, to be changed.
     pub fn n_components_mut(&mut self) -> &mut Option<usize> {
-        match self {
-            Self::Kobl(method) => &mut method.n_components,
-            Self::Kgs(method) => &mut method.n_components,
-            Self::Kpca(method) => &mut method.n_components,
-            Self::Discriminant(method) => &mut method.n_components,
-        }
+        self.shared_mut().1
+    }
+}
+
+impl Parameters for BasisMethod {
+    fn parameters(&self) -> Vec<Parameter> {
+        self.inner().parameters()
+    }
+
+    fn check_ranges(&self) -> Result<()> {
+        self.inner().check_ranges()
+    }
+}
+
+impl ParameterValue for BasisMethod {
+    fn kinds() -> Vec<Kind> {
+        vec![]
+    }
+
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        nested(self.parameters(), declared)
     }
 }
 
 impl Basis for BasisMethod {
+    fn kernel(&self) -> &KernelChoice {
+        self.inner().kernel()
+    }
+
+    fn n_components(&self) -> Option<usize> {
+        self.inner().n_components()
+    }
+
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
-        match self {
-            Self::Kobl(method) => method.fit(data, ctx),
-            Self::Kgs(method) => method.fit(data, ctx),
-            Self::Kpca(method) => method.fit(data, ctx),
-            Self::Discriminant(method) => method.fit(data, ctx),
-        }
+        self.inner().fit(data, ctx)
     }
 }

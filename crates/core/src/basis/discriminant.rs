@@ -29,36 +29,30 @@ use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
 use crate::linalg::{cholesky, lower_solve, multiply, sign_of_largest, symmetric_eigen, transposed_solve};
 use crate::outcome::Outcome;
+use crate::parameters::Parameters;
 use ndarray::{Array1, Array2, Axis, s};
-use serde::{Deserialize, Serialize};
 
-/// Which discriminant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Criterion {
-    /// Between over within classes.
-    Kda,
-    /// Between classes over total, centred.
-    Gda,
+crate::choices! {
+    /// The criterion of the discriminant.
+    pub enum Criterion {
+        /// Between-class relative to within-class scatter (KDA).
+        Kda = "kda",
+        /// Between-class relative to total scatter, centered (GDA).
+        Gda = "gda",
+    }
 }
 
-/// Kernel discriminant analysis; see the module's text.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Discriminant {
-    /// Which one. Default: KDA.
-    pub criterion: Criterion,
-    /// The kernel. Default: RBF with the median width.
-    pub kernel: KernelChoice,
-    /// Components, at most one fewer than there are classes. Default: that many.
-    pub n_components: Option<usize>,
-    /// Guard against fitting every row; see the module's text. Default: 1e-3.
-    pub ridge: f64,
-}
-
-impl Default for Discriminant {
-    fn default() -> Self {
-        Self { criterion: Criterion::Kda, kernel: KernelChoice::default(), n_components: None, ridge: 1e-3 }
+crate::parameters! {
+    /// Kernel discriminant analysis; see the [module documentation](self).
+    pub struct Discriminant as "kernel discriminant" {
+        /// The criterion.
+        pub criterion: Criterion = Criterion::Kda;
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::default();
+        /// Number of components; none is one less than the number of classes, the maximum.
+        pub n_components: Option<usize> = None, at_least(1);
+        /// Ridge, relative to the mean diagonal, that keeps it from fitting every sample.
+        pub ridge: f64 = 1e-3, inside(0, 1);
     }
 }
 
@@ -71,10 +65,8 @@ impl Discriminant {
     }
 
     fn validate(&self, classes: usize) -> Result<()> {
+        self.check_ranges()?;
         self.kernel.validate()?;
-        if !(self.ridge > 0.0 && self.ridge < 1.0) {
-            return Err(Error::param(self.name(), "ridge", "above 0 and below 1", self.ridge));
-        }
         match self.n_components {
             Some(m) if m == 0 || m >= classes => {
                 let expected = format!("from 1 to one fewer than the {classes} classes");
@@ -86,6 +78,14 @@ impl Discriminant {
 }
 
 impl Basis for Discriminant {
+    fn kernel(&self) -> &KernelChoice {
+        &self.kernel
+    }
+
+    fn n_components(&self) -> Option<usize> {
+        self.n_components
+    }
+
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_complete(self.name())?;
         let classes = data.classes(self.name())?;

@@ -9,9 +9,10 @@
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
-use crate::kernel::{Kernel, diagonal, gram};
+use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
 use crate::linalg::{Factor, cholesky, invert_lower, multiply};
 use crate::outcome::Outcome;
+use crate::parameters::Parameters;
 use ndarray::{Array1, Array2, Axis, s};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,13 @@ use serde::{Deserialize, Serialize};
 const BLOCK: usize = 2048;
 
 /// Learns a basis of kernel space.
-pub trait Basis {
+pub trait Basis: Parameters {
+    /// The kernel.
+    fn kernel(&self) -> &KernelChoice;
+
+    /// The maximum number of components, if one is set.
+    fn n_components(&self) -> Option<usize>;
+
     /// Learns the map, and maps the training rows on the way.
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted>;
 }

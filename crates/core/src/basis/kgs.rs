@@ -18,7 +18,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{Gram, KernelChoice};
 use crate::linalg::{Pivoting, Rule, pivoted_cholesky};
-use serde::{Deserialize, Serialize};
+use crate::parameters::Parameters;
 
 /// Residual norms at or below this share of the largest are zero. Greedy pivots can afford less: there
 /// no later pivot is longer than an earlier one. Here each short pivot divides the rounding of all rows
@@ -29,20 +29,29 @@ const ZERO: f64 = 1e-4;
 /// Rows above which a basis of all of them is worth a warning.
 const MANY: usize = 5000;
 
-/// Kernel Gram-Schmidt; see the module's text.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Kgs {
-    /// The kernel. Default: RBF with the median width.
-    pub kernel: KernelChoice,
-    /// Components at most. Default: as many as there are.
-    pub n_components: Option<usize>,
+crate::parameters! {
+    /// Kernel Gram-Schmidt; see the [module documentation](self).
+    pub struct Kgs as "KGS" {
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::default();
+        /// Maximum number of components; none keeps all.
+        pub n_components: Option<usize> = None, at_least(1);
+    }
 }
 
 impl Basis for Kgs {
+    fn kernel(&self) -> &KernelChoice {
+        &self.kernel
+    }
+
+    fn n_components(&self) -> Option<usize> {
+        self.n_components
+    }
+
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KGS", 1)?;
         data.need_complete("KGS")?;
+        self.check_ranges()?;
         self.kernel.validate()?;
         check_components("KGS", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;

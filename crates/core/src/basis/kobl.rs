@@ -33,8 +33,9 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{Gram, Kernel, KernelChoice, gram};
-use crate::linalg::{Factor, FirstPivot, Pivoting, Rule, pivoted_cholesky};
+use crate::linalg::{self, Factor, Rule, pivoted_cholesky};
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::{Kind, ParameterValue, Parameters};
 use crate::random::Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -42,51 +43,84 @@ use std::sync::Arc;
 /// Rows against which likeness is measured when the first pivot is the medoid.
 const MEDOID_SAMPLE: usize = 256;
 
-/// Kernel orthogonal basis learning; see the module's text.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Kobl {
-    /// The kernel. Default: RBF with the median width.
-    pub kernel: KernelChoice,
-    /// $f$ of eq. 20. Default: `Linear`.
-    pub threshold: Threshold,
-    /// Components at most. Default: no limit but the number of rows.
-    pub n_components: Option<usize>,
-    /// Greedy (the paper), random, or by gain.
-    pub pivoting: Pivoting,
-    /// The first pivot: what the pivoting says (of equals the first row), or the medoid. Default: the former.
-    pub first_pivot: FirstPivot,
-    /// Stop as well when this share of the kernel's trace is left. Default 0: never.
-    pub tol: f64,
+crate::parameters! {
+    /// Kernel orthogonal basis learning; see the [module documentation](self).
+    pub struct Kobl as "KOBL" {
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::default();
+        /// Threshold function f of the adaptive stopping rule: linear (f(t) = t), a power p > 0 (f(t) = t^p), or none (no
+        /// adaptive stop).
+        pub threshold: Threshold = Threshold::Linear, above(0);
+        /// Maximum number of components; none leaves it to `threshold` and `tol`.
+        pub n_components: Option<usize> = None, at_least(1);
+        /// How to choose the next pivot.
+        pub pivoting: Pivoting = Pivoting::Greedy;
+        /// The first pivot.
+        pub first_pivot: FirstPivot = FirstPivot::First;
+        /// Stop when the residual is at most this fraction of the trace of the kernel matrix.
+        pub tol: f64 = 0.0, from_below(0, 1);
+    }
 }
 
-impl Default for Kobl {
-    fn default() -> Self {
-        Self {
-            kernel: KernelChoice::default(),
-            threshold: Threshold::Linear,
-            n_components: None,
-            pivoting: Pivoting::Greedy,
-            first_pivot: FirstPivot::First,
-            tol: 0.0,
+crate::choices! {
+    /// How KOBL chooses the next pivot.
+    pub enum Pivoting {
+        /// The sample with the largest residual; ties are broken by row order.
+        Greedy = "greedy",
+        /// At random, with probability proportional to the squared residual (randomly pivoted Cholesky).
+        Random = "random",
+        /// The sample that explains most of the residual of samples drawn at random.
+        Gain = "gain",
+    }
+}
+
+impl From<Pivoting> for linalg::Pivoting {
+    fn from(pivoting: Pivoting) -> Self {
+        match pivoting {
+            Pivoting::Greedy => Self::Greedy,
+            Pivoting::Random => Self::Random,
+            Pivoting::Gain => Self::Gain,
         }
     }
 }
 
+crate::choices! {
+    /// The first pivot. Kernels with a constant diagonal tie there, so that the order of the samples would decide.
+    pub enum FirstPivot {
+        /// As `pivoting` chooses it.
+        First = "first",
+        /// The medoid: the sample with the largest mean kernel value.
+        Medoid = "medoid",
+    }
+}
+
 /// The threshold function $f: [0, 1] \to [0, 1]$ of eq. 20, not decreasing.
+/// Serialized as `"linear"`, a number or `"none"`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
     /// $f(t) = t$
     #[default]
     Linear,
-    /// $f(t) = t^p$, $p > 0$
-    Power(f64),
     /// $f(t) = 0$: no adaptive stop.
     None,
     /// The user's own.
     #[serde(skip)]
     Function(ThresholdFunction),
+    /// $f(t) = t^p$, $p > 0$
+    #[serde(untagged)]
+    Power(f64),
+}
+
+impl ParameterValue for Threshold {
+    fn kinds() -> Vec<Kind> {
+        let names = Kind::choice(&[("linear", "f(t) = t."), ("none", "No adaptive stop.")]);
+        vec![names, Kind::Real]
+    }
+
+    fn number(&self) -> Option<f64> {
+        if let Self::Power(power) = self { Some(*power) } else { None }
+    }
 }
 
 /// A user's threshold function.
@@ -111,11 +145,6 @@ impl Threshold {
     }
 
     fn validate(&self) -> Result<()> {
-        if let Self::Power(p) = self
-            && !(*p > 0.0 && p.is_finite())
-        {
-            return Err(Error::param("KOBL", "threshold", "a power above 0", p));
-        }
         let mut before = 0.0;
         for i in 0..=1000 {
             let t = f64::from(i) / 1000.0;
@@ -146,20 +175,10 @@ impl Kobl {
     }
 
     pub(super) fn validate(&self, n: usize) -> Result<()> {
+        self.check_ranges()?;
         self.kernel.validate()?;
         self.threshold.validate()?;
         check_components("KOBL", self.n_components, n)?;
-        if !(0.0..1.0).contains(&self.tol) {
-            return Err(Error::param("KOBL", "tol", "at least 0 and below 1", self.tol));
-        }
-        if self.pivoting == Pivoting::InOrder {
-            return Err(Error::param(
-                "KOBL",
-                "pivoting",
-                "greedy, random or gain (rows in order are KGS)",
-                "in-order",
-            ));
-        }
         Ok(())
     }
 
@@ -175,7 +194,7 @@ impl Kobl {
             FirstPivot::Medoid => Some(medoid(kernel, x, ctx)?),
         };
         let rule = Rule {
-            pivoting: self.pivoting,
+            pivoting: self.pivoting.into(),
             first,
             max_rank,
             zero: ZERO,
@@ -190,6 +209,14 @@ impl Kobl {
 pub(super) const ZERO: f64 = 1e-7;
 
 impl Basis for Kobl {
+    fn kernel(&self) -> &KernelChoice {
+        &self.kernel
+    }
+
+    fn n_components(&self) -> Option<usize> {
+        self.n_components
+    }
+
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KOBL", 1)?;
         data.need_complete("KOBL")?;
@@ -320,7 +347,6 @@ mod tests {
                 .contains("a power above 0")
         );
         assert!(message(Kobl { tol: 1.5, ..Kobl::default() }).contains("'tol'"));
-        assert!(message(Kobl { pivoting: Pivoting::InOrder, ..Kobl::default() }).contains("KGS"));
         let falling = Threshold::Function(ThresholdFunction(Arc::new(|t| 1.0 - t)));
         assert!(message(Kobl { threshold: falling, ..Kobl::default() }).contains("rises from 0 or more"));
     }

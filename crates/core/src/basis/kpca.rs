@@ -19,34 +19,37 @@ use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
 use crate::linalg::{product_bytes, symmetric_eigen};
 use crate::outcome::Outcome;
+use crate::parameters::Parameters;
 use ndarray::{Array2, Axis, s};
-use serde::{Deserialize, Serialize};
 
 /// Eigenvalues at or below this share of the largest are rounding.
 pub(super) const RANK: f64 = 1e-12;
 
-/// Kernel principal components; see the module's text.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Kpca {
-    /// The kernel. Default: RBF with the median width.
-    pub kernel: KernelChoice,
-    /// Components. Default: all that are not rounding.
-    pub n_components: Option<usize>,
-    /// Count coordinates from the mean. Default: true.
-    pub center: bool,
-}
-
-impl Default for Kpca {
-    fn default() -> Self {
-        Self { kernel: KernelChoice::default(), n_components: None, center: true }
+crate::parameters! {
+    /// Kernel principal component analysis; see the [module documentation](self).
+    pub struct Kpca as "KPCA" {
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::default();
+        /// Number of components; none keeps all with a nonzero eigenvalue.
+        pub n_components: Option<usize> = None, at_least(1);
+        /// Whether to center the data in kernel space.
+        pub center: bool = true;
     }
 }
 
 impl Basis for Kpca {
+    fn kernel(&self) -> &KernelChoice {
+        &self.kernel
+    }
+
+    fn n_components(&self) -> Option<usize> {
+        self.n_components
+    }
+
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted> {
         data.need_rows("KPCA", 1)?;
         data.need_complete("KPCA")?;
+        self.check_ranges()?;
         self.kernel.validate()?;
         check_components("KPCA", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;

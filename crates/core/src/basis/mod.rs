@@ -14,8 +14,6 @@ pub use discriminant::{Criterion, Discriminant};
 pub use feature_map::{Basis, FeatureMap, Fitted, Summary};
 pub use gamma::{GammaFit, gamma_for_n_components, set_gamma_for_n_components};
 pub use kgs::Kgs;
-pub use kobl::{Kobl, Threshold, ThresholdFunction};
+pub use kobl::{FirstPivot, Kobl, Pivoting, Threshold, ThresholdFunction};
 pub use kpca::Kpca;
 pub use plane::{Plane, plane};
-
-pub use crate::linalg::{FirstPivot, Pivoting};

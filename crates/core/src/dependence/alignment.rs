@@ -103,7 +103,7 @@ mod tests {
         };
         let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma: 0.5 });
         let (a, b) = (column(0), column(1));
-        let settings = Hsic { estimator: Estimator::Normalised, ..Hsic::default() };
+        let settings = Hsic { estimator: Estimator::Normalized, ..Hsic::default() };
         let both = hsic(Variable::Rows(&a, &kernel), Variable::Rows(&b, &kernel), &settings, &ctx).unwrap();
         // Two factors that leave out a millionth each.
         assert!((found - both.value).abs() < 1e-5, "{found} {}", both.value);

@@ -45,17 +45,16 @@ const BLOCK: usize = 1 << 21;
 /// Shuffles between two looks at whether the user wants to stop.
 const BATCH: usize = 32;
 
-/// Which estimate of HSIC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// $\operatorname{tr}(KHLH) / n^2$: never negative, of size $1/n$ for independent variables.
-    #[default]
-    Biased,
-    /// Without the diagonals: zero on average for independent variables. Needs four rows.
-    Unbiased,
-    /// The biased one over the square root of each with itself: from 0 to 1.
-    Normalised,
+crate::choices! {
+    /// An estimate of HSIC.
+    pub enum Estimator {
+        /// tr(KHLH)/n²: never negative; of order 1/n for independent variables.
+        Biased = "biased",
+        /// Without the diagonals: zero on average for independent variables. Needs four samples.
+        Unbiased = "unbiased",
+        /// The biased estimate divided by the square root of that of each variable with itself: from 0 to 1.
+        Normalized = "normalized",
+    }
 }
 
 /// How dependence is measured.
@@ -225,7 +224,7 @@ impl Sums {
         match estimator {
             Estimator::Biased => biased(self.kl, &self.k, &self.l),
             Estimator::Unbiased => self.unbiased(),
-            Estimator::Normalised => {
+            Estimator::Normalized => {
                 let own = biased(self.kk, &self.k, &self.k) * biased(self.ll, &self.l, &self.l);
                 // What rounding leaves of a constant set of variables is nothing.
                 let size = self.kk * self.ll / (self.k.len() as f64).powi(4);

@@ -48,7 +48,7 @@ fn by_hand() {
     let linear = fixed(Kernel::Linear);
     let pair = |estimator| measure(Variable::Rows(&x, &linear), Variable::Rows(&y, &linear), estimator);
     assert!((pair(Estimator::Biased) - 4.0).abs() < 1e-14);
-    assert!((pair(Estimator::Normalised) - 1.0).abs() < 1e-14);
+    assert!((pair(Estimator::Normalized) - 1.0).abs() < 1e-14);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn estimates_are_those_of_the_definitions() {
     assert!((value(Estimator::Biased) - naive(&k, &l)).abs() < 1e-14);
     assert!((value(Estimator::Unbiased) - by_fours(&k, &l)).abs() < 1e-14);
     let cosine = naive(&k, &l) / (naive(&k, &k) * naive(&l, &l)).sqrt();
-    assert!((value(Estimator::Normalised) - cosine).abs() < 1e-13);
+    assert!((value(Estimator::Normalized) - cosine).abs() < 1e-13);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_constant_depends_on_nothing() {
     let x: Rows = Array2::from_elem((6, 1), 3.0).into();
     let y: Rows = noise(5, 6, 1).into();
     let kernel = fixed(Kernel::Rbf { gamma: 1.0 });
-    assert_eq!(measure(Variable::Rows(&x, &kernel), Variable::Rows(&y, &kernel), Estimator::Normalised), 0.0);
+    assert_eq!(measure(Variable::Rows(&x, &kernel), Variable::Rows(&y, &kernel), Estimator::Normalized), 0.0);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn p_values_are_even_for_independent_and_small_for_dependent_variables() {
     let x = noise(7, 100, 1);
     let y: Rows = x.mapv(|v| v * v).into();
     let x: Rows = x.into();
-    for estimator in [Estimator::Biased, Estimator::Unbiased, Estimator::Normalised] {
+    for estimator in [Estimator::Biased, Estimator::Unbiased, Estimator::Normalized] {
         let settings = Hsic { estimator, permutations: 199 };
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -40,11 +40,11 @@ impl PairWeights {
                 let shift = l.iter().map(|l| half - l / (n - 2.0)).collect();
                 Ok(Self { factor: scaled, shift: Some(shift) })
             }
-            Estimator::Normalised => Err(Error::param(
+            Estimator::Normalized => Err(Error::param(
                 method,
                 "estimator",
                 "'biased' or 'unbiased': a search over columns compares sums",
-                "normalised",
+                "normalized",
             )),
         }
     }

@@ -10,26 +10,24 @@ use crate::data::{Classes, Rows, Target};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, median_gamma};
 use ndarray::{Array2, Axis, ShapeBuilder};
-use serde::{Deserialize, Serialize};
 
 /// The share of the trace that the factor of a Gaussian kernel over numbers may leave out.
 const TOLERANCE: f64 = 1e-10;
 
-/// How alike two rows are by what is to be explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TargetKernel {
-    /// Class-balanced for classes, Gaussian for numbers.
-    #[default]
-    Auto,
-    /// $1 / n_c$ between rows of the same class, which has $n_c$ rows, else 0: every class counts the same.
-    ClassBalanced,
-    /// 1 between rows of the same class, else 0: large classes count more.
-    Delta,
-    /// The product $y y'$, with $\pm 1$ for two classes.
-    Linear,
-    /// $\exp(-(y - y')^2 / (2 m^2))$ for numbers, $m$ the median distance between different ones.
-    Gaussian,
+crate::choices! {
+    /// The kernel of the target.
+    pub enum TargetKernel {
+        /// Class-balanced for classes, Gaussian for a continuous target.
+        Auto = "auto",
+        /// 1/n_c between samples of one class, which has n_c samples, else 0: every class has the same weight.
+        ClassBalanced = "class-balanced",
+        /// 1 between samples of one class, else 0: large classes have more weight.
+        Delta = "delta",
+        /// The product y y', with -1 and 1 for two classes.
+        Linear = "linear",
+        /// Gaussian of a continuous target; its bandwidth is the median distance between different values.
+        Gaussian = "gaussian",
+    }
 }
 
 /// The centred factor $\tilde Y = H Y$ of the target's kernel matrix $L = Y Y^\top$, laid out by columns.

@@ -4,12 +4,12 @@ use super::fold::FoldRows;
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::error::{Error, Result};
+use crate::parameters::{apply, parse_settings};
 use crate::random::Rng;
 use crate::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
 use crate::space::{KernelSpaceSelector, SPACES, Tune};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// A method and what it is called in tables.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,12 +23,12 @@ pub struct Candidate {
 
 impl Candidate {
     /// A method by name, with its defaults or with settings: `relief`, `relief:n_neighbors=5`,
-    /// `takes:weight_power=0:selector.weights=individual`. What was written is its label.
+    /// `takes:weight_power=0,weights=individual`. The text is the label.
     pub fn parse(text: &str) -> Result<Self> {
-        let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+        let (name, settings) = parse_settings(text)?;
         let mut method = Method::by_name(name)?;
-        for setting in settings.split(':').filter(|setting| !setting.is_empty()) {
-            method = method.with(name, setting)?;
+        for (key, value) in settings {
+            method = method.with(key, value)?;
         }
         Ok(Self { label: text.to_owned(), method })
     }
@@ -79,40 +79,22 @@ impl Method {
         Err(Error::unknown_name("method", name, names))
     }
 
-    /// The same with one setting changed, such as `n_neighbors=5`.
-    fn with(&self, name: &str, setting: &str) -> Result<Self> {
-        let Some((path, value)) = setting.split_once('=') else {
-            return Err(Error::parse(format!(
-                "'{setting}' is no setting of {name}; write {name}:NAME=VALUE"
-            )));
-        };
-        // What is a number, true, false or null is one; anything else is text.
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        let wrong = |why: String| Error::parse(format!("{name}: setting {path}: {why}"));
-        let changed = match self {
-            Self::Columns(selector) => {
-                let all = changed(serde_json::to_value(selector), name, path, value)?;
-                serde_json::from_value(all).map(Self::Columns)
+    /// The same with one parameter set from text.
+    pub fn with(&self, parameter: &str, text: &str) -> Result<Self> {
+        match self {
+            Self::Columns(selector) => apply(selector, selector.name(), parameter, text).map(Self::Columns),
+            Self::Space(space) => apply(&**space, "kernel-space selection", parameter, text)
+                .map(|space| Self::Space(Box::new(space))),
+            Self::Random | Self::Everything => {
+                Err(Error::parse(format!("'{parameter}' is set, but this method has no parameters")))
             }
-            Self::Space(space) => {
-                let all = changed(serde_json::to_value(space), name, path, value)?;
-                serde_json::from_value(all).map(Self::Space)
-            }
-            Self::Random | Self::Everything => return Err(no_settings(name)),
-        };
-        changed.map_err(|error| wrong(in_words(&error.to_string())))
+        }
     }
 
-    /// The same without a price or a radius that settles how many columns are kept, so that it can be asked for a number of them.
+    /// The same without parameters that determine the number of features, so that a count can be asked for.
     pub fn by_number(mut self) -> Self {
         if let Self::Columns(selector) = &mut self {
-            match selector {
-                SelectorMethod::L1Svm(method) => method.c = None,
-                SelectorMethod::Ldfs(method) => method.penalty = None,
-                SelectorMethod::Pfs(method) => method.penalty = None,
-                SelectorMethod::Hsfs(method) => (method.radius, method.penalty) = (None, None),
-                _ => {}
-            }
+            selector.clear_fixed_count();
         }
         self
     }
@@ -145,46 +127,6 @@ impl Method {
             }
         }
     }
-}
-
-fn no_settings(name: &str) -> Error {
-    Error::parse(format!("{name} has no such settings; leave them out"))
-}
-
-/// What a reader of settings says of a wrong one, without the names of types.
-fn in_words(message: &str) -> String {
-    let Some((found, expected)) = message.strip_prefix("invalid ").and_then(|m| m.split_once(", expected "))
-    else {
-        return message.to_owned();
-    };
-    let found = found.split_once(": ").map_or(found, |(_, found)| found);
-    let expected = match expected {
-        "usize" | "u64" | "u32" => "a whole number",
-        "f64" => "a number",
-        "a boolean" => "true or false",
-        other => other,
-    };
-    format!("{expected} is expected, not {}", found.trim_start_matches("string "))
-}
-
-/// Settings with the one at a path such as `selector.weights` changed.
-fn changed(settings: serde_json::Result<Value>, name: &str, path: &str, value: Value) -> Result<Value> {
-    let mut settings = settings.map_err(|error| Error::parse(format!("{name}: {error}")))?;
-    let mut at = &mut settings;
-    for key in path.split('.') {
-        // The tag says which method it is.
-        let known: Vec<String> = match &*at {
-            Value::Object(all) => all.keys().filter(|key| *key != "method").cloned().collect(),
-            _ => vec![],
-        };
-        at = match at.get_mut(key) {
-            Some(inner) if known.iter().any(|known| known == key) => inner,
-            _ if known.is_empty() => return Err(no_settings(name)),
-            _ => return Err(Error::unknown_name("setting", path, known.iter().map(String::as_str))),
-        };
-    }
-    *at = value;
-    Ok(settings)
 }
 
 /// The columns that a method keeps, of the rows to learn from and of those to evaluator by.
@@ -303,8 +245,8 @@ mod tests {
 
     #[test]
     fn settings_are_read_from_text() {
-        let relief = Candidate::parse("relief:n_neighbors=5:difference=squared").unwrap();
-        assert_eq!(relief.label, "relief:n_neighbors=5:difference=squared");
+        let relief = Candidate::parse("relief:n_neighbors=5,difference=squared").unwrap();
+        assert_eq!(relief.label, "relief:n_neighbors=5,difference=squared");
         let Method::Columns(SelectorMethod::Relief(settings)) = relief.method else { panic!("relief") };
         assert_eq!((settings.n_neighbors, settings.difference), (5, Difference::Squared));
         let Method::Space(takes) = Candidate::parse("takes:weight_power=0").unwrap().method else {
@@ -317,15 +259,15 @@ mod tests {
     fn settings_that_are_not_there() {
         let message = |text: &str| Candidate::parse(text).unwrap_err().to_string();
         assert!(
-            message("relief:n_neighbor=5").contains("no setting 'n_neighbor'; did you mean 'n_neighbors'?")
+            message("relief:n_neighbor=5").contains("no parameter 'n_neighbor'; did you mean 'n_neighbors'?")
         );
-        assert!(message("relief:method=fisher").contains("no setting 'method'"));
+        assert!(message("relief:method=fisher").contains("no parameter 'method'"));
         assert_eq!(
             message("relief:n_neighbors=few"),
-            "relief: setting n_neighbors: a whole number is expected, not \"few\""
+            "relief: parameter 'n_neighbors' must be an integer, at least 1, got 'few'"
         );
         assert!(message("relief:squared").contains("write relief:NAME=VALUE"));
-        assert_eq!(message("random:x=1"), "random has no such settings; leave them out");
+        assert_eq!(message("random:x=1"), "'x' is set, but this method has no parameters");
         assert!(message("relif").contains("did you mean 'relief'?"));
     }
 }

@@ -17,6 +17,7 @@ use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
 use crate::error::{Error, Result};
 use crate::memory::Meter;
+use crate::select::Selector;
 use rayon::ThreadPoolBuilder;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc::{Sender, channel};
@@ -110,7 +111,7 @@ impl Compare {
         for candidate in &self.candidates {
             if let (Method::Columns(selector), Target::Classes(classes)) = (&candidate.method, data.target())
             {
-                selector.check(classes)?;
+                selector.check_classes(classes)?;
             }
         }
         let columns_only = self.candidates.iter().all(|c| c.method.keeps_columns());

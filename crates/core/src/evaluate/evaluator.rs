@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, KernelChoice};
-use crate::method::Info;
+use crate::method::{Info, Needs};
 use crate::regress::{KernelRidge, nearest_mean};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
@@ -68,40 +68,40 @@ pub const EVALUATORS: [Info; 5] = [
     Info {
         name: "svm",
         title: "Support vector machine",
-        finds: "a curved border between classes; its cost and width are chosen inside the training rows",
-        needs: "classes",
+        summary: "A nonlinear boundary between classes; C and gamma are tuned by cross-validation on the training samples",
+        needs: Needs::Classes,
         cost: "O(n²) to O(n³) time, O(n²) memory where there is room",
         reference: "Cortes and Vapnik, 1995",
     },
     Info {
         name: "linear-svm",
         title: "Linear support vector machine",
-        finds: "a flat border between classes",
-        needs: "classes",
+        summary: "A linear boundary between classes",
+        needs: Needs::Classes,
         cost: "O(n d) time per pass, O(n d) memory",
         reference: "Hsieh et al., 2008",
     },
     Info {
         name: "knn",
         title: "Nearest neighbours",
-        finds: "the class, or the mean number, of near rows",
-        needs: "classes or a number",
+        summary: "The class, or the mean target, of the nearest samples",
+        needs: Needs::Target,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Cover and Hart, 1967",
     },
     Info {
         name: "kernel-knn",
         title: "Nearest neighbours by kernel distance",
-        finds: "the class of rows that are near in kernel space",
-        needs: "classes",
+        summary: "The class of samples that are near in kernel space",
+        needs: Needs::Classes,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Xu et al., TAKES, CIKM 2010",
     },
     Info {
         name: "ridge",
         title: "Kernel ridge regression",
-        finds: "a smooth function; its penalty is chosen inside the training rows",
-        needs: "a number",
+        summary: "A smooth function; its penalty is tuned by cross-validation on the training samples",
+        needs: Needs::Continuous,
         cost: "O(n³) time, O(n²) memory",
         reference: "Saunders et al., 1998",
     },

@@ -2,7 +2,7 @@
 
 use crate::data::{Dataset, Fold, ImputeStrategy, Imputer, Rows, Standardizer};
 use crate::error::Result;
-use crate::select::SelectorMethod;
+use crate::select::{Selector, SelectorMethod};
 
 /// Rows to learn from and to evaluator by, filled in and scaled.
 pub(super) struct FoldRows {

@@ -5,26 +5,27 @@ use super::formula::Kernel;
 use crate::context::Context;
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Range};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt::Formatter;
 
-/// The kernels that go by a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Family {
-    /// $\exp(-\gamma \lVert x-y \rVert^2)$
-    Rbf,
-    /// $\langle x, y \rangle$
-    Linear,
-    /// $(\gamma \langle x, y \rangle + c_0)^p$
-    Poly,
-    /// $\exp(-\gamma \lVert x-y \rVert_1)$
-    Laplacian,
+crate::choices! {
+    /// The kernels that have a name.
+    pub enum Family {
+        /// Gaussian: exp(-gamma ||x-y||²).
+        Rbf = "rbf",
+        /// The inner product of x and y.
+        Linear = "linear",
+        /// Polynomial: (gamma x·y + coef0)^degree.
+        Poly = "poly",
+        /// Laplacian: exp(-gamma ||x-y||₁).
+        Laplacian = "laplacian",
+    }
 }
 
-/// How $\gamma$ is found.
+/// How gamma is chosen. Serialized as `"median"`, `"scale"` or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gamma {
@@ -33,7 +34,25 @@ pub enum Gamma {
     /// As scikit-learn's "scale", see [`scale_gamma`].
     Scale,
     /// A number.
+    #[serde(untagged)]
     Value(f64),
+}
+
+impl ParameterValue for Gamma {
+    fn kinds() -> Vec<Kind> {
+        let rules = Kind::choice(&[
+            ("median", "By the median distance between samples."),
+            ("scale", "1 / (number of features * variance), as in scikit-learn."),
+        ]);
+        vec![rules, Kind::Real]
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Value(gamma) => Some(*gamma),
+            _ => None,
+        }
+    }
 }
 
 /// A kernel that becomes definite when it meets the training rows. It is also read from a bare name such as
@@ -104,6 +123,32 @@ impl From<Kernel> for KernelChoice {
         Self::Fixed(kernel)
     }
 }
+
+impl ParameterValue for KernelChoice {
+    fn kinds() -> Vec<Kind> {
+        Family::kinds()
+    }
+
+    /// `kernel`, `gamma`, `degree` and `coef0`. A definite kernel has no parameters.
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        let Self::Named { family, gamma, degree, coef0 } = self else { return vec![] };
+        let field = |name, description, range| Declared { name, description, range };
+        let mut all = vec![
+            Parameter { path: vec!["family".into()], ..Parameter::new(declared, family) },
+            Parameter::new(&field("gamma", GAMMA, Range::above(0.0)), gamma),
+            Parameter::new(&field("degree", DEGREE, Range::at_least(1.0)), degree),
+            Parameter::new(&field("coef0", COEF0, Range::any()), coef0),
+        ];
+        for parameter in &mut all {
+            parameter.path.splice(0..0, [declared.name.to_owned(), "named".to_owned()]);
+        }
+        all
+    }
+}
+
+const GAMMA: &str = "Coefficient of the rbf, poly and laplacian kernels, for example exp(-gamma ||x-y||²); not used by linear.";
+const DEGREE: &str = "Degree of the poly kernel; not used by other kernels.";
+const COEF0: &str = "Constant of the poly kernel; not used by other kernels.";
 
 impl KernelChoice {
     /// The kernel for these training rows.

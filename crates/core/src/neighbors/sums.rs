@@ -16,7 +16,6 @@ use crate::simd::{
 };
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Queries that one task answers; enough to make fetching a tile worth it.
 const QUERIES: usize = 32;
@@ -25,15 +24,14 @@ const TILE_CELLS: usize = 1 << 15;
 /// Tasks between two looks at whether the user wants to stop.
 const BATCH: usize = 16;
 
-/// How differences of columns make a distance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// By their squares.
-    #[default]
-    Euclidean,
-    /// By their sizes.
-    Manhattan,
+crate::choices! {
+    /// A distance between samples.
+    pub enum Metric {
+        /// The Euclidean distance.
+        Euclidean = "euclidean",
+        /// The Manhattan distance: the sum of absolute differences.
+        Manhattan = "manhattan",
+    }
 }
 
 /// How rows are compared.

@@ -149,6 +149,24 @@ pub struct Declared {
     pub range: Range,
 }
 
+/// The parameters of a method that is itself a field of another.
+pub fn nested(mut all: Vec<Parameter>, declared: &Declared) -> Vec<Parameter> {
+    all.iter_mut().for_each(|parameter| parameter.path.insert(0, declared.name.to_owned()));
+    all
+}
+
+/// Gives nested parameters whose name is taken a qualified one, such as `selector.n_neighbors`.
+#[doc(hidden)]
+pub fn qualify_duplicates(mut all: Vec<Parameter>) -> Vec<Parameter> {
+    for at in 1..all.len() {
+        let (before, rest) = all.split_at_mut(at);
+        if before.iter().any(|earlier| earlier.name == rest[0].name) {
+            rest[0].name = rest[0].path.join(".");
+        }
+    }
+    all
+}
+
 /// Returns an error if a parameter's number is outside its range.
 #[doc(hidden)]
 pub fn check_range<T: ParameterValue>(method: &'static str, declared: &Declared, value: &T) -> Result<()> {
@@ -192,7 +210,7 @@ macro_rules! parameters {
                 $(all.extend($crate::parameters::ParameterValue::list(&self.$field, &$crate::declared!(
                     $field, concat!($($doc, "\n"),+) $(, $range($($bound),*))?
                 )));)*
-                all
+                $crate::parameters::qualify_duplicates(all)
             }
 
             fn check_ranges(&self) -> $crate::Result<()> {

@@ -46,7 +46,7 @@ impl Kind {
 
 /// A value that a parameter can have.
 pub trait ParameterValue: Serialize + Sized {
-    /// The types of value.
+    /// The types of value; none for a nested method, which is set by its own parameters.
     fn kinds() -> Vec<Kind>;
 
     /// The number it holds, which must be in the parameter's range.
@@ -111,5 +111,14 @@ impl<T: ParameterValue> ParameterValue for Option<T> {
 
     fn number(&self) -> Option<f64> {
         self.as_ref().and_then(T::number)
+    }
+
+    /// A nested method that may be missing has its parameters where it is there.
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        match self {
+            _ if !T::kinds().is_empty() => vec![Parameter::new(declared, self)],
+            Some(method) => method.list(declared),
+            None => vec![],
+        }
     }
 }

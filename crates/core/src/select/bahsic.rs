@@ -181,7 +181,7 @@ impl Selector for Bahsic {
         &Self::INFO
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if !(self.step > 0.0 && self.step < 1.0) {
             return Err(Error::param(NAME, "step", "above 0 and below 1", self.step));
         }

@@ -17,19 +17,17 @@
 
 use super::columns::few_values;
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 
-/// How a column of many values is put in bins.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Discretizer {
-    /// Cuts that pay for their description.
-    #[default]
-    Mdl,
-    /// As many rows in each.
-    Frequency,
-    /// Equal parts of the range.
-    Width,
+crate::choices! {
+    /// How to discretize numbers.
+    pub enum Discretizer {
+        /// Cut points chosen by minimum description length (Fayyad and Irani).
+        Mdl = "mdl",
+        /// Bins with equal numbers of samples.
+        Frequency = "frequency",
+        /// Bins of equal width.
+        Width = "width",
+    }
 }
 
 /// The bins of one column.

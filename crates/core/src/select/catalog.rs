@@ -20,7 +20,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::parameters::{Parameter, Parameters};
+use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
 use serde::{Deserialize, Serialize};
 
 /// Lists the selectors: a variant of [`SelectorMethod`] and the type that it holds. A new selector is one line. In
@@ -31,7 +31,7 @@ macro_rules! selectors {
         #[derive(Debug, Clone, Serialize, Deserialize)]
         #[serde(tag = "method", rename_all = "kebab-case")]
         pub enum SelectorMethod {
-            $(#[doc = <$type>::INFO.title] $variant($type),)*
+            $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
         }
 
         /// What to know about each selector before using it.
@@ -92,6 +92,16 @@ impl Parameters for SelectorMethod {
     }
 }
 
+impl ParameterValue for SelectorMethod {
+    fn kinds() -> Vec<Kind> {
+        vec![]
+    }
+
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        nested(self.parameters(), declared)
+    }
+}
+
 impl Selector for SelectorMethod {
     fn info(&self) -> &'static Info {
         self.inner().info()
@@ -121,8 +131,12 @@ impl Selector for SelectorMethod {
         self.inner().nested()
     }
 
-    fn check(&self, classes: &Classes) -> Result<()> {
-        self.inner().check(classes)
+    fn check(&self) -> Result<()> {
+        self.inner().check()
+    }
+
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
+        self.inner().check_classes(classes)
     }
 
     fn clear_fixed_count(&mut self) {

@@ -88,7 +88,7 @@ impl Selector for ChiSquared {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         check_bins(NAME, self.n_bins)
     }
 

@@ -91,7 +91,7 @@ impl Selector for Ffs {
         &Self::INFO
     }
 
-    fn check(&self, classes: &Classes) -> Result<()> {
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.labels(classes).map(|_| ())
     }
 

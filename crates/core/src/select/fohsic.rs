@@ -67,7 +67,7 @@ pub(super) fn alignment(
 ) -> Result<f64> {
     let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma });
     let x = data.x().take_columns(columns);
-    let settings = Hsic { estimator: Estimator::Normalised, permutations: 0 };
+    let settings = Hsic { estimator: Estimator::Normalized, permutations: 0 };
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
     let y = Variable::Target(data.target(), target_kernel);
     Ok(hsic(Variable::Rows(&x, &kernel), y, &settings, &quiet)?.value)
@@ -80,8 +80,8 @@ pub(super) fn check_kernel(method: &'static str, gamma: Option<f64>, estimator: 
     {
         return Err(Error::param(method, "gamma", "a positive finite number", gamma));
     }
-    if estimator == Estimator::Normalised {
-        return Err(Error::param(method, "estimator", "'biased' or 'unbiased'", "normalised"));
+    if estimator == Estimator::Normalized {
+        return Err(Error::param(method, "estimator", "'biased' or 'unbiased'", "normalized"));
     }
     Ok(())
 }
@@ -107,7 +107,7 @@ impl Selector for Fohsic {
         &Self::INFO
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         check_kernel(NAME, self.gamma, self.estimator)
     }
 
@@ -312,7 +312,7 @@ mod tests {
         };
         assert!(error(Fohsic { gamma: Some(0.0), ..Fohsic::default() }).contains("'gamma'"));
         assert!(
-            error(Fohsic { estimator: Estimator::Normalised, ..Fohsic::default() }).contains("'estimator'")
+            error(Fohsic { estimator: Estimator::Normalized, ..Fohsic::default() }).contains("'estimator'")
         );
         assert!(
             error(Fohsic { estimator: Estimator::Unbiased, ..Fohsic::default() }).contains("at least 4 rows")

@@ -87,7 +87,7 @@ impl Selector for InformationGain {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         check_bins(NAME, self.n_bins)
     }
 

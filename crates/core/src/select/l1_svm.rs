@@ -100,7 +100,7 @@ impl Selector for L1Svm {
         &Self::INFO
     }
 
-    fn check(&self, classes: &Classes) -> Result<()> {
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.machine(self.c.unwrap_or(1.0)).check().map_err(|error| match error {
             Error::Param { name, expected, got, .. } => Error::Param { method: NAME, name, expected, got },
             other => other,
@@ -115,7 +115,7 @@ impl Selector for L1Svm {
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
-        self.check(classes)?;
+        self.check_classes(classes)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         if let (Some(_), Some(c)) = (wanted, self.c) {
             return Err(Error::param(NAME, "C", "left out where a number of features is given", c));

@@ -109,7 +109,7 @@ impl Selector for LaplacianScore {
         self.graph == Graph::Knn
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         match self.width {
             Some(width) if !(width > 0.0 && width.is_finite()) => {
                 Err(Error::param(NAME, "width", "a positive finite number", width))

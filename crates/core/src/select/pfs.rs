@@ -134,7 +134,7 @@ impl Selector for Pfs {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.n_components == Some(0) {
             return Err(Error::param(NAME, "n_components", "at least 1", 0));
         }

@@ -26,7 +26,7 @@ const HALVINGS: usize = 30;
 const OWN_RULE: f64 = 0.1;
 
 /// A problem that can be solved at any penalty.
-pub(super) trait Penalised {
+pub(super) trait Penalized {
     /// The solution at the largest penalty of interest.
     fn top(&self) -> Result<Place>;
     /// The solution at a penalty, starting from another one's.
@@ -76,7 +76,7 @@ impl Route {
     /// Goes the way and selects.
     pub(super) fn select(
         &self,
-        problem: &dyn Penalised,
+        problem: &dyn Penalized,
         wanted: Option<usize>,
         ctx: &Context,
     ) -> Result<Selection> {
@@ -102,7 +102,7 @@ impl Route {
 
     fn selection(
         &self,
-        problem: &dyn Penalised,
+        problem: &dyn Penalized,
         place: Place,
         wanted: Option<usize>,
         path: Vec<PathPoint>,
@@ -152,7 +152,7 @@ impl Route {
 /// The way so far.
 struct Walk<'a> {
     route: &'a Route,
-    problem: &'a dyn Penalised,
+    problem: &'a dyn Penalized,
     path: Vec<PathPoint>,
     iterations: usize,
     unsolved: usize,

@@ -34,6 +34,7 @@ pub trait Selector: Parameters {
     fn fits(&self, target: &Target) -> bool {
         match self.needs() {
             Needs::Classes => matches!(target, Target::Classes(_)),
+            Needs::Continuous => matches!(target, Target::Continuous(_)),
             Needs::Target => !matches!(target, Target::None),
             Needs::Nothing | Needs::Triplets | Needs::Baseline => true,
         }
@@ -55,9 +56,14 @@ pub trait Selector: Parameters {
         true
     }
 
-    /// Returns an error for parameters that are wrong whatever the features are.
-    fn check(&self, _classes: &Classes) -> Result<()> {
+    /// Returns an error for wrong parameters, before there is data.
+    fn check(&self) -> Result<()> {
         self.check_ranges()
+    }
+
+    /// Returns an error for parameters that are wrong for these classes, whatever the features are.
+    fn check_classes(&self, _classes: &Classes) -> Result<()> {
+        self.check()
     }
 
     /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be asked for.

@@ -15,57 +15,43 @@ use crate::classify::check_neighbors;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::parameters::Parameters;
 use crate::select::{FeatureCount, Selection, Selector, SelectorMethod};
-use serde::{Deserialize, Serialize};
 
-/// Selection in kernel space; see the module's text.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct KernelSpaceSelector {
-    /// The basis. Default: KOBL.
-    pub basis: BasisMethod,
-    /// The selector; none keeps all directions, unweighted. Default: forward selection over KLMS.
-    pub selector: Option<SelectorMethod>,
-    /// Distances are weighted by the selector's scores to this power; 0 weighs all alike. Default: 1.
-    pub weight_power: f64,
-    /// Neighbours that vote. Default: 1.
-    pub n_neighbors: usize,
-    /// Set gamma of the RBF kernel so that KOBL finds this many components. Default: keep the kernel unchanged.
-    pub gamma_for_n_components: Option<usize>,
-    /// What is chosen inside the training rows. Default: nothing.
-    pub tune: Tune,
+crate::parameters! {
+    /// Selection in kernel space; see the [module documentation](self).
+    pub struct KernelSpaceSelector as "kernel-space selection" {
+        /// Power of the selector's scores by which distances are weighted; 0 weights all directions equally.
+        pub weight_power: f64 = 1.0, between(0, MAX_WEIGHT_POWER);
+        /// Number of neighbors that vote on the class.
+        pub n_neighbors: usize = 1, at_least(1);
+        /// Choose gamma of the rbf kernel so that KOBL finds this many components; none uses the kernel as given.
+        pub gamma_for_n_components: Option<usize> = None, at_least(1);
+        /// What to tune by cross-validation on the training samples.
+        pub tune: Tune = Tune::Nothing;
+        /// The basis of kernel space.
+        pub basis: BasisMethod = BasisMethod::Kobl(Kobl::default());
+        /// The selector of directions; none keeps all, unweighted.
+        pub selector: Option<SelectorMethod> = Some(super::catalog::kffs());
+    }
 }
 
-/// What is chosen by cross-validation inside the training rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Tune {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// The kernel's width.
-    Width,
-    /// Width, weak classifier, weighting, number kept and number of neighbours.
-    Everything,
-}
-
-impl Default for KernelSpaceSelector {
-    fn default() -> Self {
-        Self {
-            basis: BasisMethod::Kobl(Kobl::default()),
-            selector: Some(super::catalog::kffs()),
-            weight_power: 1.0,
-            n_neighbors: 1,
-            gamma_for_n_components: None,
-            tune: Tune::Nothing,
-        }
+crate::choices! {
+    /// What to tune by cross-validation on the training samples.
+    pub enum Tune {
+        /// Nothing.
+        Nothing = "nothing",
+        /// Gamma of the kernel.
+        Gamma = "gamma",
+        /// Gamma, weak classifier, weighting, number of directions and number of neighbors.
+        Everything = "everything",
     }
 }
 
 pub(super) const NAME: &str = "kernel-space selection";
 
-/// Higher powers of weights leave one direction and drown the others in rounding.
-const MOST_POWER: f64 = 16.0;
+/// With higher powers one direction masks the others.
+const MAX_WEIGHT_POWER: f64 = 16.0;
 
 impl KernelSpaceSelector {
     /// The pair's name: `takes`, `fskgs`, ..., or its two halves.
@@ -137,11 +123,8 @@ impl KernelSpaceSelector {
             .resolve(NAME, self.basis.n_components().unwrap_or(data.n()).min(data.n()))
             .map_err(of_directions)?;
         classes.need_pair(NAME)?;
+        self.check_ranges()?;
         check_neighbors(NAME, self.n_neighbors, data.n())?;
-        if !(0.0..=MOST_POWER).contains(&self.weight_power) {
-            let expected = format!("from 0 to {MOST_POWER}");
-            return Err(Error::param(NAME, "weight_power", expected, self.weight_power));
-        }
         if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.gamma_for_n_components) {
             return Err(Error::param(
                 NAME,
@@ -150,7 +133,7 @@ impl KernelSpaceSelector {
                 wanted,
             ));
         }
-        self.selector.as_ref().map_or(Ok(()), |selector| selector.check(classes))
+        self.selector.as_ref().map_or(Ok(()), |selector| selector.check_classes(classes))
     }
 
     /// Ranks the directions.
@@ -187,7 +170,7 @@ impl KernelSpaceSelector {
 /// A selector speaks of columns; here they are directions.
 fn of_directions(error: Error) -> Error {
     match error {
-        Error::Param { name: name @ "number of features", expected, got, .. } => {
+        Error::Param { name, expected, got, .. } if name == "number of features" => {
             Error::Param { method: NAME, name, expected: expected.replace("columns", "directions"), got }
         }
         other => other,

@@ -68,11 +68,11 @@ pub(super) fn tuned(
     let data = data.take_rows(&sample(classes, ctx));
     let classes = data.classes(NAME)?;
     let mut rng = Rng::stream(ctx.seed, "inner folds");
-    let repeats = if space.tune == Tune::Width { 1 } else { (PREDICTIONS / data.n()).clamp(1, REPEATS) };
+    let repeats = if space.tune == Tune::Gamma { 1 } else { (PREDICTIONS / data.n()).clamp(1, REPEATS) };
     let splits =
         (0..repeats).flat_map(|_| stratified_folds(classes, FOLDS.min(data.n()), &mut rng)).collect();
     let search = Search { space, kernel, data: &data, classes, splits, wanted, ctx, inner };
-    if space.tune == Tune::Width { search.width() } else { search.everything() }
+    if space.tune == Tune::Gamma { search.width() } else { search.everything() }
 }
 
 /// Some of the rows if they are many, with the classes' shares, but two of a rare class.

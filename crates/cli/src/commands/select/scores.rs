@@ -73,11 +73,11 @@ fn relief_options(relief: &mut Relief, args: &SelectArgs) {
         };
     }
     if let Some(units) = options.units {
-        relief.units = if units == UnitsArg::Range { Units::Range } else { Units::Given };
+        relief.units = if units == UnitsArg::Range { Units::Range } else { Units::Unscaled };
     }
     if let Some(weights) = options.class_weights {
         relief.class_weights = match weights {
-            ClassWeightsArg::Share => ClassWeights::Share,
+            ClassWeightsArg::Share => ClassWeights::Frequency,
             ClassWeightsArg::Equal => ClassWeights::Equal,
         };
     }

@@ -103,7 +103,7 @@ fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
     refuse(kernel_name(&args.kernel), &[("--tune", args.kernel.kernel == Some(KernelArg::Linear))])?;
     let width = [("--gamma-for-n-components", args.options.gamma_for_n_components.is_some())];
     match tune {
-        TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Width),
+        TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Gamma),
         TuneArg::Everything => {
             refuse("--tune everything", &width)?;
             let chosen = [

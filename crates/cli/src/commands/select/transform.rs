@@ -130,13 +130,13 @@ fn target_kernel(asked: Option<TargetKernelArg>, usual: TargetKernel) -> TargetK
 }
 
 fn hsfs_options(method: &mut Hsfs, options: &TransformOptions, name: &str) -> Result<(), Failure> {
-    let forms = [(FormArg::Constrained, HsfsForm::Constrained), (FormArg::Penalised, HsfsForm::Penalised)];
+    let forms = [(FormArg::Constrained, HsfsForm::Constrained), (FormArg::Penalized, HsfsForm::Penalized)];
     method.form = form(options.form, method.form, &forms, name)?;
     if method.form == HsfsForm::Constrained {
         let constrained = format!("the constrained form of {name}");
         refuse(&constrained, &[("--penalty", options.penalty.is_some())])?;
     } else {
-        refuse("--form penalised", &[("--radius", options.radius.is_some())])?;
+        refuse("--form penalized", &[("--radius", options.radius.is_some())])?;
     }
     let approximate =
         matches!(options.approximation, Some(ApproximationArg::Fourier | ApproximationArg::Nystrom));
@@ -180,7 +180,7 @@ fn hsfs_options(method: &mut Hsfs, options: &TransformOptions, name: &str) -> Re
 fn ldfs_options(method: &mut Ldfs, options: &TransformOptions, name: &str) -> Result<(), Failure> {
     let forms = [
         (FormArg::LeastSquares, LdfsForm::LeastSquares),
-        (FormArg::Normalised, LdfsForm::Normalised),
+        (FormArg::Normalized, LdfsForm::Normalized),
         (FormArg::Constrained, LdfsForm::Constrained),
     ];
     method.form = form(options.form, method.form, &forms, name)?;

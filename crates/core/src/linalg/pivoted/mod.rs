@@ -31,7 +31,6 @@ use crate::random::Rng;
 use gain::Drawn;
 use ndarray::{Array2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Pivots made together at most.
 const BATCH: usize = 64;
@@ -62,8 +61,7 @@ pub trait Columns: Sync {
 pub type Writer<'a> = Box<dyn Fn(usize, ArrayViewMut2<f64>) + Sync + 'a>;
 
 /// How the next pivot is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pivoting {
     /// The largest residual; of equals, the first.
     Greedy,
@@ -73,16 +71,6 @@ pub enum Pivoting {
     Gain,
     /// In the order of the rows, leaving out those that depend on earlier ones.
     InOrder,
-}
-
-/// The first pivot. Kernels with a constant diagonal tie there, so the order of rows would decide.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstPivot {
-    /// Whatever the pivoting says; of equals the first row, as the paper's column order implies.
-    First,
-    /// The row that is most like all others: the largest mean of a column.
-    Medoid,
 }
 
 /// When and where to go on.

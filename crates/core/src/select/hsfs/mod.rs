@@ -5,7 +5,7 @@
 //! $w_j$ the row of $W$ that belongs to column $j$, HSIC under a Gaussian kernel of the projected rows and the target's kernel, see
 //! [`crate::dependence::projection`]. Rows are exactly zero for columns that are not needed.
 //!
-//! The printed form, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is there as [`Form::Penalised`]: $W = 0$ is a strict
+//! The printed form, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is there as [`Form::Penalized`]: $W = 0$ is a strict
 //! local minimum of it for every $\lambda > 0$, and its path jumps from several columns to none, which is then said.
 //! The ball has neither fault.
 //!
@@ -76,7 +76,7 @@ pub enum Form {
     #[default]
     Constrained,
     /// A multiple of that sum is added, as printed.
-    Penalised,
+    Penalized,
 }
 
 /// How HSIC is computed.
@@ -317,7 +317,7 @@ impl Hsfs {
                 let nearness = path.nearness(&minimum.w);
                 (minimum, path.points, nearness)
             }
-            Form::Penalised => {
+            Form::Penalized => {
                 let lambda = self.penalty.expect("asked for by a penalty");
                 let minimum = penalised::at(problem, lambda, self.random_starts, self.effort(), ctx)?;
                 let gains = gains_or_alone(problem, &minimum.w, ctx)?;
@@ -330,7 +330,7 @@ impl Hsfs {
             ctx.warn("HSFS: all weights are zero here; the column that is best alone is kept; allow a larger radius or a smaller penalty");
         }
         let Minimum { w, stop, iterations, .. } = minimum;
-        let stop = if set.is_empty() && self.form == Form::Penalised { Stop::Collapsed } else { stop };
+        let stop = if set.is_empty() && self.form == Form::Penalized { Stop::Collapsed } else { stop };
         let outcome = Outcome { stop, iterations };
         let n = set.len().max(1);
         Ok(self.selection(prepared, problem, &w, &set, &nearness, n, points, outcome))
@@ -371,7 +371,7 @@ impl Selector for Hsfs {
         &Self::INFO
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let positive = |name, value: Option<f64>| match value {
             Some(v) if !(v > 0.0 && v.is_finite()) => Err(Error::param(NAME, name, "a positive number", v)),
             _ => Ok(()),
@@ -395,7 +395,7 @@ impl Selector for Hsfs {
             Form::Constrained => {
                 excluded("penalty", "left out in the constrained form", self.penalty.is_some())?;
             }
-            Form::Penalised => {
+            Form::Penalized => {
                 excluded("radius", "left out in the penalised form", self.radius.is_some())?;
             }
         }
@@ -424,7 +424,7 @@ impl Selector for Hsfs {
             return self.at_strength(&prepared, &problem, ctx);
         }
         match (self.form, wanted) {
-            (Form::Penalised, wanted) => {
+            (Form::Penalized, wanted) => {
                 let path = penalised::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
                 let (minimum, kept, outcome) = path.pick(wanted, ctx);
                 let gains = gains_or_alone(&problem, &minimum.w, ctx)?;
@@ -446,7 +446,7 @@ impl Selector for Hsfs {
     /// The path is walked once, for the largest number. A smaller one then has more sets to choose from than it has alone,
     /// so its answer may be another.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
-        if self.form == Form::Penalised || self.radius.is_some() || counts.is_empty() {
+        if self.form == Form::Penalized || self.radius.is_some() || counts.is_empty() {
             return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
         }
         let each = || {

@@ -83,7 +83,7 @@ fn the_penalised_form_says_that_it_collapses() {
     let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();
     let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
-    let method = Hsfs { form: Form::Penalised, ..Hsfs::default() };
+    let method = Hsfs { form: Form::Penalized, ..Hsfs::default() };
     let selection = select(&method, &data, FeatureCount::Count(1));
     let counts: Vec<usize> = selection.path.iter().map(|p| p.columns.len()).collect();
     assert_eq!(counts.last(), Some(&0), "{counts:?}");
@@ -97,7 +97,7 @@ fn the_penalised_form_says_that_it_collapses() {
 
 #[test]
 fn one_weight_per_column_finds_the_same() {
-    for form in [Form::Constrained, Form::Penalised] {
+    for form in [Form::Constrained, Form::Penalized] {
         let planted = planted(Pattern::Xor, 300, 12, 6, false);
         let method = Hsfs { diagonal: Some(true), form, ..Hsfs::default() };
         let selection = select(&method, &planted.data, FeatureCount::Count(2));
@@ -199,7 +199,7 @@ fn weights_that_outnumber_the_rows_are_one_per_column() {
     assert!(!hsfs.is_diagonal(200, 25) && hsfs.is_diagonal(200, 26));
     assert!(hsfs.is_diagonal(1000, 10_000) && !hsfs.is_diagonal(1000, 10_001));
     assert!(!Hsfs { directions: Some(8), ..Hsfs::default() }.is_diagonal(200, 26));
-    assert!(!Hsfs { form: Form::Penalised, ..Hsfs::default() }.is_diagonal(200, 26));
+    assert!(!Hsfs { form: Form::Penalized, ..Hsfs::default() }.is_diagonal(200, 26));
     assert!(!Hsfs { approximation: Approximation::Fourier, ..Hsfs::default() }.is_diagonal(200, 26));
     assert!(!Hsfs { diagonal: Some(false), ..Hsfs::default() }.is_diagonal(200, 26));
     let planted = planted(Pattern::Xor, 100, 60, 3, false);
@@ -214,7 +214,7 @@ fn weights_that_outnumber_the_rows_are_one_per_column() {
 fn the_unit_of_columns_plays_no_part() {
     let planted = planted(Pattern::Xor, 120, 6, 10, false);
     let x = planted.data.x().to_dense();
-    for form in [Form::Constrained, Form::Penalised] {
+    for form in [Form::Constrained, Form::Penalized] {
         for diagonal in [false, true] {
             let method = Hsfs { form, diagonal: Some(diagonal), ..Hsfs::default() };
             let expected = select(&method, &planted.data, FeatureCount::Count(2));
@@ -242,7 +242,7 @@ fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
     let data = Dataset::labeled(x, codes).unwrap();
     for diagonal in [false, true] {
         let method =
-            Hsfs { form: Form::Penalised, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
+            Hsfs { form: Form::Penalized, penalty: Some(10.0), diagonal: Some(diagonal), ..Hsfs::default() };
         let selection = select(&method, &data, FeatureCount::Auto);
         assert_eq!((selection.selected(), selection.outcome.stop), (&[3][..], Stop::Collapsed));
         assert!(selection.scores.iter().all(|s| *s == 0.0));

@@ -126,7 +126,7 @@ impl Selector for HsicLasso {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if let Some(size @ ..2) = self.block_size {
             return Err(Error::param(NAME, "block_size", "2 or more", size));
         }

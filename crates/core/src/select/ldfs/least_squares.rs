@@ -1,6 +1,6 @@
 //! The convex form: linear discriminant analysis as least squares.
 
-use super::super::row_path::Penalised;
+use super::super::row_path::Penalized;
 use crate::context::Context;
 use crate::data::Classes;
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub(in super::super) struct Squares {
     pub solver: BlockDescent,
 }
 
-impl Penalised for Squares {
+impl Penalized for Squares {
     fn top(&self) -> Result<Place> {
         Ok(self.problem.top())
     }

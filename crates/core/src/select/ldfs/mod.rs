@@ -39,7 +39,7 @@
 mod least_squares;
 mod ratio;
 
-use super::row_path::{Penalised, Route};
+use super::row_path::{Penalized, Route};
 use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
@@ -63,7 +63,7 @@ pub enum LdfsForm {
     #[default]
     LeastSquares,
     /// The ratio of scatters with weights of length one; not convex.
-    Normalised,
+    Normalized,
     /// The ratio of scatters with a scatter within classes of one; not convex.
     Constrained,
 }
@@ -118,7 +118,7 @@ impl Ldfs {
         }
     }
 
-    fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalised>> {
+    fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalized>> {
         let design = standard_columns(NAME, data.x(), classes.n_present(), ctx)?;
         let norm = match self.form {
             LdfsForm::LeastSquares => {
@@ -126,7 +126,7 @@ impl Ldfs {
                 let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
                 return Ok(Box::new(Squares { problem, solver }));
             }
-            LdfsForm::Normalised => Norm::Length,
+            LdfsForm::Normalized => Norm::Length,
             LdfsForm::Constrained => Norm::Within,
         };
         let solver = Spectral { tolerance: self.tol, max_iterations: self.max_iter, ..Spectral::default() };
@@ -158,7 +158,7 @@ impl Selector for Ldfs {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if !(self.ridge > 0.0 && self.ridge.is_finite()) {
             return Err(Error::param(NAME, "ridge", "a positive number", self.ridge));
         }

@@ -9,7 +9,7 @@
 //! zeros. The answer is then brought to $N(w) = 1$. Scatter matrices are never made: a value and gradient take one product with
 //! the columns each way.
 
-use super::super::row_path::Penalised;
+use super::super::row_path::Penalized;
 use crate::context::Context;
 use crate::data::Classes;
 use crate::error::{Error, Result};
@@ -150,7 +150,7 @@ impl Ratio {
     }
 }
 
-impl Penalised for Ratio {
+impl Penalized for Ratio {
     /// The best single column, and the penalty above which no other can join it.
     fn top(&self) -> Result<Place> {
         let d = self.design.d();

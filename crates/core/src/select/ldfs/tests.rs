@@ -6,7 +6,7 @@ use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::{Array2, Axis, concatenate, s};
 
-const FORMS: [LdfsForm; 3] = [LdfsForm::LeastSquares, LdfsForm::Normalised, LdfsForm::Constrained];
+const FORMS: [LdfsForm; 3] = [LdfsForm::LeastSquares, LdfsForm::Normalized, LdfsForm::Constrained];
 
 fn wine() -> Dataset {
     Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data
@@ -225,13 +225,13 @@ fn ratio_forms_find_the_least_of_all_directions() {
         let rest = &part - &mean;
         within = within + rest.t().dot(&rest) / 60.0;
     }
-    for form in [LdfsForm::Normalised, LdfsForm::Constrained] {
+    for form in [LdfsForm::Normalized, LdfsForm::Constrained] {
         for lambda in [0.02, 0.2, 1.0] {
             let selection = select(&Ldfs { penalty: Some(lambda), ..with(form) }, &data, FeatureCount::Auto);
             let objective = |w: &Array2<f64>| {
                 let b = w.t().dot(&within).dot(w)[[0, 0]];
                 let norm = match form {
-                    LdfsForm::Normalised => w.iter().map(|v| v * v).sum::<f64>().sqrt(),
+                    LdfsForm::Normalized => w.iter().map(|v| v * v).sum::<f64>().sqrt(),
                     _ => b.sqrt(),
                 };
                 -w.t().dot(&between).dot(w)[[0, 0]] / b + lambda * row_norm(w) / norm
@@ -252,11 +252,11 @@ fn ratio_forms_find_the_least_of_all_directions() {
 #[test]
 fn weights_have_the_size_that_is_held_fixed() {
     let data = wine();
-    let normalised = select(&with(LdfsForm::Normalised), &data, FeatureCount::Auto).coef.unwrap();
+    let normalised = select(&with(LdfsForm::Normalized), &data, FeatureCount::Auto).coef.unwrap();
     assert!((normalised.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(normalised.dim(), (13, 1));
     // How classes count in the scatter between them matters where they differ in size.
-    let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalised) };
+    let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
     assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalised);
 }
 
@@ -304,7 +304,7 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     }
     let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
     assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 1);
-    let error = with(LdfsForm::Normalised).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
+    let error = with(LdfsForm::Normalized).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("all columns are constant"), "{error}");
     let numbers = Dataset::with_target(Array2::ones((4, 2)), Target::Continuous(vec![1.0, 2.0, 3.0, 4.0]));
     assert!(Ldfs::default().select(&numbers.unwrap(), FeatureCount::Auto, &Context::default()).is_err());

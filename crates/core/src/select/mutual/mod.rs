@@ -105,7 +105,7 @@ impl Selector for MutualInformation {
         false
     }
 
-    fn check(&self, _: &Classes) -> Result<()> {
+    fn check(&self) -> Result<()> {
         if self.n_neighbors > 0 {
             return Ok(());
         }

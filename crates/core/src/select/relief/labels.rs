@@ -29,7 +29,7 @@ impl Relief {
             let near = rows.near(among.view(), &centres, self.n_neighbors, &itself, ctx)?;
             let weight = |own: usize| match self.class_weights {
                 _ if class == own => -1.0,
-                ClassWeights::Share => counts[class] as f64 / (n - counts[own]) as f64,
+                ClassWeights::Frequency => counts[class] as f64 / (n - counts[own]) as f64,
                 ClassWeights::Equal => 1.0 / (classes.n_present() - 1) as f64,
             };
             let parts: Vec<Vec<f64>> = centres

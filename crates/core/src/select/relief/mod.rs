@@ -43,45 +43,30 @@ use crate::neighbors::{Metric, nearest_by_sums_bytes, nearest_bytes};
 use crate::parameters::Parameters;
 use crate::random::Rng;
 use compared::Compared;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "Relief";
 /// Rows whose differences one task adds up.
 const BLOCK: usize = 256;
 
-/// Relief; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Relief {
-    /// Hits, and misses per class; neighbours, if the target is a number. Default: 1.
-    pub n_neighbors: usize,
-    /// Whether a class with too few rows gives what it has, instead of being an error. Default: no.
-    pub clip: bool,
-    /// How differences count. Default: absolute.
-    pub difference: Difference,
-    /// How much the misses of each class count. Default: by its share.
-    pub class_weights: ClassWeights,
-    /// How near rows are found. Default: Euclidean.
-    pub metric: Metric,
-    /// What columns are measured in. Default: as they are.
-    pub units: Units,
-    /// Centres that are drawn at random; more than there are is all. Default: all rows.
-    pub n_samples: Option<usize>,
-}
-
-impl Default for Relief {
-    /// ReliefF as most libraries have it: 10 neighbors of each class, or as many as it has, by the Manhattan distance of
-    /// features scaled to their range; all other classes have equal weight.
-    fn default() -> Self {
-        Self {
-            n_neighbors: 10,
-            clip: true,
-            difference: Difference::Absolute,
-            class_weights: ClassWeights::Equal,
-            metric: Metric::Manhattan,
-            units: Units::Range,
-            n_samples: None,
-        }
+crate::parameters! {
+    /// ReliefF; see the [module documentation](self). The defaults are those of most libraries: 10 neighbors of each class
+    /// by the Manhattan distance of features scaled to their range, all other classes with equal weight.
+    #[derive(PartialEq)]
+    pub struct Relief as "ReliefF" {
+        /// Number of neighbors: hits, and misses per class; with a continuous target, neighbors in all.
+        pub n_neighbors: usize = 10, at_least(1);
+        /// Whether a class with fewer samples than `n_neighbors` gives as many as it has. If false, that is an error.
+        pub clip: bool = true;
+        /// How to measure the difference of two samples in a feature.
+        pub difference: Difference = Difference::Absolute;
+        /// How to weight the misses of each class when there are more than two classes.
+        pub class_weights: ClassWeights = ClassWeights::Equal;
+        /// The distance that defines neighbors.
+        pub metric: Metric = Metric::Manhattan;
+        /// The scale on which features are compared.
+        pub units: Units = Units::Range;
+        /// Number of samples, drawn at random, whose neighbors are searched; none, or more than there are, uses all.
+        pub n_samples: Option<usize> = None, at_least(1);
     }
 }
 
@@ -92,89 +77,43 @@ impl Relief {
         Self {
             n_neighbors: 1,
             clip: false,
-            class_weights: ClassWeights::Share,
+            class_weights: ClassWeights::Frequency,
             metric: Metric::Euclidean,
-            units: Units::Given,
+            units: Units::Unscaled,
             ..Self::default()
         }
     }
 }
 
-/// How differences count. Default: absolute.
-    pub difference: Difference,
-    /// How much the misses of each class count. Default: by its share.
-    pub class_weights: ClassWeights,
-    /// How near rows are found. Default: Euclidean.
-    pub metric: Metric,
-    /// What columns are measured in. Default: as they are.
-    pub units: Units,
-    /// Centres that are drawn at random; more than there are is all. Default: all rows.
-    pub n_samples: Option<usize>,
-}
-
-impl Default for Relief {
-    fn default() -> Self {
-        Self {
-            n_neighbors: 1,
-            clip: false,
-            difference: Difference::Absolute,
-            class_weights: ClassWeights::Share,
-            metric: Metric::Euclidean,
-            units: Units::Given,
-            n_samples: None,
-        }
+crate::choices! {
+    /// How to measure the difference of two samples in a feature.
+    pub enum Difference {
+        /// The absolute difference.
+        Absolute = "absolute",
+        /// The squared difference.
+        Squared = "squared",
     }
 }
 
-impl Relief {
-    /// ReliefF as most programs have it: 10 neighbours of each class, or as many as it has, by the Manhattan
-    /// distance of columns in units of their range; all other classes count alike.
-    pub fn relieff() -> Self {
-        Self {
-            n_neighbors: 10,
-            clip: true,
-            class_weights: ClassWeights::Equal,
-            metric: Metric::Manhattan,
-            units: Units::Range,
-            ..Self::default()
-        }
+crate::choices! {
+    /// How to weight the misses of each class when there are more than two classes.
+    pub enum ClassWeights {
+        /// All classes have equal weight.
+        Equal = "equal",
+        /// By the frequency of the class (Kononenko).
+        Frequency = "frequency",
     }
 }
 
-/// How differences count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Difference {
-    /// By their size.
-    #[default]
-    Absolute,
-    /// By their square.
-    Squared,
+crate::choices! {
+    /// The scale on which features are compared.
+    pub enum Units {
+        /// The range of the feature, so that no difference exceeds 1.
+        Range = "range",
+        /// As given; features should have comparable scales.
+        Unscaled = "unscaled",
+    }
 }
-
-/// How much the misses of each class count, if there are more than two.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClassWeights {
-    /// By the class's share of the rows (Kononenko).
-    #[default]
-    Share,
-    /// All alike.
-    Equal,
-}
-
-/// What columns are measured in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Units {
-    /// As they are; they should be on one scale.
-    #[default]
-    Given,
-    /// Their range, so that no difference is above 1.
-    Range,
-}
-
-impl Parameters for Relief {}
 
 impl Relief {
     /// What to know before using it.
@@ -194,21 +133,22 @@ impl Selector for Relief {
     }
 
     fn wants_scaling(&self) -> bool {
-        self.units == Units::Given
+        self.units == Units::Unscaled
     }
 
     fn supports_missing(&self) -> bool {
         true
     }
 
-    fn check(&self, classes: &Classes) -> Result<()> {
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
+        self.check_ranges()?;
         classes.need_pair(NAME)?;
-        self.check_samples()?;
         let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
         self.check_neighbours(smallest, "the rows of the smallest class")
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+        self.check_ranges()?;
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
             Target::Continuous(values) => {
@@ -219,7 +159,7 @@ impl Selector for Relief {
             Target::Classes(_) => {
                 let classes = data.classes(NAME)?;
                 let wanted = wanted_number()?;
-                self.check(classes)?;
+                self.check_classes(classes)?;
                 (self.class_weights(data, classes, ctx)?, wanted)
             }
         };
@@ -237,24 +177,13 @@ impl Selector for Relief {
 }
 
 impl Relief {
-    /// Refuses no neighbours, and as many as `rows` or more unless that is all there are.
+    /// Returns an error for as many neighbors as `rows` or more, unless `clip` allows them.
     fn check_neighbours(&self, rows: usize, which: &str) -> Result<()> {
-        if self.n_neighbors > 0 && (self.clip || self.n_neighbors < rows) {
+        if self.clip || self.n_neighbors < rows {
             return Ok(());
         }
-        let expected = if self.clip {
-            "at least 1".to_owned()
-        } else {
-            format!("from 1 to one fewer than {which}, {}", rows - 1)
-        };
+        let expected = format!("from 1 to one fewer than {which}, {}", rows - 1);
         Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors))
-    }
-
-    fn check_samples(&self) -> Result<()> {
-        match self.n_samples {
-            Some(0) => Err(Error::param(NAME, "n_samples", "at least 1", 0)),
-            _ => Ok(()),
-        }
     }
 
     /// The rows as they are compared.

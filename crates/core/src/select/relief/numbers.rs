@@ -20,7 +20,6 @@ impl Relief {
     /// $w$, negative ones included.
     pub(super) fn number_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
         data.need_rows(NAME, 2)?;
-        self.check_samples()?;
         let (n, d) = (data.n(), data.d());
         self.check_neighbours(n, "the rows")?;
         let low = target.iter().copied().fold(f64::INFINITY, f64::min);

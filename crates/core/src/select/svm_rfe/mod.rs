@@ -210,7 +210,7 @@ impl Selector for SvmRfe {
         &Self::INFO
     }
 
-    fn check(&self, classes: &Classes) -> Result<()> {
+    fn check_classes(&self, classes: &Classes) -> Result<()> {
         if !(self.c > 0.0 && self.c.is_finite()) {
             return Err(Error::param(NAME, "C", "a positive finite number", self.c));
         }
@@ -236,7 +236,7 @@ impl Selector for SvmRfe {
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
-        self.check(classes)?;
+        self.check_classes(classes)?;
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
