@@ -8,7 +8,7 @@ use kernsift::basis::{Basis, Kobl, Pivoting, Threshold};
 use kernsift::data::{Dataset, Rows};
 use kernsift::kernel::{Kernel, gram};
 use kernsift::random::Rng;
-use kernsift::select::{FisherScore, Selector, FeatureCount};
+use kernsift::select::{FeatureCount, FisherScore, Selector};
 use kernsift::simd::exp_scaled;
 use ndarray::Array2;
 
@@ -60,5 +60,7 @@ fn map_20000_new_rows_on_200_anchors(bencher: Bencher) {
 #[divan::bench(sample_count = 5)]
 fn fisher_score_2000_by_2000(bencher: Bencher) {
     let data = Dataset::labeled(rows(2000, 2000), (0..2000).map(|i| i % 3).collect()).unwrap();
-    bencher.bench(|| FisherScore::default().select(&data, FeatureCount::Count(10), &Context::default()).unwrap());
+    bencher.bench(|| {
+        FisherScore::default().select(&data, FeatureCount::Count(10), &Context::default()).unwrap()
+    });
 }

@@ -11,7 +11,7 @@ use kernsift::dependence::projection::{Fourier, Projected, unit_factor};
 use kernsift::kernel::{Kernel, gram_symmetric};
 use kernsift::optim::Criterion;
 use kernsift::random::Rng;
-use kernsift::select::{Selector, SelectorMethod, FeatureCount};
+use kernsift::select::{FeatureCount, Selector, SelectorMethod};
 use kernsift::{Context, Error, Result};
 use ndarray::Array2;
 use std::fmt::Write;

@@ -4,6 +4,7 @@ use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
 use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
 use kernsift::learn::{LEARNERS, LearnerMethod};
+use kernsift::method::Needs;
 use kernsift::model::Content;
 use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
@@ -213,16 +214,12 @@ fn one_row_gives_an_answer_or_a_reason() {
     for (name, method) in selectors() {
         let error = method.select(&one, FeatureCount::Auto, &Context::default()).unwrap_err();
         // What does not look at classes misses rows to compare.
-        let expected = match needs(name) {
-            "nothing but features" => matches!(error, Error::TooFewRows { .. }),
+        let expected = match method.needs() {
+            Needs::Nothing => matches!(error, Error::TooFewRows { .. }),
             _ => matches!(error, Error::OneClass { .. }),
         };
         assert!(expected, "{name}: {error}");
     }
-}
-
-fn needs(selector: &str) -> &'static str {
-    SELECTORS.iter().find(|info| info.name == selector).unwrap().needs
 }
 
 #[test]
@@ -236,14 +233,14 @@ fn targets_are_used_or_asked_for_as_the_catalogue_says() {
     for (name, method) in selectors() {
         let of_numbers = method.select(&numbers, FeatureCount::Auto, &ctx);
         let of_nothing = method.select(&nothing, FeatureCount::Auto, &ctx);
-        if needs(name) == "nothing but features" {
+        if method.needs() == Needs::Nothing {
             // The target plays no part.
             assert_eq!(of_nothing.unwrap(), of_numbers.unwrap(), "{name}");
             continue;
         }
         let error = of_nothing.unwrap_err();
         assert!(matches!(error, Error::NeedsClasses { .. } | Error::NeedsTarget { .. }), "{name}: {error}");
-        if needs(name).contains("a number") {
+        if method.needs() == Needs::Target {
             assert_eq!(of_numbers.unwrap().order[..2], [0, 1], "{name}");
         } else {
             assert!(matches!(of_numbers.unwrap_err(), Error::NeedsClasses { .. }), "{name}");
@@ -401,7 +398,7 @@ fn planted_columns_come_first() {
             // Relief sees all columns at once, and fifty drown two.
             let columns = if name == "relief" { 8 } else { 50 };
             assert!(finds(name, Pattern::Linear, columns, false, seed), "{name} {seed}");
-            let numbers = needs(name).contains("a number");
+            let numbers = SelectorMethod::by_name(name).unwrap().needs() == Needs::Target;
             assert!(!numbers || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
         }
         // A ring is no matter of means, but of bins and neighbours.

@@ -1,7 +1,7 @@
 //! Forward selection against its definition, tried out in full on small problems.
 
 use kernsift::random::Rng;
-use kernsift::select::{Ffs, Klms, Selection, Selector, FeatureCount, WeakLearner, WeightRule};
+use kernsift::select::{FeatureCount, Ffs, Klms, Selection, Selector, WeakLearner, WeightRule};
 use kernsift::{Context, Dataset};
 use ndarray::Array2;
 use proptest::prelude::*;

@@ -20,7 +20,7 @@
 
 use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
-use super::selector::{Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};

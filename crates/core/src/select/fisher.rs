@@ -15,7 +15,7 @@
 //! Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
 //! Stork, *Pattern classification*, 2001.
 
-use super::selector::{Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
@@ -290,17 +290,20 @@ mod tests {
             vec![1.0, 3.0, 1.0, 3.0, 2.0, 3.0, 5.0, 1.0, 3.0],
         )
         .unwrap();
-        let sparse = select(&Dataset::with_target(cells, Target::Continuous(y)).unwrap(), FeatureCount::Count(1));
+        let sparse =
+            select(&Dataset::with_target(cells, Target::Continuous(y)).unwrap(), FeatureCount::Count(1));
         assert!(sparse.scores.iter().zip(&dense.scores).all(|(a, b)| (a - b).abs() < 1e-12));
         let flat = Dataset::with_target(x, Target::Continuous(vec![2.0; 4])).unwrap();
-        let error = FisherScore::default().select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
+        let error =
+            FisherScore::default().select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().starts_with("Fisher score: the target is 2 in every row"), "{error}");
     }
 
     #[test]
     fn needs_a_target() {
         let data = Dataset::unlabeled(array![[1.0], [2.0]]).unwrap();
-        let error = FisherScore::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
+        let error =
+            FisherScore::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(
             error.to_string().starts_with("Fisher score: needs a target, of classes or numbers"),
             "{error}"

@@ -25,7 +25,7 @@
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::joint::{Growth, first_of_the_best};
-use super::selector::{PathPoint, Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};

@@ -20,7 +20,7 @@
 
 use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
 use super::columns::{each_column, keep_leading};
-use super::selector::{Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
@@ -257,7 +257,10 @@ mod tests {
         let bent = Dataset::labeled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
-            assert_eq!(select(&method, &plain, FeatureCount::Auto), select(&method, &bent, FeatureCount::Auto));
+            assert_eq!(
+                select(&method, &plain, FeatureCount::Auto),
+                select(&method, &bent, FeatureCount::Auto)
+            );
         }
     }
 

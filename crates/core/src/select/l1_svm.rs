@@ -17,7 +17,7 @@
 //! Reference: Bradley and Mangasarian, *Feature selection via concave minimization and support vector machines*, 1998;
 //! Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
 
-use super::selector::{Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
     signed_columns,
@@ -369,7 +369,8 @@ mod tests {
             method.select(&planted(2), FeatureCount::Count(2), &Context::default()).unwrap_err().to_string();
         assert!(error.contains("'C' must be left out where a number of features is given"), "{error}");
         let method = L1Svm { c: Some(-1.0), ..L1Svm::default() };
-        let error = method.select(&planted(2), FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
+        let error =
+            method.select(&planted(2), FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
         assert!(error.starts_with("L1-SVM: parameter 'C'"), "{error}");
         assert!(!method.nested());
     }

@@ -22,7 +22,7 @@
 
 use super::ldfs::Squares;
 use super::row_path::Route;
-use super::selector::{Selection, Selector, FeatureCount};
+use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::Dataset;

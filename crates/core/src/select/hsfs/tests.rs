@@ -182,9 +182,13 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         refused(Hsfs { width: Some(0.0), ..d() }, FeatureCount::Auto).contains("'width' must be a positive")
     );
     assert!(
-        refused(Hsfs { penalty: Some(1.0), ..d() }, FeatureCount::Auto).contains("left out in the constrained")
+        refused(Hsfs { penalty: Some(1.0), ..d() }, FeatureCount::Auto)
+            .contains("left out in the constrained")
     );
-    assert!(refused(Hsfs { radius: Some(1.0), ..d() }, FeatureCount::Count(1)).contains("left out where a number"));
+    assert!(
+        refused(Hsfs { radius: Some(1.0), ..d() }, FeatureCount::Count(1))
+            .contains("left out where a number")
+    );
     let diagonal = Hsfs { diagonal: Some(true), directions: Some(2), ..d() };
     assert!(refused(diagonal, FeatureCount::Auto).contains("left out in the diagonal mode"));
     let constant = Dataset::labeled(Array2::ones((5, 2)), vec![0, 1, 0, 1, 0]).unwrap();

@@ -153,7 +153,10 @@ fn sparse_rows_give_the_same_bits() {
     let sparse = dense.with_x(sparse).unwrap();
     for block_size in [None, Some(20)] {
         let method = HsicLasso { block_size, ..HsicLasso::default() };
-        let (a, b) = (select(&method, &dense, FeatureCount::Count(2)), select(&method, &sparse, FeatureCount::Count(2)));
+        let (a, b) = (
+            select(&method, &dense, FeatureCount::Count(2)),
+            select(&method, &sparse, FeatureCount::Count(2)),
+        );
         assert_eq!(a.order, b.order);
         // Spreads are summed up in another order.
         assert!(a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() < 1e-12));

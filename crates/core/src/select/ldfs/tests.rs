@@ -304,7 +304,8 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
     }
     let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
     assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 1);
-    let error = with(LdfsForm::Normalized).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
+    let error =
+        with(LdfsForm::Normalized).select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("all columns are constant"), "{error}");
     let numbers = Dataset::with_target(Array2::ones((4, 2)), Target::Continuous(vec![1.0, 2.0, 3.0, 4.0]));
     assert!(Ldfs::default().select(&numbers.unwrap(), FeatureCount::Auto, &Context::default()).is_err());
