@@ -1,4 +1,4 @@
-//! Numbers with names and a target: what every method takes.
+//! The input of every method: features, their names and a target.
 
 use super::rows::Rows;
 use super::table::check_names;
@@ -6,33 +6,33 @@ use crate::error::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// Features, their names, and what is to be explained.
+/// Features, their names and the target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     names: Vec<String>,
     x: Rows,
     target: Target,
     /// Whether a cell is NaN.
-    gaps: bool,
+    has_missing: bool,
 }
 
-/// What is to be explained.
+/// The target (dependent variable).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Target {
-    /// Nothing: unsupervised.
+    /// No target (unsupervised).
     None,
-    /// One of several classes per row.
+    /// Classification: a class per sample.
     Classes(Classes),
-    /// A number per row.
+    /// Regression: a number per sample.
     Continuous(Vec<f64>),
 }
 
 /// Class labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Classes {
-    /// The class of each row, a place in `names`.
+    /// The class of each sample, an index into `names`.
     pub codes: Vec<usize>,
-    /// What the classes are called.
+    /// The class names.
     pub names: Vec<String>,
 }
 
@@ -49,20 +49,20 @@ impl Classes {
         }
     }
 
-    /// Classes from codes alone, named by their numbers.
+    /// Classes named by their codes.
     pub fn from_codes(codes: Vec<usize>) -> Self {
         let n = codes.iter().max().map_or(0, |m| m + 1);
         Self { codes, names: (0..n).map(|c| c.to_string()).collect() }
     }
 
-    /// How many rows each class has.
+    /// Number of samples per class.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.names.len()];
         self.codes.iter().for_each(|&c| counts[c] += 1);
         counts
     }
 
-    /// Refuses classes of which none has two rows: most likely the target is an id.
+    /// Returns an error if every class has a single sample; the target is then most likely an id.
     pub(crate) fn need_pair(&self, method: &'static str) -> Result<()> {
         if self.counts().iter().any(|&count| count > 1) {
             return Ok(());
@@ -70,28 +70,28 @@ impl Classes {
         Err(Error::SingletonClasses { method, rows: self.codes.len() })
     }
 
-    /// Number of classes that have rows.
+    /// Number of classes with at least one sample.
     pub fn n_present(&self) -> usize {
         self.counts().iter().filter(|&&c| c > 0).count()
     }
 }
 
 impl Dataset {
-    /// Checks names, sizes and that every number is finite.
+    /// Checks names and sizes, and that all values are finite.
     pub fn new(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let bad = x.first_not_finite();
         Self::checked(names, x, target, bad)
     }
 
-    /// The same, but cells may be gaps (NaN), for methods that bear them. The others refuse such data.
+    /// Like [`Dataset::new`], but values may be missing (NaN). Only some methods support such data.
     pub fn with_missing(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let bad = x.first(f64::is_infinite);
         Self::checked(names, x, target, bad)
     }
 
-    /// Checks everything but the cells, of which the first `bad` one was found before.
+    /// Checks names, sizes and target; `bad` is the first cell with an invalid value.
     fn checked(
         names: Vec<String>,
         x: Rows,
@@ -129,28 +129,28 @@ impl Dataset {
         {
             return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
         }
-        let gaps = x.first_missing().is_some();
-        Ok(Self { names, x, target, gaps })
+        let has_missing = x.first_missing().is_some();
+        Ok(Self { names, x, target, has_missing })
     }
 
-    /// Plain numbers, named x1, x2, ..., without a target.
+    /// Features named x1, x2, ..., without a target.
     pub fn unlabeled(x: impl Into<Rows>) -> Result<Self> {
         Self::with_target(x, Target::None)
     }
 
-    /// Plain numbers, named x1, x2, ..., with a target.
+    /// Features named x1, x2, ..., with a target.
     pub fn with_target(x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
         Self::new(names, x, target)
     }
 
-    /// Plain numbers and class codes.
+    /// Features named x1, x2, ..., with class codes.
     pub fn labeled(x: Array2<f64>, codes: Vec<usize>) -> Result<Self> {
         Self::with_target(x, Target::Classes(Classes::from_codes(codes)))
     }
 
-    /// Number of rows.
+    /// Number of samples.
     pub fn n(&self) -> usize {
         self.x.n()
     }
@@ -165,12 +165,12 @@ impl Dataset {
         &self.x
     }
 
-    /// The features alone.
+    /// The features, without a copy.
     pub fn into_x(self) -> Rows {
         self.x
     }
 
-    /// The features' names.
+    /// The feature names.
     pub fn names(&self) -> &[String] {
         &self.names
     }
@@ -180,13 +180,13 @@ impl Dataset {
         &self.target
     }
 
-    /// The classes, for a method that cannot do without at least two.
+    /// The classes, of which `method` needs at least two.
     pub fn classes(&self, method: &'static str) -> Result<&Classes> {
         let classes = match &self.target {
             Target::Classes(classes) => classes,
             Target::None => return Err(Error::NeedsClasses { method, found: "there is no target" }),
             Target::Continuous(_) => {
-                return Err(Error::NeedsClasses { method, found: "the target is a number" });
+                return Err(Error::NeedsClasses { method, found: "the target is continuous" });
             }
         };
         if classes.n_present() < 2 {
@@ -196,33 +196,33 @@ impl Dataset {
         Ok(classes)
     }
 
-    /// Refuses data with fewer rows than a method needs.
+    /// Returns an error if there are fewer samples than `method` needs.
     pub fn need_rows(&self, method: &'static str, need: usize) -> Result<()> {
         if self.n() < need { Err(Error::TooFewRows { method, need, got: self.n() }) } else { Ok(()) }
     }
 
-    /// Whether a cell is a gap (NaN).
+    /// Whether any value is missing (NaN).
     pub fn has_missing(&self) -> bool {
-        self.gaps
+        self.has_missing
     }
 
-    /// Refuses gaps on behalf of a method that needs every cell.
+    /// Returns an error if a value is missing, for a method that does not support missing values.
     pub fn need_complete(&self, method: &str) -> Result<()> {
-        if !self.gaps {
+        if !self.has_missing {
             return Ok(());
         }
         self.x.need_complete(method, |j| self.names[j].clone())
     }
 
-    /// The same rows and target with other numbers, such as scaled ones; with gaps only if these have some.
+    /// The same names and target with other values, such as scaled ones. New missing values are an error.
     pub fn with_x(&self, x: impl Into<Rows>) -> Result<Self> {
         let (names, target) = (self.names.clone(), self.target.clone());
-        if self.gaps { Self::with_missing(names, x, target) } else { Self::new(names, x, target) }
+        if self.has_missing { Self::with_missing(names, x, target) } else { Self::new(names, x, target) }
     }
 
-    /// These rows, in this order. Classes keep their codes even if some have no rows left.
+    /// These rows, in this order. Class codes stay the same, even if classes become empty.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        self.part(self.names.clone(), self.x.take_rows(keep), self.target_of(keep))
+        self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep))
     }
 
     /// The target of these rows, in this order.
@@ -240,13 +240,13 @@ impl Dataset {
     /// These columns, in this order.
     pub fn take_columns(&self, keep: &[usize]) -> Self {
         let names = keep.iter().map(|&j| self.names[j].clone()).collect();
-        self.part(names, self.x.take_columns(keep), self.target.clone())
+        self.subset(names, self.x.take_columns(keep), self.target.clone())
     }
 
-    /// A part of sound data, which may have lost its gaps.
-    fn part(&self, names: Vec<String>, x: Rows, target: Target) -> Self {
-        let gaps = self.gaps && x.first_missing().is_some();
-        Self { names, x, target, gaps }
+    /// A subset of checked data, which may have no missing values any more.
+    fn subset(&self, names: Vec<String>, x: Rows, target: Target) -> Self {
+        let has_missing = self.has_missing && x.first_missing().is_some();
+        Self { names, x, target, has_missing }
     }
 }
 
@@ -256,21 +256,21 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn bad_numbers_are_placed() {
+    fn non_finite_values_are_located() {
         let error = Dataset::unlabeled(array![[1.0, 2.0], [3.0, f64::INFINITY]]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "row 2, column 'x2': inf is not a finite number; remove the row or replace the value"
+            "row 2, column 'x2': inf is not a finite number. Correct the value or remove the row."
         );
     }
 
     #[test]
-    fn targets_are_asked_for_by_what_they_are() {
+    fn classes_are_checked() {
         let x = array![[1.0], [2.0]];
         let none = Dataset::unlabeled(x.clone()).unwrap();
         assert!(none.classes("m").unwrap_err().to_string().contains("there is no target"));
         let number = Dataset::with_target(x.clone(), Target::Continuous(vec![1.5, 2.5])).unwrap();
-        assert!(number.classes("m").unwrap_err().to_string().contains("the target is a number"));
+        assert!(number.classes("m").unwrap_err().to_string().contains("the target is continuous"));
         let one = Dataset::labeled(x.clone(), vec![1, 1]).unwrap();
         assert!(one.classes("m").unwrap_err().to_string().contains("all rows have the class '1'"));
         assert_eq!(Dataset::labeled(x, vec![0, 1]).unwrap().classes("m").unwrap().counts(), [1, 1]);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_borne_by_those_who_ask_for_them() {
+    fn missing_values_need_with_missing() {
         let x = array![[1.0, 2.0], [f64::NAN, 4.0], [5.0, 6.0]];
         assert!(
             Dataset::unlabeled(x.clone()).unwrap_err().to_string().starts_with("row 2, column 'x1': NaN")
@@ -295,26 +295,27 @@ mod tests {
         assert!(data.has_missing());
         assert_eq!(
             data.need_complete("KOBL").unwrap_err().to_string(),
-            "row 2, column 'a': missing value, and KOBL needs every cell; fill gaps with --missing mean or \
-             median, leave rows out with --missing drop, or use a method that bears gaps"
+            "row 2, column 'a': missing value, and KOBL does not support missing values"
         );
-        // Parts know whether they have any.
+        // Subsets may have no missing values.
         assert!(data.take_rows(&[1]).has_missing() && !data.take_rows(&[0, 2]).has_missing());
         assert!(!data.take_columns(&[1]).has_missing() && data.take_columns(&[1, 0]).has_missing());
         assert!(data.with_x(&x * 2.0).unwrap().has_missing());
         assert!(!data.with_x(Array2::ones((3, 2))).unwrap().has_missing());
-        let whole = Dataset::with_missing(names(), Array2::ones((3, 2)), Target::None).unwrap();
-        assert!(!whole.has_missing() && whole.need_complete("m").is_ok() && whole.with_x(x).is_err());
+        let complete = Dataset::with_missing(names(), Array2::ones((3, 2)), Target::None).unwrap();
+        assert!(
+            !complete.has_missing() && complete.need_complete("m").is_ok() && complete.with_x(x).is_err()
+        );
         let infinite = Dataset::with_missing(names(), array![[1.0, f64::INFINITY]], Target::None);
         assert!(infinite.unwrap_err().to_string().contains("inf is not a finite number"));
     }
 
     #[test]
-    fn parts_keep_names_and_target() {
+    fn subsets_keep_names_and_target() {
         let data = Dataset::labeled(array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], vec![0, 1, 1]).unwrap();
-        let part = data.take_rows(&[2, 0]).take_columns(&[1]);
-        assert_eq!(part.names(), ["x2"]);
-        assert_eq!(part.x().to_dense(), array![[6.0], [2.0]]);
-        assert_eq!(part.classes("m").unwrap().codes, [1, 0]);
+        let subset = data.take_rows(&[2, 0]).take_columns(&[1]);
+        assert_eq!(subset.names(), ["x2"]);
+        assert_eq!(subset.x().to_dense(), array![[6.0], [2.0]]);
+        assert_eq!(subset.classes("m").unwrap().codes, [1, 0]);
     }
 }

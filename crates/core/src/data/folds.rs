@@ -1,71 +1,65 @@
-//! Which rows are learned from and which are kept back to judge by.
+//! Splits into training and test rows.
 
 use super::dataset::{Classes, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use serde::{Deserialize, Serialize};
 
-/// Rows to learn from and rows to judge by, both in rising order.
+/// Training and test rows, both sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fold {
-    /// Rows to learn from.
+    /// Training rows.
     pub train: Vec<usize>,
-    /// Rows to judge by.
+    /// Test rows.
     pub test: Vec<usize>,
 }
 
 impl Fold {
-    /// Refuses rows that are not there, rows on both sides, and empty sides. `split` is its place among others.
+    /// Returns an error for rows out of range, repeated rows and empty sides. `split` is the index of the split.
     pub(crate) fn check(&self, n: usize, split: usize) -> Result<()> {
+        let error = |expected: &str, got: String| {
+            let what = format!("rows of split {}", split + 1);
+            Err(Error::Shape { what, expected: expected.into(), got })
+        };
         let mut seen = vec![false; n];
         for &row in self.train.iter().chain(&self.test) {
             if row >= n {
-                let what = format!("rows of split {}", split + 1);
-                return Err(Error::Shape { what, expected: format!("below {n}"), got: row.to_string() });
+                return error(&format!("indices below {n}"), row.to_string());
             }
             if std::mem::replace(&mut seen[row], true) {
-                let what = format!("rows of split {}", split + 1);
-                return Err(Error::Shape {
-                    what,
-                    expected: "each once, to learn from or to judge by".into(),
-                    got: format!("row {} twice", row + 1),
-                });
+                return error("each row once, for training or for testing", format!("row {} twice", row + 1));
             }
         }
         if self.train.is_empty() || self.test.is_empty() {
-            let what = format!("rows of split {}", split + 1);
-            return Err(Error::Shape {
-                what,
-                expected: "some on both sides".into(),
-                got: "none on one".into(),
-            });
+            let side = if self.train.is_empty() { "training" } else { "test" };
+            return error("training rows and test rows", format!("no {side} rows"));
         }
         Ok(())
     }
 }
 
-/// How rows are split, again and again.
+/// A splitting strategy: k-fold cross-validation or holdout, with repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "snake_case")]
 pub enum Splits {
-    /// Every row is in the test part of one fold, in every repeat.
+    /// k-fold cross-validation: each row is a test row once per repeat.
     Folds {
-        /// Folds of a repeat, 2 at least.
+        /// Number of folds, at least 2.
         folds: usize,
-        /// Repeats, each dealt anew.
+        /// Number of repeats, each with another random split.
         repeats: usize,
     },
-    /// A share of the rows is drawn for testing, anew in every repeat.
+    /// Holdout: a random fraction of the rows is for testing.
     Holdout {
-        /// The share of the rows to judge by, between 0 and 1.
+        /// Fraction of test rows, between 0 and 1.
         test_size: f64,
-        /// Repeats.
+        /// Number of repeats, each with another random split.
         repeats: usize,
     },
 }
 
 impl Default for Splits {
-    /// Five folds, once.
+    /// Five folds, one repeat.
     fn default() -> Self {
         Self::Folds { folds: 5, repeats: 1 }
     }
@@ -74,7 +68,7 @@ impl Default for Splits {
 const NAME: &str = "splits";
 
 impl Splits {
-    /// Deals the rows of a target; classes keep their shares. Repeats come one after another.
+    /// Splits the rows, repeat after repeat, stratified by class.
     pub fn split(&self, target: &Target, n: usize, seed: u64) -> Result<Vec<Fold>> {
         self.check(n)?;
         let mut rng = Rng::stream(seed, "splits");
@@ -91,14 +85,14 @@ impl Splits {
         Ok(all)
     }
 
-    /// How often all is dealt anew.
+    /// Number of repeats.
     pub fn repeats(&self) -> usize {
         match *self {
             Self::Folds { repeats, .. } | Self::Holdout { repeats, .. } => repeats,
         }
     }
 
-    /// Splits of one repeat.
+    /// Number of splits per repeat.
     pub fn per_repeat(&self) -> usize {
         match *self {
             Self::Folds { folds, .. } => folds,
@@ -106,7 +100,7 @@ impl Splits {
         }
     }
 
-    /// Refuses splits that `n` rows cannot have.
+    /// Returns an error if `n` rows cannot be split in this way.
     pub fn check(&self, n: usize) -> Result<()> {
         if self.repeats() == 0 {
             return Err(Error::param(NAME, "repeats", "at least 1", 0));
@@ -126,7 +120,7 @@ impl Splits {
     }
 }
 
-/// Folds dealt class by class in random order, so that each has the classes' shares.
+/// Stratified folds: each has the class proportions of the data.
 pub fn stratified_folds(classes: &Classes, folds: usize, rng: &mut Rng) -> Vec<Fold> {
     let n = classes.codes.len();
     let mut fold = vec![0; n];
@@ -139,7 +133,7 @@ pub fn stratified_folds(classes: &Classes, folds: usize, rng: &mut Rng) -> Vec<F
         .collect()
 }
 
-/// All rows, class after class, in random order within each.
+/// All rows sorted by class, shuffled within each class.
 fn by_class(classes: &Classes, rng: &mut Rng) -> Vec<usize> {
     let mut order: Vec<usize> = (0..classes.codes.len()).collect();
     rng.shuffle(&mut order);
@@ -147,14 +141,13 @@ fn by_class(classes: &Classes, rng: &mut Rng) -> Vec<usize> {
     order
 }
 
-/// A share of the rows of every class: every row whose place, counted class by class, completes
-/// another unit of the share.
-fn holdout(target: &Target, n: usize, share: f64, rng: &mut Rng) -> Fold {
+/// A stratified holdout: takes rows at equal steps from the list sorted by class.
+fn holdout(target: &Target, n: usize, test_size: f64, rng: &mut Rng) -> Fold {
     let order = match target {
         Target::Classes(classes) => by_class(classes, rng),
         _ => by_class(&Classes::from_codes(vec![0; n]), rng),
     };
-    let wanted = ((share * n as f64).round() as usize).clamp(1, n - 1);
+    let wanted = ((test_size * n as f64).round() as usize).clamp(1, n - 1);
     let mut is_test = vec![false; n];
     for (place, &row) in order.iter().enumerate() {
         is_test[row] = (place + 1) * wanted / n > place * wanted / n;
@@ -177,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_tested_once_in_every_repeat_and_classes_keep_their_shares() {
+    fn folds_are_stratified_and_test_each_row_once_per_repeat() {
         let folds = Splits::Folds { folds: 5, repeats: 2 }.split(&target(), 30, 1).unwrap();
         assert_eq!(folds.len(), 10);
         for repeat in folds.chunks(5) {
@@ -188,12 +181,12 @@ mod tests {
                 assert_eq!((class_counts(&fold.test), class_counts(&fold.train)), ([4, 2], [16, 8]));
             }
         }
-        assert_ne!(folds[0], folds[5], "repeats are dealt anew");
+        assert_ne!(folds[0], folds[5], "each repeat has another split");
         assert_eq!(folds, Splits::Folds { folds: 5, repeats: 2 }.split(&target(), 30, 1).unwrap());
     }
 
     #[test]
-    fn a_share_is_held_out_of_every_class() {
+    fn holdout_is_stratified() {
         let folds = Splits::Holdout { test_size: 0.3, repeats: 3 }.split(&target(), 30, 1).unwrap();
         for fold in &folds {
             assert_eq!(class_counts(&fold.test), [6, 3]);
@@ -208,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn splits_that_cannot_be() {
-        let deal = |splits: Splits, n: usize| splits.split(&Target::None, n, 0).unwrap_err().to_string();
+    fn invalid_splits_are_rejected() {
+        let message = |splits: Splits, n: usize| splits.split(&Target::None, n, 0).unwrap_err().to_string();
         let folds = |folds: usize, repeats: usize| Splits::Folds { folds, repeats };
-        assert!(deal(folds(1, 1), 9).contains("'folds' must be from 2 to the number of rows, 9, got 1"));
-        assert!(deal(folds(10, 1), 9).contains("got 10"));
-        assert!(deal(folds(2, 0), 9).contains("'repeats' must be at least 1"));
-        let share = |test_size: f64| Splits::Holdout { test_size, repeats: 1 };
-        assert!(deal(share(1.0), 9).contains("'test_size' must be between 0 and 1, got 1"));
-        assert!(deal(share(0.5), 1).contains("needs at least 2"));
+        assert!(message(folds(1, 1), 9).contains("'folds' must be from 2 to the number of rows, 9, got 1"));
+        assert!(message(folds(10, 1), 9).contains("got 10"));
+        assert!(message(folds(2, 0), 9).contains("'repeats' must be at least 1"));
+        let holdout = |test_size: f64| Splits::Holdout { test_size, repeats: 1 };
+        assert!(message(holdout(1.0), 9).contains("'test_size' must be between 0 and 1, got 1"));
+        assert!(message(holdout(0.5), 1).contains("needs at least 2"));
     }
 }

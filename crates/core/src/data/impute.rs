@@ -1,44 +1,44 @@
-//! Filling gaps with what is usual for a column.
+//! Imputation of missing values.
 
 use super::rows::Rows;
 use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
-/// What gaps are filled with.
+/// The statistic of a column that replaces its missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImputeStrategy {
-    /// The mean of the known cells.
+    /// The mean of the values present.
     #[default]
     Mean,
-    /// Their median; of an even number the mean of the two in the middle.
+    /// The median of the values present.
     Median,
 }
 
-/// A number for every column, learned from training rows, that stands in for its gaps.
+/// Replaces missing values by a statistic of each column of the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Imputer {
-    /// What gaps of each column become.
+    /// The fill value of each column.
     pub values: Array1<f64>,
-    /// The columns without any known cell, whose gaps become 0.
-    pub unknown: Vec<usize>,
+    /// Columns without values, which are filled with 0.
+    pub empty: Vec<usize>,
 }
 
 impl Imputer {
-    /// Learns from the known cells; those that sparse rows leave out are known to be 0.
-    pub fn fit(x: &Rows, fill: ImputeStrategy) -> Self {
-        let known = x.known();
-        let values = match fill {
+    /// Computes the fill values. Cells that sparse rows do not store count as 0.
+    pub fn fit(x: &Rows, strategy: ImputeStrategy) -> Self {
+        let present = x.n_present();
+        let values = match strategy {
             ImputeStrategy::Mean => x.moments().0,
-            ImputeStrategy::Median => medians(x, &known),
+            ImputeStrategy::Median => medians(x, &present),
         };
-        Self { values, unknown: (0..x.d()).filter(|&j| known[j] == 0).collect() }
+        Self { values, empty: (0..x.d()).filter(|&j| present[j] == 0).collect() }
     }
 
-    /// Fills the gaps of rows of as many columns.
+    /// Imputes the missing values of rows with the same columns.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
-        need_columns("columns to fill", self.values.len(), x.d())?;
+        need_columns("columns to impute", self.values.len(), x.d())?;
         Ok(match x {
             Rows::Dense(x) => {
                 let mut out = x.to_owned();
@@ -47,13 +47,13 @@ impl Imputer {
                 }
                 out.into()
             }
-            Rows::Sparse(x) => x.filled(&self.values).into(),
+            Rows::Sparse(x) => x.imputed(&self.values).into(),
         })
     }
 }
 
-/// The median of the known cells of each column, 0 where there are none.
-fn medians(x: &Rows, known: &Array1<usize>) -> Array1<f64> {
+/// The median of the values present in each column; 0 if there are none.
+fn medians(x: &Rows, present: &Array1<usize>) -> Array1<f64> {
     let columns: Vec<Vec<f64>> = match x {
         Rows::Dense(x) => {
             x.columns().into_iter().map(|c| c.iter().copied().filter(|v| !v.is_nan()).collect()).collect()
@@ -64,10 +64,10 @@ fn medians(x: &Rows, known: &Array1<usize>) -> Array1<f64> {
             columns
         }
     };
-    columns.into_iter().zip(known).map(|(values, &known)| median(values, known)).collect()
+    columns.into_iter().zip(present).map(|(values, &present)| median(values, present)).collect()
 }
 
-/// The median of `total` numbers, of which those that are not given are zeros.
+/// The median of `values` and as many zeros as make up `total` numbers.
 fn median(mut values: Vec<f64>, total: usize) -> f64 {
     let zeros = total - values.len();
     if total == 0 {
@@ -80,7 +80,7 @@ fn median(mut values: Vec<f64>, total: usize) -> f64 {
         rank if rank < below + zeros => 0.0,
         rank => values[rank - zeros],
     };
-    // Halves first: a sum of two large numbers may be none.
+    // Halve before adding, because the sum of two large numbers may overflow.
     at((total - 1) / 2) / 2.0 + at(total / 2) / 2.0
 }
 
@@ -90,24 +90,24 @@ mod tests {
     use crate::data::SparseRows;
     use ndarray::array;
 
-    const GAP: f64 = f64::NAN;
+    const NAN: f64 = f64::NAN;
 
     #[test]
-    fn by_hand() {
-        let x: Rows = array![[1.0, GAP, 4.0], [GAP, GAP, 8.0], [7.0, GAP, 0.0], [1.0, GAP, -2.0]].into();
+    fn mean_and_median_by_hand() {
+        let x: Rows = array![[1.0, NAN, 4.0], [NAN, NAN, 8.0], [7.0, NAN, 0.0], [1.0, NAN, -2.0]].into();
         let mean = Imputer::fit(&x, ImputeStrategy::Mean);
-        assert_eq!((mean.values.to_vec(), mean.unknown.clone()), (vec![3.0, 0.0, 2.5], vec![1]));
+        assert_eq!((mean.values.to_vec(), mean.empty.clone()), (vec![3.0, 0.0, 2.5], vec![1]));
         let median = Imputer::fit(&x, ImputeStrategy::Median);
-        assert_eq!((median.values.to_vec(), median.unknown), (vec![1.0, 0.0, 2.0], vec![1]));
-        let new: Rows = array![[GAP, GAP, 5.0], [2.0, 3.0, GAP]].into();
+        assert_eq!((median.values.to_vec(), median.empty), (vec![1.0, 0.0, 2.0], vec![1]));
+        let new: Rows = array![[NAN, NAN, 5.0], [2.0, 3.0, NAN]].into();
         assert_eq!(mean.apply(&new).unwrap().to_dense(), array![[3.0, 0.0, 5.0], [2.0, 3.0, 2.5]]);
         assert!(mean.apply(&array![[1.0]].into()).is_err());
     }
 
     #[test]
     fn sparse_rows_stay_sparse_and_their_zeros_count() {
-        let x = SparseRows::new(2, vec![0, 2, 3, 4], vec![0, 1, 1, 1], vec![6.0, GAP, -1.0, -3.0]).unwrap();
-        let dense: Rows = array![[6.0, GAP], [0.0, -1.0], [0.0, -3.0]].into();
+        let x = SparseRows::new(2, vec![0, 2, 3, 4], vec![0, 1, 1, 1], vec![6.0, NAN, -1.0, -3.0]).unwrap();
+        let dense: Rows = array![[6.0, NAN], [0.0, -1.0], [0.0, -3.0]].into();
         for fill in [ImputeStrategy::Mean, ImputeStrategy::Median] {
             let imputer = Imputer::fit(&x.clone().into(), fill);
             assert_eq!(imputer, Imputer::fit(&dense, fill));

@@ -1,4 +1,4 @@
-//! Tables in, numbers out: reading, preparing, scaling, writing, and data sets with known answers.
+//! Data sets: reading and writing files, preprocessing, scaling, splitting, and synthetic data.
 
 mod builtin;
 mod dataset;
@@ -8,6 +8,7 @@ mod prepare;
 pub mod read;
 mod rows;
 mod scale;
+mod sparse;
 pub mod synthetic;
 pub mod table;
 mod temporary;
@@ -19,9 +20,9 @@ pub use dataset::{Classes, Dataset, Target};
 pub use folds::{Fold, Splits, stratified_folds};
 pub use impute::{ImputeStrategy, Imputer};
 pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};
-pub use rows::{Rows, SparseRows};
+pub use rows::Rows;
 pub use scale::Standardizer;
-pub(crate) use scale::is_constant;
-pub(crate) use scale::standardized;
+pub(crate) use scale::{is_constant, standardized};
+pub use sparse::SparseRows;
 pub use table::{Column, Table, Values};
 pub use triplets::Triplet;

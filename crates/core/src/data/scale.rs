@@ -1,42 +1,43 @@
-//! Bringing columns to one scale.
+//! Standardization of columns.
 
 use super::rows::Rows;
 use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
-/// `(v - shift) / scale`, also where the difference is too large for a number.
+/// `(v - shift) / scale`, also where the difference overflows.
 pub(crate) fn standardized(v: f64, shift: f64, scale: f64) -> f64 {
-    let apart = v - shift;
-    if apart.is_infinite() { (0.5 * v - 0.5 * shift) / (0.5 * scale) } else { apart / scale }
+    let difference = v - shift;
+    if difference.is_infinite() { (0.5 * v - 0.5 * shift) / (0.5 * scale) } else { difference / scale }
 }
 
-/// Shift and scale of every column, learned from training rows.
+/// Standardizes columns by the mean and standard deviation of the training rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
-    /// Subtracted from each column; zeros for sparse rows, which a shift would fill.
+    /// The mean of each column; zeros for sparse rows, which stay sparse.
     pub shift: Array1<f64>,
-    /// Each column is divided by this; 1 for constant columns.
+    /// The standard deviation of each column; 1 for constant columns.
     pub scale: Array1<f64>,
-    /// The columns that were constant.
+    /// The constant columns.
     pub constant: Vec<usize>,
 }
 
 impl Standardizer {
-    /// Mean 0 and variance 1 (with the divisor n) over the known cells. Sparse rows are scaled but not shifted.
+    /// Computes means and standard deviations (with divisor n), ignoring missing values. Sparse rows are scaled
+    /// but not centered.
     pub fn fit(x: &Rows) -> Self {
-        let (mean, spread) = x.moments();
+        let (mean, std) = x.moments();
         let mut constant = vec![];
-        let scale = spread
+        let scale = std
             .iter()
             .zip(&mean)
             .enumerate()
-            .map(|(j, (&spread, &m))| {
-                if is_constant(m, spread) {
+            .map(|(j, (&std, &m))| {
+                if is_constant(m, std) {
                     constant.push(j);
                     1.0
                 } else {
-                    spread
+                    std
                 }
             })
             .collect();
@@ -44,7 +45,7 @@ impl Standardizer {
         Self { shift, scale, constant }
     }
 
-    /// Shifts and scales rows of as many columns; gaps stay gaps.
+    /// Standardizes rows with the same columns. Missing values stay missing.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
         need_columns("columns to scale", self.shift.len(), x.d())?;
         Ok(match x {
@@ -57,17 +58,17 @@ impl Standardizer {
                 }
                 out.into()
             }
-            // Learned from dense rows: a shift leaves no cell zero.
+            // Fitted to dense rows: centering makes zeros nonzero.
             Rows::Sparse(_) if self.shift.iter().any(|&s| s != 0.0) => self.apply(&x.to_dense().into())?,
             Rows::Sparse(x) => x.scaled(&self.scale).into(),
         })
     }
 }
 
-/// Whether a column with this mean and standard deviation is constant: the spread of equal numbers is the rounding of
-/// their mean.
-pub(crate) fn is_constant(mean: f64, spread: f64) -> bool {
-    spread <= 1e-14 * mean.abs()
+/// Whether a column with this mean and standard deviation is constant. The computed standard deviation of equal
+/// numbers is the rounding error of their mean.
+pub(crate) fn is_constant(mean: f64, std: f64) -> bool {
+    std <= 1e-14 * mean.abs()
 }
 
 #[cfg(test)]
@@ -82,13 +83,13 @@ mod tests {
         let scaler = Standardizer::fit(&x);
         assert_eq!(scaler.constant, [1]);
         assert_eq!(scaler.apply(&x).unwrap().to_dense(), array![[-1.0, 0.0], [1.0, 0.0]]);
-        // New rows are scaled by the old numbers.
+        // New rows are scaled by the training statistics.
         assert_eq!(scaler.apply(&array![[5.0, 6.0]].into()).unwrap().to_dense(), array![[3.0, 1.0]]);
         assert!(scaler.apply(&array![[5.0]].into()).is_err());
     }
 
     #[test]
-    fn gaps_stay_gaps() {
+    fn missing_values_stay_missing() {
         let x: Rows = array![[1.0, f64::NAN], [3.0, f64::NAN], [f64::NAN, f64::NAN]].into();
         let scaler = Standardizer::fit(&x);
         assert_eq!(scaler.constant, [1]);
@@ -103,7 +104,7 @@ mod tests {
         let scaled = Standardizer::fit(&x).apply(&x).unwrap();
         assert!(scaled.is_sparse());
         assert_eq!(scaled.to_dense(), array![[1.0, 0.0], [3.0, 0.0]]);
-        // What was learned from dense rows does to sparse ones what it does to dense ones.
+        // A scaler fitted to dense rows gives the same result for sparse and dense rows.
         let dense: Rows = array![[1.0, 5.0], [3.0, 7.0]].into();
         let scaler = Standardizer::fit(&dense);
         assert_eq!(

@@ -1,7 +1,6 @@
-//! Made-up data whose relevant columns are known: what a method should find.
+//! Synthetic data with known relevant features.
 //!
-//! All columns are independent standard normal unless they are copies. The relevant ones stand at
-//! random places.
+//! Features are independent standard normal, except for copies. The relevant ones have random positions.
 
 use super::dataset::{Classes, Dataset, Target};
 use crate::context::{Context, available_memory};
@@ -10,21 +9,21 @@ use crate::random::Rng;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// How the target depends on the relevant columns $u_1, u_2, \ldots$: class 1 where the score is positive.
+/// How the target depends on the relevant features $u_1, u_2, \ldots$: class 1 if the score is positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
-    /// $u_1 + u_2$: any method should see it.
+    /// $u_1 + u_2$: any method can find the features.
     Linear,
-    /// $(u_1^2 + u_2^2) / 2 - \ln 2$: no linear method can see it, one column at a time does.
+    /// $(u_1^2 + u_2^2) / 2 - \ln 2$: linear methods fail, nonlinear univariate methods succeed.
     Ring,
-    /// $u_1 u_2$: invisible to every method that looks at one column at a time.
+    /// $u_1 u_2$: univariate methods fail.
     Xor,
-    /// $u_1 u_2 + (u_3^2 + u_4^2) / 2 - 1$: both at once.
+    /// $u_1 u_2 + (u_3^2 + u_4^2) / 2 - 1$: XOR and ring combined.
     XorRing,
-    /// $u_1 + u_2$, and two noisy copies of each: one of each kind is enough.
+    /// $u_1 + u_2$, with two noisy copies of each: one of each group is enough.
     Redundant,
-    /// Nothing: the target is a fair coin.
+    /// No relevant features: the target is random.
     Noise,
 }
 
@@ -33,7 +32,7 @@ impl Pattern {
     pub const ALL: [Self; 6] =
         [Self::Linear, Self::Ring, Self::Xor, Self::XorRing, Self::Redundant, Self::Noise];
 
-    /// The name on the command line.
+    /// The name of the pattern.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linear => "linear",
@@ -51,15 +50,15 @@ impl Pattern {
         found.ok_or_else(|| Error::unknown_name("pattern", name, Self::ALL.iter().map(|p| p.name())))
     }
 
-    /// What it is, in a line.
+    /// A short description.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Linear => "the sum of two columns decides",
-            Self::Ring => "the distance from the origin in two columns decides",
-            Self::Xor => "whether two columns agree in sign decides; neither tells anything alone",
-            Self::XorRing => "an XOR pair and a ring pair decide together",
-            Self::Redundant => "the sum of two columns decides, and each has two noisy copies",
-            Self::Noise => "nothing decides",
+            Self::Linear => "the target depends on the sum of two features",
+            Self::Ring => "the target depends on the distance from the origin in two features",
+            Self::Xor => "the target depends on the product of two features; neither is informative alone",
+            Self::XorRing => "the target depends on an XOR pair and a ring pair",
+            Self::Redundant => "the target depends on the sum of two features, and each has two noisy copies",
+            Self::Noise => "the target is random",
         }
     }
 
@@ -83,20 +82,20 @@ impl Pattern {
     }
 }
 
-/// A recipe for made-up data.
+/// A generator of synthetic data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Synthetic {
-    /// How the target depends on the columns.
+    /// How the target depends on the features.
     pub pattern: Pattern,
-    /// Rows.
+    /// Number of samples.
     pub rows: usize,
-    /// Columns, relevant ones included.
+    /// Number of features, including the relevant ones.
     pub columns: usize,
-    /// Standard deviation of normal noise added to the score. Default: 0.
+    /// Standard deviation of the Gaussian noise added to the score. Default: 0.
     pub noise: f64,
-    /// Make the score itself the target instead of its sign. Default: false.
+    /// Whether the target is the score instead of its sign. Default: false.
     pub continuous: bool,
-    /// Where all randomness starts.
+    /// Random seed.
     pub seed: u64,
 }
 
@@ -106,23 +105,23 @@ impl Default for Synthetic {
     }
 }
 
-/// Made-up data with the answer.
+/// Synthetic data with its relevant features.
 #[derive(Debug, Clone)]
 pub struct SyntheticDataset {
-    /// The data; columns are called x1, x2, ...
+    /// The data; features are called x1, x2, ...
     pub data: Dataset,
-    /// The relevant columns. For [`Pattern::Redundant`]: the two originals, then the copies of the
-    /// first, then those of the second.
+    /// The relevant features. For [`Pattern::Redundant`]: the two originals, the copies of the first, the copies
+    /// of the second.
     pub relevant: Vec<usize>,
 }
 
 impl Synthetic {
-    /// The memory it takes.
+    /// Required memory in bytes.
     pub fn bytes(&self) -> f64 {
         8.0 * self.rows as f64 * (self.columns as f64 + 2.0)
     }
 
-    /// Makes the data.
+    /// Generates the data.
     pub fn make(&self) -> Result<SyntheticDataset> {
         let needed = self.pattern.n_relevant().max(1);
         if self.columns < needed {
@@ -136,7 +135,7 @@ impl Synthetic {
             return Err(Error::param("synthetic data", "noise", "0 or a positive number", self.noise));
         }
         let ctx = Context { memory_limit: available_memory(), ..Context::default() };
-        ctx.need_memory("made-up data", self.bytes(), "ask for fewer rows or columns")?;
+        ctx.need_memory("synthetic data", self.bytes(), "ask for fewer rows or columns")?;
         let mut rng = Rng::stream(self.seed, "synthetic");
         let mut places: Vec<usize> = (0..self.columns).collect();
         rng.shuffle(&mut places);
@@ -175,28 +174,30 @@ mod tests {
     #[test]
     fn classes_are_balanced_enough_to_learn_from() {
         for pattern in Pattern::ALL {
-            let planted = make(pattern, false);
-            let counts = planted.data.classes("test").unwrap().counts();
+            let synthetic = make(pattern, false);
+            let counts = synthetic.data.classes("test").unwrap().counts();
             assert!(counts.iter().all(|&c| c > 1400), "{pattern:?}: {counts:?}");
-            assert_eq!(planted.relevant.len(), pattern.n_relevant());
+            assert_eq!(synthetic.relevant.len(), pattern.n_relevant());
         }
     }
 
     #[test]
-    fn the_score_is_the_formula_of_the_relevant_columns() {
-        let planted = make(Pattern::Xor, true);
-        let Target::Continuous(scores) = planted.data.target() else { panic!("a number was asked for") };
-        let x = planted.data.x();
-        let [a, b] = planted.relevant[..] else { panic!("two columns are relevant") };
+    fn the_score_follows_the_formula() {
+        let synthetic = make(Pattern::Xor, true);
+        let Target::Continuous(scores) = synthetic.data.target() else {
+            panic!("expected a continuous target")
+        };
+        let x = synthetic.data.x();
+        let [a, b] = synthetic.relevant[..] else { panic!("expected two relevant features") };
         assert!((0..x.n()).all(|i| (x.get(i, a) * x.get(i, b) - scores[i]).abs() < 1e-15));
     }
 
     #[test]
     fn copies_follow_their_originals() {
-        let planted = make(Pattern::Redundant, false);
-        let x = planted.data.x();
+        let synthetic = make(Pattern::Redundant, false);
+        let x = synthetic.data.x();
         for (copy, original) in [(2, 0), (3, 0), (4, 1), (5, 1)] {
-            let (a, b) = (planted.relevant[copy], planted.relevant[original]);
+            let (a, b) = (synthetic.relevant[copy], synthetic.relevant[original]);
             let difference: f64 =
                 (0..x.n()).map(|i| (x.get(i, a) - x.get(i, b)).powi(2)).sum::<f64>() / x.n() as f64;
             // Variance 0.01, five standard errors of 4000 squares.
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_and_sizes() {
+    fn seeds_and_invalid_sizes() {
         let again = make(Pattern::Ring, false);
         assert_eq!(again.data, make(Pattern::Ring, false).data);
         let other =

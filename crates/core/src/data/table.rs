@@ -1,21 +1,21 @@
-//! A table as it was read: named columns of numbers or text, with gaps.
+//! Tables as read from files: named columns of numbers or text, possibly with missing values.
 
-use super::rows::SparseRows;
+use super::sparse::SparseRows;
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-/// What a reader returns, before any decision about targets, gaps or text.
+/// A table before preprocessing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Table {
-    /// Ordinary tables.
+    /// A dense table.
     Columns(Vec<Column>),
-    /// Sparse formats, where features are numbers and the target stands apart.
+    /// A sparse table of numeric features, with a separate target.
     Sparse {
-        /// One name per feature.
+        /// The feature names.
         names: Vec<String>,
         /// The features.
         x: SparseRows,
-        /// The target's column, if the file has one.
+        /// The target column, if the file has one.
         target: Option<Column>,
     },
 }
@@ -23,27 +23,27 @@ pub enum Table {
 /// A named column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name; unique within a table.
+    /// The name, unique within a table.
     pub name: String,
-    /// Its cells.
+    /// The values.
     pub values: Values,
 }
 
-/// The cells of a column.
+/// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where a cell is empty.
+    /// Numbers; NaN where a value is missing.
     Numeric(Vec<f64>),
-    /// Text: `codes[i]` is a place in `levels`, or [`MISSING`] where a cell is empty.
+    /// Text: `codes[i]` is an index into `levels`, or [`MISSING`].
     Text {
         /// One code per row.
         codes: Vec<u32>,
-        /// The different texts, in order of first appearance.
+        /// The distinct texts, in order of first appearance.
         levels: Vec<String>,
     },
 }
 
-/// The code of an empty cell in a text column.
+/// The code of a missing value in a text column.
 pub const MISSING: u32 = u32::MAX;
 
 impl Column {
@@ -52,14 +52,14 @@ impl Column {
         Self { name: name.into(), values: Values::Numeric(values) }
     }
 
-    /// A column of text; `None` is an empty cell.
+    /// A column of text; `None` is a missing value.
     pub fn text<'a>(name: impl Into<String>, cells: impl Iterator<Item = Option<&'a str>>) -> Self {
-        let mut places: HashMap<&'a str, u32> = HashMap::new();
+        let mut codes_of: HashMap<&'a str, u32> = HashMap::new();
         let mut levels = vec![];
         let codes = cells
             .map(|cell| match cell {
                 None => MISSING,
-                Some(text) => *places.entry(text).or_insert_with(|| {
+                Some(text) => *codes_of.entry(text).or_insert_with(|| {
                     levels.push(text.to_owned());
                     levels.len() as u32 - 1
                 }),
@@ -68,7 +68,7 @@ impl Column {
         Self { name: name.into(), values: Values::Text { codes, levels } }
     }
 
-    /// Number of cells.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         match &self.values {
             Values::Numeric(v) => v.len(),
@@ -76,12 +76,12 @@ impl Column {
         }
     }
 
-    /// Whether there are no cells.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the cell of a row is empty.
+    /// Whether the value in a row is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match &self.values {
             Values::Numeric(v) => v[row].is_nan(),
@@ -102,7 +102,7 @@ impl Column {
 }
 
 impl Table {
-    /// An ordinary table; names must differ and columns must be equally long.
+    /// A dense table. Names must be unique and columns must have the same length.
     pub fn new(columns: Vec<Column>) -> Result<Self> {
         check_names(columns.iter().map(|c| c.name.as_str()))?;
         if let Some(odd) = columns.iter().find(|c| c.len() != columns[0].len()) {
@@ -123,7 +123,7 @@ impl Table {
         }
     }
 
-    /// The names of all columns, a target that stands apart last.
+    /// The names of all columns; a separate target comes last.
     pub fn names(&self) -> Vec<&str> {
         match self {
             Self::Columns(columns) => columns.iter().map(|c| c.name.as_str()).collect(),
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// Refuses a name that stands twice.
+/// Returns an error if a name occurs twice.
 pub(crate) fn check_names<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for (position, name) in names.enumerate() {
@@ -163,18 +163,18 @@ mod tests {
     }
 
     #[test]
-    fn names_must_differ() {
+    fn names_must_be_unique() {
         let columns = vec![
             Column::numeric("a", vec![1.0]),
             Column::numeric("b", vec![1.0]),
             Column::numeric("a", vec![2.0]),
         ];
         let message = Table::new(columns).unwrap_err().to_string();
-        assert_eq!(message, "column name 'a' stands for both column 1 and column 3; rename one");
+        assert_eq!(message, "column 1 and column 3 are both named 'a'; rename one");
     }
 
     #[test]
-    fn columns_must_be_equally_long() {
+    fn columns_must_have_the_same_length() {
         let columns = vec![Column::numeric("a", vec![1.0]), Column::numeric("b", vec![])];
         assert!(Table::new(columns).unwrap_err().to_string().contains("column 'b': expected 1 rows, got 0"));
     }

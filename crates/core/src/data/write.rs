@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(message("t.csv", &["a", "b"], &[]), "DIR/t.csv: column names: expected 1, got 2");
         assert_eq!(
             message("t.csv", &["colour"], &words()),
-            "DIR/t.csv: column name 'colour' stands for both column 1 and column 2; rename one"
+            "DIR/t.csv: column 1 and column 2 are both named 'colour'; rename one"
         );
         assert_eq!(
             message("no/t.csv", &["a"], &[]),

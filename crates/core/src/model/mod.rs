@@ -220,7 +220,7 @@ impl Model {
             s.shift.len() == d && s.scale.len() == d && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
         });
         let sound = sound
-            && self.recipe.as_ref().is_none_or(|recipe| recipe.width() == d)
+            && self.recipe.as_ref().is_none_or(|recipe| recipe.n_features() == d)
             && match &self.content {
                 Content::Map(map) => {
                     map.check()?;

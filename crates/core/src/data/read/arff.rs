@@ -12,7 +12,7 @@ mod line;
 use self::line::{Cell, Line};
 use super::levels::Levels;
 use super::{ADVICE, Pace, Tally, need_room, number};
-use crate::data::rows::SparseRows;
+use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, MISSING, Table, Values, check_names};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;

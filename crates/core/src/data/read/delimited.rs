@@ -446,10 +446,7 @@ mod tests {
     fn wrong_files_are_explained() {
         assert_eq!(message("a,b\n"), "the file has a header but no rows");
         assert_eq!(message("a,b"), "the file has a header but no rows");
-        assert_eq!(
-            message("a,a\n1,2\n"),
-            "column name 'a' stands for both column 1 and column 2; rename one"
-        );
+        assert_eq!(message("a,a\n1,2\n"), "column 1 and column 2 are both named 'a'; rename one");
         assert_eq!(message("a,b\n1,2\n3\n"), "line 3: expected 2 fields, found 1");
         assert_eq!(message("a,b\r\n1,2\r\n\r\n3,4,5\r\n"), "line 4: expected 2 fields, found 3");
         assert_eq!(message("a,b\r1,2\r3,4,5\r"), "line 3: expected 2 fields, found 3");

@@ -15,7 +15,7 @@ mod svmlight;
 mod unpack;
 
 use crate::context::{Context, need_room};
-use crate::data::rows::SparseRows;
+use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table, Values};
 use crate::error::{Error, Result};
 use rayon::prelude::*;

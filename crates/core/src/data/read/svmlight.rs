@@ -4,7 +4,7 @@
 //! programs write them. Features are called f1, f2, ... either way. `qid:` is for ranking and ignored.
 
 use super::{Pace, Tally, need_room, number};
-use crate::data::rows::SparseRows;
+use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
 

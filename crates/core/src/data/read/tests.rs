@@ -139,7 +139,7 @@ fn encodings() {
 
 #[test]
 fn infinities_are_refused_with_their_place() {
-    let end = "is not a finite number; remove the row or replace the value";
+    let end = "is not a finite number. Correct the value or remove the row.";
     for (text, shown) in [("inf", "inf"), ("-inf", "-inf"), ("Infinity", "inf"), ("1e999", "inf")] {
         let csv = format!("a,b\n1,2\n3,{text}\ninf,5\n");
         assert_eq!(message("a.csv", csv.as_bytes()), format!("a.csv: row 2, column 'b': {shown} {end}"));

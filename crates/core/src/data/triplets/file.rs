@@ -302,7 +302,7 @@ mod tests {
         let new = |ids: &[&str]| Ids::new(ids.iter().map(|s| s.to_string()).collect());
         assert_eq!(
             new(&["a", "b", "c", " b"]).unwrap_err().to_string(),
-            "the id 'b' stands for both row 2 and row 4; ids must differ"
+            "row 2 and row 4 have the same id 'b'; ids must be unique"
         );
         assert_eq!(new(&["a", " "]).unwrap_err().to_string(), "row 2 has no id; every row needs one");
         let gaps = Column::numeric("id", vec![1.0, f64::NAN]);

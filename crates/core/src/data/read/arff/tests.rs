@@ -94,7 +94,7 @@ fn wrong_headers_are_explained() {
     assert_eq!(message("@attribute 'a real\n"), "line 1: a quote (') is never closed");
     assert_eq!(
         message("@attribute a real\n@attribute a real\n@data\n1,2\n"),
-        "column name 'a' stands for both column 1 and column 2; rename one"
+        "column 1 and column 2 are both named 'a'; rename one"
     );
 }
 
