@@ -10,6 +10,8 @@ __version__: str
 
 class BreakdownError(RuntimeError): ...
 
+def error_messages() -> list[str]: ...
+
 _Threshold = Callable[[float], float]
 
 @final

@@ -7,7 +7,7 @@
 //! | file | what it holds |
 //! |---|---|
 //! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
-//! | `error` | the one place where errors become exceptions |
+//! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
 //! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | one function per thing the package needs |
 
@@ -53,6 +53,8 @@ mod _native {
     use super::design::{fit_design, prepare_design, weigh_design};
     #[pymodule_export]
     use super::error::BreakdownError;
+    #[pymodule_export]
+    use super::error::error_messages;
     #[pymodule_export]
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
     #[pymodule_export]

@@ -116,7 +116,7 @@ def test_frames_are_prepared_by_column_names(prepared, frame):
     assert model.feature_names_in_.tolist() == ["a", "kind"]
     objects = np.array([[1.0, "y"], [2.0, "x"]], dtype=object)
     assert model.transform(objects).tolist() == [[1, 0, 1], [2, 1, 0]]
-    with pytest.raises(ValueError, match="category 'z' was not in the data"):
+    with pytest.raises(ValueError, match="category 'z' is not in the training data"):
         model.transform(frame({"kind": ["z"], "a": [1.0]}))
     with pytest.raises(ValueError, match="no column 'a'"):
         model.transform(frame({"kind": ["x"], "A1": [1.0]}))
@@ -126,7 +126,7 @@ def test_frames_are_prepared_by_column_names(prepared, frame):
 def test_gaps(prepared, frame):
     table = frame({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
     columns = [number("a"), number("b")]
-    with pytest.raises(ValueError, match="row 2, column 'a': missing value; fill it or leave the row out"):
+    with pytest.raises(ValueError, match="row 2, column 'a': missing value. Fill in the value or drop the row"):
         prepared(columns, 2).transform(table)
     with pytest.warns(UserWarning, match="1 rows with missing values were left out"):
         assert prepared(columns, 2, missing="drop").transform(table).tolist() == [[1, 1], [3, 3]]

@@ -15,6 +15,7 @@ from kernsift import (
     KernelGramSchmidt,
     KernelPCA,
     WhiteNoise,
+    _native,
     gamma_for_n_components,
     load_dataset,
     make_synthetic,
@@ -61,11 +62,11 @@ def with_cell(value):
         ),
         (
             lambda: KernelDiscriminant().fit(X, ["a"] * 30),
-            "KDA: all rows have the class 'a'; two or more classes are needed",
+            "KDA: all rows have the class 'a'; at least two classes are required",
         ),
         (
             lambda: FisherScore().fit(X, [7] * 30),
-            "Fisher score: all rows have the class '7'; two or more classes are needed",
+            "Fisher score: all rows have the class '7'; at least two classes are required",
         ),
         (lambda: FisherScore(target_type="class").fit(X, X[:, 0]), "Unknown label type: continuous"),
         (lambda: KernelDiscriminant().fit(X), "requires y to be passed, but the target y is None"),
@@ -170,3 +171,9 @@ def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried():
 def test_fewer_components_than_asked_for_warn():
     with pytest.warns(UserWarning, match="KPCA: 20 components were asked for, but only 3 are not rounding"):
         KernelPCA(kernel="linear", n_components=20).fit(X)
+
+
+def test_messages_name_no_command_line_options():
+    messages = _native.error_messages()
+    assert len(messages) >= 27
+    assert not [message for message in messages if re.search(r"--\w|0{8}", message)]

@@ -574,17 +574,17 @@ y30 = np.arange(30) % 3
     [
         (
             lambda: TAKES().fit(X30, [7] * 30),
-            "all rows have the class '7'; two or more classes are needed",
+            "all rows have the class '7'; at least two classes are required",
         ),
         (lambda: KNNC().fit(X30, ["a"] * 30), "KNNC: all rows have the class 'a'"),
         (lambda: FFS().fit(X30, ["a"] * 30), "FFS: all rows have the class 'a'"),
         (
             lambda: TAKES().fit(X30, np.arange(30)),
-            "every row is alone in its class, 30 rows in 30 classes; is the target column right?",
+            "each of the 30 classes has a single row (is the target column correct?)",
         ),
         (
             lambda: ReliefF().fit(X30, np.arange(30)),
-            "Relief: every row is alone in its class, 30 rows in 30 classes",
+            "Relief: each of the 30 classes has a single row",
         ),
         (lambda: TAKES().fit(X30, X30[:, 0]), "Unknown label type: continuous"),
         (
@@ -660,7 +660,7 @@ y30 = np.arange(30) % 3
         ),
         (
             lambda: FFS().fit(X30, np.arange(30)),
-            "FFS: every row is alone in its class, 30 rows in 30 classes",
+            "FFS: each of the 30 classes has a single row",
         ),
         (
             lambda: TAKES(kernel="poly", gamma_for_n_components=5).fit(X30, y30),

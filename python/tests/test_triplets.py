@@ -51,7 +51,7 @@ def test_all_triples_of_numbers():
     assert as_set(triplets_from_labels(y, n=len(possible), random_state=0)) == possible
     # Whole numbers are classes unless one says otherwise; then nobody is alone.
     whole = [0, 1, 5, 7]
-    with pytest.raises(ValueError, match="every row is alone in its class"):
+    with pytest.raises(ValueError, match="classes has a single row"):
         triplets_from_labels(whole, random_state=0)
     possible = by_number(whole)
     drawn = triplets_from_labels(whole, n=len(possible), random_state=0, target_type="number")

@@ -1,13 +1,14 @@
-//! How a run can fail, and the exit code of each way. Decided here and nowhere else.
+//! Failures of a command: messages with advice in terms of command-line options, and exit codes.
 //!
 //! | code | meaning |
 //! |---|---|
-//! | 0 | done (also when the reader of a pipe went away) |
-//! | 1 | done, with a warning, under `--strict` |
-//! | 2 | bad input or use |
+//! | 0 | success (also when the reader of a pipe closes it) |
+//! | 1 | success with a warning, under `--strict` |
+//! | 2 | invalid input or arguments |
 //! | 130, 143 | interrupted by Ctrl-C, by SIGTERM |
 
 use crate::console::Console;
+use kernsift::Error;
 use kernsift::data::BUILT_IN;
 use kernsift::error::nearest;
 use std::io::ErrorKind;
@@ -16,19 +17,24 @@ use std::process::ExitCode;
 
 /// Why a command did not finish.
 pub enum Failure {
-    /// Something is wrong with the input, or with what was asked.
+    /// Invalid input or arguments.
     Input(String),
-    /// The user or the system stopped it.
+    /// Interrupted by the user or the system.
     Interrupted,
-    /// Nobody reads the output any more.
+    /// The reader of the output closed the pipe.
     ClosedPipe,
 }
 
 impl Failure {
-    /// An error of the library with its parameter named by the option that sets it. `options` are the
-    /// method ("" for any), the parameter and the option; the first that fits counts.
-    pub fn typed(error: kernsift::Error, options: &[(&str, &str, &str)]) -> Self {
-        if let kernsift::Error::Param { method, name, expected, got } = &error {
+    /// An error of the library with advice.
+    pub fn advised(error: &Error, advice: &str) -> Self {
+        Self::Input(format!("{error}. {advice}"))
+    }
+
+    /// An error of the library, with the parameter replaced by the option that sets it. `options` lists the method
+    /// ("" for any), the parameter and the option; the first match counts.
+    pub fn typed(error: Error, options: &[(&str, &str, &str)]) -> Self {
+        if let Error::Param { method, name, expected, got } = &error {
             let fits = |(of, parameter, _): &&(&str, &str, &str)| {
                 (of.is_empty() || of == method) && parameter == name
             };
@@ -39,7 +45,7 @@ impl Failure {
         error.into()
     }
 
-    /// Tells the user and gives the exit code.
+    /// Prints the message and returns the exit code.
     pub fn report(self, console: &Console) -> ExitCode {
         console.clear();
         match self {
@@ -56,22 +62,52 @@ impl Failure {
     }
 }
 
-impl From<kernsift::Error> for Failure {
-    fn from(error: kernsift::Error) -> Self {
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
         if error.is_interrupted() {
             return Self::Interrupted;
         }
         match &error {
-            kernsift::Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => Self::ClosedPipe,
-            kernsift::Error::Io { source, path } if source.kind() == ErrorKind::NotFound => {
+            Error::Io { source, .. } if source.kind() == ErrorKind::BrokenPipe => Self::ClosedPipe,
+            Error::Io { source, path } if source.kind() == ErrorKind::NotFound => {
                 Self::Input(format!("{error}{}", instead_of(path)))
             }
-            _ => Self::Input(error.to_string()),
+            _ => Self::Input(with_advice(&error)),
         }
     }
 }
 
-/// What the user may have meant by a file that is not there.
+/// The message of an error, with advice in terms of options.
+fn with_advice(error: &Error) -> String {
+    match error {
+        // It may be the limit itself, not the data, that is wrong.
+        Error::Memory { .. } => format!("{error}, or raise --memory-limit"),
+        Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
+        _ => advice(error).map_or_else(|| error.to_string(), |advice| format!("{error}. {advice}")),
+    }
+}
+
+fn advice(error: &Error) -> Option<&'static str> {
+    Some(match error {
+        Error::MissingValue { .. } => {
+            "Choose how to handle missing values: --missing drop, mean, median or keep."
+        }
+        Error::MissingUnsupported { .. } => {
+            "Pass --missing mean or median to impute, --missing drop to drop rows, or use a method that supports \
+             missing values."
+        }
+        Error::CannotImpute { .. } => "Pass --missing drop to drop such rows.",
+        Error::NoCompleteRows => "Pass --missing mean or median to impute missing values.",
+        Error::NotNumeric { .. } => {
+            "Correct the value, or pass --categorical onehot or ordinal to encode text columns."
+        }
+        Error::NeedsClasses { .. } => "Name a target with --target, or pass --target-type class.",
+        Error::NeedsTarget { .. } => "Name a target with --target.",
+        _ => return None,
+    })
+}
+
+/// A suggestion for a file that does not exist.
 fn instead_of(path: &Path) -> String {
     let typed = path.to_string_lossy();
     if typed == "-" {
@@ -110,5 +146,27 @@ impl From<std::io::Error> for Failure {
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         std::io::Error::from(error).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn advice_names_existing_options() {
+        let command = crate::args::Cli::command();
+        let options: Vec<String> = command
+            .get_subcommands()
+            .flat_map(|command| command.get_arguments())
+            .chain(command.get_arguments())
+            .filter_map(|option| Some(format!("--{}", option.get_long()?)))
+            .collect();
+        let messages: Vec<String> = kernsift::error::examples().iter().map(with_advice).collect();
+        let named: Vec<&str> =
+            messages.iter().flat_map(|m| m.split([' ', ',', '.'])).filter(|w| w.starts_with("--")).collect();
+        assert!(named.len() >= 10, "{named:?}");
+        assert!(named.iter().all(|name| options.iter().any(|option| option == name)), "{named:?}");
     }
 }

@@ -10,7 +10,7 @@ fn cells_that_are_not_numbers() {
     s.file("gap.csv", "a,b,class\n1,2,x\n3,,y\n");
     assert_eq!(
         s.error("select gap.csv"),
-        "gap.csv: row 2, column 'b': missing value; choose what to do with it: --missing drop, mean, median or keep"
+        "gap.csv: row 2, column 'b': missing value. Choose how to handle missing values: --missing drop, mean, median or keep."
     );
     s.file("nan.csv", "a,b,class\n1,NaN,x\n3,4,y\n");
     for command in [
@@ -21,25 +21,25 @@ fn cells_that_are_not_numbers() {
     ] {
         let error = s.error(&format!("{command} --missing keep"));
         assert!(error.starts_with("row 2, column 'b': missing value, and "), "{command}: {error}");
-        assert!(error.contains("needs every cell"), "{command}: {error}");
+        assert!(error.contains("does not support missing values"), "{command}: {error}");
     }
     assert!(s.error("basis nan.csv").starts_with("nan.csv: row 1, column 'b': missing value"));
     s.file("inf.csv", "a,b,class\n1,2,x\n3,inf,y\n");
     assert_eq!(
         s.error("basis inf.csv"),
-        "inf.csv: row 2, column 'b': inf is not a finite number; remove the row or replace the value"
+        "inf.csv: row 2, column 'b': inf is not a finite number. Correct the value or remove the row."
     );
     s.file("text.csv", "a,b,class\n1,2,x\n3,four,y\n");
     assert_eq!(
         s.error("select text.csv"),
-        "text.csv: row 2, column 'b': 'four' is not a number; mend the cell, or encode text columns with \
-         --categorical onehot or ordinal"
+        "text.csv: row 2, column 'b': cannot parse 'four' as a number. Correct the value, or pass --categorical \
+         onehot or ordinal to encode text columns."
     );
     s.file("target.csv", "a,b,y\n1,2,\n3,4,1\n");
     assert_eq!(
         s.error("select target.csv --missing mean"),
-        "target.csv: row 1, column 'y': missing value, and the target is not made up; use --missing drop to leave \
-         such rows out"
+        "target.csv: row 1, column 'y': cannot impute the missing value: targets are not imputed. Pass --missing \
+         drop to drop such rows."
     );
 }
 
@@ -62,7 +62,7 @@ fn files_that_are_not_tables() {
         ("folder.csv", "is a directory"),
         ("absent.csv", "no such file"),
         ("notes.docx", ".csv"),
-        ("twice.csv", "column name 'a' stands for both column 1 and column 2; rename one"),
+        ("twice.csv", "column 1 and column 2 are both named 'a'; rename one"),
         ("broken.csv.gz", "gzip"),
         ("broken.parquet", ""),
         ("bad.npy", ""),
@@ -107,7 +107,7 @@ fn data_that_cannot_carry_the_method() {
         .file("good.csv", GOOD);
     assert_eq!(
         s.error("select one_class.csv"),
-        "Fisher score: all rows have the class 'x'; two or more classes are needed (is the target column right?)"
+        "Fisher score: all rows have the class 'x'; at least two classes are required (is the target column correct?)"
     );
     assert!(s.error("basis one_class.csv -m kda").starts_with("KDA: all rows have the class 'x'"));
     assert!(s.error("select one_row.csv").contains("all rows have the class 'x'"));
@@ -116,19 +116,19 @@ fn data_that_cannot_carry_the_method() {
     assert!(s.error("basis same.csv -m kpca --gamma 1").contains("no direction to find"));
     assert_eq!(
         s.error("basis alone.csv"),
-        "alone.csv: no feature columns: the table has nothing besides the target"
+        "alone.csv: no features: the table has no column besides the target"
     );
     assert_eq!(
         s.error("select good.csv -m ffs --target none --categorical ordinal"),
-        "FFS: needs a class target, but there is no target; name one with --target, or use --target-type class"
+        "FFS: needs a classification target, but there is no target. Name a target with --target, or pass --target-type class."
     );
     assert_eq!(
         s.error("select good.csv --target none --categorical ordinal"),
-        "Fisher score: needs a target, of classes or numbers, but there is none; name one with --target"
+        "Fisher score: needs a target, but there is none. Name a target with --target."
     );
     assert!(
         s.error("select good.csv -m ffs --target b --target-type number --categorical onehot")
-            .contains("the target is a number")
+            .contains("the target is continuous")
     );
     assert_eq!(s.error("basis good.csv -k 7"), "-k must be from 1 to the number of rows, 6, got 7");
     assert!(s.error("basis good.csv -m kda -k 2").contains("one fewer than the 2 classes"));
@@ -152,17 +152,17 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
         let error = |line: &str| s.error(&line.replace("METHOD", method));
         assert_eq!(
             error("select one_class.csv -m METHOD"),
-            "kernel-space selection: all rows have the class 'x'; two or more classes are needed (is the target \
-             column right?)"
+            "kernel-space selection: all rows have the class 'x'; at least two classes are required (is the \
+             target column correct?)"
         );
         assert_eq!(
             error("select alone.csv -m METHOD"),
-            "kernel-space selection: every row is alone in its class, 3 rows in 3 classes; is the target column right?"
+            "kernel-space selection: each of the 3 classes has a single row (is the target column correct?)"
         );
         assert_eq!(
             error("select good.csv -m METHOD --target b --target-type number --categorical ordinal"),
-            "kernel-space selection: needs a class target, but the target is a number; name one with --target, or use \
-             --target-type class"
+            "kernel-space selection: needs a classification target, but the target is continuous. Name a target with \
+             --target, or pass --target-type class."
         );
         assert_eq!(
             error("select good.csv -m METHOD --neighbors 7"),
@@ -197,11 +197,11 @@ fn test_rows_that_cannot_be_judged() {
     assert_eq!(error("plain.csv"), "plain.csv: no column 'class'; there are a, b");
     assert!(error("narrow.csv --out kept.csv").starts_with("narrow.csv: no column 'b'"));
     assert!(error("absent.csv").starts_with("absent.csv: no such file"));
-    assert!(error("gap.csv").starts_with("gap.csv: row 2, column 'class': missing value; choose"));
-    assert!(error("gap.csv --missing mean").contains("the target is not made up"));
+    assert!(error("gap.csv").starts_with("gap.csv: row 2, column 'class': missing value. Choose"));
+    assert!(error("gap.csv --missing mean").contains("targets are not imputed"));
     assert!(error("empty.csv --missing drop").contains("no row has both its class and all its cells"));
     let run = s.ok("select good.csv -m takes --test gap.csv --missing drop");
-    assert!(run.err.contains("gap.csv: 1 of 2 rows have empty cells and were left out"), "{}", run.err);
+    assert!(run.err.contains("gap.csv: dropped 1 of 2 rows with missing values"), "{}", run.err);
     assert!(run.out.contains("of 1 rows of gap.csv"), "{}", run.out);
     s.file("new.csv", "a,b,class\n1,2,x\n3,5,z\n");
     let run = s.ok("select good.csv -m takes --test new.csv");
@@ -220,12 +220,12 @@ fn advice_on_apply_names_only_what_helps() {
     for options in ["", " --predict"] {
         assert_eq!(
             s.error(&format!("apply takes.ks gap.csv{options}")),
-            "gap.csv: row 1, column 'b': missing value; fill it in, or make the model with --missing drop, mean or \
-             median"
+            "gap.csv: row 1, column 'b': missing value. Fill in the value, or train the model with --missing drop, mean \
+             or median."
         );
         assert_eq!(
             s.error(&format!("apply takes.ks word.csv{options}")),
-            "word.csv: row 1, column 'b': 'two' is not a number, as it was where the model was made; mend the cell"
+            "word.csv: row 1, column 'b': cannot parse 'two' as a number. Correct the value: the column was numeric in training."
         );
     }
     for method in ["fisher", "kobl"] {

@@ -76,7 +76,7 @@ fn bad_ids_are_explained() {
     assert!(s.error("design flats.csv --triplets two.csv").contains("say with --ids which column has them"));
     s.file("numbers.csv", "1,2,3\n");
     let error = s.error("design flats.csv --triplets numbers.csv");
-    assert!(error.ends_with("or ordinal; if it names the rows, use --ids 'name'"), "{error}");
+    assert!(error.ends_with("or --ids 'name' if the column names the rows."), "{error}");
     assert_eq!(
         s.error("design flats.csv --ids name --target name --triplets w.csv"),
         "the column 'name' cannot be both --ids and --target"
@@ -92,7 +92,7 @@ fn bad_ids_are_explained() {
     s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("gap.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
     assert_eq!(
         s.error("design twice.csv --ids id --triplets w.csv"),
-        "twice.csv: the id 'x' stands for both row 1 and row 3; ids must differ"
+        "twice.csv: row 1 and row 3 have the same id 'x'; ids must be unique"
     );
     assert_eq!(
         s.error("design gap.csv --ids id --triplets w.csv"),
@@ -219,7 +219,7 @@ fn bad_values_are_named_by_their_options() {
     );
     s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n").file("gap.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
     assert!(s.error("design alone.csv").contains("all rows have the class 'x'"));
-    assert!(s.error("design gap.csv --missing keep").contains("needs every cell"));
+    assert!(s.error("design gap.csv --missing keep").contains("does not support missing values"));
     assert!(s.error("design gap.csv").contains("choose what to do with it: --missing drop"));
 }
 

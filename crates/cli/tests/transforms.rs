@@ -382,7 +382,7 @@ fn values_that_cannot_be() {
         ("-m ldfs --form normalized --ridge 0", "--ridge must be a positive number, got 0"),
         ("-m ldfs --tolerance -1", "--tolerance must be a positive number, got -1"),
         ("-m ldfs --max-iter 0", "--max-iter must be at least 1, got 0"),
-        ("-m ldfs --target malic_acid --target-type number", "LDFS: needs a class target"),
+        ("-m ldfs --target malic_acid --target-type number", "LDFS: needs a classification target"),
         ("-m pfs --components 0", "--components must be at least 1, got 0"),
         ("-m pfs --tolerance nan", "--tolerance must be a positive number, got NaN"),
         ("-m fohsic --target none", "FOHSIC: needs a target"),

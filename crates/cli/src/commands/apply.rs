@@ -45,7 +45,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     };
     let left_out = table.n_rows() - rows.len();
     if left_out > 0 {
-        console.inform(&format!("{left_out} of {} rows have empty cells and were left out", table.n_rows()));
+        console.inform(&format!("dropped {left_out} of {} rows with missing values", table.n_rows()));
     }
     let summary = match &predicted {
         Some(_) => format!("{} rows, a class for each", x.nrows()),
@@ -88,7 +88,7 @@ fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
         let left_out = table.n_rows() - found.1.len();
         if left_out > 0 {
             let total = table.n_rows();
-            console.inform(&format!("{name}: {left_out} of {total} rows have empty cells and were left out"));
+            console.inform(&format!("{name}: dropped {left_out} of {total} rows with missing values"));
         }
         Ok(found)
     };
@@ -117,27 +117,15 @@ fn prediction(codes: &[usize], classes: &[String]) -> Column {
     }
 }
 
-/// Gaps and text are treated as when the model was made: advice to choose now would lead nowhere.
+/// Missing values and text are handled as in training, so the advice concerns the values and the training.
 fn advised(error: Error, path: &Path) -> Failure {
-    let place = |row: usize, column: String| format!("{}: row {row}, column '{column}'", path.display());
-    match error {
-        Error::MissingValue { row, column } => Failure::Input(format!(
-            "{}: missing value; fill it in, or make the model with --missing drop, mean or median",
-            place(row, column)
-        )),
-        Error::MissingUnsupported { row, column, method } => Failure::Input(format!(
-            "{}: missing value, and {method} needs every cell; fill it in, or make the model with --missing drop, mean \
-             or median",
-            place(row, column)
-        )),
-        Error::CannotImpute { row, column, why } => Failure::Input(format!(
-            "{}: missing value, and {why}; fill it in, or make the model with --missing drop",
-            place(row, column)
-        )),
-        Error::NotNumeric { row, column, text } => Failure::Input(format!(
-            "{}: '{text}' is not a number, as it was where the model was made; mend the cell",
-            place(row, column)
-        )),
-        other => other.in_file(path).into(),
-    }
+    let advice = match error {
+        Error::MissingValue { .. } | Error::MissingUnsupported { .. } | Error::NoCompleteRows => {
+            "Fill in the value, or train the model with --missing drop, mean or median."
+        }
+        Error::CannotImpute { .. } => "Fill in the value, or train the model with --missing drop.",
+        Error::NotNumeric { .. } => "Correct the value: the column was numeric in training.",
+        other => return other.in_file(path).into(),
+    };
+    Failure::advised(&error.in_file(path), advice)
 }

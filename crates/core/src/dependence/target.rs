@@ -105,7 +105,7 @@ fn of_numbers(
             Ok(column_factor(values, gamma, TOLERANCE))
         }
         TargetKernel::ClassBalanced | TargetKernel::Delta => {
-            Err(Error::NeedsClasses { method, found: "the target is a number" })
+            Err(Error::NeedsClasses { method, found: "the target is continuous" })
         }
     }
 }
@@ -209,6 +209,6 @@ mod tests {
                 .contains("'target_kernel' must be not 'linear' for more than two")
         );
         assert!(error(classes(&[0, 1, 2]), Gaussian).contains("not 'gaussian' for classes"));
-        assert!(error(Target::Continuous(vec![1.0, 2.0]), Delta).contains("needs a class target"));
+        assert!(error(Target::Continuous(vec![1.0, 2.0]), Delta).contains("needs a classification target"));
     }
 }

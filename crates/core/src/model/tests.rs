@@ -77,11 +77,14 @@ fn gaps_that_were_kept_are_kept_again_or_refused() {
     assert!(x[[0, 0]].is_nan() && x[[1, 0]] == 2.0 && rows == [0, 1]);
     kernel.recipe = Some(recipe.clone());
     let error = kernel.apply_table(&new, &ctx).unwrap_err().to_string();
-    assert!(error.contains("missing value, and design needs every cell"), "{error}");
+    assert!(error.contains("missing value, and design does not support missing values"), "{error}");
     map.recipe = Some(recipe);
     let map = Model::from_bytes(&map.to_bytes().unwrap()).unwrap();
     let error = map.apply_table(&new, &ctx).unwrap_err().to_string();
-    assert!(error.starts_with("row 1, column 'a': missing value, and kobl needs every cell"), "{error}");
+    assert!(
+        error.starts_with("row 1, column 'a': missing value, and kobl does not support missing values"),
+        "{error}"
+    );
 }
 
 #[test]

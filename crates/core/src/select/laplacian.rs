@@ -346,6 +346,8 @@ mod tests {
         let two = LaplacianScore { n_neighbors: 2, ..LaplacianScore::default() };
         assert!(error(LaplacianScore { width: Some(0.0), ..two.clone() }).contains("'width'"));
         assert!(error(LaplacianScore { width: Some(1e-9), ..two.clone() }).contains("too far to count"));
-        assert!(error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a class target"));
+        assert!(
+            error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a classification target")
+        );
     }
 }

@@ -144,13 +144,16 @@ fn take_ids(table: &mut Table, name: &str, args: &DesignArgs) -> Result<Column, 
     }
 }
 
-/// A text column beside a file of triples is likely to hold ids.
+/// A text column next to a file of triplets often holds ids.
 fn hinted(error: Error, args: &DesignArgs) -> Failure {
-    let message = error.to_string();
     if let (Error::InFile { source, .. }, None) = (&error, &args.ids)
         && let Error::NotNumeric { column, .. } = source.as_ref()
     {
-        return Failure::Input(format!("{message}; if it names the rows, use --ids '{column}'"));
+        let advice = format!(
+            "Correct the value, or pass --categorical onehot or ordinal to encode text columns, or --ids '{column}' \
+             if the column names the rows."
+        );
+        return Failure::advised(&error, &advice);
     }
     error.into()
 }

@@ -48,7 +48,7 @@ impl TestRows {
                 MissingArg::Drop => {}
                 MissingArg::Error => return Err(in_file(Error::MissingValue { row, column }).into()),
                 MissingArg::Mean | MissingArg::Median | MissingArg::Keep => {
-                    let why = "the target is not made up";
+                    let why = "targets are not imputed";
                     return Err(in_file(Error::CannotImpute { row, column, why }).into());
                 }
             }
@@ -61,7 +61,7 @@ impl TestRows {
         }
         let (left_out, total) = (table.n_rows() - rows.len(), table.n_rows());
         if left_out > 0 {
-            console.inform(&format!("{name}: {left_out} of {total} rows have empty cells and were left out"));
+            console.inform(&format!("{name}: dropped {left_out} of {total} rows with missing values"));
         }
         Ok(Self { name: name.to_owned(), x: data.x().take_rows(&rows), classes })
     }

@@ -1,0 +1,92 @@
+//! An example of every error, for tests of the messages of the command line and Python.
+
+use super::variants::Error;
+
+/// An example of every variant.
+pub fn examples() -> Vec<Error> {
+    let (row, name) = (2, || "size".to_owned());
+    let names = || vec!["class".to_owned(), "ash".to_owned()];
+    let (similar, method) = (Some("class".to_owned()), "Fisher score");
+    let not_found = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    let examples = vec![
+        Error::param("SVM", "gamma", "positive", -1e-300),
+        Error::Shape { what: "target".into(), expected: "2 rows".into(), got: "1".into() },
+        Error::NonFinite { row, column: name(), value: f64::INFINITY },
+        Error::MissingValue { row, column: name() },
+        Error::MissingUnsupported { method: method.into(), row, column: name() },
+        Error::CannotImpute { row, column: name(), why: "targets are not imputed" },
+        Error::NoCompleteRows,
+        Error::NotNumeric { row, column: name(), text: "abc".into() },
+        Error::UnknownCategory { row, column: name(), text: "red".into() },
+        Error::UnknownColumn { name: "clas".into(), similar: similar.clone(), available: names() },
+        Error::UnknownName { what: "method", name: "clas".into(), similar, available: names() },
+        Error::DuplicateColumn { name: name(), first: 1, second: 3 },
+        Error::DuplicateId { id: "a".into(), first: 1, second: 3 },
+        Error::TooFewRows { method, need: 3, got: 2 },
+        Error::NoFeatures,
+        Error::OneClass { method, class: "1".into() },
+        Error::SingletonClasses { method, rows: 5 },
+        Error::NeedsClasses { method, found: "the target is continuous" },
+        Error::NeedsTarget { method },
+        Error::ConstantTarget { method, value: 1e-300 },
+        Error::Breakdown { step: "eigenvalues", why: "no convergence".into() },
+        Error::Interrupted,
+        Error::Memory { what: "a Gram matrix".into(), needed: 2048, limit: 1024, advice: "use fewer rows" },
+        Error::Io { path: "a.csv".into(), source: not_found() },
+        Error::at_line(7, "expected 3 fields, found 4"),
+        Error::Model { why: "no columns".into() },
+        Error::MissingValue { row, column: name() }.in_file(std::path::Path::new("a.csv")),
+    ];
+    examples.iter().for_each(has_example);
+    examples
+}
+
+/// Lists all variants, so that a new one does not compile until it is added here; add its example above as well.
+fn has_example(error: &Error) {
+    match error {
+        Error::Param { .. }
+        | Error::Shape { .. }
+        | Error::NonFinite { .. }
+        | Error::MissingValue { .. }
+        | Error::MissingUnsupported { .. }
+        | Error::CannotImpute { .. }
+        | Error::NoCompleteRows
+        | Error::NotNumeric { .. }
+        | Error::UnknownCategory { .. }
+        | Error::UnknownColumn { .. }
+        | Error::UnknownName { .. }
+        | Error::DuplicateColumn { .. }
+        | Error::DuplicateId { .. }
+        | Error::TooFewRows { .. }
+        | Error::NoFeatures
+        | Error::OneClass { .. }
+        | Error::SingletonClasses { .. }
+        | Error::NeedsClasses { .. }
+        | Error::NeedsTarget { .. }
+        | Error::ConstantTarget { .. }
+        | Error::Breakdown { .. }
+        | Error::Interrupted
+        | Error::Memory { .. }
+        | Error::Io { .. }
+        | Error::Parse { .. }
+        | Error::Model { .. }
+        | Error::InFile { .. } => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::mem::discriminant;
+
+    #[test]
+    fn messages_name_no_options_and_no_long_numbers() {
+        let examples = examples();
+        let distinct: HashSet<_> = examples.iter().map(discriminant).collect();
+        assert_eq!(distinct.len(), 27, "one example per variant");
+        for message in examples.iter().map(Error::to_string) {
+            assert!(!message.contains("--") && !message.contains("00000000"), "{message}");
+        }
+    }
+}
