@@ -6,7 +6,7 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
 use kernsift::random::Rng;
-use kernsift::select::{FeatureCount, Ffs, Klms, Relief, Selector, SelectorMethod, WeakLearner, WeightRule};
+use kernsift::select::{FeatureCount, Ffs, Relief, Selector, SelectorMethod, WeakLearner, WeightRule};
 use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Model, Observer};
 use ndarray::{Array2, Axis, array};
@@ -124,10 +124,10 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     let x = Array2::from_shape_simple_fn((40_000, 4), || rng.normal());
     let y = x.rows().into_iter().map(|r| usize::from(r[0] * r[1] > 0.0)).collect();
     let tall = Dataset::labeled(x, y).unwrap();
-    for weak in [WeakLearner::Stump, WeakLearner::Klms(Klms::default())] {
+    for weak_learner in [WeakLearner::Stump, WeakLearner::Klms] {
         let mut space = KernelSpaceSelector::takes();
         *space.basis.n_components_mut() = Some(20);
-        space.selector = Some(SelectorMethod::Ffs(Ffs { weak, ..Ffs::default() }));
+        space.selector = Some(SelectorMethod::Ffs(Ffs { weak_learner, ..Ffs::default() }));
         let results = [1, 3].map(|threads| on_threads(threads, || fit(&space, &tall)));
         assert_eq!(results[0], results[1]);
     }
@@ -300,7 +300,7 @@ fn weights_are_the_rules_of_the_paper_or_the_learners_own() {
     let data = builtin("heart");
     let run = |weights| {
         let mut space = KernelSpaceSelector::takes();
-        space.selector = Some(SelectorMethod::Ffs(Ffs { weak: WeakLearner::Stump, weights }));
+        space.selector = Some(SelectorMethod::Ffs(Ffs { weights, ..Ffs::default() }));
         fit(&space, &data)
     };
     let (ensemble, individual) = (run(WeightRule::Ensemble), run(WeightRule::Individual));

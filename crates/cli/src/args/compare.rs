@@ -14,11 +14,11 @@ pub struct CompareArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The methods, separated by commas: names (see `kernsift methods`), names with settings such as
-    /// relief:n_neighbors=5, 'random' for columns drawn by chance, or 'all' for every method that
-    /// selects columns and can use the target
-    #[arg(short, long = "methods", value_name = "LIST", value_delimiter = ',', default_value = "all")]
-    pub methods: Vec<String>,
+    /// Methods, separated by commas: names (see `kernsift methods`), names with parameters such as
+    /// relief:n_neighbors=5,metric=euclidean, 'random' for features chosen at random, or 'all' for every feature
+    /// selector that supports the target
+    #[arg(short, long = "methods", value_name = "LIST", default_value = "all")]
+    pub methods: String,
     /// The numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or all columns]
     #[arg(short, value_name = "LIST", value_parser = counts, allow_hyphen_values = true)]
     pub k: Option<Counts>,

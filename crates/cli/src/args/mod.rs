@@ -4,26 +4,18 @@ mod compare;
 mod design;
 mod parse;
 mod reproduce;
-mod scores;
 mod select;
 mod shared;
-mod transform;
 mod values;
 
 pub use compare::{CompareArgs, ScoreArg};
 pub use design::{BaseArg, DesignArgs, GroupArg, PsdArg};
 pub use parse::parse;
 pub use reproduce::ReproduceArgs;
-pub use scores::{
-    ClassWeightsArg, DiscreteArg, DiscretizerArg, GraphArg, GraphWeightsArg, MeasureArg, MetricArg,
-    ScoreOptions, StatisticArg, UnitsArg,
-};
-pub use select::{DifferenceArg, SelectArgs, TuneArg, WeakArg, WeightsArg};
+pub use select::SelectArgs;
 pub use shared::{
-    BasisOptions, CategoricalArg, FirstPivotArg, KernelArg, KernelArgs, MissingArg, PivotingArg, ScaleArg,
-    TableArgs, TargetTypeArg, WritingArgs,
+    CategoricalArg, KernelArg, MethodArgs, MissingArg, ScaleArg, TableArgs, TargetTypeArg, WritingArgs,
 };
-pub use transform::{ApproximationArg, EstimatorArg, FormArg, TargetKernelArg, TransformOptions};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -96,9 +88,9 @@ impl ColorArg {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Rank columns, or directions of kernel space, and keep the best
+    /// Select features, or directions of kernel space
     Select(Box<SelectArgs>),
-    /// Hold methods against each other: error against number of features, inside folds
+    /// Compare methods: cross-validated error by number of features
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost
     Basis(Box<BasisArgs>),
@@ -110,7 +102,7 @@ pub enum Command {
     Reproduce(ReproduceArgs),
     /// List, export or make data sets
     Data(DataArgs),
-    /// List the methods
+    /// List the methods, or the parameters of one
     Methods(MethodsArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
@@ -125,32 +117,21 @@ pub struct BasisArgs {
     /// The table.
     #[command(flatten)]
     pub table: TableArgs,
-    /// The method: kobl, kgs, kpca, kda or gda
-    #[arg(short, long, default_value = "kobl")]
-    pub method: String,
-    /// Components: at most (kobl, kgs) or exactly this many [default: the method's own rule]
-    #[arg(short = 'k', long, value_name = "N")]
+    /// The method and its parameters [default: kobl]
+    #[command(flatten)]
+    pub method: MethodArgs,
+    /// Number of components, n_components: a maximum for kobl and kgs, exact for others [default: chosen by the method]
+    #[arg(short = 'k', value_name = "N")]
     pub components: Option<usize>,
-    /// Scale columns to mean 0 and variance 1 first, or not
+    /// Whether to standardize features first (mean 0, variance 1)
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
-    /// The kernel.
-    #[command(flatten)]
-    pub kernel: KernelArgs,
-    /// A kernel that `kernsift design --save` wrote, with its columns and their scale
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["kernel", "gamma", "degree", "coef0", "gamma_for_n_components", "scale"],
-        help_heading = "Kernel"
-    )]
+    /// A kernel saved by `kernsift design --save`, with its features and their scale
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["gamma_for_n_components", "scale"])]
     pub kernel_file: Option<PathBuf>,
-    /// What some bases have.
-    #[command(flatten)]
-    pub options: BasisOptions,
-    /// kda, gda: guard against fitting every row [default: 0.001]
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Basis")]
-    pub ridge: Option<f64>,
+    /// Choose gamma of the rbf kernel so that kobl finds this many components
+    #[arg(long, value_name = "N", conflicts_with = "components")]
+    pub gamma_for_n_components: Option<usize>,
     /// Also measure the reconstruction cost on these rows
     #[arg(long, value_name = "DATA")]
     pub test: Option<String>,
@@ -253,8 +234,10 @@ pub enum DataCommand {
 
 /// `methods`
 #[derive(Args)]
-#[command(after_help = "Examples:\n  kernsift methods\n  kernsift methods --json")]
+#[command(after_help = "Examples:\n  kernsift methods\n  kernsift methods relief\n  kernsift methods --json")]
 pub struct MethodsArgs {
+    /// Print the parameters of this method, with types, ranges and defaults
+    pub name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,

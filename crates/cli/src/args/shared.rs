@@ -1,10 +1,10 @@
 //! Options that several commands have.
 
-use super::values::{gamma, threshold};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use kernsift::data::write::WriteOptions;
 use kernsift::kernel::Family;
+use kernsift::parameters::parse_settings;
 
 /// A table and how to read it.
 #[derive(Args)]
@@ -68,44 +68,40 @@ pub enum CategoricalArg {
     Ordinal,
 }
 
-/// The kernel.
+/// A method and its parameters.
 #[derive(Args)]
-pub struct KernelArgs {
-    /// The kernel [default: rbf]
-    #[arg(long, value_enum, help_heading = "Kernel")]
-    pub kernel: Option<KernelArg>,
-    /// Its width: median, scale or a number [default: median]
-    #[arg(long, value_parser = gamma, allow_hyphen_values = true, help_heading = "Kernel")]
-    pub gamma: Option<kernsift::kernel::Gamma>,
-    /// Degree of a polynomial [default: 3]
-    #[arg(long, help_heading = "Kernel")]
-    pub degree: Option<u32>,
-    /// Constant of a polynomial [default: 1]
-    #[arg(long, allow_hyphen_values = true, help_heading = "Kernel")]
-    pub coef0: Option<f64>,
+pub struct MethodArgs {
+    /// The method, with parameters if wanted: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists them, `kernsift
+    /// methods NAME` their parameters)
+    #[arg(short, long, value_name = "METHOD")]
+    pub method: Option<String>,
+    /// Set a parameter of the method; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
 }
 
-/// Bases that have options of their own: KOBL and kernel principal components.
-#[derive(Args)]
-pub struct BasisOptions {
-    /// KOBL: set gamma of the RBF kernel so that KOBL finds this many components
-    #[arg(long, value_name = "N", conflicts_with_all = ["gamma", "components"], help_heading = "Basis")]
-    pub gamma_for_n_components: Option<usize>,
-    /// KOBL: the threshold function f(t): linear, a power such as 0.5, or none [default: linear]
-    #[arg(long, value_name = "F", value_parser = threshold, allow_hyphen_values = true, help_heading = "Basis")]
-    pub threshold: Option<kernsift::basis::Threshold>,
-    /// KOBL: how pivots are chosen [default: greedy]
-    #[arg(long, value_enum, help_heading = "Basis")]
-    pub pivoting: Option<PivotingArg>,
-    /// KOBL: the first pivot [default: first]
-    #[arg(long, value_enum, help_heading = "Basis")]
-    pub first_pivot: Option<FirstPivotArg>,
-    /// KOBL: stop when this share of the kernel's trace is left [default: 0]
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Basis")]
-    pub tol: Option<f64>,
-    /// Kernel principal components: do not centre in kernel space
-    #[arg(long, help_heading = "Basis")]
-    pub no_center: bool,
+impl MethodArgs {
+    /// The name, or the default, and all settings in the order given.
+    pub fn split<'a>(&'a self, default: &'a str) -> Result<(&'a str, Vec<(&'a str, &'a str)>), Failure> {
+        let (name, mut settings) = parse_settings(self.method.as_deref().unwrap_or(default))?;
+        for text in &self.settings {
+            let pair = text.split_once('=').ok_or_else(|| {
+                Failure::Input(format!("--set {text}: write --set KEY=VALUE, such as --set n_neighbors=20"))
+            })?;
+            settings.push((pair.0.trim(), pair.1.trim()));
+        }
+        Ok((name, settings))
+    }
+
+    /// As the user typed it, for pages and records.
+    pub fn label(&self, default: &str) -> String {
+        let name = self.method.as_deref().unwrap_or(default);
+        if self.settings.is_empty() {
+            return name.to_owned();
+        }
+        let separator = if name.contains(':') { "," } else { ":" };
+        format!("{name}{separator}{}", self.settings.join(","))
+    }
 }
 
 /// Scaling before anything is learned.
@@ -142,26 +138,6 @@ impl KernelArg {
             Self::Laplacian => Family::Laplacian,
         }
     }
-}
-
-/// How pivots are chosen.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum PivotingArg {
-    /// The row explained worst (the paper)
-    Greedy,
-    /// At random, in proportion to the squared residual
-    Random,
-    /// The row that explains most of what is left of some rows drawn at random
-    Gain,
-}
-
-/// The first pivot.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum FirstPivotArg {
-    /// What the pivoting says; of equals the first row
-    First,
-    /// The row most like all others
-    Medoid,
 }
 
 /// How files of rows are written.

@@ -33,15 +33,15 @@ pub fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A number or a share of features.
-pub fn wanted(text: &str) -> Result<kernsift::select::FeatureCount, String> {
+/// A count or a fraction of features.
+pub fn feature_count(text: &str) -> Result<kernsift::select::FeatureCount, String> {
     use kernsift::select::FeatureCount;
     if let Ok(count) = text.parse::<usize>() {
         return Ok(FeatureCount::Count(count));
     }
     match text.parse::<f64>() {
-        Ok(share) if share > 0.0 && share < 1.0 => Ok(FeatureCount::Fraction(share)),
-        _ => Err("a whole number, or a share above 0 and below 1, is expected".into()),
+        Ok(fraction) if fraction > 0.0 && fraction < 1.0 => Ok(FeatureCount::Fraction(fraction)),
+        _ => Err("expected an integer, or a fraction above 0 and below 1".into()),
     }
 }
 
@@ -100,16 +100,6 @@ pub fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How many columns leave in a round.
-pub fn step(text: &str) -> Result<kernsift::select::Step, String> {
-    use kernsift::select::{FeatureCount, Step};
-    match wanted(text) {
-        Ok(FeatureCount::Count(count)) if count > 0 => Ok(Step::Count(count)),
-        Ok(FeatureCount::Fraction(share)) => Ok(Step::Fraction(share)),
-        _ => Err("a whole number from 1, or a share above 0 and below 1, is expected".into()),
-    }
-}
-
 /// A rule for the width, or a number.
 pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
     use kernsift::kernel::Gamma;
@@ -119,19 +109,6 @@ pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
         _ => match text.parse::<f64>() {
             Ok(value) if value > 0.0 && value.is_finite() => Ok(Gamma::Value(value)),
             _ => Err("median, scale or a positive number is expected".into()),
-        },
-    }
-}
-
-/// A threshold function of KOBL.
-pub fn threshold(text: &str) -> Result<kernsift::basis::Threshold, String> {
-    use kernsift::basis::Threshold;
-    match text {
-        "linear" => Ok(Threshold::Linear),
-        "none" => Ok(Threshold::None),
-        _ => match text.parse::<f64>() {
-            Ok(power) if power > 0.0 && power.is_finite() => Ok(Threshold::Power(power)),
-            _ => Err("linear, none or a positive power is expected".into()),
         },
     }
 }
@@ -166,11 +143,10 @@ mod tests {
 
     #[test]
     fn numbers_and_shares() {
-        assert_eq!(wanted("3").unwrap(), FeatureCount::Count(3));
-        assert_eq!(wanted("0.25").unwrap(), FeatureCount::Fraction(0.25));
-        assert!(wanted("1.5").is_err() && wanted("few").is_err());
+        assert_eq!(feature_count("3").unwrap(), FeatureCount::Count(3));
+        assert_eq!(feature_count("0.25").unwrap(), FeatureCount::Fraction(0.25));
+        assert!(feature_count("1.5").is_err() && feature_count("few").is_err());
         assert!(gamma("-1").is_err() && gamma("median").is_ok() && gamma("0.3").is_ok());
-        assert!(threshold("0").is_err() && threshold("2").is_ok());
         assert!(threads("0").is_err() && threads("2").is_ok());
     }
 }

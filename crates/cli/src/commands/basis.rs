@@ -3,7 +3,7 @@
 use super::kernel_file::LearnedKernel;
 use super::report::{self, COUNTING, asked, check_report, timed};
 use crate::args::BasisArgs;
-use crate::commands::options::{configure_basis, no_such_method, refuse, scaled};
+use crate::commands::options::{configure, no_such_method, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
@@ -17,10 +17,19 @@ use kernsift_report::{Mapped, basis_page};
 use serde_json::json;
 use std::path::Path;
 
+/// The method unless the user names one.
+const DEFAULT_METHOD: &str = "kobl";
+
 /// Learns a basis, prints what it is like, writes what was asked for.
 pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let mut method = BasisMethod::by_name(&args.method).map_err(|e| no_such_method(&args.method, e))?;
-    configure(&mut method, args)?;
+    let (name, settings) = args.method.split(DEFAULT_METHOD)?;
+    let method = BasisMethod::by_name(name).map_err(|e| no_such_method(name, e))?;
+    let mut method = configure(method.clone(), method.name(), &settings)?;
+    if args.components.is_some() {
+        *method.n_components_mut() = args.components;
+    }
+    let not_kobl = !matches!(method, BasisMethod::Kobl(_));
+    refuse(name, &[("--gamma-for-n-components", not_kobl && args.gamma_for_n_components.is_some())])?;
     let kernel = args.kernel_file.as_ref().map(|file| LearnedKernel::read(file)).transpose()?;
     let loaded = match &kernel {
         Some(kernel) => kernel.load(&args.table, console)?,
@@ -43,7 +52,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         None => scaled(&loaded.prepared.data, args.scale, console)?,
     };
     let (fit, took) = timed(|| {
-        if let Some(wanted) = args.options.gamma_for_n_components {
+        if let Some(wanted) = args.gamma_for_n_components {
             set_gamma(&mut method, &data, wanted, ctx)?;
         }
         method.fit(&data, ctx)
@@ -83,7 +92,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         print(&page(&loaded, &fit.map, is_scaled, test_cost, threshold.as_deref()))?;
     }
     if let Some(path) = &args.report {
-        let asked = asked(&loaded, (&args.method, &method), is_scaled, &took, ctx)?;
+        let asked = asked(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &took, ctx)?;
         let mapped =
             Mapped { features: fit.features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
         let data = &loaded.prepared.data;
@@ -93,29 +102,10 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     Ok(())
 }
 
-/// Puts the options into the method, and refuses those that it does not have.
-fn configure(method: &mut BasisMethod, args: &BasisArgs) -> Result<(), Failure> {
-    let name = format!("-m {}", args.method);
-    configure_basis(method, &args.kernel, args.components, &args.options, &name)?;
-    match method {
-        BasisMethod::Discriminant(discriminant) => {
-            discriminant.ridge = args.ridge.unwrap_or(discriminant.ridge);
-            Ok(())
-        }
-        _ => refuse(&name, &[("--ridge", args.ridge.is_some())]),
-    }
-}
-
 /// A failure with parameters named as the user typed them.
 fn typed(error: kernsift::Error) -> Failure {
-    let options = [
-        ("gamma_for_n_components", "n_components", "--gamma-for-n-components"),
-        ("", "n_components", "-k"),
-        ("", "tol", "--tol"),
-        ("", "ridge", "--ridge"),
-        ("kernel", "degree", "--degree"),
-        ("kernel", "coef0", "--coef0"),
-    ];
+    let options =
+        [("gamma_for_n_components", "n_components", "--gamma-for-n-components"), ("", "n_components", "-k")];
     Failure::typed(error, &options)
 }
 

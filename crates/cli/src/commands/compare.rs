@@ -88,11 +88,28 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
     Ok(())
 }
 
+/// The methods of a list separated by commas; a part with `=` but without a name continues the settings of the method
+/// before it.
+fn split_methods(list: &str) -> Vec<&str> {
+    let continues = |part: &str| part.split('=').next().is_some_and(|key| key != part && !key.contains(':'));
+    let mut methods: Vec<(usize, usize)> = vec![];
+    let mut start = 0;
+    for part in list.split(',') {
+        let end = start + part.len();
+        match methods.last_mut() {
+            Some(last) if continues(part) => last.1 = end,
+            _ => methods.push((start, end)),
+        }
+        start = end + 1;
+    }
+    methods.into_iter().map(|(start, end)| list[start..end].trim()).filter(|text| !text.is_empty()).collect()
+}
+
 /// What is to be compared, from what was typed.
 fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
     let mut candidates: Vec<Candidate> = vec![];
-    for text in &args.methods {
-        let new = match text.trim() {
+    for text in split_methods(&args.methods) {
+        let new = match text {
             "all" => Candidate::all_for(data.target()),
             text => vec![Candidate::parse(text).map_err(|e| no_such_method(text, e))?],
         };

@@ -157,7 +157,8 @@ pub fn nested(mut all: Vec<Parameter>, declared: &Declared) -> Vec<Parameter> {
 
 /// Gives nested parameters whose name is taken a qualified one, such as `selector.n_neighbors`.
 #[doc(hidden)]
-pub fn qualify_duplicates(mut all: Vec<Parameter>) -> Vec<Parameter> {
+pub fn qualify_duplicates(lists: Vec<Vec<Parameter>>) -> Vec<Parameter> {
+    let mut all = lists.concat();
     for at in 1..all.len() {
         let (before, rest) = all.split_at_mut(at);
         if before.iter().any(|earlier| earlier.name == rest[0].name) {
@@ -182,20 +183,28 @@ pub fn check_range<T: ParameterValue>(method: &'static str, declared: &Declared,
 /// Declares the parameters of a method: a struct with documented public fields, its defaults, and [`Parameters`].
 ///
 /// A field is `pub name: Type = default, range(bounds);` with a constructor of [`Range`], or without a range. The text
-/// after `as` names the method in errors. See the [module documentation](crate::parameters) for an example.
+/// after the struct's `as` names the method in errors; the text after a field's `as` is its public name. See the [module documentation](crate::parameters) for an example.
 #[macro_export]
 macro_rules! parameters {
     (
         $(#[$meta:meta])*
         pub struct $name:ident as $title:literal {
-            $($(#[doc = $doc:literal])+ pub $field:ident: $type:ty = $default:expr $(, $range:ident($($bound:expr),*))?;)*
+            $(
+                $(#[doc = $doc:literal])+
+                pub $field:ident $(as $public:literal)?: $type:ty = $default:expr $(, $range:ident($($bound:expr),*))?;
+            )*
         }
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, $crate::parameters::serde::Serialize, $crate::parameters::serde::Deserialize)]
         #[serde(crate = "kernsift::parameters::serde", default, deny_unknown_fields)]
         pub struct $name {
-            $($(#[doc = $doc])+ #[doc = concat!("\n\nDefault: `", stringify!($default), "`.")] pub $field: $type,)*
+            $(
+                $(#[doc = $doc])+
+                #[doc = concat!("\n\nDefault: `", stringify!($default), "`.")]
+                $(#[serde(rename = $public)])?
+                pub $field: $type,
+            )*
         }
 
         impl Default for $name {
@@ -206,16 +215,16 @@ macro_rules! parameters {
 
         impl $crate::parameters::Parameters for $name {
             fn parameters(&self) -> Vec<$crate::parameters::Parameter> {
-                let mut all = vec![];
-                $(all.extend($crate::parameters::ParameterValue::list(&self.$field, &$crate::declared!(
-                    $field, concat!($($doc, "\n"),+) $(, $range($($bound),*))?
-                )));)*
-                $crate::parameters::qualify_duplicates(all)
+                $crate::parameters::qualify_duplicates(vec![
+                    $($crate::parameters::ParameterValue::list(&self.$field, &$crate::declared!(
+                        ($field $($public)?), concat!($($doc, "\n"),+) $(, $range($($bound),*))?
+                    ))),*
+                ])
             }
 
             fn check_ranges(&self) -> $crate::Result<()> {
                 $($crate::parameters::check_range($title, &$crate::declared!(
-                    $field, concat!($($doc, "\n"),+) $(, $range($($bound),*))?
+                    ($field $($public)?), concat!($($doc, "\n"),+) $(, $range($($bound),*))?
                 ), &self.$field)?;)*
                 Ok(())
             }
@@ -227,16 +236,15 @@ macro_rules! parameters {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! declared {
-    ($field:ident, $doc:expr) => {
-        $crate::parameters::Declared {
-            name: stringify!($field),
-            description: $doc,
-            range: $crate::parameters::Range::any(),
-        }
+    (($($name:tt)+), $doc:expr) => {
+        $crate::declared!(($($name)+), $doc, any())
     };
-    ($field:ident, $doc:expr, $range:ident($($bound:expr),*)) => {
+    (($field:ident), $doc:expr, $range:ident($($bound:expr),*)) => {
+        $crate::declared!(($field stringify!($field)), $doc, $range($($bound),*))
+    };
+    (($field:ident $name:expr), $doc:expr, $range:ident($($bound:expr),*)) => {
         $crate::parameters::Declared {
-            name: stringify!($field),
+            name: $name,
             description: $doc,
             range: $crate::parameters::Range::$range($($bound as f64),*),
         }

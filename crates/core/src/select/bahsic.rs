@@ -27,59 +27,44 @@
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
-use super::fohsic::{alignment, check_kernel, gamma_of};
+use super::fohsic::{alignment, check_estimator, gamma_of};
 use super::joint::{Change, Joint};
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "BAHSIC";
 
-/// How it is found which columns leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Elimination {
-    /// HSIC without each column in turn.
-    #[default]
-    Exact,
-    /// The derivative of HSIC by each column's weight.
-    Fast,
+crate::choices! {
+    /// How to score the features of a round.
+    pub enum Elimination {
+        /// The decrease of HSIC when the feature is removed.
+        Exact = "exact",
+        /// The derivative of HSIC with respect to the weight of the feature.
+        Fast = "fast",
+    }
 }
 
-/// Backward elimination by HSIC; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Bahsic {
-    /// How it is found which columns leave.
-    pub form: Elimination,
-    /// The share of columns that leaves in a round, above 0 and below 1; at least one.
-    pub step: f64,
-    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of
-    /// columns in the set.
-    pub gamma: Option<f64>,
-    /// The target's kernel.
-    pub target_kernel: TargetKernel,
-    /// Which estimate of HSIC, biased or unbiased.
-    pub estimator: Estimator,
-}
-
-impl Default for Bahsic {
-    /// The exact form, a tenth at a time.
-    fn default() -> Self {
-        Self {
-            form: Elimination::Exact,
-            step: 0.1,
-            gamma: None,
-            target_kernel: TargetKernel::Auto,
-            estimator: Estimator::Biased,
-        }
+crate::parameters! {
+    /// Backward elimination by HSIC; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Bahsic as "BAHSIC" {
+        /// How to score the features of a round.
+        pub form: Elimination = Elimination::Exact;
+        /// Fraction of the remaining features to remove in each round; at least one.
+        pub step: f64 = 0.1, inside(0, 1);
+        /// Gamma of the Gaussian kernel for sets of any size; none is 1 / (2 * number of features in the set).
+        pub gamma: Option<f64> = None, above(0);
+        /// The kernel of the target.
+        pub target_kernel: TargetKernel = TargetKernel::Auto;
+        /// The estimate of HSIC, biased or unbiased.
+        pub estimator: Estimator = Estimator::Biased;
     }
 }
 
@@ -162,8 +147,6 @@ pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Contex
     Ok(order_of(&method.rounds(&joint, ctx)?))
 }
 
-impl Parameters for Bahsic {}
-
 impl Bahsic {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -182,10 +165,8 @@ impl Selector for Bahsic {
     }
 
     fn check(&self) -> Result<()> {
-        if !(self.step > 0.0 && self.step < 1.0) {
-            return Err(Error::param(NAME, "step", "above 0 and below 1", self.step));
-        }
-        check_kernel(NAME, self.gamma, self.estimator)
+        self.check_ranges()?;
+        check_estimator(NAME, self.estimator)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

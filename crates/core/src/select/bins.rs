@@ -16,7 +16,6 @@
 //! classification learning*, IJCAI 1993.
 
 use super::columns::few_values;
-use crate::error::{Error, Result};
 
 crate::choices! {
     /// How to discretize numbers.
@@ -38,13 +37,6 @@ pub(super) struct Binned {
     pub(super) n_bins: usize,
     /// Whether the classes had a say in the cuts, so that no test of independence holds.
     pub(super) by_classes: bool,
-}
-
-pub(super) fn check_bins(method: &'static str, n_bins: usize) -> Result<()> {
-    if (2..=10_000).contains(&n_bins) {
-        return Ok(());
-    }
-    Err(Error::param(method, "n_bins", "from 2 to 10000", n_bins))
 }
 
 /// Bytes that [`binned`] takes for a column of so many cells: bins, and cells in order; with classes for MDL, and which

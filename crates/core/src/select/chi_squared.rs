@@ -18,54 +18,44 @@
 //! References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
 //! attributes*, 1995.
 
-use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
+use super::bins::{Discretizer, binned, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::parameters::Parameters;
 use crate::probability::chi_squared_upper_tail;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "chi-squared";
 /// The level of the test behind the method's own rule.
 const LEVEL: f64 = 0.05;
 
-/// Chi-squared; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct ChiSquared {
-    /// What is counted. Default: by the data.
-    pub statistic: Statistic,
-    /// How numbers are put in bins. Default: equal frequency.
-    pub discretizer: Discretizer,
-    /// How many bins, where they are equal. Default: 10.
-    pub n_bins: usize,
-}
-
-impl Default for ChiSquared {
-    fn default() -> Self {
-        Self { statistic: Statistic::Auto, discretizer: Discretizer::Frequency, n_bins: 10 }
+crate::parameters! {
+    /// Chi-squared statistic; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct ChiSquared as "chi-squared" {
+        /// What to count.
+        pub statistic: Statistic = Statistic::Auto;
+        /// How to discretize numbers into bins.
+        pub discretizer: Discretizer = Discretizer::Frequency;
+        /// Number of bins; not used by mdl.
+        pub n_bins: usize = 10, between(2, 10_000);
     }
 }
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Statistic {
-    /// The numbers themselves unless one is negative, then rows by bins.
-    #[default]
-    Auto,
-    /// The numbers themselves.
-    Counts,
-    /// Rows by bins.
-    Bins,
+crate::choices! {
+    /// What the chi-squared statistic counts.
+    pub enum Statistic {
+        /// Counts, or bins if a number is negative.
+        Auto = "auto",
+        /// The numbers are counts.
+        Counts = "counts",
+        /// Samples by bin.
+        Bins = "bins",
+    }
 }
-
-impl Parameters for ChiSquared {}
 
 impl ChiSquared {
     /// What to know before using it.
@@ -86,10 +76,6 @@ impl Selector for ChiSquared {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        check_bins(NAME, self.n_bins)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -28,16 +28,15 @@
 
 use super::selector::{FeatureCount, Selection, Selector};
 use super::votes::{Votes, start};
-use super::weak::{Labels, WeakLearner};
+use super::weak::{Klms, Labels, Weak, WeakLearner};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
 use crate::random::Rng;
 use crate::simd::VOTERS;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "FFS";
 /// Up to this many columns the walk always goes to the end.
@@ -45,34 +44,33 @@ const FULL_WALK: usize = 1024;
 /// Steps without a smaller error after which a longer walk ends.
 const PATIENCE: usize = 64;
 
-/// Forward selection over weak classifiers; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, rename_all = "snake_case")]
-pub struct Ffs {
-    /// The weak classifier. Default: stump.
-    pub weak: WeakLearner,
-    /// Which error makes the weight. Default: the vote's (the paper).
-    pub weights: WeightRule,
-}
-
-impl Default for Ffs {
-    fn default() -> Self {
-        Self { weak: WeakLearner::Stump, weights: WeightRule::Ensemble }
+crate::parameters! {
+    /// Forward selection over weak classifiers; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Ffs as "FFS" {
+        /// The weak classifier of each feature.
+        pub weak_learner: WeakLearner = WeakLearner::Stump;
+        /// Step size of klms.
+        pub eta: f64 = 0.5, above_to(0, 1);
+        /// Bandwidth of the Gaussian kernel of klms, in standard deviations of the feature.
+        pub learner_bandwidth: f64 = 1.0, between(0.001, 1000);
+        /// Spacing of the quantized centers of klms, in bandwidths; 0, or at least 0.001. 0 is exact; none is exact
+        /// up to 4096 samples, 1/16 beyond.
+        pub quantum: Option<f64> = None, between(0, 1);
+        /// Which error defines the weight of a feature.
+        pub weights: WeightRule = WeightRule::Ensemble;
     }
 }
 
-/// Which error makes a column's weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeightRule {
-    /// That of the vote when the column joined (the paper).
-    #[default]
-    Ensemble,
-    /// That of the column's weak classifier alone.
-    Individual,
+crate::choices! {
+    /// Which error defines the weight of a feature.
+    pub enum WeightRule {
+        /// The error of the vote when the feature joined, as published.
+        Ensemble = "ensemble",
+        /// The error of its own weak classifier.
+        Individual = "individual",
+    }
 }
-
-impl Parameters for Ffs {}
 
 impl Ffs {
     /// What to know before using it.
@@ -106,12 +104,13 @@ impl Selector for Ffs {
         ctx.need_memory(format!("a table of {n} x {d} votes"), bytes, "use fewer rows or columns")?;
         let mut order: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "order of learning").shuffle(&mut order);
-        let weights = self.weak.class_weights(&labels);
+        let weak = self.weak();
+        let weights = weak.class_weights(&labels);
         let votes = Votes::collect(
             &labels,
             &weights,
             d,
-            |j| self.weak.votes(&data.x().column(j), &labels, &order, ctx),
+            |j| weak.votes(&data.x().column(j), &labels, &order, ctx),
             |done| ctx.step("weak classifiers", done, d),
         )?;
         let walk = Walk::run(&votes, &labels, wanted, ctx)?;
@@ -122,9 +121,23 @@ impl Selector for Ffs {
 }
 
 impl Ffs {
+    /// The weak classifier with its parameters.
+    fn weak(&self) -> Weak {
+        match self.weak_learner {
+            WeakLearner::Stump => Weak::Stump,
+            WeakLearner::BalancedStump => Weak::BalancedStump,
+            WeakLearner::Klms => {
+                Weak::Klms(Klms { eta: self.eta, bandwidth: self.learner_bandwidth, quantum: self.quantum })
+            }
+        }
+    }
+
     /// The classes as voters know them; refuses what is wrong whatever the columns are.
     pub(super) fn labels(&self, classes: &Classes) -> Result<Labels> {
-        self.weak.validate()?;
+        self.check_ranges()?;
+        if let Some(quantum @ 1e-300..0.001) = self.quantum {
+            return Err(Error::param(NAME, "quantum", "0, or from 0.001 to 1", quantum));
+        }
         classes.need_pair(NAME)?;
         Labels::new(classes, NAME)
     }
@@ -210,4 +223,24 @@ fn weight(error: f64, labels: &Labels) -> f64 {
     let error = error.clamp(1.0 / (2.0 * n), others / (others + 1.0));
     // At the upper limit the logarithms cancel up to rounding.
     (0.5 * ((1.0 - error) / error * others).ln()).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_checked() {
+        let data = Dataset::labeled(ndarray::array![[1.0], [2.0]], vec![0, 1]).unwrap();
+        for (ffs, name) in [
+            (Ffs { eta: 0.0, ..Ffs::default() }, "eta"),
+            (Ffs { eta: 1.5, ..Ffs::default() }, "eta"),
+            (Ffs { learner_bandwidth: f64::NAN, ..Ffs::default() }, "learner_bandwidth"),
+            (Ffs { quantum: Some(2.0), ..Ffs::default() }, "quantum"),
+            (Ffs { quantum: Some(1e-4), ..Ffs::default() }, "quantum"),
+        ] {
+            let error = ffs.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
 }

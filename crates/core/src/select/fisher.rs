@@ -20,21 +20,19 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::parameters::Parameters;
 use crate::probability::f_upper_tail;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "Fisher score";
 
 /// The level of the test behind the method's own rule.
 const LEVEL: f64 = 0.05;
 
-/// Fisher score; see the module's text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FisherScore {}
-
-impl Parameters for FisherScore {}
+crate::parameters! {
+    /// Fisher score; see the [module documentation](self). It has no parameters.
+    #[derive(Copy, PartialEq, Eq)]
+    pub struct FisherScore as "Fisher score" {}
+}
 
 impl FisherScore {
     /// What to know before using it.

@@ -35,21 +35,20 @@ use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "FOHSIC";
 
-/// Forward selection by HSIC; see the module's text.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Fohsic {
-    /// The kernel's $\gamma$ for sets of any size, above 0; if left out it is one over twice the number of
-    /// columns in the set.
-    pub gamma: Option<f64>,
-    /// The target's kernel.
-    pub target_kernel: TargetKernel,
-    /// Which estimate of HSIC, biased or unbiased.
-    pub estimator: Estimator,
+crate::parameters! {
+    /// Forward selection by HSIC; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Fohsic as "FOHSIC" {
+        /// Gamma of the Gaussian kernel for sets of any size; none is 1 / (2 * number of features in the set).
+        pub gamma: Option<f64> = None, above(0);
+        /// The kernel of the target.
+        pub target_kernel: TargetKernel = TargetKernel::Auto;
+        /// The estimate of HSIC, biased or unbiased.
+        pub estimator: Estimator = Estimator::Biased;
+    }
 }
 
 /// $\gamma$ for a set of some columns.
@@ -74,21 +73,12 @@ pub(super) fn alignment(
 }
 
 /// Refuses a width that is none, and an estimate that cannot be searched by.
-pub(super) fn check_kernel(method: &'static str, gamma: Option<f64>, estimator: Estimator) -> Result<()> {
-    if let Some(gamma) = gamma
-        && !(gamma > 0.0 && gamma.is_finite())
-    {
-        return Err(Error::param(method, "gamma", "a positive finite number", gamma));
-    }
+pub(super) fn check_estimator(method: &'static str, estimator: Estimator) -> Result<()> {
     if estimator == Estimator::Normalized {
         return Err(Error::param(method, "estimator", "'biased' or 'unbiased'", "normalized"));
     }
     Ok(())
 }
-
-impl Fohsic {}
-
-impl Parameters for Fohsic {}
 
 impl Fohsic {
     /// What to know before using it.
@@ -108,7 +98,8 @@ impl Selector for Fohsic {
     }
 
     fn check(&self) -> Result<()> {
-        check_kernel(NAME, self.gamma, self.estimator)
+        self.check_ranges()?;
+        check_estimator(NAME, self.estimator)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

@@ -18,53 +18,43 @@
 //!
 //! References: Quinlan, *Induction of decision trees*, 1986; Fayyad and Irani, IJCAI 1993.
 
-use super::bins::{Discretizer, binned, binned_bytes, check_bins, contingency};
+use super::bins::{Discretizer, binned, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::method::{Info, Needs};
-use crate::parameters::Parameters;
 use crate::probability::chi_squared_upper_tail;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "information gain";
 /// The level of the test behind the method's own rule.
 const LEVEL: f64 = 0.05;
 
-/// Information gain; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct InformationGain {
-    /// How numbers are put in bins. Default: MDL.
-    pub discretizer: Discretizer,
-    /// How many bins, where they are equal. Default: 10.
-    pub n_bins: usize,
-    /// What is measured. Default: the gain.
-    pub measure: Information,
-}
-
-impl Default for InformationGain {
-    fn default() -> Self {
-        Self { discretizer: Discretizer::Mdl, n_bins: 10, measure: Information::Gain }
+crate::parameters! {
+    /// Information gain; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct InformationGain as "information gain" {
+        /// How to discretize numbers into bins.
+        pub discretizer: Discretizer = Discretizer::Mdl;
+        /// Number of bins; not used by mdl.
+        pub n_bins: usize = 10, between(2, 10_000);
+        /// What to measure.
+        pub measure: Information = Information::Gain;
     }
 }
 
-/// What is measured.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Information {
-    /// The gain in nats.
-    #[default]
-    Gain,
-    /// The gain over the entropy of the bins.
-    Ratio,
-    /// Twice the gain over the entropies of bins and classes.
-    Uncertainty,
+crate::choices! {
+    /// What to measure.
+    pub enum Information {
+        /// Information gain, in nats.
+        Gain = "gain",
+        /// Gain ratio: the gain divided by the entropy of the bins.
+        Ratio = "ratio",
+        /// Symmetrical uncertainty: twice the gain divided by the entropies of bins and classes.
+        Uncertainty = "uncertainty",
+    }
 }
-
-impl Parameters for InformationGain {}
 
 impl InformationGain {
     /// What to know before using it.
@@ -85,10 +75,6 @@ impl Selector for InformationGain {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        check_bins(NAME, self.n_bins)
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -114,8 +100,6 @@ impl Selector for InformationGain {
         }))
     }
 }
-
-impl InformationGain {}
 
 /// The information that categories and classes share, in nats.
 pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {

@@ -32,7 +32,6 @@ use crate::parameters::Parameters;
 use crate::random::Rng;
 use ndarray::Array2;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "L1-SVM";
 
@@ -43,27 +42,21 @@ const MOST_STEPS: usize = 38;
 /// Halvings between two neighbours of the path.
 const HALVINGS: usize = 30;
 
-/// Selection by a sparse linear machine; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct L1Svm {
-    /// The price of a row that the margin does not clear, above 0. With a wanted number of columns it must be left
-    /// out.
-    pub c: Option<f64>,
-    /// Whether there is a constant.
-    pub intercept: bool,
-    /// What the price is multiplied by for rows of each class.
-    pub class_weight: ClassWeight,
-    /// How near to the optimum, as a share of the violation at zero.
-    pub tol: f64,
-    /// Most sweeps over the columns for each price.
-    pub max_iter: usize,
-}
-
-impl Default for L1Svm {
-    /// With a constant, no price, a tolerance of 0.0001.
-    fn default() -> Self {
-        Self { c: None, intercept: true, class_weight: ClassWeight::None, tol: 1e-4, max_iter: 1000 }
+crate::parameters! {
+    /// Sparse linear SVM; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct L1Svm as "L1-SVM" {
+        /// Regularization parameter: smaller values select fewer features. Leave it out if the number of features is
+        /// given; none tunes it to that number, or is 1.
+        pub c as "C": Option<f64> = None, above(0);
+        /// Whether to fit an intercept.
+        pub fit_intercept: bool = true;
+        /// Weights of the classes.
+        pub class_weight: ClassWeight = ClassWeight::None;
+        /// Tolerance of the stopping criterion, relative to the violation at zero.
+        pub tol: f64 = 1e-4, above(0);
+        /// Maximum number of passes over the features for each C.
+        pub max_iter: usize = 1000, at_least(1);
     }
 }
 
@@ -72,7 +65,7 @@ impl L1Svm {
         LinearSvm {
             c,
             penalty: Penalty::L1,
-            intercept: self.intercept,
+            intercept: self.fit_intercept,
             class_weight: self.class_weight.clone(),
             tol: self.tol,
             max_iter: self.max_iter,
@@ -80,8 +73,6 @@ impl L1Svm {
         }
     }
 }
-
-impl Parameters for L1Svm {}
 
 impl L1Svm {
     /// What to know before using it.
@@ -101,10 +92,7 @@ impl Selector for L1Svm {
     }
 
     fn check_classes(&self, classes: &Classes) -> Result<()> {
-        self.machine(self.c.unwrap_or(1.0)).check().map_err(|error| match error {
-            Error::Param { name, expected, got, .. } => Error::Param { method: NAME, name, expected, got },
-            other => other,
-        })?;
+        self.check_ranges()?;
         self.class_weight.factors(classes).map(|_| ())
     }
 
@@ -167,7 +155,7 @@ impl<'a> Path<'a> {
         let (mean, spread) = data.x().moments();
         let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], spread[j])).collect();
         let machine = |p: LinearProblem| {
-            let mut columns = signed_columns(data.x(), &p.signs, method.intercept);
+            let mut columns = signed_columns(data.x(), &p.signs, method.fit_intercept);
             // A constant column would only share the work of the constant.
             for &j in &constant {
                 let cells = columns.start[j]..columns.start[j + 1];
@@ -300,7 +288,7 @@ mod tests {
         // Rows (-1, -0.5) and (1, 0.5): column 1 does the same at half the cost, so only it has a weight:
         // |w| + 2 (1 - w)^2 is least at 0.75.
         let data = Dataset::labeled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
-        let method = L1Svm { intercept: false, tol: 1e-10, ..L1Svm::default() };
+        let method = L1Svm { fit_intercept: false, tol: 1e-10, ..L1Svm::default() };
         let selection = select(&method, &data, FeatureCount::Auto);
         assert!((selection.scores[0] - 0.75).abs() < 1e-9 && selection.scores[1] == 0.0);
         assert_eq!((selection.n_selected, &selection.order[..]), (1, &[0, 1][..]));

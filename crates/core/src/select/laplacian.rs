@@ -31,58 +31,48 @@ use crate::data::{Dataset, is_constant};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::neighbors::{nearest, nearest_bytes};
-use crate::parameters::Parameters;
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "Laplacian score";
 /// Pairs whose differences one task adds up.
 const BLOCK: usize = 2048;
 
-/// Laplacian score; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct LaplacianScore {
-    /// Which rows are joined. Default: near ones.
-    pub graph: Graph,
-    /// Near rows of each. Default: 5.
-    pub n_neighbors: usize,
-    /// Weights of near rows. Default: heat.
-    pub weights: EdgeWeights,
-    /// $t$ of the heat weights. Default: the mean squared distance of joined rows.
-    pub width: Option<f64>,
-}
-
-impl Default for LaplacianScore {
-    fn default() -> Self {
-        Self { graph: Graph::Knn, n_neighbors: 5, weights: EdgeWeights::Heat, width: None }
+crate::parameters! {
+    /// Laplacian score; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct LaplacianScore as "Laplacian score" {
+        /// Which samples the graph connects.
+        pub graph: Graph = Graph::Knn;
+        /// Number of neighbors of each sample.
+        pub n_neighbors: usize = 5, at_least(1);
+        /// Weights of the edges between neighbors.
+        pub weights: EdgeWeights = EdgeWeights::Heat;
+        /// Parameter t of the heat kernel exp(-distance² / t); none is the mean squared distance between connected
+        /// samples.
+        pub t: Option<f64> = None, above(0);
     }
 }
 
-/// Which rows are joined.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Graph {
-    /// Near rows.
-    #[default]
-    Knn,
-    /// Rows of one class.
-    Classes,
+crate::choices! {
+    /// Which samples the graph connects.
+    pub enum Graph {
+        /// Nearest neighbors.
+        Knn = "knn",
+        /// Samples of the same class.
+        Classes = "classes",
+    }
 }
 
-/// How much a pair of near rows counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EdgeWeights {
-    /// The nearer the more.
-    #[default]
-    Heat,
-    /// All alike.
-    Binary,
+crate::choices! {
+    /// Weights of the edges between neighbors.
+    pub enum EdgeWeights {
+        /// Heat kernel: the nearer, the larger.
+        Heat = "heat",
+        /// All 1.
+        Binary = "binary",
+    }
 }
-
-impl Parameters for LaplacianScore {}
 
 impl LaplacianScore {
     /// What to know before using it.
@@ -107,15 +97,6 @@ impl Selector for LaplacianScore {
 
     fn wants_scaling(&self) -> bool {
         self.graph == Graph::Knn
-    }
-
-    fn check(&self) -> Result<()> {
-        match self.width {
-            Some(width) if !(width > 0.0 && width.is_finite()) => {
-                Err(Error::param(NAME, "width", "a positive finite number", width))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -192,11 +173,10 @@ impl LaplacianScore {
         }
         let mean = pairs.iter().map(|pair| pair.2 / pairs.len() as f64).sum::<f64>();
         // Where all joined rows are equal, all weights are 1.
-        let t = self.width.unwrap_or(if mean > 0.0 { mean } else { 1.0 });
+        let t = self.t.unwrap_or(if mean > 0.0 { mean } else { 1.0 });
         pairs.iter_mut().for_each(|pair| pair.2 = (-pair.2 / t).exp());
         if pairs.iter().all(|pair| pair.2 == 0.0) {
-            let why =
-                format!("at the width {t} all neighbours are too far to count; use a larger one, or none");
+            let why = format!("all edge weights vanish at t = {t}; use a larger t, or none");
             return Err(Error::Breakdown { step: NAME, why });
         }
         Ok(pairs)
@@ -266,7 +246,7 @@ mod tests {
         let x = Array2::from_shape_simple_fn((40, 4), || rng.normal());
         let data = Dataset::unlabeled(x.clone()).unwrap();
         let (k, t) = (3, 2.5);
-        let method = LaplacianScore { n_neighbors: k, width: Some(t), ..LaplacianScore::default() };
+        let method = LaplacianScore { n_neighbors: k, t: Some(t), ..LaplacianScore::default() };
         let squared = |i: usize, j: usize| (&x.row(i) - &x.row(j)).mapv(|e| e * e).sum();
         let mut s = Array2::<f64>::zeros((40, 40));
         for i in 0..40 {
@@ -344,10 +324,8 @@ mod tests {
                 .contains("'n_neighbors' must be from 1 to one fewer than the rows, 2")
         );
         let two = LaplacianScore { n_neighbors: 2, ..LaplacianScore::default() };
-        assert!(error(LaplacianScore { width: Some(0.0), ..two.clone() }).contains("'width'"));
-        assert!(error(LaplacianScore { width: Some(1e-9), ..two.clone() }).contains("too far to count"));
-        assert!(
-            error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a classification target")
-        );
+        assert!(error(LaplacianScore { t: Some(0.0), ..two.clone() }).contains("'t'"));
+        assert!(error(LaplacianScore { t: Some(1e-9), ..two.clone() }).contains("all edge weights vanish"));
+        assert!(error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a classification target"));
     }
 }

@@ -45,4 +45,4 @@ pub use pfs::Pfs;
 pub use relief::{ClassWeights, Difference, Relief, Units};
 pub use selector::{FeatureCount, PathPoint, Selection, Selector};
 pub use svm_rfe::{Step, SvmRfe};
-pub use weak::{Klms, WeakLearner};
+pub use weak::WeakLearner;

@@ -26,14 +26,12 @@ use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::Dataset;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::method::{Info, Needs};
 use crate::optim::{BlockDescent, Design, LeastSquares};
-use crate::parameters::Parameters;
 use crate::random::Rng;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "PFS";
 
@@ -46,36 +44,23 @@ const SPARE: usize = 10;
 /// Most rounds of subspace iteration.
 const ROUNDS: usize = 100;
 
-/// Principal feature selection; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Pfs {
-    /// Leading principal components that stand for the columns as targets; left out, the columns themselves up to 200 of
-    /// them, and 20 components beyond.
-    pub n_components: Option<usize>,
-    /// The penalty, above 0. With a wanted number of columns it must be left out.
-    pub penalty: Option<f64>,
-    /// Penalties on the path, at least 2.
-    pub n_penalties: usize,
-    /// The last penalty of the path as a share of the first, between 0 and 1.
-    pub penalty_ratio: f64,
-    /// The optimality that counts as solved.
-    pub tol: f64,
-    /// Most sweeps for each penalty.
-    pub max_iter: usize,
-}
-
-impl Default for Pfs {
-    /// 61 penalties down to a hundredth, a tolerance of 1e-6, 10,000 sweeps.
-    fn default() -> Self {
-        Self {
-            n_components: None,
-            penalty: None,
-            n_penalties: 61,
-            penalty_ratio: 1e-2,
-            tol: 1e-6,
-            max_iter: 10_000,
-        }
+crate::parameters! {
+    /// Principal feature selection; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Pfs as "PFS" {
+        /// Number of principal components to reconstruct; none reconstructs the features themselves, or 20
+        /// components if there are more than 200 features.
+        pub n_components: Option<usize> = None, at_least(1);
+        /// The penalty. Leave it out if the number of features is given; none uses a path of penalties.
+        pub penalty: Option<f64> = None, above(0);
+        /// Number of penalties on the path.
+        pub n_penalties: usize = 61, between(2, 10_000);
+        /// The last penalty of the path as a fraction of the first.
+        pub penalty_ratio: f64 = 1e-2, inside(0, 1);
+        /// Tolerance of the optimality conditions.
+        pub tol: f64 = 1e-6, above(0);
+        /// Maximum number of sweeps for each penalty.
+        pub max_iter: usize = 10_000, at_least(1);
     }
 }
 
@@ -111,8 +96,6 @@ impl Pfs {
     }
 }
 
-impl Parameters for Pfs {}
-
 impl Pfs {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -132,13 +115,6 @@ impl Selector for Pfs {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.n_components == Some(0) {
-            return Err(Error::param(NAME, "n_components", "at least 1", 0));
-        }
-        self.route().check(self.tol, self.max_iter)
     }
 
     fn clear_fixed_count(&mut self) {
@@ -326,7 +302,7 @@ mod tests {
         ] {
             let data = Dataset::unlabeled(mixtures(10)).unwrap();
             let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
-            assert!(matches!(error, Error::Param { method: "PFS", .. }), "{error}");
+            assert!(matches!(error, crate::Error::Param { method: "PFS", .. }), "{error}");
         }
     }
 }

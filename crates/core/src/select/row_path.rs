@@ -50,29 +50,6 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Refuses parameters out of range.
-    pub(super) fn check(&self, tol: f64, max_iter: usize) -> Result<()> {
-        let refuse = |name, expected: &str, got: String| Err(Error::param(self.title, name, expected, got));
-        if let Some(lambda) = self.penalty
-            && !(lambda > 0.0 && lambda.is_finite())
-        {
-            return refuse("penalty", "a positive number", lambda.to_string());
-        }
-        if self.n_penalties < 2 {
-            return refuse("n_penalties", "at least 2", self.n_penalties.to_string());
-        }
-        if !(self.penalty_ratio > 0.0 && self.penalty_ratio < 1.0) {
-            return refuse("penalty_ratio", "between 0 and 1", self.penalty_ratio.to_string());
-        }
-        if !(tol > 0.0 && tol.is_finite()) {
-            return refuse("tol", "a positive number", tol.to_string());
-        }
-        if max_iter == 0 {
-            return refuse("max_iter", "at least 1", "0".into());
-        }
-        Ok(())
-    }
-
     /// Goes the way and selects.
     pub(super) fn select(
         &self,

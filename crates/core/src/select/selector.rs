@@ -79,7 +79,7 @@ pub enum FeatureCount {
     Auto,
     /// This many.
     Count(usize),
-    /// This share of all, above 0 and up to 1; at least one.
+    /// This fraction of all, above 0 and up to 1; at least one.
     Fraction(f64),
 }
 
@@ -95,11 +95,11 @@ impl FeatureCount {
                 format!("from 1 to the number of columns, {d}"),
                 k,
             )),
-            Self::Fraction(share) if share > 0.0 && share <= 1.0 => {
-                Ok(Some(((share * d as f64).round() as usize).clamp(1, d)))
+            Self::Fraction(fraction) if fraction > 0.0 && fraction <= 1.0 => {
+                Ok(Some(((fraction * d as f64).round() as usize).clamp(1, d)))
             }
-            Self::Fraction(share) => {
-                Err(Error::param(method, "share of features", "above 0 and at most 1", share))
+            Self::Fraction(fraction) => {
+                Err(Error::param(method, "fraction of features", "above 0 and at most 1", fraction))
             }
         }
     }

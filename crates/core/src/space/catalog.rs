@@ -4,7 +4,7 @@ use super::selector::KernelSpaceSelector;
 use crate::basis::{BasisMethod, Kgs, Kobl, Kpca};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::select::{Ffs, Klms, Relief, SelectorMethod, WeakLearner};
+use crate::select::{Ffs, Relief, SelectorMethod, WeakLearner};
 
 /// What there is to know about each method before using it.
 pub const SPACES: [Info; 4] = [
@@ -67,5 +67,5 @@ impl KernelSpaceSelector {
 
 /// Forward selection as the paper has it in kernel space.
 pub(super) fn kffs() -> SelectorMethod {
-    SelectorMethod::Ffs(Ffs { weak: WeakLearner::Klms(Klms::default()), ..Ffs::default() })
+    SelectorMethod::Ffs(Ffs { weak_learner: WeakLearner::Klms, ..Ffs::default() })
 }

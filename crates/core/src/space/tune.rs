@@ -249,7 +249,11 @@ impl Search<'_> {
     fn candidate(&self, factor: f64) -> KernelSpaceSelector {
         let mut space = self.with_width(factor);
         if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
-            *ffs = Ffs { weak: WeakLearner::BalancedStump, weights: WeightRule::Individual };
+            *ffs = Ffs {
+                weak_learner: WeakLearner::BalancedStump,
+                weights: WeightRule::Individual,
+                ..Ffs::default()
+            };
         }
         self.limit(&mut space, COMPONENTS);
         space

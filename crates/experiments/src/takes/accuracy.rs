@@ -12,7 +12,7 @@ use kernsift::data::{Fold, ImputeStrategy};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Neighbors, SplitChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::random::Rng;
-use kernsift::select::{FeatureCount, Klms, SelectorMethod, WeakLearner};
+use kernsift::select::{FeatureCount, Ffs, SelectorMethod, WeakLearner};
 use kernsift::space::{KernelSpaceSelector, Tune};
 use kernsift::{Context, Dataset, Result};
 use kernsift_report::{Line, Picture, Places};
@@ -91,12 +91,14 @@ impl Method {
             Self::Takes(weak) => {
                 let mut space = takes();
                 if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
-                    ffs.weak = match weak {
-                        Weak::Klms => WeakLearner::Klms(Klms::default()),
-                        Weak::Quantised => {
-                            WeakLearner::Klms(Klms { quantum: Some(1.0 / 16.0), ..Klms::default() })
-                        }
-                        Weak::Stumps => WeakLearner::Stump,
+                    *ffs = match weak {
+                        Weak::Klms => Ffs { weak_learner: WeakLearner::Klms, ..Ffs::default() },
+                        Weak::Quantised => Ffs {
+                            weak_learner: WeakLearner::Klms,
+                            quantum: Some(1.0 / 16.0),
+                            ..Ffs::default()
+                        },
+                        Weak::Stumps => Ffs::default(),
                     };
                 }
                 Some(space)

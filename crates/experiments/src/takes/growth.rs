@@ -92,7 +92,7 @@ pub fn run(ledger: &mut Ledger, settings: &Settings, ctx: &Context) -> Result<Se
         let mut space =
             KernelSpaceSelector { basis: BasisMethod::Kobl(kobl()), ..KernelSpaceSelector::takes() };
         if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
-            ffs.weak = WeakLearner::Stump;
+            ffs.weak_learner = WeakLearner::Stump;
         }
         space.fit(data, FeatureCount::Count(20), ctx).map(drop)
     })?;

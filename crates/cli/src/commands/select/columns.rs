@@ -1,8 +1,7 @@
 //! Selection among the columns of a table.
 
-use super::{SHOWN, check_places, configure, path, typed};
-use crate::args::{ScaleArg, SelectArgs, WeightsArg};
-use crate::commands::options::{kernel_options, kobl_options, refuse};
+use super::{DEFAULT_METHOD, SHOWN, check_places, path, refuse, typed};
+use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::report::{self, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -18,10 +17,13 @@ use serde_json::json;
 use std::path::Path;
 
 /// Ranks columns, prints them, writes what was asked for.
-pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let mut method = SelectorMethod::by_name(&args.method)?;
-    refuse_space(args)?;
-    configure(&mut method, args)?;
+pub fn run(
+    method: &SelectorMethod,
+    args: &SelectArgs,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(), Failure> {
+    refuse(method.name(), &[("--test", args.test.is_some())])?;
     let loaded = load(&args.table, console)?;
     check_places(args, &loaded)?;
     if let Some(file) = &args.path {
@@ -30,7 +32,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     }
     let data = &loaded.prepared.data;
     let wanted = args.k.unwrap_or_default();
-    let (selection, took) = timed(|| match scaled(data, &method, args.scale)? {
+    let (selection, took) = timed(|| match scaled(data, method, args.scale)? {
         Some(scaled) => method.select(&scaled, wanted, ctx),
         None => method.select(data, wanted, ctx),
     });
@@ -52,54 +54,30 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         model.save(path)?;
     }
     if args.json {
-        let record = record(&loaded, &selection, &method, args, ctx, took.seconds);
+        let record = record(&loaded, &selection, method, args, ctx, took.seconds);
         print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
     } else {
-        print(&page(&loaded, &selection, &method, console.is_verbose()))?;
+        print(&page(&loaded, &selection, method, console.is_verbose()))?;
     }
     // Last: it takes longest, and nothing else is lost if it cannot be written.
     if let Some(path) = &args.report {
+        let label = args.method.label(DEFAULT_METHOD);
         let check = ToCheck {
             table: &args.table,
             loaded: &loaded,
             method: Method::Columns(method.clone()),
-            label: &args.method,
+            label: &label,
             kept: selection.n_selected,
             most: data.d(),
             scale: args.scale == ScaleArg::Standard,
             folds: args.folds,
         };
         let checked = check.run(ctx, console)?;
-        let asked = asked(&loaded, (&args.method, &method), is_scaled(&method, args.scale), &took, ctx)?;
+        let asked = asked(&loaded, (&label, method), is_scaled(method, args.scale), &took, ctx)?;
         let page = selection_page(&asked, data, &selection, &checked, ctx)?;
         report::write(path, &page, console)?;
     }
     Ok(())
-}
-
-/// Options that only make sense in kernel space.
-fn refuse_space(args: &SelectArgs) -> Result<(), Failure> {
-    let name = format!("-m {}", args.method);
-    let [kernel, gamma, degree, coef0] = kernel_options(&args.kernel);
-    match args.method.as_str() {
-        // The selectors of columns that ask a kernel.
-        "svm-rfe" => {}
-        "fohsic" | "bahsic" => refuse(&name, &[kernel, degree, coef0])?,
-        _ => refuse(&name, &[kernel, gamma, degree, coef0])?,
-    }
-    refuse(&name, &kobl_options(&args.options))?;
-    refuse(
-        &name,
-        &[
-            ("--no-center", args.options.no_center),
-            ("--components", args.components.is_some() && args.method != "pfs"),
-            ("--weights none", args.weights == Some(WeightsArg::None)),
-            ("--weight-power", args.weight_power.is_some()),
-            ("--neighbors", args.neighbors.is_some()),
-            ("--tune", args.tune.is_some()),
-            ("--test", args.test.is_some()),
-        ],
-    )
 }
 
 fn is_scaled(method: &SelectorMethod, scale: ScaleArg) -> bool {

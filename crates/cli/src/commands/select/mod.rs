@@ -2,37 +2,37 @@
 
 mod accuracy;
 mod columns;
-mod machines;
 mod path;
-mod scores;
 mod space;
-mod transform;
-mod votes;
 
-use super::options::{no_such_method, refuse};
+use super::options::{configure, no_such_method, refuse};
 use super::report::{check_folds, check_report};
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs};
 use kernsift::select::{SELECTORS, SelectorMethod};
-use kernsift::space::SPACES;
+use kernsift::space::{KernelSpaceSelector, SPACES};
 use kernsift::{Context, Error};
 use std::path::Path;
 
+/// The method unless the user names one.
+const DEFAULT_METHOD: &str = "fisher";
 /// Lines of a table that are printed unless the user wants more.
 const SHOWN: usize = 20;
 
 /// Ranks, prints, and writes what was asked for.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let name = args.method.as_str();
-    if SPACES.iter().any(|info| info.name == name) {
-        return space::run(args, ctx, console);
+    let (name, settings) = args.method.split(DEFAULT_METHOD)?;
+    if let Some(info) = SPACES.iter().find(|info| info.name == name) {
+        let method = configure(KernelSpaceSelector::by_name(name)?, info.name, &settings)?;
+        return space::run(&method, args, ctx, console);
     }
-    if SELECTORS.iter().any(|info| info.name == name) {
-        return columns::run(args, ctx, console);
+    if let Some(info) = SELECTORS.iter().find(|info| info.name == name) {
+        let method = configure(SelectorMethod::by_name(name)?, info.name, &settings)?;
+        return columns::run(&method, args, ctx, console);
     }
-    let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name);
+    let names = SELECTORS.iter().chain(SPACES.iter()).map(|info| info.name);
     Err(no_such_method(name, Error::unknown_name("method", name, names)))
 }
 
@@ -51,55 +51,7 @@ fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
     check_report(args.report.as_ref(), &inputs, &others)
 }
 
-/// Puts the options of selectors into one, and refuses those that it does not have.
-fn configure(selector: &mut SelectorMethod, args: &SelectArgs) -> Result<(), Failure> {
-    let name = format!("-m {}", args.method);
-    votes::configure(selector, args, &name)?;
-    machines::configure(selector, args, &name)?;
-    scores::configure(selector, args, &name)?;
-    transform::configure(selector, args, &name)
-}
-
 /// A failure with parameters named as the user typed them.
 fn typed(error: Error) -> Failure {
-    let options = [
-        ("", "number of features", "-k"),
-        ("", "share of features", "-k"),
-        ("gamma_for_n_components", "n_components", "--gamma-for-n-components"),
-        ("", "n_components", "--components"),
-        ("HSFS", "tol", "--tolerance"),
-        ("LDFS", "tol", "--tolerance"),
-        ("PFS", "tol", "--tolerance"),
-        ("", "tol", "--tol"),
-        ("", "max_iter", "--max-iter"),
-        ("HSFS", "width", "--width"),
-        ("HSFS", "features", "--features"),
-        ("", "directions", "--directions"),
-        ("", "radius", "--radius"),
-        ("", "penalty", "--penalty"),
-        ("", "n_penalties", "--penalties"),
-        ("", "penalty_ratio", "--penalty-ratio"),
-        ("LDFS", "ridge", "--ridge"),
-        ("", "target_kernel", "--target-kernel"),
-        ("", "block_size", "--block-size"),
-        ("", "permutations", "--permutations"),
-        ("kernel", "degree", "--degree"),
-        ("kernel", "coef0", "--coef0"),
-        ("KLMS", "eta", "--eta"),
-        ("KLMS", "width", "--learner-width"),
-        ("KLMS", "quantum", "--quantum"),
-        ("Relief", "n_neighbors", "--relief-neighbors"),
-        ("Relief", "n_samples", "--samples"),
-        ("mutual information", "n_neighbors", "--mi-neighbors"),
-        ("Laplacian score", "n_neighbors", "--graph-neighbors"),
-        ("Laplacian score", "width", "--graph-width"),
-        ("", "n_bins", "--bins"),
-        ("", "statistic", "--statistic"),
-        ("", "n_neighbors", "--neighbors"),
-        ("", "weight_power", "--weight-power"),
-        ("", "C", "--svm-c"),
-        ("", "step", "--step"),
-        ("SVM-RFE", "kernel", "--kernel"),
-    ];
-    Failure::typed(error, &options)
+    Failure::typed(error, &[("", "number of features", "-k"), ("", "fraction of features", "-k")])
 }

@@ -1,9 +1,9 @@
 //! Selection among directions of kernel space.
 
 use super::accuracy::{Accuracy, TestRows};
-use super::{SHOWN, check_places, configure, typed};
-use crate::args::{KernelArg, ScaleArg, SelectArgs, TuneArg, WeightsArg};
-use crate::commands::options::{configure_basis, kernel_name, refuse, scaled};
+use super::{DEFAULT_METHOD, SHOWN, check_places, refuse, typed};
+use crate::args::{ScaleArg, SelectArgs};
+use crate::commands::options::scaled;
 use crate::commands::report::{self, COUNTING, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -18,8 +18,13 @@ use kernsift_report::{Mapped, space_page};
 use serde_json::{Map, json};
 
 /// Learns a basis, selects among its directions, prints them, writes what was asked for.
-pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let method = method(args)?;
+pub fn run(
+    method: &KernelSpaceSelector,
+    args: &SelectArgs,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(), Failure> {
+    refuse(&method.name(), &[("--path", args.path.is_some())])?;
     let loaded = load(&args.table, console)?;
     check_places(args, &loaded)?;
     let test =
@@ -53,16 +58,17 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         let record = record(&loaded, &space, &used, args, ctx, accuracy.as_ref(), took.seconds);
         print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
     } else {
-        print(&page(&loaded, &space, &used, args, accuracy.as_ref(), console.is_verbose()))?;
+        print(&page(&loaded, &space, (method, &used), args, accuracy.as_ref(), console.is_verbose()))?;
     }
     // Last: it takes longest, and nothing else is lost if it cannot be written.
     if let Some(path) = &args.report {
+        let label = args.method.label(DEFAULT_METHOD);
         let directions = space.map().n_components();
         let check = ToCheck {
             table: &args.table,
             loaded: &loaded,
-            method: Method::Space(Box::new(method)),
-            label: &args.method,
+            method: Method::Space(Box::new(method.clone())),
+            label: &label,
             kept: space.selection().n_selected,
             // The training rows of a fold have fewer.
             most: directions * 3 / 4,
@@ -70,54 +76,13 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
             folds: args.folds,
         };
         let checked = check.run(ctx, console)?;
-        let asked = asked(&loaded, (&args.method, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
+        let asked = asked(&loaded, (&label, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
         let features = space.transform(data.x(), ctx)?;
         let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
         let page = space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked, ctx)?;
         report::write(path, &page, console)?;
     }
     Ok(())
-}
-
-/// The method with its options; those that it does not have are refused.
-fn method(args: &SelectArgs) -> Result<KernelSpaceSelector, Failure> {
-    let name = format!("-m {}", args.method);
-    let mut method = KernelSpaceSelector::by_name(&args.method)?;
-    configure_basis(&mut method.basis, &args.kernel, args.components, &args.options, &name)?;
-    if let Some(selector) = &mut method.selector {
-        configure(selector, args)?;
-    }
-    method.weight_power = args.weight_power.unwrap_or(method.weight_power);
-    if args.weights == Some(WeightsArg::None) {
-        refuse("--weights none", &[("--weight-power", args.weight_power.is_some())])?;
-        method.weight_power = 0.0;
-    }
-    method.n_neighbors = args.neighbors.unwrap_or(method.n_neighbors);
-    method.gamma_for_n_components = args.options.gamma_for_n_components;
-    method.tune = tune(args)?;
-    Ok(method)
-}
-
-fn tune(args: &SelectArgs) -> Result<Tune, Failure> {
-    let Some(tune) = args.tune else { return Ok(Tune::Nothing) };
-    refuse(kernel_name(&args.kernel), &[("--tune", args.kernel.kernel == Some(KernelArg::Linear))])?;
-    let width = [("--gamma-for-n-components", args.options.gamma_for_n_components.is_some())];
-    match tune {
-        TuneArg::Width => refuse("--tune width", &width).map(|()| Tune::Gamma),
-        TuneArg::Everything => {
-            refuse("--tune everything", &width)?;
-            let chosen = [
-                ("--weak", args.weak.is_some()),
-                ("--eta", args.eta.is_some()),
-                ("--learner-width", args.learner_width.is_some()),
-                ("--quantum", args.quantum.is_some()),
-                ("--weights", args.weights.is_some()),
-                ("--weight-power", args.weight_power.is_some()),
-                ("--neighbors", args.neighbors.is_some()),
-            ];
-            refuse("--tune everything", &chosen).map(|()| Tune::Everything)
-        }
-    }
 }
 
 fn record(
@@ -159,12 +124,13 @@ fn record(
 fn page(
     loaded: &Loaded,
     space: &KernelSpace,
-    used: &KernelSpaceSelector,
+    (method, used): (&KernelSpaceSelector, &KernelSpaceSelector),
     args: &SelectArgs,
     accuracy: Option<&Accuracy>,
     everything: bool,
 ) -> String {
     let (data, map, selection) = (&loaded.prepared.data, space.map(), space.selection());
+    let tuned = method.tune == Tune::Everything;
     let scaling = if args.scale == ScaleArg::Standard { "standardised" } else { "as they are" };
     let mut text = format!(
         "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
@@ -193,14 +159,14 @@ fn page(
     if let Some(&error) = selection.curve.get(selection.n_selected - 1).filter(|_| stopped) {
         line("error of the vote", number(error), "on the training rows; expect more on new ones".into());
     }
-    if args.tune == Some(TuneArg::Everything) {
+    if tuned {
         let remark = match used.weight_power {
             0.0 => "chosen inside the training rows: all directions alike".into(),
             power => format!("chosen inside the training rows: weights to the power {power}"),
         };
         line("weighting", number(used.weight_power), remark);
     }
-    if space.n_neighbors() > 1 || args.tune == Some(TuneArg::Everything) {
+    if space.n_neighbors() > 1 || tuned {
         line("neighbours", space.n_neighbors().to_string(), "vote on the class of a row".into());
     }
     if let Some(accuracy) = accuracy {

@@ -7,6 +7,7 @@ use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, diagonal, gram_symmetric};
 use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
+use crate::parameters::{Kind, ParameterValue};
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -55,6 +56,18 @@ impl Default for Svm {
         let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
         let class_weight = ClassWeight::None;
         Self { kernel, c: 1.0, class_weight, tol: 1e-3, max_iter: 0, shrinking: true }
+    }
+}
+
+impl ParameterValue for ClassWeight {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::choice(&[
+            ("none", "All samples have weight 1."),
+            (
+                "balanced",
+                "Inversely proportional to class frequencies, so that all classes have equal weight.",
+            ),
+        ])]
     }
 }
 

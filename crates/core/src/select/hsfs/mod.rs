@@ -52,7 +52,6 @@ use crate::random::Rng;
 use constrained::Path;
 use ndarray::Array2;
 use problem::{Effort, Problem, need_moderate};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 const NAME: &str = "HSFS";
@@ -68,81 +67,63 @@ const PATIENCE: usize = 3;
 /// The share of the largest HSIC on rows kept apart that is enough.
 const ENOUGH: f64 = 0.95;
 
-/// What holds weights back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// The sum of the rows' largest entries is bounded.
-    #[default]
-    Constrained,
-    /// A multiple of that sum is added, as printed.
-    Penalized,
+crate::choices! {
+    /// How the weights are kept sparse.
+    pub enum Form {
+        /// The sum of the largest entries of the rows of W is bounded.
+        Constrained = "constrained",
+        /// A multiple of that sum is added to the objective, as published.
+        Penalized = "penalized",
+    }
 }
 
-/// How HSIC is computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Approximation {
-    /// All pairs up to 5000 rows, random Fourier features beyond.
-    #[default]
-    Auto,
-    /// All pairs.
-    Exact,
-    /// Random Fourier features.
-    Fourier,
-    /// Nyström's approximation on the pivots of KOBL.
-    Nystrom,
+crate::choices! {
+    /// How to compute HSIC.
+    pub enum Approximation {
+        /// Exact up to 5000 samples, random Fourier features beyond.
+        Auto = "auto",
+        /// All pairs of samples.
+        Exact = "exact",
+        /// Random Fourier features.
+        Fourier = "fourier",
+        /// Nyström approximation on the pivots of KOBL.
+        Nystrom = "nystrom",
+    }
 }
 
-/// HSFS; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Hsfs {
-    /// What holds weights back.
-    pub form: Form,
-    /// Columns of $W$; none is 8, or the number of columns of the data if that is less. Not used by the diagonal mode.
-    pub directions: Option<usize>,
-    /// One weight per column instead of directions. What is bounded or penalised then are the squares of the weights. None decides by
-    /// the data: weights that outnumber the rows fit whatever the rows happen to favour, so in the constrained form there is one per
-    /// column where directions would have more of them than there are rows, if that is not too much work.
-    pub diagonal: Option<bool>,
-    /// The target's kernel.
-    pub target_kernel: TargetKernel,
-    /// The kernel's width in the units of a column; none is the median difference of a typical column, equal
-    /// values left out, but no more than rows differ in the column that varies most.
-    pub width: Option<f64>,
-    /// The radius $\tau$ of the constrained form; with a wanted number of columns it must be left out.
-    pub radius: Option<f64>,
-    /// The penalty $\lambda$ of the other form; with a wanted number of columns it must be left out.
-    pub penalty: Option<f64>,
-    /// Random starts beside the others.
-    pub random_starts: usize,
-    /// How HSIC is computed.
-    pub approximation: Approximation,
-    /// Random Fourier features, or landmarks.
-    pub features: usize,
-    /// How near to stationary a solution must be; see [`crate::optim::Spectral`].
-    pub tol: f64,
-    /// Most steps of each solution; beyond 2048 columns, of each round in which some are let in.
-    pub max_iter: usize,
-}
-
-impl Default for Hsfs {
-    fn default() -> Self {
-        Self {
-            form: Form::Constrained,
-            directions: None,
-            diagonal: None,
-            target_kernel: TargetKernel::Auto,
-            width: None,
-            radius: None,
-            penalty: None,
-            random_starts: 1,
-            approximation: Approximation::Auto,
-            features: 512,
-            tol: 1e-5,
-            max_iter: 300,
-        }
+crate::parameters! {
+    /// Hilbert-Schmidt feature selection; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Hsfs as "HSFS" {
+        /// How the weights are kept sparse.
+        pub form: Form = Form::Constrained;
+        /// Number of directions (columns of W); none is 8, or the number of features if that is less. Not used with
+        /// `diagonal`.
+        pub directions: Option<usize> = None, at_least(1);
+        /// Use one weight per feature instead of directions; the squares of the weights are bounded or penalized.
+        /// None decides by the data: in the constrained form, one weight per feature if directions would have more
+        /// weights than there are samples and the cost allows it.
+        pub diagonal: Option<bool> = None;
+        /// The kernel of the target.
+        pub target_kernel: TargetKernel = TargetKernel::Auto;
+        /// Bandwidth of the Gaussian kernel in units of a feature; none is the median difference within a typical
+        /// feature, equal values left out.
+        pub bandwidth: Option<f64> = None, above(0);
+        /// Radius of the constrained form. Leave it out if the number of features is given.
+        pub radius: Option<f64> = None, above(0);
+        /// Penalty of the penalized form. Leave it out if the number of features is given.
+        pub penalty: Option<f64> = None, above(0);
+        /// Number of random starts beside the others.
+        pub random_starts: usize = 1, between(0, 10_000);
+        /// How to compute HSIC.
+        pub approximation: Approximation = Approximation::Auto;
+        /// Number of random Fourier features, or of landmarks of the Nyström approximation.
+        pub features: usize = 512, at_least(1);
+        /// Tolerance of the stationarity conditions.
+        pub tol: f64 = 1e-5, above(0);
+        /// Maximum number of steps of each solution; beyond 2048 features, of each round in which features are
+        /// added.
+        pub max_iter: usize = 300, at_least(1);
     }
 }
 
@@ -352,8 +333,6 @@ struct Prepared<'a> {
     total: usize,
 }
 
-impl Parameters for Hsfs {}
-
 impl Hsfs {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -372,21 +351,7 @@ impl Selector for Hsfs {
     }
 
     fn check(&self) -> Result<()> {
-        let positive = |name, value: Option<f64>| match value {
-            Some(v) if !(v > 0.0 && v.is_finite()) => Err(Error::param(NAME, name, "a positive number", v)),
-            _ => Ok(()),
-        };
-        positive("width", self.width)?;
-        positive("radius", self.radius)?;
-        positive("penalty", self.penalty)?;
-        positive("tol", Some(self.tol))?;
-        let at_least_one = |name, value: usize| match value {
-            0 => Err(Error::param(NAME, name, "1 or more", 0)),
-            _ => Ok(()),
-        };
-        at_least_one("directions", self.directions.unwrap_or(1))?;
-        at_least_one("features", self.features)?;
-        at_least_one("max_iter", self.max_iter)?;
+        self.check_ranges()?;
         let excluded = |name, why: &'static str, given: bool| match given {
             true => Err(Error::param(NAME, name, why, "one")),
             false => Ok(()),

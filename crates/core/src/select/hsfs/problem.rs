@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
             }
             other => Cow::Borrowed(other),
         };
-        let width = match method.width {
+        let width = match method.bandwidth {
             Some(width) => width,
             None => median_width(&x, ctx),
         };

@@ -179,7 +179,8 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         |method: Hsfs, wanted| method.select(&data, wanted, &Context::default()).unwrap_err().to_string();
     let d = Hsfs::default;
     assert!(
-        refused(Hsfs { width: Some(0.0), ..d() }, FeatureCount::Auto).contains("'width' must be a positive")
+        refused(Hsfs { bandwidth: Some(0.0), ..d() }, FeatureCount::Auto)
+            .contains("'bandwidth' must be a number, above 0")
     );
     assert!(
         refused(Hsfs { penalty: Some(1.0), ..d() }, FeatureCount::Auto)

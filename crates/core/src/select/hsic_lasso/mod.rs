@@ -53,12 +53,10 @@ use crate::linalg::product_bytes;
 use crate::method::{Info, Needs};
 use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
 use crate::outcome::{Outcome, Stop};
-use crate::parameters::Parameters;
 use crate::random::Rng;
 use factors::{Blocks, Stack};
 use ndarray::{Array1, Array2};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 const NAME: &str = "HSIC Lasso";
@@ -66,22 +64,16 @@ const NAME: &str = "HSIC Lasso";
 /// Candidates between two looks at whether the user wants to stop.
 const BATCH: usize = 128;
 
-/// Selection by the lasso over kernel matrices; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct HsicLasso {
-    /// Rows of a block; all rows are one block if left out.
-    pub block_size: Option<usize>,
-    /// How often rows are shuffled into blocks; without blocks it plays no part.
-    pub permutations: usize,
-    /// The target's kernel: by default class-balanced, or for numbers Gaussian with the standard deviation as width.
-    pub target_kernel: TargetKernel,
-}
-
-impl Default for HsicLasso {
-    /// No blocks; three shuffles where there are some.
-    fn default() -> Self {
-        Self { block_size: None, permutations: 3, target_kernel: TargetKernel::Auto }
+crate::parameters! {
+    /// HSIC Lasso; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct HsicLasso as "HSIC Lasso" {
+        /// Number of samples in a block; none uses all samples as one block.
+        pub block_size: Option<usize> = None, at_least(2);
+        /// Number of times to shuffle the samples into blocks; not used without blocks.
+        pub permutations: usize = 3, between(1, 10_000);
+        /// The kernel of the target. The bandwidth of gaussian is the standard deviation of the target.
+        pub target_kernel: TargetKernel = TargetKernel::Auto;
     }
 }
 
@@ -103,8 +95,6 @@ impl HsicLasso {
     }
 }
 
-impl Parameters for HsicLasso {}
-
 impl HsicLasso {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -124,16 +114,6 @@ impl Selector for HsicLasso {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        if let Some(size @ ..2) = self.block_size {
-            return Err(Error::param(NAME, "block_size", "2 or more", size));
-        }
-        if self.permutations == 0 {
-            return Err(Error::param(NAME, "permutations", "1 or more", 0));
-        }
-        Ok(())
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

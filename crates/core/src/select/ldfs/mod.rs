@@ -44,66 +44,48 @@ use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::method::{Info, Needs};
 use crate::optim::{BlockDescent, LeastSquares, Spectral};
-use crate::parameters::Parameters;
 pub(super) use least_squares::Squares;
 use least_squares::indicators;
 use ratio::{Norm, Ratio};
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "LDFS";
 
-/// Which problem is solved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LdfsForm {
-    /// Least squares on class indicators; convex.
-    #[default]
-    LeastSquares,
-    /// The ratio of scatters with weights of length one; not convex.
-    Normalized,
-    /// The ratio of scatters with a scatter within classes of one; not convex.
-    Constrained,
+crate::choices! {
+    /// The problem to solve.
+    pub enum LdfsForm {
+        /// Least squares on class indicators; convex.
+        LeastSquares = "least-squares",
+        /// Ratio of scatters with weights of unit length; not convex.
+        Normalized = "normalized",
+        /// Ratio of scatters with unit within-class scatter; not convex.
+        Constrained = "constrained",
+    }
 }
 
-/// Linear discriminant feature selection; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct Ldfs {
-    /// Which problem is solved.
-    pub form: LdfsForm,
-    /// The penalty, above 0. With a wanted number of columns it must be left out.
-    pub penalty: Option<f64>,
-    /// Penalties on the path, at least 2.
-    pub n_penalties: usize,
-    /// The last penalty of the path as a share of the first, between 0 and 1.
-    pub penalty_ratio: f64,
-    /// The ratio forms: $\rho$, above 0, added to the scatter within classes of columns of unit spread.
-    pub ridge: f64,
-    /// The ratio forms: whether classes count by their rows in the scatter between them; if not, all alike.
-    pub weighted_scatter: bool,
-    /// The optimality that counts as solved.
-    pub tol: f64,
-    /// Most sweeps, or steps of the ratio forms, for each penalty.
-    pub max_iter: usize,
-}
-
-impl Default for Ldfs {
-    /// Least squares; 61 penalties down to a thousandth, a tolerance of 1e-6, 10,000 sweeps; the ratios with a ridge of
-    /// 0.1 and classes weighted by their rows.
-    fn default() -> Self {
-        Self {
-            form: LdfsForm::LeastSquares,
-            penalty: None,
-            n_penalties: 61,
-            penalty_ratio: 1e-3,
-            ridge: 0.1,
-            weighted_scatter: true,
-            tol: 1e-6,
-            max_iter: 10_000,
-        }
+crate::parameters! {
+    /// Linear discriminant feature selection; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct Ldfs as "LDFS" {
+        /// The problem to solve.
+        pub form: LdfsForm = LdfsForm::LeastSquares;
+        /// The penalty. Leave it out if the number of features is given; none uses a path of penalties.
+        pub penalty: Option<f64> = None, above(0);
+        /// Number of penalties on the path.
+        pub n_penalties: usize = 61, between(2, 10_000);
+        /// The last penalty of the path as a fraction of the first.
+        pub penalty_ratio: f64 = 1e-3, inside(0, 1);
+        /// Ridge added to the within-class scatter of standardized features; not used by least-squares.
+        pub ridge: f64 = 0.1, above(0);
+        /// Whether classes are weighted by their number of samples in the between-class scatter; if false, equally.
+        /// Not used by least-squares.
+        pub weighted_scatter: bool = true;
+        /// Tolerance of the optimality conditions.
+        pub tol: f64 = 1e-6, above(0);
+        /// Maximum number of sweeps, or of steps of the ratio forms, for each penalty.
+        pub max_iter: usize = 10_000, at_least(1);
     }
 }
 
@@ -135,8 +117,6 @@ impl Ldfs {
     }
 }
 
-impl Parameters for Ldfs {}
-
 impl Ldfs {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -156,13 +136,6 @@ impl Selector for Ldfs {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        if !(self.ridge > 0.0 && self.ridge.is_finite()) {
-            return Err(Error::param(NAME, "ridge", "a positive number", self.ridge));
-        }
-        self.route().check(self.tol, self.max_iter)
     }
 
     fn clear_fixed_count(&mut self) {

@@ -41,11 +41,9 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::parameters::Parameters;
 use crate::probability::normal_upper_point;
 use crate::random::Rng;
 use neighbours::{Digamma, Labelled, Numbers};
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "mutual information";
 /// The level of the test behind the method's own rule.
@@ -53,36 +51,28 @@ const LEVEL: f64 = 0.05;
 /// How often chance is asked, at least.
 const DRAWS: usize = 200;
 
-/// Mutual information; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct MutualInformation {
-    /// Neighbours that tell how dense rows lie; fewer vary more, more see less. Default: 3.
-    pub n_neighbors: usize,
-    /// Which columns are categories. Default: those of few different whole numbers.
-    pub discrete: Discrete,
-}
-
-impl Default for MutualInformation {
-    fn default() -> Self {
-        Self { n_neighbors: 3, discrete: Discrete::Auto }
+crate::parameters! {
+    /// Mutual information by nearest neighbors; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct MutualInformation as "mutual information" {
+        /// Number of neighbors for the density estimate. Fewer neighbors give a larger variance, more a larger bias.
+        pub n_neighbors: usize = 3, at_least(1);
+        /// Which features are discrete.
+        pub discrete: Discrete = Discrete::Auto;
     }
 }
 
-/// Which columns are categories rather than numbers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Discrete {
-    /// Those of at most 10 different whole numbers, with 5 rows or more each on average.
-    #[default]
-    Auto,
-    /// All.
-    All,
-    /// None.
-    None,
+crate::choices! {
+    /// Which features are discrete.
+    pub enum Discrete {
+        /// Features with at most 10 different integers and 5 or more samples each on average.
+        Auto = "auto",
+        /// All.
+        All = "all",
+        /// None.
+        None = "none",
+    }
 }
-
-impl Parameters for MutualInformation {}
 
 impl MutualInformation {
     /// What to know before using it.
@@ -103,13 +93,6 @@ impl Selector for MutualInformation {
 
     fn wants_scaling(&self) -> bool {
         false
-    }
-
-    fn check(&self) -> Result<()> {
-        if self.n_neighbors > 0 {
-            return Ok(());
-        }
-        Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {

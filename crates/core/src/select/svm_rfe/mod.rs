@@ -39,15 +39,12 @@ use crate::linalg::product_bytes;
 use crate::method::{Info, Needs};
 use crate::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
-use crate::parameters::Parameters;
+use crate::parameters::{Kind, ParameterValue, Parameters};
 use crate::simd::{add_scaled, dot, exp_scaled};
 use linear::LinearRows;
 use ndarray::Array2;
 use rayon::prelude::*;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use std::fmt::Formatter;
+use serde::{Deserialize, Serialize};
 
 const NAME: &str = "SVM-RFE";
 
@@ -67,83 +64,66 @@ const WORN: usize = 32;
 /// the columns that stay: its rounding would stay behind.
 const DWARFS: f64 = 1e4;
 
-/// How many columns leave in a round. It is also read from a bare number: a whole one from 1 is a count, one below 1
-/// a share.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// The default kernel.
+const LINEAR: KernelChoice =
+    KernelChoice::Named { family: Family::Linear, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
+
+/// How many features to remove in each round. Serialized as a number: a fraction below 1, a count from 1 on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
 pub enum Step {
     /// This many, 1 or more.
     Count(usize),
-    /// This share of all columns there were, between 0 and 1; at least one.
+    /// This fraction of all features, between 0 and 1; at least one.
     Fraction(f64),
 }
 
-impl<'de> Deserialize<'de> for Step {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Self, D::Error> {
-        /// [`Step`] as it is written.
-        #[derive(Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        enum Full {
-            Count(usize),
-            Fraction(f64),
+impl TryFrom<f64> for Step {
+    type Error = &'static str;
+
+    fn try_from(step: f64) -> std::result::Result<Self, &'static str> {
+        match step {
+            _ if step > 0.0 && step < 1.0 => Ok(Self::Fraction(step)),
+            _ if step >= 1.0 && step.fract() == 0.0 && step < 1e15 => Ok(Self::Count(step as usize)),
+            _ => Err("a step is an integer from 1, or a fraction between 0 and 1"),
         }
-        struct NumberOrKind;
-        impl<'de> Visitor<'de> for NumberOrKind {
-            type Value = Step;
-
-            fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
-                f.write_str("a whole number from 1, or a share between 0 and 1")
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, count: u64) -> std::result::Result<Step, E> {
-                let count = usize::try_from(count).ok().filter(|&count| count > 0);
-                count.map(Step::Count).ok_or_else(|| E::invalid_value(Unexpected::Unsigned(0), &self))
-            }
-
-            fn visit_f64<E: serde::de::Error>(self, share: f64) -> std::result::Result<Step, E> {
-                if share > 0.0 && share < 1.0 {
-                    return Ok(Step::Fraction(share));
-                }
-                // A whole number may be written with a point.
-                if share >= 1.0 && share.fract() == 0.0 && share < 1e15 {
-                    return Ok(Step::Count(share as usize));
-                }
-                Err(E::invalid_value(Unexpected::Float(share), &self))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<Step, A::Error> {
-                Ok(match Full::deserialize(MapAccessDeserializer::new(map))? {
-                    Full::Count(count) => Step::Count(count),
-                    Full::Fraction(share) => Step::Fraction(share),
-                })
-            }
-        }
-        from.deserialize_any(NumberOrKind)
     }
 }
 
-/// Recursive elimination by a support vector machine; see the module's text.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct SvmRfe {
-    /// Linear or RBF.
-    pub kernel: KernelChoice,
-    /// The price of a row that the margin does not clear, above 0.
-    pub c: f64,
-    /// How many columns leave in a round.
-    pub step: Step,
-    /// What the price is multiplied by for rows of each class.
-    pub class_weight: ClassWeight,
-    /// Most steps of each machine's solver; 0 is ten million, or a hundred per row if that is more.
-    pub max_iter: usize,
+impl From<Step> for f64 {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Count(count) => count as Self,
+            Step::Fraction(fraction) => fraction,
+        }
+    }
 }
 
-impl Default for SvmRfe {
-    /// Linear, $C = 1$, one column at a time.
-    fn default() -> Self {
-        let kernel =
-            KernelChoice::Named { family: Family::Linear, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
-        Self { kernel, c: 1.0, step: Step::Count(1), class_weight: ClassWeight::None, max_iter: 0 }
+impl ParameterValue for Step {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Integer, Kind::Real]
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some((*self).into())
+    }
+}
+
+crate::parameters! {
+    /// Recursive feature elimination by an SVM; see the [module documentation](self).
+    #[derive(PartialEq)]
+    pub struct SvmRfe as "SVM-RFE" {
+        /// The kernel, linear or rbf.
+        pub kernel: KernelChoice = LINEAR;
+        /// Regularization parameter of the SVM.
+        pub c as "C": f64 = 1.0, above(0);
+        /// Features to remove in each round: a number, or a fraction (below 1) of all features.
+        pub step: Step = Step::Count(1), above(0);
+        /// Weights of the classes.
+        pub class_weight: ClassWeight = ClassWeight::None;
+        /// Maximum number of iterations of the SVM solver; 0 is ten million, or a hundred per sample if that is
+        /// more.
+        pub max_iter: usize = 0;
     }
 }
 
@@ -191,8 +171,6 @@ impl SvmRfe {
     }
 }
 
-impl Parameters for SvmRfe {}
-
 impl SvmRfe {
     /// What to know before using it.
     pub const INFO: Info = Info {
@@ -211,11 +189,8 @@ impl Selector for SvmRfe {
     }
 
     fn check_classes(&self, classes: &Classes) -> Result<()> {
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::param(NAME, "C", "a positive finite number", self.c));
-        }
+        self.check_ranges()?;
         match self.step {
-            Step::Count(0) => return Err(Error::param(NAME, "step", "1 or more", 0)),
             Step::Fraction(share) if !(share > 0.0 && share < 1.0) => {
                 return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
             }

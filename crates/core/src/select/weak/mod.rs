@@ -6,33 +6,33 @@
 mod klms;
 mod stump;
 
-pub use klms::Klms;
+pub(super) use klms::Klms;
 
 use crate::context::Context;
 use crate::data::{Classes, is_constant};
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 
-/// A weak classifier of one column.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WeakLearner {
-    /// A cut of the column in two: $O(n \log n)$.
+crate::choices! {
+    /// A weak classifier of one feature.
+    pub enum WeakLearner {
+        /// A decision stump: O(n log n).
+        Stump = "stump",
+        /// A decision stump that weights classes equally.
+        BalancedStump = "balanced-stump",
+        /// Kernel least mean squares: O(n²), or O(n) with quantized centers.
+        Klms = "klms",
+    }
+}
+
+/// A weak classifier with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Weak {
     Stump,
-    /// The same with all classes counting alike, however many rows they have; so does its own error.
     BalancedStump,
-    /// Kernel least mean squares on the column's values: $O(n^2)$, or $O(n)$ with quantised centres.
     Klms(Klms),
 }
 
-impl WeakLearner {
-    pub(super) fn validate(&self) -> Result<()> {
-        match self {
-            Self::Stump | Self::BalancedStump => Ok(()),
-            Self::Klms(klms) => klms.validate(),
-        }
-    }
-
+impl Weak {
     /// A vote per row, a class of `labels`. `order` is the order in which rows are learned from.
     pub(super) fn votes(
         &self,
