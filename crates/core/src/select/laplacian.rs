@@ -326,6 +326,8 @@ mod tests {
         let two = LaplacianScore { n_neighbors: 2, ..LaplacianScore::default() };
         assert!(error(LaplacianScore { t: Some(0.0), ..two.clone() }).contains("'t'"));
         assert!(error(LaplacianScore { t: Some(1e-9), ..two.clone() }).contains("all edge weights vanish"));
-        assert!(error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a classification target"));
+        assert!(
+            error(LaplacianScore { graph: Graph::Classes, ..two }).contains("needs a classification target")
+        );
     }
 }
