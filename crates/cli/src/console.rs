@@ -1,4 +1,4 @@
-//! Talking to the user while work goes on: progress, notes, warnings, Ctrl-C. All of it on standard error.
+//! Progress, notes, warnings and Ctrl-C during a run, on standard error.
 
 mod progress;
 
@@ -6,30 +6,30 @@ pub use progress::clear as clear_progress;
 
 use crate::args::General;
 use crate::failure::Failure;
-use crate::terminal::{Ink, Screen, paint, render};
+use crate::terminal::{Screen, Style, paint, render};
 use kernsift::Observer;
 use kernsift::data::write::abandon;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// After a signal, the time a run has to stop by itself.
+/// Time that a run has to stop by itself after a signal.
 const GRACE: Duration = Duration::from_millis(800);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static SIGNAL_CODE: AtomicU8 = AtomicU8::new(130);
 
-/// The user at the other end.
+/// Messages to the user.
 pub struct Console {
     quiet: bool,
     verbose: bool,
-    /// Set where what is said was said before.
+    /// Suppresses warnings that were shown before.
     silent: bool,
     warnings: AtomicUsize,
 }
 
 impl Console {
-    /// A console that says as much as the user wants.
+    /// A console as verbose as the user asked for.
     pub fn new(general: &General) -> Self {
         if !general.quiet && std::io::stderr().is_terminal() {
             progress::show();
@@ -37,12 +37,12 @@ impl Console {
         Self { quiet: general.quiet, verbose: general.verbose, silent: false, warnings: AtomicUsize::new(0) }
     }
 
-    /// One that shows progress but says nothing: for work that is done a second time.
+    /// A console that shows progress only, for work that is repeated.
     pub fn silent() -> Self {
         Self { quiet: true, verbose: false, silent: true, warnings: AtomicUsize::new(0) }
     }
 
-    /// From now on Ctrl-C and SIGTERM end the run: by itself where it looks, by force where it does not.
+    /// Makes Ctrl-C and SIGTERM end the run: at its next check for interruption, or by force after [`GRACE`].
     pub fn watch_signals(&self) -> Result<(), Failure> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
@@ -53,7 +53,7 @@ impl Console {
                 std::thread::sleep(GRACE);
                 abandon();
                 clear_progress();
-                // Standard error may be closed, which must not keep the run alive.
+                // Must not fail if standard error is closed.
                 let _ = writeln!(std::io::stderr(), "interrupted");
                 std::process::exit(i32::from(SIGNAL_CODE.load(Ordering::SeqCst)));
             }
@@ -61,57 +61,57 @@ impl Console {
         Ok(())
     }
 
-    /// The exit code of the signal that came.
+    /// The exit code for the received signal.
     pub fn signal_code(&self) -> u8 {
         SIGNAL_CODE.load(Ordering::SeqCst)
     }
 
-    /// Whether the user wants to see more.
+    /// Whether the user asked for notes.
     pub fn is_verbose(&self) -> bool {
         self.verbose
     }
 
-    /// How many warnings there were.
+    /// Number of warnings.
     pub fn n_warnings(&self) -> usize {
         self.warnings.load(Ordering::SeqCst)
     }
 
-    /// Something the user should see unless they asked for quiet.
+    /// Writes a line unless the user asked for quiet.
     pub fn inform(&self, text: &str) {
         if !self.quiet {
             self.line(text);
         }
     }
 
-    /// A line, whatever the user asked for.
+    /// Writes a line, even if the user asked for quiet.
     pub fn line(&self, text: &str) {
-        progress::beside(|| {
-            // If even standard error is closed there is nobody left to tell.
+        progress::suspend(|| {
+            // Standard error may be closed.
             let _ = writeln!(std::io::stderr(), "{}", render(&with_hint(text), Screen::stderr()));
         });
     }
 
-    /// An error, which ends the run.
+    /// Writes an error.
     pub fn error(&self, text: &str) {
-        self.line(&format!("{} {text}", paint(Ink::Error, "error:")));
+        self.line(&format!("{} {text}", paint(Style::Error, "error:")));
     }
 
-    /// Names work that cannot tell how far it is.
+    /// Names a stage of unknown length.
     pub fn stage(&self, name: &str) {
         self.progress(name, 0, 0);
     }
 
-    /// Takes the progress bar away.
+    /// Clears the progress line.
     pub fn clear(&self) {
         clear_progress();
     }
 }
 
-/// What the user may have meant stands out.
+/// Highlights a suggestion.
 fn with_hint(text: &str) -> String {
     const HINT: &str = "did you mean ";
     match text.split_once(HINT) {
-        Some((before, rest)) => format!("{before}{}", paint(Ink::Hint, &format!("{HINT}{rest}"))),
+        Some((before, rest)) => format!("{before}{}", paint(Style::Hint, &format!("{HINT}{rest}"))),
         None => text.to_owned(),
     }
 }
@@ -132,7 +132,7 @@ impl Observer for Console {
             return;
         }
         self.warnings.fetch_add(1, Ordering::SeqCst);
-        self.line(&format!("{} {text}", paint(Ink::Warning, "warning:")));
+        self.line(&format!("{} {text}", paint(Style::Warning, "warning:")));
     }
 
     fn interrupted(&self) -> bool {
@@ -140,18 +140,17 @@ impl Observer for Console {
     }
 }
 
-/// Passes on progress and the wish to stop, and keeps the rest to itself: for a first run of work that is
-/// done again.
-pub struct Rehearsal<'a> {
-    /// Who listens.
+/// Passes on progress and interruption, but no notes and warnings: for the first of two runs of the same work.
+pub struct ProgressOnly<'a> {
+    /// The console to pass them to.
     pub console: &'a Console,
-    /// What the work is for.
-    pub aim: &'static str,
+    /// Shown before the stage.
+    pub purpose: &'static str,
 }
 
-impl Observer for Rehearsal<'_> {
+impl Observer for ProgressOnly<'_> {
     fn progress(&self, stage: &str, done: usize, total: usize) {
-        self.console.progress(&format!("{}: {stage}", self.aim), done, total);
+        self.console.progress(&format!("{}: {stage}", self.purpose), done, total);
     }
 
     fn interrupted(&self) -> bool {

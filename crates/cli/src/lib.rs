@@ -27,7 +27,7 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    terminal::choose_colours(cli.general.color.choice());
+    terminal::set_color_choice(cli.general.color.choice());
     let console = Console::new(&cli.general);
     match console.watch_signals().and_then(|()| dispatch(&cli, &console)) {
         Ok(()) if cli.general.strict && console.n_warnings() > 0 => ExitCode::from(1),

@@ -1,14 +1,14 @@
-//! Numbers as tables and pictures for a terminal.
+//! Numbers as tables and charts in a terminal.
 
 mod table;
 
 pub use table::{Cell, listing, table};
 
 use crate::console;
-use crate::terminal::{self, Ink, Screen, paint, render};
+use crate::terminal::{self, Screen, Style, paint, render};
 use std::io::Write;
 
-/// Standard output, one piece at a time so that a closed pipe is noticed.
+/// Writes to standard output and flushes, so that a closed pipe is noticed.
 pub fn print(text: &str) -> std::io::Result<()> {
     console::clear_progress();
     let mut out = std::io::stdout().lock();
@@ -16,28 +16,28 @@ pub fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Standard output for tables that may be long. Where it is a terminal, nothing in them steers it.
+/// Standard output for long tables. On a terminal, control characters are replaced.
 pub struct Out {
     stdout: std::io::StdoutLock<'static>,
-    guarded: bool,
+    sanitized: bool,
 }
 
 impl Out {
-    /// Standard output, with nothing else on the line.
+    /// Standard output, with the progress line cleared.
     pub fn new() -> Self {
         console::clear_progress();
-        Self { stdout: std::io::stdout().lock(), guarded: Screen::stdout().guarded }
+        Self { stdout: std::io::stdout().lock(), sanitized: Screen::stdout().sanitized }
     }
 }
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        if !self.guarded {
+        if !self.sanitized {
             return self.stdout.write(bytes);
         }
-        // Byte by byte, as characters may be cut in two; of those that steer, all but a few are single bytes.
-        let is_harmful = |byte: u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
-        let shown: Vec<u8> = bytes.iter().map(|&byte| if is_harmful(byte) { b'?' } else { byte }).collect();
+        // By bytes, because a write may end inside a character; almost all control characters are single bytes.
+        let is_control = |byte: u8| byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t');
+        let shown: Vec<u8> = bytes.iter().map(|&byte| if is_control(byte) { b'?' } else { byte }).collect();
         self.stdout.write(&shown)
     }
 
@@ -46,12 +46,12 @@ impl Write for Out {
     }
 }
 
-/// A line of a page: what it is about, its value, and what to think of it.
+/// A line with a name, its value and a remark.
 pub fn fact(name: &str, value: &str, remark: &str) -> String {
     format!("  {name:<22}{value:<8} {remark}").trim_end().to_owned() + "\n"
 }
 
-/// A number with four digits that matter.
+/// A number with four significant digits.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -64,36 +64,36 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A share as the user would say it.
-pub fn percent(share: f64) -> String {
-    let text = number(100.0 * share);
+/// A fraction as a percentage.
+pub fn percent(fraction: f64) -> String {
+    let text = number(100.0 * fraction);
     format!("{} %", if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
 }
 
-/// A bar of `share` of `width` cells, in steps of an eighth.
-pub fn bar(share: f64, width: usize) -> String {
-    let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
+/// A bar over a fraction of `width` cells, in steps of one eighth of a cell.
+pub fn bar(fraction: f64, width: usize) -> String {
+    let eighths = (fraction.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
     let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     "█".repeat(eighths / 8) + part
 }
 
-/// A picture of values over their places, with a second curve as a shaded line.
+/// A column chart of values, with a second curve as a shaded line.
 ///
-/// At most [`CURVE`] wide, less on a narrow terminal: where there are more values, each column shows the
-/// largest of its share.
+/// At most [`CURVE`] columns, fewer on a narrow terminal. If there are more values, each column shows the
+/// largest of several.
 pub fn curve(values: &[f64], dots: Option<&[f64]>) -> String {
     let room = terminal::width().map_or(CURVE, |width| width.saturating_sub(MARGIN).clamp(8, CURVE));
     curve_within(room, values, dots)
 }
 
-/// The widest picture of a curve.
+/// Largest number of columns of a chart.
 const CURVE: usize = 64;
-/// What stands before it.
+/// Cells to the left of a chart.
 const MARGIN: usize = 12;
 
 fn curve_within(room: usize, values: &[f64], dots: Option<&[f64]>) -> String {
     const HEIGHT: usize = 8;
-    // Nothing but zeros are drawn on a scale up to 1.
+    // If all values are 0, the scale ends at 1.
     let top = Some(values.iter().copied().fold(0.0, f64::max)).filter(|&top| top > 0.0).unwrap_or(1.0);
     let columns = values.len().min(room);
     let range = |c: usize| {
@@ -126,7 +126,7 @@ fn curve_within(room: usize, values: &[f64], dots: Option<&[f64]>) -> String {
                 _ => ' ',
             });
         }
-        lines.push(format!("  {label:>8} │{}", paint(Ink::Bar, line.trim_end())));
+        lines.push(format!("  {label:>8} │{}", paint(Style::Bar, line.trim_end())));
     }
     let last = if values.len() > 1 { values.len().to_string() } else { String::new() };
     let gap = columns.saturating_sub(1 + last.len());
@@ -144,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_four_digits() {
+    fn numbers_have_four_significant_digits() {
         let text = [0.0, 1.0, 0.06123, 123.456, 98765.0, 1e-9, 3.2e11].map(number);
         assert_eq!(text, ["0", "1.000", "0.06123", "123.5", "98765", "1.000e-9", "3.200e11"]);
     }
 
     #[test]
-    fn shares_are_said_as_percent() {
+    fn fractions_are_percentages() {
         let text = [0.0, 0.15, 0.125, 0.5, 1.0].map(percent);
         assert_eq!(text, ["0 %", "15 %", "12.5 %", "50 %", "100 %"]);
     }

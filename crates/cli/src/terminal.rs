@@ -1,36 +1,36 @@
-//! What a terminal shows: how wide it is, its colours, and only characters that do no harm to it.
+//! The terminal: its width, colors, and removal of control characters.
 //!
-//! Text that is to be coloured carries marks, which become colours or nothing when it is written.
+//! Styled text carries marks, which become escape sequences or nothing when it is written.
 
 use anstream::{AutoStream, ColorChoice};
 use std::borrow::Cow;
 use std::io::IsTerminal;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What a piece of text is; that decides its colour.
+/// The role of a piece of text, which decides its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ink {
-    /// The head of a table.
+pub enum Style {
+    /// The header of a table.
     Heading,
     /// A bar.
     Bar,
-    /// The best of its kind.
+    /// The best value.
     Good,
-    /// The word that opens a warning.
+    /// The prefix of a warning.
     Warning,
-    /// The word that opens an error.
+    /// The prefix of an error.
     Error,
-    /// What the user may have meant.
+    /// A suggestion.
     Hint,
 }
 
-/// Marks are characters that no text has: Unicode keeps them for use inside programs.
+/// Marks are Unicode noncharacters, which do not occur in text.
 const FIRST_MARK: char = '\u{fdd0}';
 const END: char = '\u{fdef}';
-/// Stands where a character was that could do harm.
+/// Replaces a control character.
 const REPLACEMENT: char = '\u{fffd}';
 
-impl Ink {
+impl Style {
     const ALL: [Self; 6] = [Self::Heading, Self::Bar, Self::Good, Self::Warning, Self::Error, Self::Hint];
 
     fn mark(self) -> char {
@@ -38,10 +38,10 @@ impl Ink {
     }
 
     fn of_mark(mark: char) -> Option<Self> {
-        Self::ALL.into_iter().find(|ink| ink.mark() == mark)
+        Self::ALL.into_iter().find(|style| style.mark() == mark)
     }
 
-    /// The sequence that switches it on.
+    /// The escape sequence that starts the style.
     fn sequence(self) -> &'static str {
         match self {
             Self::Heading | Self::Hint => "\x1b[1m",
@@ -53,34 +53,35 @@ impl Ink {
     }
 }
 
-/// A text in a colour.
-pub fn paint(ink: Ink, text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("{}{text}{END}", ink.mark()) }
+/// Marks a text with a style.
+pub fn paint(style: Style, text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{}{text}{END}", style.mark()) }
 }
 
-/// Text as it is written: marks become colours or vanish; on a screen nothing else may steer it.
+/// The text to write: marks become escape sequences or are removed; on a sanitized stream, control characters
+/// are replaced.
 pub fn render(text: &str, screen: Screen) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        match Ink::of_mark(c) {
-            Some(ink) if screen.colours => out.push_str(ink.sequence()),
-            None if c == END && screen.colours => out.push_str("\x1b[0m"),
+        match Style::of_mark(c) {
+            Some(style) if screen.colors => out.push_str(style.sequence()),
+            None if c == END && screen.colors => out.push_str("\x1b[0m"),
             Some(_) => {}
             None if c == END => {}
-            None if screen.guarded && is_harmful(c) && !matches!(c, '\n' | '\t') => out.push(REPLACEMENT),
+            None if screen.sanitized && is_control(c) && !matches!(c, '\n' | '\t') => out.push(REPLACEMENT),
             None => out.push(c),
         }
     }
     out
 }
 
-/// Where text goes.
+/// Properties of an output stream.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Screen {
-    /// Colours are wanted.
-    pub colours: bool,
-    /// It may be a terminal, which obeys control characters.
-    pub guarded: bool,
+    /// Write colors.
+    pub colors: bool,
+    /// Replace control characters, because the stream may be a terminal.
+    pub sanitized: bool,
 }
 
 impl Screen {
@@ -97,53 +98,53 @@ impl Screen {
     }
 
     fn new(choice: ColorChoice, is_terminal: bool) -> Self {
-        let colours = choice != ColorChoice::Never;
-        Self { colours, guarded: is_terminal || colours }
+        let colors = choice != ColorChoice::Never;
+        Self { colors, sanitized: is_terminal || colors }
     }
 }
 
-/// Settles for the whole run whether there are colours; help texts and messages of the parser follow.
-pub fn choose_colours(choice: ColorChoice) {
+/// Sets whether to write colors, for the whole process including help texts and parser errors.
+pub fn set_color_choice(choice: ColorChoice) {
     choice.write_global();
 }
 
-/// Columns of the terminal that standard output is, if it is one and knows.
+/// Width of the terminal on standard output; none if there is no terminal or it does not report a width.
 pub fn width() -> Option<usize> {
     columns(terminal_size::terminal_size_of(std::io::stdout()))
 }
 
-/// Columns of the terminal that standard error is, if it is one and knows.
+/// Width of the terminal on standard error; none if there is no terminal or it does not report a width.
 pub fn stderr_width() -> Option<usize> {
     columns(terminal_size::terminal_size_of(std::io::stderr()))
 }
 
-/// Some terminals do not know their width and say 0.
+/// Some terminals report a width of 0.
 fn columns(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
     size.map(|(width, _)| usize::from(width.0)).filter(|&width| width >= 20)
 }
 
-/// Cells of a terminal that a text takes.
+/// Number of terminal cells that a text occupies.
 pub fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// A text in one line, without characters that steer a terminal.
-pub fn clean(text: &str) -> Cow<'_, str> {
-    let is_wrong = |c: char| is_harmful(c) || c == END || Ink::of_mark(c).is_some();
-    if text.chars().any(is_wrong) {
-        Cow::Owned(text.chars().map(|c| if is_wrong(c) { REPLACEMENT } else { c }).collect())
+/// The text on one line, with control characters replaced.
+pub fn sanitize(text: &str) -> Cow<'_, str> {
+    let is_unsafe = |c: char| is_control(c) || c == END || Style::of_mark(c).is_some();
+    if text.chars().any(is_unsafe) {
+        Cow::Owned(text.chars().map(|c| if is_unsafe(c) { REPLACEMENT } else { c }).collect())
     } else {
         Cow::Borrowed(text)
     }
 }
 
-/// Control characters, ends of lines, and those that turn the direction of writing around.
-fn is_harmful(c: char) -> bool {
+/// Control characters, line separators and characters that change the text direction.
+fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// At most `width` cells of a text; an ellipsis says that there is more.
-pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
+/// Truncates a text to `width` cells, ending in an ellipsis.
+pub fn truncate(text: &str, width: usize) -> Cow<'_, str> {
     if display_width(text) <= width {
         return Cow::Borrowed(text);
     }
@@ -154,22 +155,22 @@ pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
             kept.pop();
             break;
         }
-        // Of what takes no room some is enough.
+        // Limits the number of zero-width characters.
         if kept.len() > 64 * (width + 1) {
             break;
         }
     }
-    // A joiner at the end would draw the ellipsis into the last character.
+    // A joiner at the end would merge the ellipsis into the last character.
     let kept = kept.trim_end_matches(|c: char| c == ' ' || c.width() == Some(0));
     Cow::Owned(if width == 0 { String::new() } else { format!("{kept}…") })
 }
 
-/// A text in lines of at most `width` cells, parted at spaces; longer words are cut.
-pub fn fold(text: &str, width: usize) -> Vec<String> {
+/// Wraps a text at spaces into lines of at most `width` cells; longer words are truncated.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![];
     let mut line = String::new();
     for word in text.split_whitespace() {
-        let word = cut(word, width);
+        let word = truncate(word, width);
         if !line.is_empty() && display_width(&line) + 1 + display_width(&word) > width {
             lines.push(std::mem::take(&mut line));
         }
@@ -188,51 +189,51 @@ pub fn fold(text: &str, width: usize) -> Vec<String> {
 mod tests {
     use super::*;
 
-    const PLAIN: Screen = Screen { colours: false, guarded: false };
-    const COLOURED: Screen = Screen { colours: true, guarded: true };
+    const PLAIN: Screen = Screen { colors: false, sanitized: false };
+    const COLORED: Screen = Screen { colors: true, sanitized: true };
 
     #[test]
-    fn marks_become_colours_or_nothing() {
-        let text = format!("a {} c", paint(Ink::Good, "b"));
+    fn marks_become_escape_sequences_or_nothing() {
+        let text = format!("a {} c", paint(Style::Good, "b"));
         assert_eq!(render(&text, PLAIN), "a b c");
-        assert_eq!(render(&text, COLOURED), "a \x1b[32mb\x1b[0m c");
-        for ink in Ink::ALL {
-            let text = paint(ink, "x");
-            assert_eq!(render(&text, COLOURED), format!("{}x\x1b[0m", ink.sequence()));
+        assert_eq!(render(&text, COLORED), "a \x1b[32mb\x1b[0m c");
+        for style in Style::ALL {
+            let text = paint(style, "x");
+            assert_eq!(render(&text, COLORED), format!("{}x\x1b[0m", style.sequence()));
         }
-        assert_eq!(paint(Ink::Bar, ""), "");
+        assert_eq!(paint(Style::Bar, ""), "");
     }
 
     #[test]
-    fn nothing_steers_a_terminal() {
+    fn control_characters_are_replaced() {
         let name = "a\x1b[31mb\u{9b}2J\u{202e}c\r\u{7}";
-        let guarded = Screen { colours: false, guarded: true };
+        let sanitized = Screen { colors: false, sanitized: true };
         assert_eq!(
-            render(&format!("{name}\n\t"), guarded),
+            render(&format!("{name}\n\t"), sanitized),
             "a\u{fffd}[31mb\u{fffd}2J\u{fffd}c\u{fffd}\u{fffd}\n\t"
         );
-        assert_eq!(render(name, PLAIN), name, "files and pipes get what there is");
-        assert_eq!(clean("a\nb\tc\u{fdd0}"), "a\u{fffd}b\u{fffd}c\u{fffd}");
-        assert!(matches!(clean("größe 高さ 👍🏽"), Cow::Borrowed(_)));
+        assert_eq!(render(name, PLAIN), name, "files and pipes get the text unchanged");
+        assert_eq!(sanitize("a\nb\tc\u{fdd0}"), "a\u{fffd}b\u{fffd}c\u{fffd}");
+        assert!(matches!(sanitize("größe 高さ 👍🏽"), Cow::Borrowed(_)));
     }
 
     #[test]
-    fn long_texts_are_cut_at_cells_not_characters() {
-        assert_eq!(cut("abcdef", 6), "abcdef");
-        assert_eq!(cut("abcdefg", 6), "abcde…");
-        assert_eq!(cut("高さ高さ", 6), "高さ…");
-        assert_eq!(cut("abc", 0), "");
+    fn texts_are_truncated_by_cells_not_characters() {
+        assert_eq!(truncate("abcdef", 6), "abcdef");
+        assert_eq!(truncate("abcdefg", 6), "abcde…");
+        assert_eq!(truncate("高さ高さ", 6), "高さ…");
+        assert_eq!(truncate("abc", 0), "");
         let family = "👨‍👩‍👧".repeat(10);
-        assert!(display_width(&cut(&family, 7)) <= 7);
+        assert!(display_width(&truncate(&family, 7)) <= 7);
         let zeros = format!("a{}", "\u{300}".repeat(100_000)) + "bcd";
-        assert!(cut(&zeros, 2).len() < 300);
-        assert_eq!(display_width(&cut(&"x".repeat(10_000), 30)), 30);
+        assert!(truncate(&zeros, 2).len() < 300);
+        assert_eq!(display_width(&truncate(&"x".repeat(10_000), 30)), 30);
     }
 
     #[test]
-    fn prose_is_folded_at_words() {
-        assert_eq!(fold("one two three", 7), ["one two", "three"]);
-        assert_eq!(fold("one incomprehensible", 7), ["one", "incomp…"]);
-        assert_eq!(fold("", 7), [""]);
+    fn text_is_wrapped_at_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one incomprehensible", 7), ["one", "incomp…"]);
+        assert_eq!(wrap("", 7), [""]);
     }
 }

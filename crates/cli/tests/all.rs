@@ -1,7 +1,7 @@
 //! The command line as a user meets it, in one program: each file on its own would be linked again.
 
 mod bad_input;
-mod colours;
+mod colors;
 mod commands;
 mod compare;
 #[cfg(unix)]

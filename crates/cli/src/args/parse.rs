@@ -20,7 +20,7 @@ const PLAIN_WORDS: [(&str, &str); 5] = [
 /// What was typed. Otherwise the user has been told what is wrong, or got the help they asked for.
 pub fn parse(words: &[OsString]) -> Result<Cli, ExitCode> {
     // Help and errors of the parser have colours too.
-    terminal::choose_colours(colours(words).choice());
+    terminal::set_color_choice(colours(words).choice());
     let parsed = command().try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found));
     parsed.map_err(|error| {
         if error.use_stderr() {

@@ -1,7 +1,7 @@
 //! What the page of `--report` needs beside the answer itself.
 
 use crate::args::{MissingArg, TableArgs};
-use crate::console::{Console, Rehearsal};
+use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
 use crate::input::{Loaded, keep_inputs, load_for_folds};
 use kernsift::Context;
@@ -165,9 +165,9 @@ impl ToCheck<'_> {
             },
             baseline: true,
         };
-        let rehearsal = Rehearsal { console, aim: "report" };
+        let observer = ProgressOnly { console, purpose: "report" };
         let mut log = ResultsLog::in_memory();
-        match compare.run(data, &self.loaded.name, &mut log, &Context { observer: &rehearsal, ..*ctx }) {
+        match compare.run(data, &self.loaded.name, &mut log, &Context { observer: &observer, ..*ctx }) {
             Ok(()) => {}
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
             // Asked for, it must be possible; otherwise the page says why it was not.

@@ -4,7 +4,7 @@ use super::options::typed;
 use super::triples::Stated;
 use super::{Made, learn, margins_of};
 use crate::args::{DesignArgs, ScaleArg};
-use crate::console::{Console, Rehearsal};
+use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
 use crate::output::percent;
 use kernsift::data::triplets::{
@@ -111,8 +111,8 @@ pub fn hold_out(
             )));
         }
     };
-    let rehearsal = Rehearsal { console, aim: "held-out triples" };
-    let ctx = Context { observer: &rehearsal, ..*ctx };
+    let observer = ProgressOnly { console, purpose: "held-out triples" };
+    let ctx = Context { observer: &observer, ..*ctx };
     let mut judged = vec![];
     let (mut made, mut margins) = (None, vec![]);
     for (place, learner) in std::iter::once(method).chain(beside).enumerate() {

@@ -1,4 +1,4 @@
-//! Colours: on a terminal only, unless the user says otherwise. Tests have no terminal.
+//! Colors are written to a terminal only, unless the user asks for them. Tests have no terminal.
 
 use crate::scratch::{Run, Scratch};
 
@@ -11,7 +11,7 @@ const LINES: [&str; 6] = [
     "--help",
 ];
 
-fn without_colours(text: &str) -> String {
+fn without_colors(text: &str) -> String {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or("").to_owned();
     parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
@@ -23,20 +23,20 @@ fn stable(text: &str) -> String {
 }
 
 #[test]
-fn a_pipe_has_none_unless_asked_for_and_then_nothing_else_changes() {
+fn pipes_have_colors_only_if_asked_and_the_same_text() {
     let s = Scratch::new();
     for line in LINES {
         let plain = s.ok(line);
         assert!(!plain.out.contains('\x1b') && !plain.err.contains('\x1b'), "{line}");
-        let coloured = s.ok(&format!("{line} --color always"));
-        assert!(coloured.out.contains("\x1b["), "{line}: {}", coloured.out);
-        assert_eq!(stable(&without_colours(&coloured.out)), stable(&plain.out), "{line}");
+        let colored = s.ok(&format!("{line} --color always"));
+        assert!(colored.out.contains("\x1b["), "{line}: {}", colored.out);
+        assert_eq!(stable(&without_colors(&colored.out)), stable(&plain.out), "{line}");
         assert!(!s.ok(&format!("{line} --color never")).out.contains('\x1b'), "{line}");
     }
 }
 
 #[test]
-fn the_environment_is_heard() {
+fn environment_variables_set_the_default() {
     let s = Scratch::new();
     let run =
         |line: &str, name: &str, value: &str| Run::from(s.command(line).env(name, value).output().unwrap());
@@ -44,11 +44,11 @@ fn the_environment_is_heard() {
     assert!(!run("methods", "NO_COLOR", "1").out.contains('\x1b'));
     let both = s.command("methods").env("CLICOLOR_FORCE", "1").env("NO_COLOR", "yes").output().unwrap();
     assert!(!Run::from(both).out.contains('\x1b'), "NO_COLOR wins");
-    assert!(run("methods --color always", "NO_COLOR", "1").out.contains('\x1b'), "what was typed wins");
+    assert!(run("methods --color always", "NO_COLOR", "1").out.contains('\x1b'), "the option wins");
 }
 
 #[test]
-fn each_kind_has_its_own() {
+fn each_style_has_its_color() {
     let s = Scratch::new();
     s.file("good.csv", "a,b,class\n1,2,x\n3,2,y\n2,2,x\n4,2,y\n");
     let page = s.ok("select builtin:wine -k 2 --color always").out;
@@ -62,12 +62,12 @@ fn each_kind_has_its_own() {
     );
     let warning = s.ok("basis good.csv --color always").err;
     assert!(warning.contains("\x1b[33mwarning:\x1b[0m column b is constant"), "{warning}");
-    assert!(s.run("selct --color always").err.contains('\x1b'), "the parser follows");
+    assert!(s.run("selct --color always").err.contains('\x1b'), "parser errors follow the option");
     assert!(!s.run("selct --color never").err.contains('\x1b'));
 }
 
 #[test]
-fn names_cannot_colour_or_steer() {
+fn names_cannot_write_control_characters() {
     let s = Scratch::new();
     s.file("evil.csv", "a\x1b[31m,b\x1b]0;title\x07,class\n1,2,x\n3,5,y\n2,2,x\n4,7,y\n");
     let page = s.ok("select evil.csv -k 2 --color always");
