@@ -15,6 +15,7 @@ BENCH := $(CURDIR)/.venv-bench
 TOOLS := $(VENV)/.installed
 DOCS_TOOLS := $(VENV)/.installed-docs
 SITE := target/site
+DOC := $(or $(CARGO_TARGET_DIR),target)/doc
 KERNSIFT := target/release/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
@@ -83,6 +84,7 @@ lint: $(TOOLS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	$(BIN)/python docs/site/rust_formulas.py $(DOC)
 	$(BIN)/ruff check python benchmarks docs tools
 	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
@@ -150,8 +152,9 @@ docs: $(DOCS_TOOLS)
 	$(MATURIN)
 	$(BIN)/python docs/make_pictures.py
 	RUSTDOCFLAGS="-D warnings" cargo doc --package kernsift --no-deps
+	$(BIN)/python docs/site/rust_formulas.py $(DOC)/kernsift
 	$(BIN)/mkdocs build --strict --quiet
-	cp -r target/doc $(SITE)/rust
+	cp -r $(DOC) $(SITE)/rust
 	@echo "$(SITE)/index.html"
 
 $(DOCS_TOOLS): docs/requirements.txt $(TOOLS)

@@ -4,13 +4,13 @@ import re
 import sys
 from pathlib import Path
 
-import latex2mathml.converter
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(Path(__file__).parent))
 
+import formulas  # noqa: E402
 import python_api  # noqa: E402
 
 # Pages of the repository's top folder that belong to the site as well.
@@ -23,8 +23,6 @@ TOKEN = re.compile(
     r"|\$\$(?P<block>.+?)\$\$|\$(?P<inline>[^$\n]+?)\$",
     re.DOTALL | re.MULTILINE,
 )
-# Bars of absolute values and lengths stand close to what they enclose.
-BAR = re.compile(r"<mo>(&#x0007C;|&#x02016;)</mo>")
 
 
 def on_config(config):
@@ -51,12 +49,11 @@ def on_page_markdown(markdown, page, config, files):
         if token["code"]:
             return token[0]
         block = token["block"]
-        latex = (block or token["inline"]).strip()
-        display = "block" if block else "inline"
-        mathml = latex2mathml.converter.convert(latex, display=display)
-        if "\\" in mathml:
-            raise PluginError(f"{page.file.src_uri}: not all of this formula is understood: {latex}")
-        page.formulas.append(BAR.sub(r'<mo lspace="0" rspace="0" stretchy="false">\1</mo>', mathml))
+        try:
+            mathml = formulas.to_mathml(block or token["inline"], "block" if block else "inline")
+        except ValueError as error:
+            raise PluginError(f"{page.file.src_uri}: {error}") from error
+        page.formulas.append(mathml)
         return f'<span data-formula="{len(page.formulas) - 1}"></span>'
 
     markdown = TOKEN.sub(keep, markdown)

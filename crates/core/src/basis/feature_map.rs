@@ -1,6 +1,6 @@
 //! What every basis ends as: rows that carry it, and a matrix of coefficients.
 //!
-//! Basis vector $i$ is $w_i = \sum_j C_{ji} \, \phi(a_j)$ over the anchors $a_j$, so that the coordinates of a row are
+//! Basis vector $i$ is $w_i = \sum_j C_{ji} \phi(a_j)$ over the anchors $a_j$, so that the coordinates of a row are
 //!
 //! $$ f(x) = C^\top k(A, x) + b $$
 //!

@@ -5,7 +5,7 @@
 //! subtracts its direction from all others (8-9); it stops when the worst is explained well enough,
 //! measured by a threshold that rises with the share of rows already used (20-21):
 //!
-//! $$ \frac{r_{k+1,k+1}}{r_{11}} < f\!\left(\frac{k}{N}\right), \qquad f(t) = t \text{ by default} $$
+//! $$ \frac{r_{k+1,k+1}}{r_{11}} < f\left(\frac{k}{N}\right), \qquad f(t) = t \text{ by default} $$
 //!
 //! | symbol | here |
 //! |---|---|

@@ -2,7 +2,7 @@
 //!
 //! With $\tilde K = H K H$ (or $K$ itself if not centred) and $\tilde K v_i = \lambda_i v_i$,
 //!
-//! $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \, \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
+//! $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
 //!
 //! At a given number of components the uncentred form leaves the smallest squared length over that
 //! any basis can, KOBL's included; it pays with the whole Gram matrix and an eigen-decomposition.

@@ -1,6 +1,6 @@
 //! Linear support vector machines, without a kernel: weights for columns, however many rows there are.
 //!
-//! $$ \min_{w} \lVert w \rVert + \sum_i C_i \, \ell(1 - y_i \langle w, x_i \rangle) $$
+//! $$ \min_{w} \lVert w \rVert + \sum_i C_i \ell(1 - y_i \langle w, x_i \rangle) $$
 //!
 //! with $\tfrac12 \lVert w \rVert_2^2$ or $\lVert w \rVert_1$ as the norm and $\max(0, b)$ or its square as $\ell$. A column of
 //! ones stands for the constant, whose weight is part of the norm. Two classes: one machine, above zero for

@@ -1,7 +1,7 @@
 //! How far single columns say the same.
 //!
 //! The alignment of two columns is the HSIC of their Gaussian kernels, over that of each with itself:
-//! $$ a_{fg} = \frac{\lVert F_f^\top F_g \rVert^2}{\lVert F_f^\top F_f \rVert\, \lVert F_g^\top F_g \rVert}, $$
+//! $$ a_{fg} = \frac{\lVert F_f^\top F_g \rVert^2}{\lVert F_f^\top F_f \rVert \lVert F_g^\top F_g \rVert}, $$
 //! with centred thin factors $F$ of the two kernel matrices, whose width is one standard deviation. It is 1 for a column and itself,
 //! or its mirror image, and near 0 for columns that have nothing to do with each other.
 

@@ -8,10 +8,10 @@
 //! there. It is always 0 or more, and of size $1/n$ for independent variables. The unbiased estimate leaves the
 //! diagonals out ($\tilde K$, $\tilde L$), so that its mean is zero for independent variables:
 //!
-//! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \; 1^\top \tilde L 1}{(n-1)(n-2)}
-//! - \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
+//! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \ 1^\top \tilde L 1}{(n-1)(n-2)} -
+//! \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
 //!
-//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \, \mathrm{HSIC}(Y, Y)}$, which makes
+//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \mathrm{HSIC}(Y, Y)}$, which makes
 //! it the cosine of the angle between the centred matrices, from 0 to 1 (centred kernel alignment); it is 0 where
 //! either is constant.
 //!

@@ -4,7 +4,7 @@
 //! independent data would. The test corrects for it (Nadeau and Bengio 2003): with differences $d_1, \dots, d_J$
 //! of two methods over $J$ splits,
 //!
-//! $$ t = \frac{\bar d}{\sqrt{\bigl(\tfrac1J + \tfrac{n_{test}}{n_{train}}\bigr) \, s_d^2}} $$
+//! $$ t = \frac{\bar d}{\sqrt{\bigl(\tfrac1J + \tfrac{n_{test}}{n_{train}}\bigr) s_d^2}} $$
 //!
 //! is held against Student's distribution with $J - 1$ degrees of freedom, on both sides. The p-values are per
 //! pair; who looks at many should ask for small ones.

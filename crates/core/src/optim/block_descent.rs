@@ -4,7 +4,7 @@
 //!
 //! Convex, and with all other rows fixed a row has a formula: with $R = T - XW$ and $L_j = \lVert X_j \rVert^2 / n$,
 //!
-//! $$ w_j \leftarrow \operatorname{prox}_{(\lambda / L_j) \lVert \cdot \rVert_\infty}\bigl( w_j + X_j^T R / (n L_j) \bigr). $$
+//! $$ w_j \leftarrow \operatorname{prox}\_{(\lambda / L_j) \lVert \cdot \rVert_\infty}\bigl( w_j + X_j^T R / (n L_j) \bigr). $$
 //!
 //! Sweeps go over the rows that are not zero until these are settled, then over all rows that the strong rule does not
 //! rule out, $\lVert X_j^T R_0 / n \rVert_1 \ge 2 \lambda - \lambda_0$ with the residual at the last $\lambda_0$. Then all

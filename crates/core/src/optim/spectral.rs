@@ -5,7 +5,7 @@
 //! with any smooth $f$ that comes as a [`Criterion`]. A step goes down the gradient by a length $\alpha$ and then to
 //! the nearest point that the penalty or the ball allows,
 //!
-//! $$ P_\alpha(W) = \operatorname{prox}_{\alpha \lambda \Omega}(W - \alpha \nabla f) \quad\text{or}\quad
+//! $$ P_\alpha(W) = \operatorname{prox}\_{\alpha \lambda \Omega}(W - \alpha \nabla f) \quad\text{or}\quad
 //!    \operatorname{proj}_{\Omega \le \tau}(W - \alpha \nabla f). $$
 //!
 //! so that rows become exactly zero. The length is one of Barzilai and Borwein's, which follows the curvature met by the

@@ -6,7 +6,7 @@
 //! with the gradient pushing outwards stay there for the step. The others take the L-BFGS direction made of the last pairs of
 //! changes, restricted to these entries, and the step is cut back to the box and halved until the value falls enough:
 //!
-//! 1. $A = \{ i : x_i = \mathit{lo}_i, g_i > 0 \text{ or } x_i = \mathit{hi}_i, g_i < 0 \}$
+//! 1. $A = \lbrace i : x_i = \mathit{lo}_i, g_i > 0 \text{ or } x_i = \mathit{hi}_i, g_i < 0 \rbrace$
 //! 2. $p = -H g$ outside $A$, 0 in it; if that does not lead downhill the pairs are forgotten and $p$ is along $-g$
 //! 3. $f(\operatorname{proj}(x + t p)) \le f(x) + 10^{-4} \langle g, \operatorname{proj}(x + t p) - x \rangle$, $t = 1, \tfrac12, \ldots$
 //!

@@ -3,7 +3,7 @@
 //! One weak classifier per column is trained once and its votes on the training rows are kept. Then
 //! a vote grows greedily: at each step the column joins that leaves the fewest errors,
 //!
-//! $$ k = \arg\min_i \; \min_\theta \; \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
+//! $$ k = \operatorname{arg} \min_i \ \min_\theta \ \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
 //!
 //! with $\theta$ free (more than two classes: the class with most votes). Ties go to the better weak
 //! classifier, then to the first column. Each column gets a weight from an error $\epsilon$,

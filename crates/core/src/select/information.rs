@@ -1,6 +1,6 @@
 //! Information gain: how much a column in bins tells of the class.
 //!
-//! $$ I_j = H(y) - H(y \mid b_j) = \sum_{b, c} p(b, c) \ln \frac{p(b, c)}{p(b)\, p(c)} $$
+//! $$ I_j = H(y) - H(y \mid b_j) = \sum_{b, c} p(b, c) \ln \frac{p(b, c)}{p(b) p(c)} $$
 //!
 //! in nats, with $b_j$ the bin of a cell. Or as a share: gain ratio $I_j / H(b_j)$, which does not favour
 //! many bins; symmetrical uncertainty $2 I_j / (H(b_j) + H(y))$, from 0 to 1.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Directions of kernel space that were kept, each stretched by the root of its weight, so that the plain
 /// distance between transformed rows is the weighted one,
 ///
-/// $$ d(x, z) = \sum_i w_i \, (\phi_i(x) - \phi_i(z))^2 $$
+/// $$ d(x, z) = \sum_i w_i (\phi_i(x) - \phi_i(z))^2 $$
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpace {
     method: String,

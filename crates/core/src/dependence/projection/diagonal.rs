@@ -1,7 +1,7 @@
 //! A weight per column instead of a projection.
 //!
 //! $$ K_{ij} = \exp\Bigl(-\tfrac12 \sum_f u_f (x_{if} - x_{jf})^2\Bigr), \qquad
-//!    \frac{\partial J}{\partial u_f} = \frac{1}{n^2}\, x_f^\top (D - A)\, x_f, \qquad u \ge 0, $$
+//!    \frac{\partial J}{\partial u_f} = \frac{1}{n^2} x_f^\top (D - A) x_f, \qquad u \ge 0, $$
 //!
 //! which is a projection by $W = \operatorname{diag}(\sqrt u)$. The squares $u$ are what is varied: the derivative by $\sqrt u$
 //! vanishes where it is zero, so that a column once dropped could never return.

@@ -4,7 +4,7 @@
 //! $S = C^\top \tilde Y$ and $V = B^{-1} S$
 //!
 //! $$ \mathrm{HSIC} \approx \frac{1}{n^2} \operatorname{tr}(S^\top V), \qquad
-//!    n^2\, d\,\mathrm{HSIC} = 2 \operatorname{tr}(V^\top dS) - \operatorname{tr}(V^\top dB\, V). $$
+//!    n^2 d \mathrm{HSIC} = 2 \operatorname{tr}(V^\top dS) - \operatorname{tr}(V^\top dB V). $$
 //!
 //! Landmarks are rows, so their kernel follows $W$ like all others. The value is never above the exact one's size. A little is added
 //! to the diagonal of $B$, whose smallest eigenvalues are rounding.

@@ -2,7 +2,7 @@
 //!
 //! Of base kernels $K_1 \dots K_k$, each scaled to a mean of 1 on the diagonal, the weights of $K = \sum_p \alpha_p K_p$ solve
 //!
-//! $$\min \frac1T \sum_t e_t + \gamma_1 \sum_g s_g + \gamma_2 \operatorname{mean}_i K_{ii} \quad\text{s.t.}\quad K_{ij} - K_{ik} + e_t \ge 1,\; e_t \ge 0,\;
+//! $$\min \frac1T \sum_t e_t + \gamma_1 \sum_g s_g + \gamma_2 \operatorname{mean}\_i K_{ii} \quad\text{s.t.}\quad K_{ij} - K_{ik} + e_t \ge 1,\ e_t \ge 0,
 //! |\alpha_p| \le s_{g(p)}$$
 //!
 //! with a group for each kernel (the paper's programme 4) or for each column (its programme 7, which selects columns), and a

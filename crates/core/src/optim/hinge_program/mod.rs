@@ -1,7 +1,7 @@
 //! A linear programme of many statements and few weights, solved by an interior point.
 //!
-//! $$\min_{\alpha, s, e} \frac1T \sum_t e_t + c^\top \alpha + \rho \sum_g s_g \quad\text{s.t.}\quad D \alpha + e \ge 1,\; e \ge 0,\;
-//! |\alpha_p| \le s_{g(p)},\; C \alpha \ge 0$$
+//! $$\min_{\alpha, s, e} \frac1T \sum_t e_t + c^\top \alpha + \rho \sum_g s_g \quad\text{s.t.}\quad D \alpha + e \ge 1,\ e \ge 0,
+//! |\alpha_p| \le s_{g(p)},\ C \alpha \ge 0$$
 //!
 //! A row of $D$ is a statement that should hold with margin 1, a row of $C$ a cut that must hold. A column may also be held to
 //! $0 \le \alpha_p \le s_g$, or to $\alpha_p \ge 0$ alone, outside of every group.

@@ -94,7 +94,7 @@ impl<'a> Normal<'a> {
         Some(Self { scaled, theta, slacks, sizes, across, matrix, factor })
     }
 
-    /// Solves $G^\top \Theta G\, x = b$.
+    /// Solves $G^\top \Theta G x = b$.
     pub fn solve(&self, b: &Point) -> Point {
         let held = self.scaled.program.held;
         let units = &self.scaled.units;

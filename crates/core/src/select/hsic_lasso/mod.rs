@@ -3,7 +3,7 @@
 //! With $\bar K_f$ the centred kernel matrix of column $f$, divided by its Frobenius norm, and $\bar L$ that of
 //! the target,
 //!
-//! $$ \min_{a \ge 0} \tfrac12 \Bigl\lVert \bar L - \sum_f a_f \bar K_f \Bigr\rVert_F^2 + \lambda \sum_f a_f $$
+//! $$ \min_{a \ge 0} \tfrac12 \left\lVert \bar L - \sum_f a_f \bar K_f \right\rVert_F^2 + \lambda \sum_f a_f $$
 //!
 //! is convex. A column is kept where $a_f > 0$: it depends on the target, and not only through columns that are
 //! kept already. It sees any shape of dependence of the target on single columns, but no column that tells

@@ -6,7 +6,7 @@
 //! **Least squares** (the default) is convex. With a target for each of the $C$ classes,
 //!
 //! $$ \min_{W \in \mathbb R^{d \times C}} \tfrac{1}{2n} \lVert X W - T \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}|, \qquad
-//!    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
+//!    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\\\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
 //!
 //! which without a penalty is linear discriminant analysis up to a rotation. From
 //! $\lambda_{\max} = \max_j \lVert X_j^T T / n \rVert_1$ on all weights are zero. It is solved by block descent; the optimality

@@ -3,7 +3,7 @@
 //! For each row the nearest of its own class (hits $h$) and the nearest of each other class (misses $m^c$) are
 //! found by the distance over all columns; then
 //!
-//! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} \, |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
+//! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
 //!
 //! with $P$ the classes' shares (or all classes alike, as some programs do), averaged over several neighbours if asked
 //! for, or with squared differences.

@@ -4,8 +4,8 @@
 //! difference in a column, $\delta_y$ that in the target over its range, and means over all centres and their
 //! $k$ nearest rows, Bayes' rule turns the weight of Relief into
 //!
-//! $$ w_j = \frac{\overline{\delta_y \delta_j}}{\overline{\delta_y}}
-//!    - \frac{\overline{\delta_j} - \overline{\delta_y \delta_j}}{1 - \overline{\delta_y}} $$
+//! $$ w_j = \frac{\overline{\delta_y \delta_j}}{\overline{\delta_y}} -
+//!    \frac{\overline{\delta_j} - \overline{\delta_y \delta_j}}{1 - \overline{\delta_y}} $$
 //!
 //! Departure: in the paper near neighbours may count more by their rank; here all $k$ count alike, as in
 //! Relief for classes.

@@ -5,7 +5,7 @@
 //! coefficients stay as they are, summed over the machines of all pairs of classes:
 //!
 //! $$ \text{linear: } \sum_p w_{pj}^2 \qquad
-//!    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik}\, e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
+//!    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
 //!
 //! The linear form ranks as scikit-learn's `RFE(SVC(kernel="linear"))` does. Departures: elimination always goes on to
 //! the last column, so that the order is complete and a smaller number keeps the first of a larger one's; the machine is

@@ -2,7 +2,7 @@
 //!
 //! One pass over the rows in a seeded order, with targets $y_j = \pm 1$ and a Gaussian $\kappa$:
 //!
-//! $$ e_j = y_j - \eta \sum_{l<j} e_l \, \kappa(u_l, u_j), \qquad h(u) = \mathrm{sign}\, \eta \sum_l e_l \, \kappa(u_l, u) $$
+//! $$ e_j = y_j - \eta \sum_{l<j} e_l \kappa(u_l, u_j), \qquad h(u) = \operatorname{sign} \eta \sum_l e_l \kappa(u_l, u) $$
 //!
 //! More than two classes: a sum per class against the rest, and the largest wins.
 //!
