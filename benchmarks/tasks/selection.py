@@ -72,7 +72,7 @@ def information_data() -> tuple[np.ndarray, np.ndarray]:
 def information_ours() -> Work:
     x, y = information_data()
     return lambda: {
-        "scores": kernsift.MutualInformation(10, discrete=False, n_jobs=THREADS).fit(x, y).scores_
+        "scores": kernsift.MutualInformation(10, discrete="none", n_jobs=THREADS).fit(x, y).scores_
     }
 
 

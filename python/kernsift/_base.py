@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import warnings
 from numbers import Integral, Real
@@ -36,9 +37,10 @@ from kernsift._crossing import (
     settings,
 )
 from kernsift._html import ShowsItself, Summary, kept_summary
+from kernsift._parameters import constraints, declared, document, native_value
 from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
-from kernsift._sklearn import Interval, Options, RealNotInt, StrOptions, _fit_context, _get_output_config
+from kernsift._sklearn import Interval, RealNotInt, StrOptions, _fit_context, _get_output_config
 from kernsift.kernels import Kernel, choice_form
 
 #: Parameters that every estimator has.
@@ -55,9 +57,7 @@ RUN_CONSTRAINTS: dict[str, list[Any]] = {
 #: Parameters that say which kernel.
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian"}), Kernel],
-    "gamma": [StrOptions({"median", "scale"}), Interval(Real, 0, None, closed="neither")],
-    "degree": [Interval(Integral, 1, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
+    **constraints("kobl", "gamma", "degree", "coef0"),
 }
 
 #: How many columns or directions to keep.
@@ -69,21 +69,49 @@ WANTED_CONSTRAINTS: dict[str, list[Any]] = {
     ],
 }
 
-#: Parameters of forward selection over weak classifiers.
-WEAK_CONSTRAINTS: dict[str, list[Any]] = {
-    "weak_learner": [StrOptions({"klms", "stump", "balanced-stump"})],
-    "eta": [Interval(Real, 0, 1, closed="right")],
-    "learner_width": [Interval(Real, 0.001, 1000, closed="both")],
-    "quantum": [Options(Real, {0}), Interval(Real, 0.001, 1, closed="both"), None],
-    "weights": [StrOptions({"ensemble", "individual"})],
-}
-
-#: Kernels of a target.
-TARGET_KERNELS = {"auto", "class-balanced", "delta", "linear", "gaussian"}
+#: Parameters that cross together, as one kernel.
+KERNEL_PARAMETERS = frozenset(("kernel", "gamma", "degree", "coef0"))
 
 
 class Estimator(ShowsItself, BaseEstimator):
-    """What all estimators of the package are."""
+    """Base class of all estimators.
+
+    A subclass that names its `_method` gets the constraints of that method's parameters and their documentation from
+    the declarations in Rust.
+    """
+
+    #: The method's name in the core's serialized form.
+    _method: ClassVar[str]
+    #: The name under which the core declares its parameters.
+    _catalog_name: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "_method" in cls.__dict__:
+            cls._catalog_name = cls.__dict__.get("_catalog_name", cls._method)
+            inherited: dict[str, list[Any]] = {}
+            for base in reversed(cls.__mro__[1:]):
+                inherited |= base.__dict__.get("_parameter_constraints", {})
+            own = constraints(cls._catalog_name, *cls._declared()) if cls._declared() else {}
+            given = cls.__dict__.get("_parameter_constraints", {})
+            cls._parameter_constraints = {**inherited, **own, **given}
+        document(cls)
+
+    @classmethod
+    def _declared(cls) -> list[str]:
+        """The parameters that the method declares in Rust, but for those of the kernel."""
+        own = declared(cls._catalog_name)
+        names = set(inspect.signature(cls.__init__).parameters)
+        return [name for name in own if name in names - (KERNEL_PARAMETERS if "kernel" in own else set())]
+
+    def _own_parameters(self) -> dict[str, Any]:
+        """The method's own parameters, as the core reads them."""
+        own = {name: native_value(self._catalog_name, name, getattr(self, name)) for name in self._declared()}
+        if "kernel" in declared(self._catalog_name):
+            get = self.get_params(deep=False).get
+            own["kernel"] = choice_form(self.kernel, self.gamma, get("degree", 3), get("coef0", 1.0))
+        return own
 
     @classmethod
     @functools.cache
@@ -96,14 +124,11 @@ class Estimator(ShowsItself, BaseEstimator):
 class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """A basis of kernel space. A subclass names its method and its own parameters."""
 
-    #: The method's name in the core's catalog.
-    _method: ClassVar[str]
     #: Whether `y` must hold classes.
     _needs_classes: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
         **RUN_CONSTRAINTS,
     }
 
@@ -200,10 +225,6 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         """Settings of a run that draws nothing: a RandomState must not move on."""
         return settings(0, self.n_jobs, self.verbose)
 
-    def _own_parameters(self) -> dict[str, Any]:
-        """The method's own parameters, as the core spells them."""
-        return {}
-
     def _threshold_function(self) -> Any:
         """KOBL's own threshold, which cannot cross as JSON."""
         return None
@@ -221,7 +242,7 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
             X = checked_rows(self, X, ensure_min_samples=self._least_rows())
         with told(self, X):
             fitted, made = _native.fit_basis(
-                method_json(self._method, self._parameters()),
+                method_json(self._method, self._own_parameters()),
                 native_rows(X),
                 classes,
                 settings(self.random_state, self.n_jobs, self.verbose),
@@ -230,14 +251,6 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
             )
         warn_unless_converged(self, self._store(fitted), stacklevel=5)
         return made
-
-    def _parameters(self) -> dict[str, Any]:
-        """All parameters of the method, as the core spells them."""
-        return {
-            "kernel": choice_form(self.kernel, self.gamma, self.degree, self.coef0),
-            "n_components": None if self.n_components is None else int(self.n_components),
-            **self._own_parameters(),
-        }
 
     def _store(self, fitted: _native.FeatureMap) -> dict[str, Any]:
         self._map = fitted
@@ -255,7 +268,7 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         return summary
 
     def _page(self, parts: PageParts) -> str:
-        named = None if self._threshold_function() else method_json(self._method, self._parameters())
+        named = None if self._threshold_function() else method_json(self._method, self._own_parameters())
         return _native.basis_page(
             parts.asked(), parts.rows, parts.names, parts.target(), self._map, named, parts.run
         )
@@ -314,11 +327,11 @@ class KeepsColumns(SelectorMixin):
 class BaseSelector(MakesPages, KeepsColumns, Estimator):
     """A selector of columns. A subclass names its method and its own parameters."""
 
-    #: The method's name in the core's catalog.
-    _method: ClassVar[str]
-    #: Whether X may have gaps (NaN).
-    _bears_gaps: ClassVar[bool] = False
-    #: Whether the answer is found on a path from few columns to many, or back.
+    #: Whether it supports missing values (NaN).
+    _supports_missing: ClassVar[bool] = False
+    #: Attributes of the fitted estimator, for its documentation.
+    _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
+    #: Whether the selection comes with a path.
     _has_path: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -382,10 +395,6 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
         """Rows that have been checked, and the target as the native half takes it."""
         return labelled_rows(self, X, y)
 
-    def _own_parameters(self) -> dict[str, Any]:
-        """The method's own parameters, as the core spells them."""
-        return {}
-
     def _wanted(self, n_features: int) -> str:
         wanted = self.n_features_to_select
         if isinstance(wanted, Integral) and wanted > n_features:
@@ -419,7 +428,7 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = self._bears_gaps
+        tags.input_tags.allow_nan = self._supports_missing
         tags.target_tags.required = True
         return tags
 
@@ -435,7 +444,7 @@ class BaseTargetSelector(BaseSelector):
     target_type: str
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        finite = "allow-nan" if self._bears_gaps else True
+        finite = "allow-nan" if self._supports_missing else True
         X, y = checked_rows(
             self,
             X,
@@ -458,10 +467,10 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WANTED_CONSTRAINTS,
-        **WEAK_CONSTRAINTS,
-        "weights": [*WEAK_CONSTRAINTS["weights"], None],
-        "weight_power": [Interval(Real, 0, 16, closed="both")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        **constraints(
+            "takes", "weak_learner", "eta", "learner_bandwidth", "quantum", "weight_power", "n_neighbors"
+        ),
+        "weights": [*constraints("takes", "weights")["weights"], None],
         "tuned": ["boolean"],
         "standardize": ["boolean"],
         **RUN_CONSTRAINTS,
@@ -562,7 +571,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
             self._refuse_what_is_chosen()
         basis = self._unfitted_basis()
         return {
-            "basis": {"method": basis._method, **basis._parameters()},
+            "basis": {"method": basis._method, **basis._own_parameters()},
             "selector": self._selector_form(),
             "weight_power": 0.0 if self.weights is None else float(self.weight_power),
             "n_neighbors": int(self.n_neighbors),
@@ -576,7 +585,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         for name in (
             "weak_learner",
             "eta",
-            "learner_width",
+            "learner_bandwidth",
             "quantum",
             "weights",
             "weight_power",
@@ -596,8 +605,15 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         raise NotImplementedError
 
     def _own_parameters(self) -> dict[str, Any]:
-        """Further parameters, as the core spells them."""
+        """Further parameters, as the core reads them."""
         return {}
+
+    def _kffs_form(self) -> dict[str, Any]:
+        """Forward selection with this estimator's parameters, as the core reads it."""
+        names = ("weak_learner", "eta", "learner_bandwidth", "quantum", "weights")
+        # Without weights any rule does.
+        values = {name: getattr(self, name) for name in names} | {"weights": self.weights or "ensemble"}
+        return {"method": "ffs"} | {name: native_value("ffs", name, values[name]) for name in names}
 
     def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
         # What it maps are scaled rows, which carry no names.

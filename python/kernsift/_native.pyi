@@ -77,6 +77,7 @@ def gamma_for_n_components(
     settings: Settings,
     threshold: _Threshold | None = None,
 ) -> tuple[float, int]: ...
+def method_parameters(name: str) -> str: ...
 def select(
     method: str,
     x: NativeRows,

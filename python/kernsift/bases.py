@@ -8,11 +8,12 @@ square matrix of all rows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar
 
+from sklearn.base import clone
+
 from kernsift._base import BaseBasis
-from kernsift._sklearn import Interval, StrOptions
+from kernsift._parameters import constraints
 
 __all__ = ["KOBL", "KernelDiscriminant", "KernelGramSchmidt", "KernelPCA"]
 
@@ -20,51 +21,16 @@ __all__ = ["KOBL", "KernelDiscriminant", "KernelGramSchmidt", "KernelPCA"]
 class KOBL(BaseBasis):
     """Kernel orthogonal basis learning.
 
-    Finds how many dimensions of kernel space the data really use, and an orthonormal basis of them that
-    is carried by a few rows. Each step takes the row that the basis so far explains worst; it stops when
-    the worst is explained well enough, measured by a threshold that rises with the share of rows
-    already used: ``r[k] / r[0] < f(k / n_samples)``.
+    Learns the intrinsic dimension of the data in kernel space and an orthonormal basis built from a few
+    samples. Each step adds the sample with the largest residual norm; it stops when that norm falls below a
+    threshold that rises with the fraction of samples used: ``r[k] / r[0] < f(k / n_samples)``.
 
-    It evaluates n_samples * n_components kernel values, needs as much memory, and
-    n_samples * n_components^2 operations: a square matrix is never formed.
+    It evaluates n_samples * n_components kernel values, needs as much memory, and takes n_samples *
+    n_components^2 operations; no square matrix is formed.
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others.
-        "median" makes a typical pair of rows neither equal nor strange: for "rbf" it is
-        1 / (2 m^2) with m the median distance among at most 1000 rows. "scale" is
-        scikit-learn's 1 / (n_features * X.var()).
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    n_components : int, default=None
-        Components at most. None leaves the number to `threshold` and `tol`.
-    threshold : "linear", float, None or callable, default="linear"
-        f, which decides when to stop. "linear" is f(t) = t; a number p above 0 is f(t) = t^p, and a larger
-        p gives more components; None never stops early. A callable is asked for f(t) at t from 0 to
-        1, and must rise within [0, 1].
-    pivoting : {"greedy", "random", "gain"}, default="greedy"
-        Take the row with the largest residual, draw rows by their squared residuals, or take the row that
-        explains most of what is left of up to 1024 rows drawn at random. Greedy pivots chase outliers where
-        the residuals fall slowly; random ones leave less over there, and "gain" the least.
-    first_pivot : {"first", "medoid"}, default="first"
-        All rows are equally long under "rbf" and "laplacian", so the first pivot is a tie: take the first
-        row, or the one that is most like the others. Only the latter does not depend on the order of rows.
-    tol : float, default=0.0
-        Stop as well when this share of the kernel's trace is left, from 0 to below 1.
-    random_state : int, RandomState instance or None, default=None
-        For the pivots of "random" and "gain", for "medoid", and for the median of more than 1000 rows.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
@@ -84,14 +50,7 @@ class KOBL(BaseBasis):
         The width, where `kernel_` has one.
     bound_ : float
         What the stopping rule guarantees: `reconstruction_cost_` is at most this.
-    n_iter_ : int
-        Steps taken.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -120,11 +79,10 @@ class KOBL(BaseBasis):
 
     _method = "kobl"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseBasis._parameter_constraints,
-        "threshold": [StrOptions({"linear"}), Interval(Real, 0, None, closed="neither"), callable, None],
-        "pivoting": [StrOptions({"greedy", "random", "gain"})],
-        "first_pivot": [StrOptions({"first", "medoid"})],
-        "tol": [Interval(Real, 0, 1, closed="left")],
+        "threshold": [*constraints("kobl", "threshold")["threshold"], callable],
+    }
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "threshold": "A callable is the function f itself: from [0, 1] to [0, 1] and not decreasing.",
     }
 
     def __init__(
@@ -156,44 +114,25 @@ class KOBL(BaseBasis):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_parameters(self) -> dict[str, Any]:
-        return kobl_form(self.threshold, self.pivoting, self.first_pivot, self.tol)
-
     def _threshold_function(self) -> Any:
         return self.threshold if callable(self.threshold) else None
 
+    def _own_parameters(self) -> dict[str, Any]:
+        # A callable crosses separately.
+        plain = clone(self).set_params(threshold="linear") if callable(self.threshold) else self
+        return super(KOBL, plain)._own_parameters()
+
 
 class KernelGramSchmidt(BaseBasis):
-    """Gram-Schmidt in kernel space, the rows in the order they come.
+    """Gram-Schmidt orthogonalization in kernel space, with the samples in the given order.
 
-    Every row that does not depend on earlier ones adds a component, unless a number is asked for. The
-    cost is that of :class:`KOBL` at the same number of components, which without a limit is that of all
-    independent rows.
+    Every sample that is not a linear combination of earlier ones adds a component, up to `n_components`.
+    The cost is that of :class:`KOBL` at the same number of components, which without a limit is the number
+    of linearly independent samples.
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others.
-        "median" makes a typical pair of rows neither equal nor strange: for "rbf" it is
-        1 / (2 m^2) with m the median distance among at most 1000 rows. "scale" is
-        scikit-learn's 1 / (n_features * X.var()).
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    n_components : int, default=None
-        Components at most. None is as many as there are.
-    random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
@@ -211,14 +150,7 @@ class KernelGramSchmidt(BaseBasis):
         The kernel with its width.
     gamma_ : float
         The width, where `kernel_` has one.
-    n_iter_ : int
-        Steps taken.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -265,39 +197,17 @@ class KernelGramSchmidt(BaseBasis):
 
 
 class KernelPCA(BaseBasis):
-    """Kernel principal components: the directions along which the rows spread most.
+    """Kernel principal component analysis.
 
-    Without centring it leaves the smallest squared length over that any basis of as many components can.
-    It holds a square matrix of all rows (five of them while it works), and needs n_samples^3 operations.
+    Without centering it has the smallest squared reconstruction error of all bases with the same number of
+    components. It stores square matrices of all samples (five of them while it works) and takes n_samples^3
+    operations.
 
-    Signs are fixed: the coefficient of largest size is positive in every component.
+    Signs are fixed: the coefficient with the largest absolute value is positive in every component.
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others.
-        "median" makes a typical pair of rows neither equal nor strange: for "rbf" it is
-        1 / (2 m^2) with m the median distance among at most 1000 rows. "scale" is
-        scikit-learn's 1 / (n_features * X.var()).
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    n_components : int, default=None
-        Components. None is all that are not rounding; where fewer than asked for are not, it warns.
-    center : bool, default=True
-        Count coordinates from the mean of the training rows.
-    random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
@@ -315,14 +225,7 @@ class KernelPCA(BaseBasis):
         The kernel with its width.
     gamma_ : float
         The width, where `kernel_` has one.
-    n_iter_ : int
-        Steps taken.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -343,10 +246,6 @@ class KernelPCA(BaseBasis):
     """
 
     _method = "kpca"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseBasis._parameter_constraints,
-        "center": ["boolean"],
-    }
 
     def __init__(
         self,
@@ -371,51 +270,20 @@ class KernelPCA(BaseBasis):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_parameters(self) -> dict[str, Any]:
-        return {"center": bool(self.center)}
-
     def _least_rows(self) -> int:
         # A single row is its own mean: nothing is left of it.
         return 2 if self.center else super()._least_rows()
 
 
 class KernelDiscriminant(BaseBasis):
-    """Kernel discriminants: the directions of kernel space that keep classes apart.
+    """Kernel discriminant analysis: directions of kernel space that separate classes.
 
-    There are at most as many as classes less one. It holds a square matrix of all rows, and needs
+    There are at most n_classes - 1 directions. It stores a square matrix of all samples and takes
     n_samples^3 operations.
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others.
-        "median" makes a typical pair of rows neither equal nor strange: for "rbf" it is
-        1 / (2 m^2) with m the median distance among at most 1000 rows. "scale" is
-        scikit-learn's 1 / (n_features * X.var()).
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    n_components : int, default=None
-        Components, at most the number of classes less one. None is that many.
-    criterion : {"kda", "gda"}, default="kda"
-        "kda" puts the spread between class means over the spread within classes; "gda" over the total
-        spread, after centring.
-    ridge : float, default=1e-3
-        Guard against fitting every row, above 0 and below 1. "kda": added to the spread within classes,
-        as a share of its mean diagonal. "gda": directions with less than this share of the largest
-        eigenvalue are dropped.
-    random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
@@ -435,14 +303,7 @@ class KernelDiscriminant(BaseBasis):
         The kernel with its width.
     gamma_ : float
         The width, where `kernel_` has one.
-    n_iter_ : int
-        Steps taken.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -468,12 +329,8 @@ class KernelDiscriminant(BaseBasis):
     """
 
     _method = "discriminant"
+    _catalog_name = "kda"
     _needs_classes = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseBasis._parameter_constraints,
-        "criterion": [StrOptions({"kda", "gda"})],
-        "ridge": [Interval(Real, 0, 1, closed="neither")],
-    }
 
     def __init__(
         self,
@@ -499,17 +356,3 @@ class KernelDiscriminant(BaseBasis):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _own_parameters(self) -> dict[str, Any]:
-        return {"criterion": self.criterion, "ridge": float(self.ridge)}
-
-
-def kobl_form(threshold: Any, pivoting: str, first_pivot: str, tol: float) -> dict[str, Any]:
-    """KOBL's own parameters, as the core spells them. A callable threshold crosses apart."""
-    if threshold is None:
-        form: Any = "none"
-    elif isinstance(threshold, Real):
-        form = {"power": float(threshold)}
-    else:
-        form = "linear"
-    return {"threshold": form, "pivoting": pivoting, "first_pivot": first_pivot, "tol": float(tol)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,16 +13,18 @@ from kernsift import _native
 from kernsift._base import (
     KERNEL_CONSTRAINTS,
     RUN_CONSTRAINTS,
-    TARGET_KERNELS,
     BaseTargetSelector,
 )
 from kernsift._crossing import NativeRows, Target, checked_array, native_rows, native_target, settings
-from kernsift._sklearn import Interval, RealNotInt, StrOptions, validate_params
+from kernsift._parameters import choices, constraints
+from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]
 
 ROWS = ["array-like", "sparse matrix"]
+#: Kernels of a target.
+TARGET_KERNELS = choices("hsfs", "target_kernel")
 
 
 class HSICResult(NamedTuple):
@@ -52,7 +54,7 @@ class HSICResult(NamedTuple):
         "y_kernel": [StrOptions(TARGET_KERNELS | {"rbf", "poly", "laplacian"}), Kernel],
         "y_gamma": KERNEL_CONSTRAINTS["gamma"],
         "target_type": [StrOptions({"auto", "class", "number"})],
-        "estimator": [StrOptions({"biased", "unbiased", "normalized"})],
+        **constraints("fohsic", "estimator"),
         "n_permutations": [Interval(Integral, 0, None, closed="left")],
         **RUN_CONSTRAINTS,
     },
@@ -185,64 +187,23 @@ def _second(
 
 
 class FOHSIC(BaseTargetSelector):
-    """FOHSIC: columns join one by one, each the one with which the target depends most on all that joined.
+    """FOHSIC: forward selection by HSIC.
 
-    Dependence is HSIC (see :func:`hsic`) with one Gaussian kernel over all columns of the set, ``exp(-||x -
-    x'||^2 / (2 * size of the set))``. It sees columns that matter only together once one of them is in, but
-    meets a pair of which neither tells anything alone, an XOR, by chance only; :class:`BAHSIC` starts from
-    all columns and can see it.
+    Each step adds the feature that maximizes the dependence (HSIC, see :func:`hsic`) between the selected
+    features and the target, with one Gaussian kernel over all selected features, ``exp(-||x - x'||^2 / (2 *
+    number selected))``. It finds features that matter only jointly once one of them is selected, but an XOR
+    of two features without effects of their own only by chance; :class:`BAHSIC` starts from all features
+    and can find it.
 
-    Each step takes n_samples^2 / 2 exponentials per column. Sparse matrices are used as they are.
+    Each step takes n_samples^2 / 2 exponentials per feature. Sparse matrices stay sparse.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
-        None for the method's own rule: until the next column would not make the normalised HSIC larger.
-    gamma : float or None, default=None
-        The kernel is ``exp(-gamma * ||x - x'||^2)`` for sets of any size; None is one over twice the number
-        of columns in the set.
-    target_kernel : {"auto", "class-balanced", "delta", "linear", "gaussian"}, default="auto"
-        How alike two rows are by the target; see `y_kernel` of :func:`hsic`.
-    estimator : {"biased", "unbiased"}, default="biased"
-        Which estimate of HSIC.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What y holds. "auto" takes what is not whole for numbers, and anything else for classes.
-    standardize : bool, default=True
-        Scale columns to variance 1 first. The kernel adds up differences of columns, so they should be on one
-        scale.
-    random_state : int, RandomState instance or None, default=None
-        For the rows that the median of a target of numbers is taken over; nothing else is drawn.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        True for columns that are kept.
-    scores_ : ndarray of shape (n_features_in_,)
-        What each column added to the normalised HSIC when it joined; 0 if nothing.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    order_ : ndarray of shape (n_features_in_,)
-        Columns in the order in which they joined, the others by what HSIC would have become with them.
-    path_ : :class:`~sklearn.utils.Bunch`
-        Each step. Arrays: ``strength`` and ``n_features`` (columns in the set), ``objective`` (minus HSIC),
-        ``optimality`` (0) and ``n_iter`` (1). Lists: ``features`` (the set), ``weights`` (what each added),
-        ``stop``.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, if there are some.
-    n_iter_ : int
-        Steps taken.
-    converged_ : bool
-        Always True.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -264,13 +225,14 @@ class FOHSIC(BaseTargetSelector):
     """
 
     _method = "fohsic"
-    _has_path = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTargetSelector._parameter_constraints,
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "target_kernel": [StrOptions(TARGET_KERNELS)],
-        "estimator": [StrOptions({"biased", "unbiased"})],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
+    _fitted = (*BaseSelector._fitted, "path_", "classes_")
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "n_features_to_select": (
+            "None adds features until the normalized HSIC no longer increases."
+        ),
     }
+    _has_path = True
 
     def __init__(
         self,
@@ -295,79 +257,27 @@ class FOHSIC(BaseTargetSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_parameters(self) -> dict[str, Any]:
-        return {
-            "gamma": None if self.gamma is None else float(self.gamma),
-            "target_kernel": self.target_kernel,
-            "estimator": self.estimator,
-        }
 
 
 class BAHSIC(BaseTargetSelector):
-    """BAHSIC: from all columns those leave without which the target depends most on the others.
+    """BAHSIC: backward elimination by HSIC.
 
-    Dependence is HSIC (see :func:`hsic`) with one Gaussian kernel over all columns that are left, ``exp(-||x
-    - x'||^2 / (2 * number left))``. Since all columns are seen at once, columns that tell something only
-    together are seen too, as far as the others do not drown them: with an XOR and a ring among 100 columns
-    and 1000 rows all four are mostly found, with 5000 columns or 200 rows they are not.
+    Each round removes the features without which the dependence (HSIC, see :func:`hsic`) of the target on
+    the others stays largest, with one Gaussian kernel over all remaining features, ``exp(-||x - x'||^2 / (2
+    * number remaining))``. As it starts from all features, it finds features that matter only jointly
+    unless they are masked by noise: with an XOR and a ring among 100 features and 1000 samples all four are
+    mostly found, with 5000 features or 200 samples they are not.
 
-    A round takes n_samples^2 / 2 exponentials per column, or with `form="fast"` two matrix products; with a
-    step of a tenth all rounds together take some ten times the first. Sparse matrices are used as they are.
+    A round takes n_samples^2 / 2 exponentials per feature, or two matrix products with `form="fast"`; with
+    a step of 0.1 all rounds together cost about ten times the first. Sparse matrices stay sparse.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
-        None for the method's own rule: the set with the largest normalised HSIC on the way.
-    form : {"exact", "fast"}, default="exact"
-        Whether columns are judged by HSIC without each of them, as published, or by its derivative by their
-        weights.
-    step : float, default=0.1
-        The share of columns that leaves in a round, above 0 and below 1; at least one leaves.
-    gamma : float or None, default=None
-        The kernel is ``exp(-gamma * ||x - x'||^2)`` for sets of any size; None is one over twice the number
-        of columns in the set.
-    target_kernel : {"auto", "class-balanced", "delta", "linear", "gaussian"}, default="auto"
-        How alike two rows are by the target; see `y_kernel` of :func:`hsic`.
-    estimator : {"biased", "unbiased"}, default="biased"
-        Which estimate of HSIC.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What y holds. "auto" takes what is not whole for numbers, and anything else for classes.
-    standardize : bool, default=True
-        Scale columns to variance 1 first. The kernel adds up differences of columns, so they should be on one
-        scale.
-    random_state : int, RandomState instance or None, default=None
-        For the rows that the median of a target of numbers is taken over; nothing else is drawn.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        True for columns that are kept.
-    scores_ : ndarray of shape (n_features_in_,)
-        Rounds that each column stayed for; 0 for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    order_ : ndarray of shape (n_features_in_,)
-        Columns, the last to leave first.
-    path_ : :class:`~sklearn.utils.Bunch`
-        Each round, from all columns to one. Arrays: ``strength`` and ``n_features`` (columns left),
-        ``objective`` (minus HSIC), ``optimality`` (0) and ``n_iter`` (1). Lists: ``features`` (the set, best
-        first), ``weights`` (what each is worth to it), ``stop``.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, if there are some.
-    n_iter_ : int
-        Rounds.
-    converged_ : bool
-        Always True.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -389,15 +299,14 @@ class BAHSIC(BaseTargetSelector):
     """
 
     _method = "bahsic"
-    _has_path = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTargetSelector._parameter_constraints,
-        "form": [StrOptions({"exact", "fast"})],
-        "step": [Interval(RealNotInt, 0, 1, closed="neither")],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "target_kernel": [StrOptions(TARGET_KERNELS)],
-        "estimator": [StrOptions({"biased", "unbiased"})],
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
+    _fitted = (*BaseSelector._fitted, "path_", "classes_")
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "n_features_to_select": (
+            "None selects the set with the largest normalized HSIC along the path."
+        ),
     }
+    _has_path = True
 
     def __init__(
         self,
@@ -426,80 +335,28 @@ class BAHSIC(BaseTargetSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_parameters(self) -> dict[str, Any]:
-        return {
-            "form": self.form,
-            "step": float(self.step),
-            "gamma": None if self.gamma is None else float(self.gamma),
-            "target_kernel": self.target_kernel,
-            "estimator": self.estimator,
-        }
 
 
 class HSICLasso(BaseTargetSelector):
-    """HSIC Lasso: columns with any dependence that is not told by others already.
+    """HSIC Lasso: features with any dependence on the target that others do not already explain.
 
-    The centred kernel matrix of the target is fitted by a sum of those of single columns with weights that
-    are not negative and have a price, which is convex. It sees any shape of dependence of the target on
-    single columns, and leaves out copies, but it does not see columns that tell something only together, such
-    as an XOR; for these there are :class:`kernsift.HSFS` and :class:`BAHSIC`.
+    The centered kernel matrix of the target is fitted by a nonnegative, l1-penalized combination of the
+    kernel matrices of single features; the problem is convex. It finds nonlinear effects of single features
+    and drops redundant ones, but not features that predict the target only jointly, such as an XOR; for
+    these use :class:`kernsift.HSFS` or :class:`BAHSIC`.
 
-    Every column has a Gaussian kernel of its own width, so the scale of columns plays no part. Kernel
-    matrices are products of thin factors: n_samples operations per column, and as many for each pair of a
-    column that joins and one that comes near. The picks are those of pyHSICLasso.
+    Every feature has a Gaussian kernel with its own bandwidth, so that the result does not depend on the
+    scale of features. Kernel matrices are products of thin factors: n_samples operations per feature, and
+    as many for each pair of a selected feature and a candidate. The selected features are those of
+    pyHSICLasso.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many columns to keep: a number, a share of all (above 0 and up to 1, at least one column), or
-        None for the method's own rule: down to about the penalty that the best column would reach if none had
-        anything to do with the target. A smaller number need not keep the first of a larger one's.
-    block_size : int or None, default=None
-        Rows of a block: kernel matrices are those of blocks of shuffled rows, and their products are
-        averaged. None is one block of all rows, which is exact.
-    permutations : int, default=3
-        How often rows are shuffled into blocks; not used without `block_size`.
-    target_kernel : {"auto", "class-balanced", "delta", "linear", "gaussian"}, default="auto"
-        How alike two rows are by the target; see `y_kernel` of :func:`hsic`. "gaussian" has the standard
-        deviation of the target as width here.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What y holds. "auto" takes what is not whole for numbers, and anything else for classes.
-    standardize : bool, default=True
-        Without effect, as no scale matters to this method. Here for all selectors to be alike.
-    random_state : int, RandomState instance or None, default=None
-        For the shuffles into blocks; without them nothing is drawn.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features_in_,)
-        True for columns that are kept.
-    scores_ : ndarray of shape (n_features_in_,)
-        Weight of each column; 0 for those without.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of each column, 1 is best.
-    order_ : ndarray of shape (n_features_in_,)
-        Columns by weight; those without by how much of the target's dependence on them is left.
-    coef_ : ndarray of shape (n_features_in_, 1)
-        The weights.
-    path_ : :class:`~sklearn.utils.Bunch`
-        Each place where a column joins or leaves, with falling penalties. Arrays: ``strength`` (the penalty),
-        ``objective``, ``optimality`` (violation of the first-order conditions), ``n_iter`` (1),
-        ``n_features``. Lists: ``features`` (columns with a weight, largest first), ``weights``, ``stop``.
-    classes_ : ndarray of shape (n_classes,)
-        The classes, if there are some.
-    n_iter_ : int
-        Places of the path.
-    converged_ : bool
-        Whether the path came to its end.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -523,13 +380,14 @@ class HSICLasso(BaseTargetSelector):
     """
 
     _method = "hsic-lasso"
-    _has_path = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseTargetSelector._parameter_constraints,
-        "block_size": [Interval(Integral, 2, None, closed="left"), None],
-        "permutations": [Interval(Integral, 1, None, closed="left")],
-        "target_kernel": [StrOptions(TARGET_KERNELS)],
+    _fitted = (*BaseSelector._fitted, "coef_", "path_", "classes_")
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "n_features_to_select": (
+            "None follows the path to about the penalty that the best feature would reach if the target were "
+            "independent of all features. Selections are not nested."
+        ),
     }
+    _has_path = True
 
     def __init__(
         self,
@@ -553,10 +411,3 @@ class HSICLasso(BaseTargetSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _own_parameters(self) -> dict[str, Any]:
-        return {
-            "block_size": None if self.block_size is None else int(self.block_size),
-            "permutations": int(self.permutations),
-            "target_kernel": self.target_kernel,
-        }

@@ -21,7 +21,7 @@ from kernsift._crossing import (
     settings,
 )
 from kernsift._sklearn import Interval, StrOptions, validate_params
-from kernsift.bases import KOBL, kobl_form
+from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["gamma_for_n_components", "gram", "triplet_accuracy", "triplets_from_labels"]
@@ -153,8 +153,9 @@ def gamma_for_n_components(
     10
     """
     x = checked_array(X, ensure_min_samples=2)
+    basis = KOBL(threshold=threshold, pivoting=pivoting, first_pivot=first_pivot, tol=tol)
     gamma, found = _native.gamma_for_n_components(
-        method_json("kobl", kobl_form(threshold, pivoting, first_pivot, tol)),
+        method_json("kobl", basis._own_parameters()),
         native_rows(x),
         int(n_components),
         settings(random_state, n_jobs, verbose),

@@ -372,7 +372,7 @@ def choice_form(kernel: Any, gamma: Any, degree: int, coef0: float) -> Any:
     return {
         "named": {
             "family": kernel,
-            "gamma": gamma if isinstance(gamma, str) else {"value": float(gamma)},
+            "gamma": gamma if isinstance(gamma, str) else float(gamma),
             "degree": int(degree),
             "coef0": float(coef0),
         }

@@ -35,11 +35,12 @@ from kernsift._base import (
 )
 from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
 from kernsift._html import Summary
+from kernsift._parameters import constraints
 from kernsift._progress import told
 from kernsift._sklearn import Interval, StrOptions, _fit_context
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
-from kernsift.selectors import ReliefF, ffs_form, relief_form
+from kernsift.selectors import ReliefF
 
 __all__ = ["KNNC", "TAKES", "KernelSpaceSelector"]
 
@@ -86,7 +87,7 @@ class TAKES(BaseSpace):
         in two, or a cut for which all classes count alike.
     eta : float, default=0.5
         As for :class:`kernsift.FFS`.
-    learner_width : float, default=1.0
+    learner_bandwidth : float, default=1.0
         As for :class:`kernsift.FFS`.
     quantum : float or None, default=None
         As for :class:`kernsift.FFS`.
@@ -174,8 +175,8 @@ class TAKES(BaseSpace):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KOBL._parameter_constraints,
         **BaseSpace._parameter_constraints,
-        "gamma": [StrOptions({"median", "scale", "cv"}), *KERNEL_CONSTRAINTS["gamma"][1:]],
-        "gamma_for_n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "gamma": [StrOptions({"cv"}), *KERNEL_CONSTRAINTS["gamma"]],
+        **constraints("takes", "gamma_for_n_components"),
     }
 
     def __init__(
@@ -194,7 +195,7 @@ class TAKES(BaseSpace):
         gamma_for_n_components: int | None = None,
         weak_learner: str = "klms",
         eta: float = 0.5,
-        learner_width: float = 1.0,
+        learner_bandwidth: float = 1.0,
         quantum: float | None = None,
         weights: str | None = "ensemble",
         weight_power: float = 1.0,
@@ -218,7 +219,7 @@ class TAKES(BaseSpace):
         self.gamma_for_n_components = gamma_for_n_components
         self.weak_learner = weak_learner
         self.eta = eta
-        self.learner_width = learner_width
+        self.learner_bandwidth = learner_bandwidth
         self.quantum = quantum
         self.weights = weights
         self.weight_power = weight_power
@@ -238,7 +239,7 @@ class TAKES(BaseSpace):
         return basis
 
     def _selector_form(self) -> dict[str, Any]:
-        return kffs_form(self)
+        return self._kffs_form()
 
     def _own_parameters(self) -> dict[str, Any]:
         if self.gamma_for_n_components is not None:
@@ -294,7 +295,7 @@ class KernelSpaceSelector(BaseSpace):
         a cut in two, or a cut for which all classes count alike.
     eta : float, default=0.5
         As for :class:`kernsift.FFS`.
-    learner_width : float, default=1.0
+    learner_bandwidth : float, default=1.0
         As for :class:`kernsift.FFS`.
     quantum : float or None, default=None
         As for :class:`kernsift.FFS`.
@@ -394,7 +395,7 @@ class KernelSpaceSelector(BaseSpace):
         n_features_to_select: int | float | None = None,
         weak_learner: str = "klms",
         eta: float = 0.5,
-        learner_width: float = 1.0,
+        learner_bandwidth: float = 1.0,
         quantum: float | None = None,
         weights: str | None = "ensemble",
         weight_power: float = 1.0,
@@ -412,7 +413,7 @@ class KernelSpaceSelector(BaseSpace):
         self.n_features_to_select = n_features_to_select
         self.weak_learner = weak_learner
         self.eta = eta
-        self.learner_width = learner_width
+        self.learner_bandwidth = learner_bandwidth
         self.quantum = quantum
         self.weights = weights
         self.weight_power = weight_power
@@ -436,8 +437,17 @@ class KernelSpaceSelector(BaseSpace):
         if self.selector is None:
             return None
         if self.selector == "relief":
-            return {"method": "relief", **relief_form(self.relief_neighbors, self.difference)}
-        return kffs_form(self)
+            # Relief as published, in place of the defaults of ReliefF.
+            return {
+                "method": "relief",
+                "n_neighbors": int(self.relief_neighbors),
+                "difference": self.difference,
+                "clip": False,
+                "class_weights": "frequency",
+                "metric": "euclidean",
+                "units": "unscaled",
+            }
+        return self._kffs_form()
 
 
 class KNNC(ClassifierMixin, Estimator):
@@ -604,18 +614,3 @@ class KNNC(ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def kffs_form(estimator: Any) -> dict[str, Any]:
-    """Forward selection with an estimator's parameters, as the core spells it."""
-    return {
-        "method": "ffs",
-        **ffs_form(
-            estimator.weak_learner,
-            estimator.eta,
-            estimator.learner_width,
-            estimator.quantum,
-            # Without weights it does not matter which would have been.
-            estimator.weights or "ensemble",
-        ),
-    }

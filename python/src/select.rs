@@ -62,3 +62,9 @@ fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("weights", PyList::new(py, weights.collect::<Vec<_>>())?)?;
     Ok(dict)
 }
+
+/// The parameters of a method as JSON, with types, ranges, defaults and descriptions.
+#[pyfunction]
+pub fn method_parameters(name: &str) -> PyResult<String> {
+    to_json(&kernsift::catalog::parameters(name).map_err(crate::error::to_python)?)
+}

@@ -62,7 +62,7 @@ def test_information_of_classes_is_scikit_learns(k, rng):
     X = rng.normal(size=(400, 6))
     y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=400), [0, 1.5])
     theirs = mutual_info_classif(X, y, discrete_features=False, n_neighbors=k, random_state=0)
-    ours = MutualInformation(1, n_neighbors=k, discrete=False).fit(X, y).scores_
+    ours = MutualInformation(1, n_neighbors=k, discrete="none").fit(X, y).scores_
     # No value is there twice, and noise of 1e-10 changes no order of distances.
     assert_allclose(ours, theirs, atol=1e-6)
 
@@ -72,7 +72,7 @@ def test_information_of_numbers_is_scikit_learns(k, rng):
     X = rng.normal(size=(400, 6)) * [1, 10, 100, 1, 1, 1] + 5
     y = X[:, 0] + (X[:, 3] - 5) ** 2 + 0.3 * rng.normal(size=400)
     theirs = mutual_info_regression(X, y, discrete_features=False, n_neighbors=k, random_state=0)
-    ours = MutualInformation(1, n_neighbors=k, discrete=False).fit(X, y).scores_
+    ours = MutualInformation(1, n_neighbors=k, discrete="none").fit(X, y).scores_
     assert_allclose(ours, theirs, atol=1e-6)
     # Categories against numbers.
     C = rng.integers(0, 3, size=(400, 2)).astype(float)
@@ -183,7 +183,7 @@ def laplacian_twin(X, k, width):
 @pytest.mark.parametrize("name", ["wine", "sonar"])
 def test_laplacian_is_the_quotient_of_the_matrices(name, width):
     X, _ = load(name)
-    selector = LaplacianScore(n_neighbors=7, width=width).fit(X)
+    selector = LaplacianScore(n_neighbors=7, t=width).fit(X)
     L = laplacian_twin(StandardScaler().fit_transform(X), 7, width)
     assert_allclose(selector.scores_, 1 - L / 2, atol=1e-12)
     assert_array_equal(selector.support_, L < 1)

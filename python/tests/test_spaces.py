@@ -175,7 +175,7 @@ def test_klms_is_the_literal_recursion_in_some_order(y, eta, width, rng):
     }
     assert len(possible) > 100
     for seed in range(5):
-        learner = {"weak_learner": "klms", "eta": eta, "learner_width": width, "random_state": seed}
+        learner = {"weak_learner": "klms", "eta": eta, "learner_bandwidth": width, "random_state": seed}
         selector = FFS(1.0, weights="individual", **learner).fit(X, y)
         # No error counts as half an error.
         ours = np.where(
@@ -190,9 +190,9 @@ def test_klms_where_the_order_of_learning_cannot_matter(rng):
     y = np.where(rng.random(120) < 0.3, "yes", "no")
     share = np.mean(y == "yes")
     # So narrow that every row answers for itself, and so wide that all rows get one answer.
-    narrow = FFS(weak_learner="klms", learner_width=0.001).fit(X, y)
+    narrow = FFS(weak_learner="klms", learner_bandwidth=0.001).fit(X, y)
     assert_array_equal(narrow.error_curve_, np.zeros(4))
-    wide = FFS(1.0, weak_learner="klms", learner_width=1000, eta=1.0, weights="individual").fit(X, y)
+    wide = FFS(1.0, weak_learner="klms", learner_bandwidth=1000, eta=1.0, weights="individual").fit(X, y)
     assert np.all(np.isclose(own_errors(wide, 2), min(share, 0.5)) | np.isclose(own_errors(wide, 2), 0.5))
 
 
@@ -235,7 +235,7 @@ def test_relief_is_the_mean_gain(name, n_neighbors, difference):
         X = np.round(10 * X)
         selector = ReliefF(metric="euclidean", standardize=False, **options).fit(X, y)
     else:
-        selector = ReliefF(metric="euclidean", units="standard", **options).fit(X, y)
+        selector = ReliefF(metric="euclidean", units="unscaled", **options).fit(X, y)
         X = StandardScaler().fit_transform(X)
     scores = relief_twin(X, y, n_neighbors, difference == "squared")
     # Sums of a few hundred differences of order one.
@@ -619,7 +619,7 @@ y30 = np.arange(30) % 3
         (lambda: FFS(weights=None).fit(X30, y30), "The 'weights' parameter of FFS must be a str among"),
         (lambda: FFS(eta=1.5).fit(X30, y30), "must be a float in the range (0.0, 1.0]. Got 1.5 instead."),
         (lambda: FFS(quantum=2).fit(X30, y30), "The 'quantum' parameter of FFS must be"),
-        (lambda: FFS(learner_width=np.inf).fit(X30, y30), "The 'learner_width' parameter of FFS must be"),
+        (lambda: FFS(learner_bandwidth=np.inf).fit(X30, y30), "The 'learner_bandwidth' parameter of FFS must be"),
         (lambda: KernelSpaceSelector("kobl").fit(X30, y30), "The 'basis' parameter of KernelSpaceSelector"),
         (
             lambda: KernelSpaceSelector(selector="fisher").fit(X30, y30),

@@ -41,6 +41,7 @@
 extern crate self as kernsift;
 
 pub mod basis;
+pub mod catalog;
 pub mod classify;
 pub mod context;
 pub mod data;

@@ -344,7 +344,7 @@ mod tests {
         assert!(message(Kobl { n_components: Some(0), ..Kobl::default() }).contains("got 0"));
         assert!(
             message(Kobl { threshold: Threshold::Power(-1.0), ..Kobl::default() })
-                .contains("a power above 0")
+                .contains("'threshold' must be a number, above 0, or linear or none, got -1")
         );
         assert!(message(Kobl { tol: 1.5, ..Kobl::default() }).contains("'tol'"));
         let falling = Threshold::Function(ThresholdFunction(Arc::new(|t| 1.0 - t)));

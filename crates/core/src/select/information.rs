@@ -274,6 +274,6 @@ mod tests {
         let data = Dataset::labeled(array![[1.0], [2.0]], vec![0, 1]).unwrap();
         let method = InformationGain { n_bins: 1, ..InformationGain::default() };
         let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
-        assert_eq!(error, "information gain: parameter 'n_bins' must be from 2 to 10000, got 1");
+        assert_eq!(error, "information gain: parameter 'n_bins' must be an integer, from 2 to 10000, got 1");
     }
 }

@@ -267,7 +267,7 @@ fn noise_warns_and_parameters_are_checked() {
     };
     assert!(
         error(HsicLasso { block_size: Some(1), ..HsicLasso::default() })
-            .contains("'block_size' must be 2 or more")
+            .contains("'block_size' must be an integer, at least 2")
     );
     assert!(
         error(HsicLasso { block_size: Some(101), ..HsicLasso::default() })

@@ -155,8 +155,8 @@ fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
         select(&Relief { n_neighbors, clip, ..Relief::original() }, x.clone(), vec![0, 0, 1, 1])
     };
     let message = |n_neighbors, clip| of(n_neighbors, clip).unwrap_err().to_string();
-    assert!(message(0, true).contains("'n_neighbors' must be at least 1, got 0"));
-    assert!(message(0, false).contains("from 1 to one fewer than the rows of the smallest class, 1"));
+    assert!(message(0, true).contains("'n_neighbors' must be an integer, at least 1, got 0"));
+    assert!(message(0, false).contains("'n_neighbors' must be an integer, at least 1, got 0"));
     assert!(message(2, false).contains("from 1 to one fewer than the rows of the smallest class, 1"));
     // However many are asked for, room is made for those there are.
     assert_eq!(of(1_000_000_000_000, true).unwrap(), of(2, true).unwrap());

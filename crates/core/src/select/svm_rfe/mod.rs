@@ -121,9 +121,9 @@ crate::parameters! {
         pub step: Step = Step::Count(1), above(0);
         /// Weights of the classes.
         pub class_weight: ClassWeight = ClassWeight::None;
-        /// Maximum number of iterations of the SVM solver; 0 is ten million, or a hundred per sample if that is
+        /// Maximum number of iterations of the SVM solver; none is ten million, or a hundred per sample if that is
         /// more.
-        pub max_iter: usize = 0;
+        pub max_iter: Option<usize> = None, at_least(1);
     }
 }
 
@@ -140,7 +140,7 @@ impl SvmRfe {
         let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
         let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
         let few = CREEP * task.rows.len();
-        let limited = |steps: usize| if self.max_iter == 0 { steps } else { steps.min(self.max_iter) };
+        let limited = |steps: usize| self.max_iter.map_or(steps, |most| steps.min(most));
         let (few, polishing) = (limited(few), limited(POLISHING));
         // The machine of the round before is near already.
         let mut near = match start {
@@ -153,7 +153,7 @@ impl SvmRfe {
         for turn in 1.. {
             let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, polishing, ctx)?;
             let problem = PairProblem { start: Some(PairStart::at(&better)), ..problem };
-            let steps = if turn < TURNS { few } else { self.max_iter };
+            let steps = if turn < TURNS { few } else { self.max_iter.unwrap_or(0) };
             let found = smo(TOLERANCE, steps).solve(&problem, columns, ctx)?;
             if found.converged || turn == TURNS {
                 return Ok(found);

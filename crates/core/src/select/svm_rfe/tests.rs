@@ -146,11 +146,12 @@ fn settings_are_read_in_short_and_in_full() {
     assert_eq!(read(r#"{"step": 3}"#).unwrap().step, Step::Count(3));
     assert_eq!(read(r#"{"step": 3.0}"#).unwrap().step, Step::Count(3));
     assert_eq!(read(&serde_json::to_string(&short).unwrap()).unwrap(), short);
-    assert_eq!(serde_json::to_string(&Step::Count(1)).unwrap(), r#"{"count":1}"#);
-    for bad in ["0", "1.5", "0.0", "-1", "\"many\""] {
+    assert_eq!(serde_json::to_string(&Step::Count(1)).unwrap(), "1.0");
+    for bad in ["0", "1.5", "0.0", "-1"] {
         let error = read(&format!(r#"{{"step": {bad}}}"#)).unwrap_err();
-        assert!(error.contains("expected a whole number from 1, or a share between 0 and 1"), "{error}");
+        assert!(error.contains("a step is an integer from 1, or a fraction between 0 and 1"), "{error}");
     }
+    assert!(read(r#"{"step": "many"}"#).unwrap_err().contains("expected f64"));
     assert!(read(r#"{"steps": 1}"#).unwrap_err().contains("unknown field `steps`"));
     // As one of many methods too, which are told apart by a tag.
     let tagged = r#"{"method": "svm-rfe", "step": 0.2, "kernel": "rbf"}"#;

@@ -1,0 +1,66 @@
+//! All methods of all families: what there is, and the parameters of each.
+
+use crate::basis::{BASES, BasisMethod};
+use crate::error::{Error, Result};
+use crate::evaluate::EVALUATORS;
+use crate::learn::LEARNERS;
+use crate::method::Info;
+use crate::parameters::{Parameter, Parameters};
+use crate::select::{SELECTORS, SelectorMethod};
+use crate::space::{KernelSpaceSelector, SPACES};
+
+/// Methods that are used in the same way.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    /// A short name: `selector`, `kernel-space`, `basis`, `kernel-learner` or `evaluator`.
+    pub name: &'static str,
+    /// The methods.
+    pub methods: &'static [Info],
+}
+
+/// The families.
+pub const FAMILIES: [Family; 5] = [
+    Family { name: "selector", methods: SELECTORS },
+    Family { name: "kernel-space", methods: &SPACES },
+    Family { name: "basis", methods: &BASES },
+    Family { name: "kernel-learner", methods: &LEARNERS },
+    Family { name: "evaluator", methods: &EVALUATORS },
+];
+
+/// A method by name.
+pub fn info(name: &str) -> Result<&'static Info> {
+    let all = || FAMILIES.iter().flat_map(|family| family.methods);
+    all()
+        .find(|info| info.name == name)
+        .ok_or_else(|| Error::unknown_name("method", name, all().map(|info| info.name)))
+}
+
+/// The parameters of a method with their defaults; empty for a method without parameters.
+pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
+    info(name)?;
+    let selector = SelectorMethod::by_name(name).map(|method| method.parameters());
+    let space = || KernelSpaceSelector::by_name(name).map(|method| method.parameters());
+    let basis = || BasisMethod::by_name(name).map(|method| method.parameters());
+    Ok(selector.or_else(|_| space()).or_else(|_| basis()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_parameter_is_described_and_its_default_is_valid() {
+        for family in FAMILIES {
+            for info in family.methods {
+                let all = parameters(info.name).unwrap();
+                for (at, parameter) in all.iter().enumerate() {
+                    let what = format!("{}: {}", info.name, parameter.name);
+                    assert!(parameter.description.ends_with('.'), "{what}: {}", parameter.description);
+                    assert!(parameter.read(&parameter.default_text()).is_some(), "{what}: default");
+                    assert!(all[..at].iter().all(|earlier| earlier.name != parameter.name), "{what} twice");
+                }
+            }
+        }
+        assert!(parameters("relif").unwrap_err().to_string().contains("did you mean 'relief'?"));
+    }
+}
