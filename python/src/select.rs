@@ -3,12 +3,17 @@
 use crate::convert::{
     RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_indices, to_json,
 };
+use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Selector;
+use kernsift::catalog::{self, FAMILIES};
+use kernsift::method::Info;
+use kernsift::parameters::Parameter;
 use kernsift::select::{FeatureCount, PathPoint, SelectorMethod};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
 
 /// Ranks the columns and keeps some; `wanted` is JSON as well.
 #[pyfunction]
@@ -63,8 +68,36 @@ fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// The parameters of a method as JSON, with types, ranges, defaults and descriptions.
+/// The methods of all families as JSON.
+#[pyfunction]
+pub fn methods() -> PyResult<String> {
+    let all = FAMILIES.iter().flat_map(|family| family.methods.iter().map(|info| (family.name, info)));
+    to_json(&all.map(|(family, info)| Listed { family, info }).collect::<Vec<_>>())
+}
+
+#[derive(Serialize)]
+struct Listed {
+    family: &'static str,
+    #[serde(flatten)]
+    info: &'static Info,
+}
+
+/// The parameters of a method as JSON, with types, ranges, defaults and descriptions, also in words.
 #[pyfunction]
 pub fn method_parameters(name: &str) -> PyResult<String> {
-    to_json(&kernsift::catalog::parameters(name).map_err(crate::error::to_python)?)
+    let all = catalog::parameters(name).map_err(to_python)?;
+    let described = all.iter().map(|parameter| Described {
+        parameter,
+        expected: parameter.expected(),
+        default_text: parameter.default_text(),
+    });
+    to_json(&described.collect::<Vec<_>>())
+}
+
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    parameter: &'a Parameter,
+    expected: String,
+    default_text: String,
 }

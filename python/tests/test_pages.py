@@ -1,6 +1,8 @@
 """The pages of the documentation hold together: examples, links, pictures, tables, a page per method."""
 
+import importlib.util
 import inspect
+import json
 import os
 import re
 import shutil
@@ -16,15 +18,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 OUTSIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+FAMILIES = ("selector", "kernel-space", "basis", "kernel-learner")
 METHODS = sorted(
-    name
-    for family in ("select", "space", "basis", "learn")
-    for path in (ROOT / "crates" / "core" / "src" / family).glob("catalog.rs")
-    for name in re.findall(r'^ +name: "([\w-]+)",', path.read_text(encoding="utf-8"), re.MULTILINE)
+    method["name"] for method in json.loads(kernsift._native.methods()) if method["family"] in FAMILIES
 )
-# What every method has, as docs/methods.md says; and the kernel, as docs/methods/kernels.md says.
-SHARED = {"n_features_to_select", "standardize", "random_state", "n_jobs", "verbose", "target_type"}
-KERNEL = {"kernel": "rbf", "gamma": "median", "degree": 3, "coef0": 1.0}
 
 
 def text(path):
@@ -92,30 +89,31 @@ def test_every_method_has_its_page():
         assert re.search(r"```sh\nkernsift ", page), method
 
 
-def listed_parameters(page):
-    """Rows of a page's tables of parameters: Python name and default, where there is one."""
-    rows = re.findall(r"^\|[^|]*\| `(\w+)` \| `([^|]+)` \|", page, re.MULTILINE)
-    return {parameter: default.replace('"', "'") for parameter, default in rows}
-
-
-def test_the_tables_of_parameters_are_those_of_the_classes():
-    """Rows name parameters with their defaults, and the pages of a class together all that are its own."""
-    told = {}
+def test_the_parameter_tables_are_current():
+    spec = importlib.util.spec_from_file_location("make_parameters", DOCS / "make_parameters.py")
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
     for method in METHODS:
         page = text(DOCS / "methods" / f"{method}.md")
-        found = re.search(r"Python `(\w+)`", page)
-        if found:
-            told.setdefault(found[1], {}).update(listed_parameters(page))
-    told["KernelSpaceSelector"]["n_features_to_select"] = "None"
-    for estimator, rows in told.items():
-        defaults = {
-            key: value.default
-            for key, value in inspect.signature(getattr(kernsift, estimator)).parameters.items()
-        }
-        for parameter, default in rows.items():
-            assert repr(defaults[parameter]) == default, f"{estimator}: {parameter}"
-        of_kernel = {key for key, value in KERNEL.items() if defaults.get(key) == value}
-        assert set(defaults) - SHARED - of_kernel <= set(rows), estimator
+        assert maker.current(page, method) == page, f"run docs/make_parameters.py: {method}.md"
+
+
+def test_defaults_of_the_classes_are_those_of_the_declarations():
+    """Where a class has a parameter that its method declares, both have the same default."""
+    found = 0
+    for name_ in kernsift.__all__:
+        cls = getattr(kernsift, name_)
+        if not hasattr(cls, "_catalog_name"):
+            continue
+        arguments = inspect.signature(cls).parameters
+        declared = kernsift._parameters.declared(cls._catalog_name)
+        for parameter in set(arguments) & set(declared):
+            default = arguments[parameter].default
+            core = declared[parameter]["default"]
+            # What the core calls none is None in Python.
+            assert default == core or (default is None and core == "none"), f"{name_}: {parameter}"
+            found += 1
+    assert found > 60
 
 
 def test_the_numbers_of_the_decision_table_stand_where_they_were_measured():

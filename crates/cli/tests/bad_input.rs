@@ -112,8 +112,8 @@ fn data_that_cannot_carry_the_method() {
     assert!(s.error("basis one_class.csv -m kda").starts_with("KDA: all rows have the class 'x'"));
     assert!(s.error("select one_row.csv").contains("all rows have the class 'x'"));
     assert!(s.error("basis same.csv").contains("all rows are equal"));
-    assert!(s.error("basis same.csv --kernel linear").contains("there is nothing to span"));
-    assert!(s.error("basis same.csv -m kpca --gamma 1").contains("no direction to find"));
+    assert!(s.error("basis same.csv --set kernel=linear").contains("there is nothing to span"));
+    assert!(s.error("basis same.csv -m kpca --set gamma=1").contains("no direction to find"));
     assert_eq!(
         s.error("basis alone.csv"),
         "alone.csv: no features: the table has no column besides the target"
@@ -165,25 +165,25 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
              --target, or pass --target-type class."
         );
         assert_eq!(
-            error("select good.csv -m METHOD --neighbors 7"),
-            "--neighbors must be from 1 to the number of training rows, 6, got 7"
+            error("select good.csv -m METHOD --set n_neighbors=7"),
+            "--set n_neighbors=must be from 1 to the number of training rows, 6, got 7"
         );
-        assert!(error("select good.csv -m METHOD --neighbors 0").starts_with("--neighbors must be from 1"));
+        assert!(error("select good.csv -m METHOD --set n_neighbors=0").starts_with("--set n_neighbors=must be from 1"));
         let message = error("select good.csv -m METHOD -k 7");
         assert!(message.starts_with("-k must be from 1 to the number of directions, "), "{message}");
-        assert!(error("select good.csv -m METHOD --components 7").starts_with("--components must be from 1"));
+        assert!(error("select good.csv -m METHOD --set n_components=7").starts_with("--set n_components=must be from 1"));
         assert!(error("select builtin:wine -m METHOD --memory-limit 10kb").contains("the limit is"));
     }
     assert_eq!(
-        s.error("select good.csv -m fskgs --relief-neighbors 3"),
-        "--relief-neighbors must be from 1 to one fewer than the rows of the smallest class, 2, got 3"
+        s.error("select good.csv -m fskgs --set selector.n_neighbors=3"),
+        "--set n_neighbors=must be from 1 to one fewer than the rows of the smallest class, 2, got 3"
     );
     for (option, value) in [("--eta", "2"), ("--learner-width", "0"), ("--quantum", "-1"), ("--tol", "-1")] {
         let message = s.error(&format!("select good.csv -m takes {option} {value}"));
         assert!(message.starts_with(&format!("{option} must be ")), "{message}");
     }
     assert_eq!(
-        s.error("select good.csv -m takes --gamma-for-n-components 9"),
+        s.error("select good.csv -m takes --set gamma_for_n_components=9"),
         "--gamma-for-n-components must be from 1 to the number of rows, 6, got 9"
     );
 }
@@ -241,117 +241,45 @@ fn advice_on_apply_names_only_what_helps() {
 }
 
 #[test]
-fn options_that_would_do_nothing() {
+fn parameters_that_a_method_does_not_have() {
     let s = Scratch::new();
     for (line, expected) in [
-        ("basis builtin:wine -m kpca --threshold 2", "--threshold has no effect with -m kpca"),
-        ("basis builtin:wine -m kgs --pivoting random", "--pivoting has no effect with -m kgs"),
+        ("basis builtin:wine -m kpca --set threshold=2", "no parameter 'threshold'"),
+        ("basis builtin:wine -m kda --gamma-for-n-components 3", "--gamma-for-n-components has no effect with kda"),
+        ("select builtin:wine --set kernel=rbf", "fisher has no parameters; leave out 'kernel'"),
+        ("select builtin:wine -m relief --set n_neighbor=3", "no parameter 'n_neighbor'; did you mean 'n_neighbors'?"),
+        ("select builtin:wine -m relief:n_neighbor=3", "no parameter 'n_neighbor'; did you mean 'n_neighbors'?"),
+        ("select builtin:wine -m relief --set n_neighbors", "--set n_neighbors: write --set KEY=VALUE"),
+        ("select builtin:wine -m relief:5", "'5' is not a setting of relief; write relief:NAME=VALUE"),
+        ("select builtin:wine --test builtin:wine", "--test has no effect with fisher"),
         (
-            "basis builtin:wine -m kda --gamma-for-n-components 3",
-            "--gamma-for-n-components has no effect with -m kda",
-        ),
-        ("basis builtin:wine --no-center", "--no-center has no effect with -m kobl"),
-        ("basis builtin:wine --ridge 0.1", "--ridge has no effect with -m kobl"),
-        ("basis builtin:wine --degree 2", "--degree has no effect with --kernel rbf"),
-        ("basis builtin:wine --kernel linear --gamma 2", "--gamma has no effect with --kernel linear"),
-        (
-            "basis builtin:wine --kernel laplacian --gamma-for-n-components 9",
-            "--gamma-for-n-components has no effect with --kernel laplacian",
-        ),
-        ("select builtin:wine --kernel rbf", "--kernel has no effect with -m fisher"),
-        ("select builtin:wine -m ffs --gamma 1", "--gamma has no effect with -m ffs"),
-        ("select builtin:wine -m relief --components 3", "--components has no effect with -m relief"),
-        ("select builtin:wine --test builtin:wine", "--test has no effect with -m fisher"),
-        ("select builtin:wine -m ffs --neighbors 3", "--neighbors has no effect with -m ffs"),
-        ("select builtin:wine -m ffs --tune width", "--tune has no effect with -m ffs"),
-        ("select builtin:wine -m ffs --weights none", "--weights none has no effect with -m ffs"),
-        ("select builtin:wine -m ffs --weak stump --eta 0.1", "--eta has no effect with --weak stump"),
-        (
-            "select builtin:wine -m ffs --eta 0.1",
-            "--eta belongs to klms, and the weak classifiers of -m ffs are stumps; add --weak klms",
-        ),
-        ("select builtin:wine -m relief --weak klms", "--weak has no effect with -m relief"),
-        ("select builtin:wine -m relief --svm-c 2", "--svm-c has no effect with -m relief"),
-        ("select builtin:wine -m l1-svm --step 2", "--step has no effect with -m l1-svm"),
-        ("select builtin:wine -m l1-svm --kernel rbf", "--kernel has no effect with -m l1-svm"),
-        (
-            "select builtin:wine -m svm-rfe --gamma 2",
-            "--gamma has no effect with the linear kernel of -m svm-rfe",
-        ),
-        ("select builtin:wine -m fisher --difference squared", "--difference has no effect with -m fisher"),
-        ("select builtin:wine --metric manhattan", "--metric has no effect with -m fisher"),
-        ("select builtin:wine -m laplacian --units range", "--units has no effect with -m laplacian"),
-        ("select builtin:wine -m takes --samples 9", "--samples has no effect with -m takes"),
-        ("select builtin:wine -m relief --bins 3", "--bins has no effect with -m relief"),
-        ("select builtin:wine -m chi-squared --measure gain", "--measure has no effect with -m chi-squared"),
-        (
-            "select builtin:wine -m information-gain --statistic bins",
-            "--statistic has no effect with -m information-gain",
-        ),
-        ("select builtin:wine -m relief --mi-neighbors 2", "--mi-neighbors has no effect with -m relief"),
-        ("select builtin:wine -m relief --discrete all", "--discrete has no effect with -m relief"),
-        ("select builtin:wine -m relief --graph knn", "--graph has no effect with -m relief"),
-        ("select builtin:wine -m information-gain --bins 3", "--bins has no effect with --discretizer mdl"),
-        (
-            "select builtin:wine -m chi-squared --statistic counts --discretizer width",
-            "--discretizer has no effect with --statistic counts",
+            "select builtin:wine -m takes --set tune=gamma --set gamma_for_n_components=9",
+            "kernel-space selection: parameter 'gamma_for_n_components' must be left out",
         ),
         (
-            "select builtin:wine -m laplacian --graph classes --graph-neighbors 3",
-            "--graph-neighbors has no effect with --graph classes",
-        ),
-        (
-            "select builtin:wine -m laplacian --graph-weights binary --graph-width 3",
-            "--graph-width has no effect with --graph-weights binary",
-        ),
-        (
-            "select builtin:wine -m takes --relief-neighbors 2",
-            "--relief-neighbors has no effect with -m takes",
-        ),
-        ("select builtin:wine -m takes --no-center", "--no-center has no effect with -m takes"),
-        (
-            "select builtin:wine -m takes --weak stump --quantum 0",
-            "--quantum has no effect with --weak stump",
-        ),
-        ("select builtin:wine -m takes --degree 2", "--degree has no effect with --kernel rbf"),
-        ("select builtin:wine -m kgs-kffs --threshold 2", "--threshold has no effect with -m kgs-kffs"),
-        ("select builtin:wine -m fskgs --weak stump", "--weak has no effect with -m fskgs"),
-        (
-            "select builtin:wine -m fskgs --gamma-for-n-components 9",
-            "--gamma-for-n-components has no effect with -m fskgs",
-        ),
-        (
-            "select builtin:wine -m fskpca --weights individual",
-            "--weights individual has no effect with -m fskpca",
-        ),
-        (
-            "select builtin:wine -m takes --weights none --weight-power 2",
-            "--weight-power has no effect with --weights none; leave one of them out",
-        ),
-        ("select builtin:wine -m ffs --weight-power 2", "--weight-power has no effect with -m ffs"),
-        (
-            "select builtin:wine -m takes --tune width --gamma-for-n-components 9",
-            "--gamma-for-n-components has no effect with --tune width",
-        ),
-        (
-            "select builtin:wine -m takes --tune everything --eta 0.3",
-            "--eta has no effect with --tune everything",
-        ),
-        (
-            "select builtin:wine -m takes --tune width --kernel linear",
-            "--tune has no effect with --kernel linear",
+            "select builtin:wine -m takes --set tune=gamma --set kernel=linear",
+            "kernel-space selection: parameter 'tune' must be left out for a kernel without gamma",
         ),
     ] {
-        assert!(s.error(line).starts_with(expected), "{line}");
+        let error = s.error(line);
+        assert!(error.starts_with(expected), "{line}: {error}");
     }
+}
+
+#[test]
+fn settings_on_the_method_and_apart_are_the_same() {
+    let s = Scratch::new();
+    let selected = |line: &str| json(&s.ok(&format!("select builtin:wine {line} --json")).out)["scores"].clone();
+    let one = selected("-m relief:n_neighbors=3,difference=squared");
+    assert_eq!(one, selected("-m relief --set n_neighbors=3 --set difference=squared"));
+    assert_eq!(one, selected("-m relief:n_neighbors=9 --set n_neighbors=3 --set difference=squared"));
+    assert_ne!(one, selected("-m relief"));
 }
 
 #[test]
 fn what_the_parser_refuses() {
     let s = Scratch::new();
     for line in [
-        "basis builtin:wine --gamma -1",
-        "basis builtin:wine --threshold 0",
         "select builtin:wine -k 1.5",
         "select builtin:wine --threads 0",
         "select builtin:wine --memory-limit lots",
@@ -363,8 +291,11 @@ fn what_the_parser_refuses() {
         assert_eq!(run.code, 2, "{line}\n{}", run.err);
         assert!(run.err.contains("error:") && run.out.is_empty(), "{line}\n{}", run.err);
     }
-    let run = s.run("basis builtin:wine --gamma -1");
-    assert!(run.err.contains("median, scale or a positive number is expected"), "{}", run.err);
+    assert_eq!(
+        s.error("basis builtin:wine --set gamma=-1"),
+        "kobl: parameter 'gamma' must be a number, above 0, or median or scale, got '-1'"
+    );
+    assert!(s.error("basis builtin:wine --set threshold=0").contains("linear or none, got '0'"));
 }
 
 #[test]
@@ -448,7 +379,7 @@ fn a_number_that_cannot_be_is_refused_before_the_work() {
         s.error("select tall.csv -m takes -k 0").starts_with("-k must be from 1 to the number of directions")
     );
     assert!(
-        s.error("select tall.csv -m takes -k 9 --components 8").contains("number of directions, 8, got 9")
+        s.error("select tall.csv -m takes -k 9 --set n_components=8").contains("number of directions, 8, got 9")
     );
     // The fit itself takes many times as long.
     assert!(start.elapsed().as_secs() < 5);
@@ -547,7 +478,7 @@ fn what_the_parser_says_in_plain_words() {
             "invalid value '-5' for '--rows <ROWS>': a whole number of 0 or more is expected",
         ),
         ("data make xor --rows 99999999999999999999999", "a smaller number is expected"),
-        ("select builtin:wine -m hsfs --radius wide", "a number is expected"),
+        ("select builtin:wine -m hsfs --set radius=wide", "a number is expected"),
         ("select", "tip: DATA is a file such as table.csv, or a built-in set such as builtin:wine"),
         ("select builtin:wine --traget class", "a similar argument exists: '--target'"),
         ("select builtin:wine --missing man", "a similar value exists: 'mean'"),

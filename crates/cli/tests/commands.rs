@@ -114,26 +114,26 @@ fn options_change_the_basis() {
         json(&s.ok(&line).out)["n_components"].as_u64().unwrap()
     };
     let plain = dimension("");
-    assert!(dimension("--threshold 2") > plain);
-    assert!(dimension("--threshold none") > plain);
-    assert!(dimension("--tol 0.2") < plain);
-    assert!(dimension("--gamma 0.001") < plain);
-    assert!(dimension("--scale none --gamma scale") != plain);
-    assert_eq!(dimension("--kernel linear"), 13);
-    assert!(dimension("--kernel poly --degree 2 --coef0 0 --threshold none") <= 91, "13 * 14 / 2 monomials");
-    assert!(dimension("--kernel laplacian") > plain, "a rougher kernel");
+    assert!(dimension("--set threshold=2") > plain);
+    assert!(dimension("--set threshold=none") > plain);
+    assert!(dimension("--set tol=0.2") < plain);
+    assert!(dimension("--set gamma=0.001") < plain);
+    assert!(dimension("--scale none --set gamma=scale") != plain);
+    assert_eq!(dimension("--set kernel=linear"), 13);
+    assert!(dimension("--set kernel=poly --set degree=2 --set coef0=0 --set threshold=none") <= 91, "13 * 14 / 2 monomials");
+    assert!(dimension("--set kernel=laplacian") > plain, "a rougher kernel");
     let pivots =
         |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
-    assert_ne!(pivots("--pivoting random"), pivots("--pivoting random --seed 1"));
-    assert_ne!(pivots("--first-pivot medoid")[0], pivots("")[0]);
+    assert_ne!(pivots("--set pivoting=random"), pivots("--set pivoting=random --seed 1"));
+    assert_ne!(pivots("--set first_pivot=medoid")[0], pivots("")[0]);
     let kpca = |options: &str| {
         json(&s.ok(&format!("basis builtin:wine -m kpca -k 3 --json {options}")).out)["explained"]
             .as_f64()
             .unwrap()
     };
-    assert!(kpca("--no-center") > kpca(""));
+    assert!(kpca("--set center=false") > kpca(""));
     let cost = |ridge: &str| {
-        json(&s.ok(&format!("basis builtin:wine -m kda --ridge {ridge} --json")).out)["reconstruction_cost"]
+        json(&s.ok(&format!("basis builtin:wine -m kda --set ridge={ridge} --json")).out)["reconstruction_cost"]
             .as_f64()
     };
     assert_ne!(cost("0.1"), cost("0.001"));
@@ -170,26 +170,26 @@ fn options_change_the_scores() {
     for (line, options) in [
         (
             "select builtin:wine -m relief",
-            &["--metric euclidean", "--units given", "--samples 40", "--class-weights share"][..],
+            &["--set metric=euclidean", "--set units=unscaled", "--set n_samples=40", "--set class_weights=frequency"][..],
         ),
         (
             "select builtin:wine -m information-gain",
             &[
-                "--discretizer width",
-                "--discretizer frequency --bins 4",
-                "--measure ratio",
-                "--measure uncertainty",
+                "--set discretizer=width",
+                "--set discretizer=frequency --set n_bins=4",
+                "--set measure=ratio",
+                "--set measure=uncertainty",
             ],
         ),
-        ("select builtin:wine -m mutual-information", &["--mi-neighbors 7", "--discrete all"]),
-        ("select builtin:wine -m chi-squared", &["--statistic bins", "--statistic bins --bins 5"]),
+        ("select builtin:wine -m mutual-information", &["--set n_neighbors=7", "--set discrete=all"]),
+        ("select builtin:wine -m chi-squared", &["--set statistic=bins", "--set statistic=bins --set n_bins=5"]),
         (
             "select builtin:wine -m laplacian",
             &[
-                "--graph classes",
-                "--graph-neighbors 9",
-                "--graph-weights binary",
-                "--graph-width 3",
+                "--set graph=classes",
+                "--set n_neighbors=9",
+                "--set weights=binary",
+                "--set t=3",
                 "--scale none",
             ],
         ),

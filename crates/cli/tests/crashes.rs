@@ -409,11 +409,11 @@ fn signals_end_a_run_within_a_second_and_leave_nothing() {
     s.ok("data make noise --rows 60000 --columns 30 --out big.csv");
     s.ok("data make noise --rows 8000 --columns 30 --out small.csv");
     // A narrow kernel without a threshold would take thousands of pivots.
-    let narrow = "--gamma 5 --threshold none --out mapped.csv --memory-limit 100GiB";
+    let narrow = "--set gamma=5 --set threshold=none --out mapped.csv --memory-limit 100GiB";
     let begun = Duration::from_millis(700);
     for (line, pause) in [
         ("select big.csv -k 3 --out mapped.csv", Duration::from_millis(30)),
-        (&format!("select small.csv -m takes --components 7000 {narrow}"), begun),
+        (&format!("select small.csv -m takes --set n_components=7000 {narrow}"), begun),
         (&format!("basis small.csv -k 7000 {narrow}"), begun),
         ("design small.csv -n 200000 --save kernel.ks", begun),
         // Nobody reads this, so it waits in the middle of a row.

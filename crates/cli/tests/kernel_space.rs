@@ -123,28 +123,28 @@ fn options_change_the_selection() {
     let record = |options: &str| json(&s.ok(&format!("select builtin:sonar --json {options}")).out);
     let takes = record("-m takes");
     for (options, what) in [
-        ("--weak stump", "error_curve"),
-        ("--eta 0.1", "error_curve"),
-        ("--learner-width 0.2", "error_curve"),
-        ("--quantum 1", "error_curve"),
-        ("--weights individual", "weights"),
-        ("--weights none", "weights"),
+        ("--set weak_learner=stump", "error_curve"),
+        ("--set eta=0.1", "error_curve"),
+        ("--set learner_bandwidth=0.2", "error_curve"),
+        ("--set quantum=1", "error_curve"),
+        ("--set weights=individual", "weights"),
+        ("--set weight_power=0", "weights"),
         ("--seed 3", "error_curve"),
         ("--scale none", "kernel"),
-        ("--gamma scale", "kernel"),
-        ("--kernel laplacian", "kernel"),
-        ("--components 9", "n_components"),
-        ("--threshold 2", "n_components"),
-        ("--tol 0.5", "n_components"),
-        ("--first-pivot medoid", "pivots"),
-        ("--pivoting random", "pivots"),
-        ("--pivoting gain", "pivots"),
+        ("--set gamma=scale", "kernel"),
+        ("--set kernel=laplacian", "kernel"),
+        ("--set n_components=9", "n_components"),
+        ("--set threshold=2", "n_components"),
+        ("--set tol=0.5", "n_components"),
+        ("--set first_pivot=medoid", "pivots"),
+        ("--set pivoting=random", "pivots"),
+        ("--set pivoting=gain", "pivots"),
     ] {
         assert_ne!(record(&format!("-m takes {options}"))[what], takes[what], "{options}");
     }
     assert_eq!(record("-m takes --gamma-for-n-components 20")["n_components"], 20);
     let relief = record("-m fskpca -k 5");
-    for options in ["--relief-neighbors 5", "--difference squared", "--weights none", "--no-center"] {
+    for options in ["--set n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"] {
         assert_ne!(record(&format!("-m fskpca -k 5 {options}"))["weights"], relief["weights"], "{options}");
     }
 }
@@ -159,7 +159,7 @@ fn neighbours_decide_on_test_rows() {
         json(&s.ok(&line).out)["test_accuracy"].as_f64().unwrap()
     };
     assert_eq!(accuracy(""), 1.0);
-    let many = accuracy("--neighbors 15");
+    let many = accuracy("--set n_neighbors=15");
     assert!(many > 0.5 && many < 1.0, "{many}");
 }
 
@@ -170,7 +170,7 @@ fn threads_do_not_change_a_byte() {
     for (method, _) in METHODS {
         let run = |threads: u8| {
             let line =
-                format!("select xor.csv -m {method} --components 40 --save {threads}.ks --threads {threads}");
+                format!("select xor.csv -m {method} --set n_components=40 --save {threads}.ks --threads {threads}");
             s.ok(&line).out
         };
         assert_eq!(run(1), run(2), "{method}");
@@ -189,29 +189,29 @@ fn columns_are_selected_by_votes_and_by_distances() {
     let ffs = record("-m ffs");
     assert_eq!(ffs["error_curve"].as_array().unwrap().len(), 13);
     assert_eq!(ffs["outcome"]["stop"], "minimum");
-    assert_ne!(record("-m ffs --weak klms --eta 0.3")["error_curve"], ffs["error_curve"]);
-    assert_ne!(record("-m ffs --weights individual")["scores"], ffs["scores"]);
+    assert_ne!(record("-m ffs --set weak_learner=klms --set eta=0.3")["error_curve"], ffs["error_curve"]);
+    assert_ne!(record("-m ffs --set weights=individual")["scores"], ffs["scores"]);
     let page = s.ok("select builtin:wine -m ffs").out;
     assert!(page.contains("columns; the error was least there") && page.contains('└'), "{page}");
     let relief = record("-m relief");
     // Unscaled, the column with the largest numbers decides who is near; in units of ranges it cannot.
     assert_eq!(record("-m relief --scale none")["order"], relief["order"]);
-    let given = |scale: &str| record(&format!("-m relief --units given --scale {scale}"));
+    let given = |scale: &str| record(&format!("-m relief --set units=unscaled --scale {scale}"));
     assert_ne!(given("none")["order"], given("standard")["order"]);
-    assert_ne!(record("-m relief --difference squared")["scores"], relief["scores"]);
-    assert_ne!(record("-m relief --relief-neighbors 5")["scores"], relief["scores"]);
+    assert_ne!(record("-m relief --set difference=squared")["scores"], relief["scores"]);
+    assert_ne!(record("-m relief --set n_neighbors=5")["scores"], relief["scores"]);
     let rfe = record("-m svm-rfe");
-    for options in ["--step 3", "--svm-c 0.001", "--kernel rbf"] {
+    for options in ["--set step=3", "--set C=0.001", "--set kernel=rbf"] {
         assert_ne!(record(&format!("-m svm-rfe {options}"))["scores"], rfe["scores"], "{options}");
     }
     assert_ne!(
-        record("-m svm-rfe --kernel rbf --gamma 1")["order"],
-        record("-m svm-rfe --kernel rbf")["order"]
+        record("-m svm-rfe --set kernel=rbf --set gamma=1")["order"],
+        record("-m svm-rfe --set kernel=rbf")["order"]
     );
-    assert_ne!(record("-m l1-svm --svm-c 0.01")["selected"], record("-m l1-svm")["selected"]);
+    assert_ne!(record("-m l1-svm --set C=0.01")["selected"], record("-m l1-svm")["selected"]);
     assert_eq!(record("-m l1-svm -k 4")["selected"].as_array().unwrap().len(), 4);
     assert!(s.ok("select builtin:wine -m svm-rfe").out.contains("error of the machine"));
-    assert!(!s.ok("select builtin:wine -m svm-rfe --step 3").out.contains("error of the machine"));
+    assert!(!s.ok("select builtin:wine -m svm-rfe --set step=3").out.contains("error of the machine"));
     s.ok("select builtin:wine -m relief -k 2 --out kept.csv --save relief.ks");
     assert_eq!(s.ok("apply relief.ks builtin:wine").out, s.text("kept.csv"), "values as they were");
     let names = s.text("kept.csv").lines().next().unwrap().to_owned();

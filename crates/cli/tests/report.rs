@@ -95,7 +95,7 @@ fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
     );
     s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
     assert!(s.text("page.html").contains("Rows have empty cells, which no evaluator supports"));
-    s.ok("select gaps.csv -m laplacian --graph knn --missing drop --target none -k 1 --report page.html");
+    s.ok("select gaps.csv -m laplacian --set graph=knn --missing drop --target none -k 1 --report page.html");
     assert!(s.text("page.html").contains("There is no target to judge by"));
 }
 
