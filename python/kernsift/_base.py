@@ -331,8 +331,6 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
     _supports_missing: ClassVar[bool] = False
     #: Attributes of the fitted estimator, for its documentation.
     _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
-    #: Whether the selection comes with a path.
-    _has_path: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **WANTED_CONSTRAINTS,
@@ -384,7 +382,7 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
             self.error_curve_: FloatArray = answer["curve"]
         if answer["coef"] is not None:
             self.coef_: FloatArray = answer["coef"]
-        if self._has_path:
+        if "path_" in self._fitted:
             self.path_ = Bunch(**answer["path"])
         self.n_iter_: int = answer["iterations"]
         self.converged_: bool = answer["converged"]

@@ -232,7 +232,6 @@ class FOHSIC(BaseTargetSelector):
             "None adds features until the normalized HSIC no longer increases."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,
@@ -306,7 +305,6 @@ class BAHSIC(BaseTargetSelector):
             "None selects the set with the largest normalized HSIC along the path."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,
@@ -387,7 +385,6 @@ class HSICLasso(BaseTargetSelector):
             "independent of all features. Selections are not nested."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,

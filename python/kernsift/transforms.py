@@ -73,7 +73,6 @@ class HSFS(BaseTargetSelector):
             "taken whose HSIC on the other third is within 5 % of the largest."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,
@@ -171,7 +170,6 @@ class LDFS(BaseSelector):
             "are dropped. Selections are not nested."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,
@@ -254,7 +252,6 @@ class PFS(BaseSelector):
             "are dropped. Selections are not nested."
         ),
     }
-    _has_path = True
 
     def __init__(
         self,

@@ -1,6 +1,11 @@
 //! Bad input gets a message that names file, row, column and what to do; exit 2; nothing half-written.
 
 use crate::scratch::Scratch;
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
 
 const GOOD: &str = "a,b,class\n1,2,x\n3,5,y\n2,2,x\n4,7,y\n5,8,y\n0,1,x\n";
 
@@ -168,10 +173,16 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
             error("select good.csv -m METHOD --set n_neighbors=7"),
             "--set n_neighbors=must be from 1 to the number of training rows, 6, got 7"
         );
-        assert!(error("select good.csv -m METHOD --set n_neighbors=0").starts_with("--set n_neighbors=must be from 1"));
+        assert!(
+            error("select good.csv -m METHOD --set n_neighbors=0")
+                .starts_with("--set n_neighbors=must be from 1")
+        );
         let message = error("select good.csv -m METHOD -k 7");
         assert!(message.starts_with("-k must be from 1 to the number of directions, "), "{message}");
-        assert!(error("select good.csv -m METHOD --set n_components=7").starts_with("--set n_components=must be from 1"));
+        assert!(
+            error("select good.csv -m METHOD --set n_components=7")
+                .starts_with("--set n_components=must be from 1")
+        );
         assert!(error("select builtin:wine -m METHOD --memory-limit 10kb").contains("the limit is"));
     }
     assert_eq!(
@@ -245,10 +256,19 @@ fn parameters_that_a_method_does_not_have() {
     let s = Scratch::new();
     for (line, expected) in [
         ("basis builtin:wine -m kpca --set threshold=2", "no parameter 'threshold'"),
-        ("basis builtin:wine -m kda --gamma-for-n-components 3", "--gamma-for-n-components has no effect with kda"),
+        (
+            "basis builtin:wine -m kda --gamma-for-n-components 3",
+            "--gamma-for-n-components has no effect with kda",
+        ),
         ("select builtin:wine --set kernel=rbf", "fisher has no parameters; leave out 'kernel'"),
-        ("select builtin:wine -m relief --set n_neighbor=3", "no parameter 'n_neighbor'; did you mean 'n_neighbors'?"),
-        ("select builtin:wine -m relief:n_neighbor=3", "no parameter 'n_neighbor'; did you mean 'n_neighbors'?"),
+        (
+            "select builtin:wine -m relief --set n_neighbor=3",
+            "no parameter 'n_neighbor'; did you mean 'n_neighbors'?",
+        ),
+        (
+            "select builtin:wine -m relief:n_neighbor=3",
+            "no parameter 'n_neighbor'; did you mean 'n_neighbors'?",
+        ),
         ("select builtin:wine -m relief --set n_neighbors", "--set n_neighbors: write --set KEY=VALUE"),
         ("select builtin:wine -m relief:5", "'5' is not a setting of relief; write relief:NAME=VALUE"),
         ("select builtin:wine --test builtin:wine", "--test has no effect with fisher"),
@@ -269,7 +289,8 @@ fn parameters_that_a_method_does_not_have() {
 #[test]
 fn settings_on_the_method_and_apart_are_the_same() {
     let s = Scratch::new();
-    let selected = |line: &str| json(&s.ok(&format!("select builtin:wine {line} --json")).out)["scores"].clone();
+    let selected =
+        |line: &str| json(&s.ok(&format!("select builtin:wine {line} --json")).out)["scores"].clone();
     let one = selected("-m relief:n_neighbors=3,difference=squared");
     assert_eq!(one, selected("-m relief --set n_neighbors=3 --set difference=squared"));
     assert_eq!(one, selected("-m relief:n_neighbors=9 --set n_neighbors=3 --set difference=squared"));
@@ -379,7 +400,8 @@ fn a_number_that_cannot_be_is_refused_before_the_work() {
         s.error("select tall.csv -m takes -k 0").starts_with("-k must be from 1 to the number of directions")
     );
     assert!(
-        s.error("select tall.csv -m takes -k 9 --set n_components=8").contains("number of directions, 8, got 9")
+        s.error("select tall.csv -m takes -k 9 --set n_components=8")
+            .contains("number of directions, 8, got 9")
     );
     // The fit itself takes many times as long.
     assert!(start.elapsed().as_secs() < 5);

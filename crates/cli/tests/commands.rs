@@ -120,7 +120,10 @@ fn options_change_the_basis() {
     assert!(dimension("--set gamma=0.001") < plain);
     assert!(dimension("--scale none --set gamma=scale") != plain);
     assert_eq!(dimension("--set kernel=linear"), 13);
-    assert!(dimension("--set kernel=poly --set degree=2 --set coef0=0 --set threshold=none") <= 91, "13 * 14 / 2 monomials");
+    assert!(
+        dimension("--set kernel=poly --set degree=2 --set coef0=0 --set threshold=none") <= 91,
+        "13 * 14 / 2 monomials"
+    );
     assert!(dimension("--set kernel=laplacian") > plain, "a rougher kernel");
     let pivots =
         |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
@@ -170,7 +173,12 @@ fn options_change_the_scores() {
     for (line, options) in [
         (
             "select builtin:wine -m relief",
-            &["--set metric=euclidean", "--set units=unscaled", "--set n_samples=40", "--set class_weights=frequency"][..],
+            &[
+                "--set metric=euclidean",
+                "--set units=unscaled",
+                "--set n_samples=40",
+                "--set class_weights=frequency",
+            ][..],
         ),
         (
             "select builtin:wine -m information-gain",
@@ -182,7 +190,10 @@ fn options_change_the_scores() {
             ],
         ),
         ("select builtin:wine -m mutual-information", &["--set n_neighbors=7", "--set discrete=all"]),
-        ("select builtin:wine -m chi-squared", &["--set statistic=bins", "--set statistic=bins --set n_bins=5"]),
+        (
+            "select builtin:wine -m chi-squared",
+            &["--set statistic=bins", "--set statistic=bins --set n_bins=5"],
+        ),
         (
             "select builtin:wine -m laplacian",
             &[

@@ -144,7 +144,9 @@ fn options_change_the_selection() {
     }
     assert_eq!(record("-m takes --gamma-for-n-components 20")["n_components"], 20);
     let relief = record("-m fskpca -k 5");
-    for options in ["--set n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"] {
+    for options in
+        ["--set n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"]
+    {
         assert_ne!(record(&format!("-m fskpca -k 5 {options}"))["weights"], relief["weights"], "{options}");
     }
 }
@@ -169,8 +171,9 @@ fn threads_do_not_change_a_byte() {
     s.ok("data make xor --rows 1500 --columns 6 --out xor.csv");
     for (method, _) in METHODS {
         let run = |threads: u8| {
-            let line =
-                format!("select xor.csv -m {method} --set n_components=40 --save {threads}.ks --threads {threads}");
+            let line = format!(
+                "select xor.csv -m {method} --set n_components=40 --save {threads}.ks --threads {threads}"
+            );
             s.ok(&line).out
         };
         assert_eq!(run(1), run(2), "{method}");

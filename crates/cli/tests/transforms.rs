@@ -220,7 +220,13 @@ fn every_option_changes_the_answer() {
         ("xor.csv -m fohsic", &["--set target_kernel=linear", "--set estimator=unbiased", "--set gamma=0.2"]),
         (
             "xor.csv -m bahsic",
-            &["--set form=fast", "--set step=0.4", "--set target_kernel=delta", "--set estimator=unbiased", "--set gamma=0.2"],
+            &[
+                "--set form=fast",
+                "--set step=0.4",
+                "--set target_kernel=delta",
+                "--set estimator=unbiased",
+                "--set gamma=0.2",
+            ],
         ),
         (
             "wine.csv -m hsic-lasso",
@@ -303,56 +309,32 @@ fn compare_takes_them_with_settings() {
 fn options_that_a_method_does_not_have() {
     let s = Scratch::new();
     for (line, expected) in [
-        ("-m fisher --form fast", "--form has no effect with -m fisher"),
-        ("-m relief --path p.csv", "--path has no effect with -m relief"),
-        ("-m takes --path p.csv", "--path has no effect with -m takes"),
-        ("-m takes --radius 1", "--radius has no effect with -m takes"),
-        ("-m hsfs --set form=fast", "-m hsfs has no --set form=fast; it has constrained and penalised"),
+        ("-m fisher --set form=fast", "fisher has no parameters; leave out 'form'"),
+        ("-m relief --path p.csv", "--path has no effect with relief"),
+        ("-m takes --path p.csv", "--path has no effect with takes"),
+        ("-m takes --set radius=1", "no parameter 'radius'"),
+        ("-m hsfs --set form=fast", "hsfs: parameter 'form' must be constrained or penalized, got 'fast'"),
         (
             "-m ldfs --set form=penalized",
-            "-m ldfs has no --set form=penalized; it has least-squares, normalised and constrained",
+            "ldfs: parameter 'form' must be least-squares, normalized or constrained, got 'penalized'",
         ),
-        ("-m bahsic --set form=normalized", "-m bahsic has no --set form=normalized; it has exact and fast"),
-        ("-m pfs --form exact", "--form has no effect with -m pfs"),
-        ("-m hsfs --penalty 1", "--penalty has no effect with the constrained form of -m hsfs"),
-        ("-m hsfs --form penalized --radius 1", "--radius has no effect with --form penalized"),
-        ("-m hsfs --diagonal --directions 2", "--directions has no effect with --diagonal"),
+        (
+            "-m bahsic --set form=normalized",
+            "bahsic: parameter 'form' must be exact or fast, got 'normalized'",
+        ),
+        ("-m hsfs --set penalty=1", "HSFS: parameter 'penalty' must be left out in the constrained form"),
+        ("-m hsfs --set form=penalized --set radius=1", "HSFS: parameter 'radius' must be left out"),
+        ("-m hsfs --set diagonal=true --set directions=2", "HSFS: parameter 'directions' must be left out"),
         (
             "-m hsfs --set diagonal=true --set approximation=fourier",
-            "--approximation fourier has no effect with --diagonal",
+            "HSFS: parameter 'approximation' must be exact",
         ),
+        ("-m hsfs --set ridge=1", "no parameter 'ridge'"),
         (
-            "-m hsfs --set features=9",
-            "--set features=belongs to an approximation; add --set approximation=fourier or nystrom",
+            "-m fohsic --set gamma=median",
+            "fohsic: parameter 'gamma' must be a number, above 0, or none, got 'median'",
         ),
-        ("-m hsfs --ridge 1", "--ridge has no effect with -m hsfs"),
-        ("-m hsfs --penalties 9", "--penalties has no effect with -m hsfs"),
-        ("-m hsfs --gamma 1", "--gamma has no effect with -m hsfs"),
-        ("-m hsfs --components 2", "--components has no effect with -m hsfs"),
-        ("-m hsfs --step 0.1", "--step has no effect with -m hsfs"),
-        ("-m ldfs --ridge 1", "--ridge has no effect with the least-squares form of -m ldfs"),
-        (
-            "-m ldfs --set weighted_scatter=false",
-            "--unweighted-scatter has no effect with the least-squares form of -m ldfs",
-        ),
-        ("-m ldfs --target-kernel delta", "--target-kernel has no effect with -m ldfs"),
-        ("-m ldfs --directions 2", "--directions has no effect with -m ldfs"),
-        ("-m pfs --ridge 1", "--ridge has no effect with -m pfs"),
-        ("-m fohsic --max-iter 3", "--max-iter has no effect with -m fohsic"),
-        ("-m fohsic --tolerance 3", "--tolerance has no effect with -m fohsic"),
-        ("-m fohsic --kernel rbf", "--kernel has no effect with -m fohsic"),
-        ("-m fohsic --step 0.1", "--step has no effect with -m fohsic"),
-        ("-m fohsic --set gamma=median", "--set gamma=must be a number with -m fohsic"),
-        ("-m bahsic --set step=2", "--set step=must be a share above 0 and below 1 with -m bahsic, got 2"),
-        ("-m bahsic --random-starts 2", "--random-starts has no effect with -m bahsic"),
-        ("-m hsic-lasso --estimator biased", "--estimator has no effect with -m hsic-lasso"),
-        (
-            "-m hsic-lasso --set permutations=2",
-            "--set permutations=of -m hsic-lasso are those of rows into blocks; add --block-size",
-        ),
-        ("-m hsic-lasso --width 2", "--width has no effect with -m hsic-lasso"),
-        ("-m hsic-lasso --diagonal", "--diagonal has no effect with -m hsic-lasso"),
-        ("-m hsic-lasso --penalty-ratio 0.1", "--penalty-ratio has no effect with -m hsic-lasso"),
+        ("-m bahsic --set step=2", "bahsic: parameter 'step' must be a number, above 0 and below 1, got '2'"),
     ] {
         let message = s.error(&format!("select builtin:wine {line}"));
         assert!(message.starts_with(expected), "{line}: {message}");
@@ -363,32 +345,77 @@ fn options_that_a_method_does_not_have() {
 fn values_that_cannot_be() {
     let s = folder();
     for (line, expected) in [
-        ("-m hsfs --set directions=0", "--set directions=must be 1 or more, got 0"),
-        ("-m hsfs --set bandwidth=0", "--set bandwidth=must be a positive number, got 0"),
-        ("-m hsfs --set radius=-1", "--set radius=must be a positive number, got -1"),
-        ("-m hsfs --set radius=1 -k 2", "--set radius=must be left out where a number of features is given, got 1"),
-        ("-m hsfs --set form=penalized --set penalty=-1", "--set penalty=must be a positive number, got -1"),
-        ("-m hsfs --set approximation=nystrom --set features=0", "--set features=must be 1 or more, got 0"),
-        ("-m hsfs --set tol=0", "--set tol=must be a positive number, got 0"),
-        ("-m hsfs --set max_iter=0", "--set max_iter=must be 1 or more, got 0"),
-        ("-m hsfs --set target_kernel=linear", "--set target_kernel=must be not 'linear' for more than two classes"),
-        ("-m hsfs --set target_kernel=gaussian", "--set target_kernel=must be not 'gaussian' for classes"),
+        (
+            "-m hsfs --set directions=0",
+            "hsfs: parameter 'directions' must be an integer, at least 1, or none, got '0'",
+        ),
+        (
+            "-m hsfs --set bandwidth=0",
+            "hsfs: parameter 'bandwidth' must be a number, above 0, or none, got '0'",
+        ),
+        ("-m hsfs --set radius=-1", "hsfs: parameter 'radius' must be a number, above 0, or none, got '-1'"),
+        (
+            "-m hsfs --set radius=1 -k 2",
+            "HSFS: parameter 'radius' must be left out where a number of features is given, got 1",
+        ),
+        (
+            "-m hsfs --set form=penalized --set penalty=-1",
+            "hsfs: parameter 'penalty' must be a number, above 0, or none, got '-1'",
+        ),
+        (
+            "-m hsfs --set approximation=nystrom --set features=0",
+            "hsfs: parameter 'features' must be an integer, at least 1, got '0'",
+        ),
+        ("-m hsfs --set tol=0", "hsfs: parameter 'tol' must be a number, above 0, got '0'"),
+        ("-m hsfs --set max_iter=0", "hsfs: parameter 'max_iter' must be an integer, at least 1, got '0'"),
+        (
+            "-m hsfs --set target_kernel=linear",
+            "HSFS: parameter 'target_kernel' must be not 'linear' for more than two classes",
+        ),
+        (
+            "-m hsfs --set target_kernel=gaussian",
+            "HSFS: parameter 'target_kernel' must be not 'gaussian' for classes",
+        ),
         ("-m hsfs -k 9", "-k must be from 1 to the number of columns, 6, got 9"),
         ("-m hsfs --target none", "HSFS: needs a target"),
-        ("-m ldfs --set penalty=0", "--set penalty=must be a positive number, got 0"),
-        ("-m ldfs --set penalty=1 -k 2", "--set penalty=must be left out where a number of features is given, got 1"),
-        ("-m ldfs --set n_penalties=1", "--set n_penalties=must be at least 2, got 1"),
-        ("-m ldfs --set penalty_ratio=1", "--set penalty_ratio=must be between 0 and 1, got 1"),
-        ("-m ldfs --set form=normalized --set ridge=0", "--set ridge=must be a positive number, got 0"),
-        ("-m ldfs --set tol=-1", "--set tol=must be a positive number, got -1"),
-        ("-m ldfs --set max_iter=0", "--set max_iter=must be at least 1, got 0"),
+        ("-m ldfs --set penalty=0", "ldfs: parameter 'penalty' must be a number, above 0, or none, got '0'"),
+        (
+            "-m ldfs --set penalty=1 -k 2",
+            "LDFS: parameter 'penalty' must be left out where a number of features is given, got 1",
+        ),
+        (
+            "-m ldfs --set n_penalties=1",
+            "ldfs: parameter 'n_penalties' must be an integer, from 2 to 10000, got '1'",
+        ),
+        (
+            "-m ldfs --set penalty_ratio=1",
+            "ldfs: parameter 'penalty_ratio' must be a number, above 0 and below 1, got '1'",
+        ),
+        (
+            "-m ldfs --set form=normalized --set ridge=0",
+            "ldfs: parameter 'ridge' must be a number, above 0, got '0'",
+        ),
+        ("-m ldfs --set tol=-1", "ldfs: parameter 'tol' must be a number, above 0, got '-1'"),
+        ("-m ldfs --set max_iter=0", "ldfs: parameter 'max_iter' must be an integer, at least 1, got '0'"),
         ("-m ldfs --target malic_acid --target-type number", "LDFS: needs a classification target"),
-        ("-m pfs --set n_components=0", "--set n_components=must be at least 1, got 0"),
-        ("-m pfs --set tol=nan", "--set tol=must be a positive number, got NaN"),
+        (
+            "-m pfs --set n_components=0",
+            "pfs: parameter 'n_components' must be an integer, at least 1, or none, got '0'",
+        ),
+        ("-m pfs --set tol=nan", "pfs: parameter 'tol' must be a number, above 0, got 'nan'"),
         ("-m fohsic --target none", "FOHSIC: needs a target"),
-        ("-m hsic-lasso --set block_size=1", "--set block_size=must be 2 or more, got 1"),
-        ("-m hsic-lasso --set block_size=999", "--set block_size=must be at most the number of rows, "),
-        ("-m hsic-lasso --set block_size=9 --set permutations=0", "--set permutations=must be 1 or more, got 0"),
+        (
+            "-m hsic-lasso --set block_size=1",
+            "hsic-lasso: parameter 'block_size' must be an integer, at least 2, or none, got '1'",
+        ),
+        (
+            "-m hsic-lasso --set block_size=999",
+            "HSIC Lasso: parameter 'block_size' must be at most the number of rows, ",
+        ),
+        (
+            "-m hsic-lasso --set block_size=9 --set permutations=0",
+            "hsic-lasso: parameter 'permutations' must be an integer, from 1 to 10000, got '0'",
+        ),
         ("-m hsfs --path path.npy", "path.npy: column 'column' is text, and .npy holds numbers only"),
         ("-m hsfs --path path.xlsx", "path.xlsx: "),
         ("-m hsfs --path absent/path.csv", "absent/path.csv: "),
@@ -397,9 +424,12 @@ fn values_that_cannot_be() {
         let message = s.error(&format!("select wine.csv {line}"));
         assert!(message.starts_with(expected), "{line}: {message}");
     }
-    for line in
-        ["--set gamma=0 -m fohsic", "--set estimator=normalised -m fohsic", "--set form=printed -m hsfs", "--set step=1.5"]
-    {
+    for line in [
+        "--set gamma=0 -m fohsic",
+        "--set estimator=normalised -m fohsic",
+        "--set form=printed -m hsfs",
+        "--set step=1.5",
+    ] {
         assert_eq!(s.run(&format!("select wine.csv {line}")).code, 2, "{line}");
     }
 }

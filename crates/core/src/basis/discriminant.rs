@@ -288,7 +288,9 @@ mod tests {
             "KDA: parameter 'n_components' must be from 1 to one fewer than the 2 classes, got 2"
         );
         let flat = Discriminant { ridge: 0.0, criterion: Criterion::Gda, ..Discriminant::default() };
-        assert!(message(flat, &data).contains("parameter 'ridge' must be a number, above 0 and below 1, got 0"));
+        assert!(
+            message(flat, &data).contains("parameter 'ridge' must be a number, above 0 and below 1, got 0")
+        );
         let one = Dataset::labeled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
         assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
         // The same rows with both labels: no direction tells them apart.

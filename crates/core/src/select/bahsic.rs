@@ -169,6 +169,10 @@ impl Selector for Bahsic {
         check_estimator(NAME, self.estimator)
     }
 
+    fn has_path(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;

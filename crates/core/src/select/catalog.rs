@@ -127,6 +127,10 @@ impl Selector for SelectorMethod {
         self.inner().wants_scaling()
     }
 
+    fn has_path(&self) -> bool {
+        self.inner().has_path()
+    }
+
     fn nested(&self) -> bool {
         self.inner().nested()
     }

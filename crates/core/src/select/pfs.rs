@@ -121,6 +121,10 @@ impl Selector for Pfs {
         self.penalty = None;
     }
 
+    fn has_path(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         data.need_rows(NAME, 2)?;

@@ -51,6 +51,11 @@ pub trait Selector: Parameters {
         true
     }
 
+    /// Whether the selection comes with a path, from few features to many or back.
+    fn has_path(&self) -> bool {
+        false
+    }
+
     /// Whether a smaller number of features gives the first features of a larger one.
     fn nested(&self) -> bool {
         true

@@ -23,7 +23,8 @@ pub fn run(
     ctx: &Context,
     console: &Console,
 ) -> Result<(), Failure> {
-    refuse(method.name(), &[("--test", args.test.is_some())])?;
+    let no_path = args.path.is_some() && !method.has_path();
+    refuse(method.name(), &[("--test", args.test.is_some()), ("--path", no_path)])?;
     let loaded = load(&args.table, console)?;
     check_places(args, &loaded)?;
     if let Some(file) = &args.path {

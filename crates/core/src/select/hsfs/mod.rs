@@ -377,6 +377,10 @@ impl Selector for Hsfs {
         (self.radius, self.penalty) = (None, None);
     }
 
+    fn has_path(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         let prepared = self.prepare(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;

@@ -116,6 +116,10 @@ impl Selector for HsicLasso {
         false
     }
 
+    fn has_path(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         self.check()?;
         data.need_complete(NAME)?;

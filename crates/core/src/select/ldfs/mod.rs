@@ -142,6 +142,10 @@ impl Selector for Ldfs {
         self.penalty = None;
     }
 
+    fn has_path(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
