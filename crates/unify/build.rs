@@ -1,3 +1,3 @@
-//! Here because only a build script makes its dependencies those of the host, where `syn` is used.
+//! Only the dependencies of a build script are compiled for the host, as `syn` is.
 
 fn main() {}

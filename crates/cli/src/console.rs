@@ -10,11 +10,14 @@ use crate::terminal::{Screen, Style, paint, render};
 use kernsift::Observer;
 use kernsift::data::write::abandon;
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Time that a run has to stop by itself after a signal.
 const GRACE: Duration = Duration::from_millis(800);
+/// Time between two checks for signals.
+const SIGNAL_POLL: Duration = Duration::from_millis(20);
 
 static STOP: AtomicBool = AtomicBool::new(false);
 static SIGNAL_CODE: AtomicU8 = AtomicU8::new(130);
@@ -45,18 +48,26 @@ impl Console {
     /// Makes Ctrl-C and SIGTERM end the run: at its next check for interruption, or by force after [`GRACE`].
     pub fn watch_signals(&self) -> Result<(), Failure> {
         use signal_hook::consts::{SIGINT, SIGTERM};
-        let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
+        // A flag and not an iterator over signals, which signal-hook does not have on Windows.
+        let received = Arc::new(AtomicUsize::new(0));
+        for (signal, code) in [(SIGINT, 130), (SIGTERM, 143)] {
+            signal_hook::flag::register_usize(signal, Arc::clone(&received), code)?;
+        }
         std::thread::spawn(move || {
-            if let Some(signal) = signals.forever().next() {
-                SIGNAL_CODE.store(if signal == SIGTERM { 143 } else { 130 }, Ordering::SeqCst);
-                STOP.store(true, Ordering::SeqCst);
-                std::thread::sleep(GRACE);
-                abandon();
-                clear_progress();
-                // Must not fail if standard error is closed.
-                let _ = writeln!(std::io::stderr(), "interrupted");
-                std::process::exit(i32::from(SIGNAL_CODE.load(Ordering::SeqCst)));
-            }
+            let code = loop {
+                match received.load(Ordering::SeqCst) {
+                    0 => std::thread::sleep(SIGNAL_POLL),
+                    code => break code as u8,
+                }
+            };
+            SIGNAL_CODE.store(code, Ordering::SeqCst);
+            STOP.store(true, Ordering::SeqCst);
+            std::thread::sleep(GRACE);
+            abandon();
+            clear_progress();
+            // Must not fail if standard error is closed.
+            let _ = writeln!(std::io::stderr(), "interrupted");
+            std::process::exit(i32::from(code));
         });
         Ok(())
     }

@@ -1,3 +1,3 @@
-//! Nothing but a list of features; see `Cargo.toml`.
+//! Empty; see `Cargo.toml`.
 
 #![forbid(unsafe_code)]
