@@ -486,7 +486,7 @@ class SVCCV(_BaseMachine):
         search = {
             "svm": self._form(1.0, kernel, self.classes_[classes[0]]),
             "c": [float(c) for c in np.atleast_1d(self.C)],
-            "gamma": [w if isinstance(w, str) else {"value": float(w)} for w in widths],
+            "gamma": [w if isinstance(w, str) else float(w) for w in widths],
             "folds": int(self.cv),
         }
         with told(self, X):

@@ -226,7 +226,7 @@ class FOHSIC(BaseTargetSelector):
 
     _method = "fohsic"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
-    _fitted = (*BaseSelector._fitted, "path_", "classes_")
+    _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None adds features until the normalized HSIC no longer increases."
@@ -299,7 +299,7 @@ class BAHSIC(BaseTargetSelector):
 
     _method = "bahsic"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
-    _fitted = (*BaseSelector._fitted, "path_", "classes_")
+    _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the set with the largest normalized HSIC along the path."
@@ -378,7 +378,7 @@ class HSICLasso(BaseTargetSelector):
     """
 
     _method = "hsic-lasso"
-    _fitted = (*BaseSelector._fitted, "coef_", "path_", "classes_")
+    _fitted = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None follows the path to about the penalty that the best feature would reach if the target were "

@@ -613,7 +613,7 @@ def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | No
             return int(value)
         if isinstance(value, Real):
             # A width is a word or a number, and says which.
-            return {"value": float(value)} if key == "gamma" else float(value)
+            return float(value)
         return value
 
     return {str(key): plain(str(key), value) for key, value in evaluator.items()}

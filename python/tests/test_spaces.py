@@ -656,7 +656,7 @@ y30 = np.arange(30) % 3
         ),
         (
             lambda: TAKES(kernel="linear", tuned=True).fit(X30, y30),
-            "'tune' must be left out where the kernel has no width, got linear",
+            "'tune' must be left out for a kernel without gamma, got linear",
         ),
         (
             lambda: FFS().fit(X30, np.arange(30)),
