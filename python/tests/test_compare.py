@@ -635,8 +635,8 @@ class TestTriplets:
             (np.eye(3)[:2], [[0, 1, 1]], "K must be square"),
             (np.eye(3), [[0, 1]], "three columns"),
             (np.eye(3), [[0.0, 1.0, 2.0]], "whole numbers"),
-            (np.eye(3), [[0, 1, 3]], "triple 1: expected rows below 3, got 3"),
-            (np.eye(3), [[0, 1, -1]], "triple 1: expected rows below 3"),
+            (np.eye(3), [[0, 1, 3]], "triplet 1: expected rows below 3, got 3"),
+            (np.eye(3), [[0, 1, -1]], "triplet 1: expected rows below 3"),
         ],
     )
     def test_errors(self, K, triplets, message):

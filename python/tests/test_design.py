@@ -421,12 +421,12 @@ DESIGN = functools.partial(KernelDesign, **GIVEN)
 @pytest.mark.parametrize(
     "act, message",
     [
-        (lambda: DESIGN().fit(X, [[0, 1, 30]]), "triple 1: expected rows below 30, got 30"),
-        (lambda: DESIGN().fit(X, [[0, 1, 2], [0, 1, 1]]), "triple 2: expected three different rows"),
-        (lambda: DESIGN().fit(X, [[0, 1, -1]]), "triple 1: expected rows below 30"),
+        (lambda: DESIGN().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
+        (lambda: DESIGN().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three different rows"),
+        (lambda: DESIGN().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
         (lambda: DESIGN().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
         (lambda: DESIGN().fit(X, [["a", "b", "c"]]), "triplets must be whole numbers in three columns"),
-        (lambda: DESIGN().fit(X, np.zeros((0, 3), int)), "triples: expected at least 1, got 0"),
+        (lambda: DESIGN().fit(X, np.zeros((0, 3), int)), "triplets: expected at least 1, got 0"),
         (lambda: DESIGN().fit(X, np.zeros((30, 2))), "y should be a 1d array"),
         (lambda: DESIGN().fit(X, None), "requires y to be passed"),
         (lambda: DESIGN().fit(X, y[:20]), "inconsistent numbers of samples"),
@@ -457,7 +457,7 @@ DESIGN = functools.partial(KernelDesign, **GIVEN)
         (lambda: KernelDesign(gamma2=[-1]).fit(X, y), "'gamma2' must be a finite number of 0 or more"),
         (lambda: DESIGN(["poly"], coef0=-1, psd="nonnegative").fit(X, y), "not positive semidefinite"),
         (lambda: DESIGN().fit(X, y).kernel(X[:, :2]), "X has 2 features, but KernelDesign is expecting 3"),
-        (lambda: DESIGN().fit(X, y).score(X, [[0, 1, 40]]), "triple 1: expected rows below 30, got 40"),
+        (lambda: DESIGN().fit(X, y).score(X, [[0, 1, 40]]), "triplet 1: expected rows below 30, got 40"),
     ],
 )
 def test_bad_input_is_a_value_error(act, message):
@@ -466,7 +466,7 @@ def test_bad_input_is_a_value_error(act, message):
 
 
 def test_contradictions_are_counted():
-    with pytest.warns(UserWarning, match="no kernel can have all of them in order"):
+    with pytest.warns(UserWarning, match="no kernel can satisfy all of them"):
         design = DESIGN().fit(X, [[0, 1, 2], [0, 2, 1], [3, 4, 5], [3, 4, 5], [6, 7, 8]])
     report = design.triplet_report_
     assert (report.n_triplets, report.n_duplicates, report.n_contradictions) == (5, 1, 1)

@@ -109,5 +109,5 @@ def test_errors(y, parameters, message):
 
 
 def test_an_absurd_number_is_refused_before_memory_is_taken():
-    with pytest.raises(MemoryError, match="draw fewer triples"):
+    with pytest.raises(MemoryError, match="draw fewer triplets"):
         triplets_from_labels([1, 1, 2], n=10**15, random_state=0)

@@ -184,11 +184,11 @@ y = np.arange(30) % 3
 @pytest.mark.parametrize(
     "act, message",
     [
-        (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triple 1: expected rows below 30, got 30"),
-        (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triple 2: expected three different rows"),
-        (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triple 1: expected rows below 30"),
+        (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
+        (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three different rows"),
+        (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
         (lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
-        (lambda: XingMetric().fit(X, np.zeros((0, 3), int)), "triples: expected at least 1, got 0"),
+        (lambda: XingMetric().fit(X, np.zeros((0, 3), int)), "triplets: expected at least 1, got 0"),
         (lambda: XingMetric().fit(X, np.zeros((30, 2))), "y should be a 1d array"),
         (lambda: XingMetric().fit(X, None), "requires y to be passed"),
         (lambda: XingMetric().fit(X, y[:20]), "inconsistent numbers of samples"),
@@ -199,7 +199,7 @@ y = np.arange(30) % 3
         (lambda: XingMetric(ridge="some").fit(X, y), "The 'ridge' parameter of XingMetric"),
         (lambda: XingMetric(diagonal="yes").fit(X, y), "The 'diagonal' parameter of XingMetric"),
         (lambda: XingMetric().fit(X, y).kernel(X[:, :2]), "X has 2 features, but XingMetric is expecting 3"),
-        (lambda: XingMetric().fit(X, y).score(X, [[0, 1, 40]]), "triple 1: expected rows below 30, got 40"),
+        (lambda: XingMetric().fit(X, y).score(X, [[0, 1, 40]]), "triplet 1: expected rows below 30, got 40"),
     ],
 )
 def test_bad_input_is_a_value_error(act, message):
@@ -215,7 +215,7 @@ def test_what_has_no_answer_breaks_down():
         XingMetric().fit(equal, [[0, 2, 1]])
     with pytest.raises(BreakdownError, match="allow a ridge"):
         XingMetric(ridge=0).fit(X, [[0, 1, 2], [3, 4, 5]])
-    with pytest.raises(BreakdownError, match="has its opposite"):
+    with pytest.raises(BreakdownError, match="as often as its opposite"):
         XingMetric().fit(X, [[0, 1, 2], [0, 2, 1]])
 
 
@@ -226,7 +226,7 @@ def test_what_should_be_known_is_said():
     with pytest.warns(ConvergenceWarning, match="XingMetric did not converge: the limit on rounds"):
         learner = XingMetric(max_iter=1, random_state=0).fit(X, y)
     assert (learner.status_, learner.converged_, learner.n_iter_) == ("max-iterations", False, 1)
-    with pytest.warns(UserWarning, match="no kernel can have all of them in order"):
+    with pytest.warns(UserWarning, match="no kernel can satisfy all of them"):
         XingMetric().fit(X, [[0, 1, 2], [0, 2, 1], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
 
 

@@ -161,7 +161,8 @@ fn triples_that_disagree_are_a_warning() {
     for method in ["design", "gaussian", "xing-diagonal"] {
         let run = s.run(&format!("design t.csv --triplets w.csv --hold-out 0 --strict -m {method}"));
         assert_eq!(run.code, 1, "{method}: {}", run.err);
-        let expected = "warning: 6 triples over 7 rows; 1 repeats another; 1 case is stated both ways, (i, j, k) and (i, k, j)";
+        let expected =
+            "warning: 6 triplets over 7 rows; 1 duplicate; 1 contradiction, (i, j, k) and (i, k, j)";
         assert_eq!(run.err.matches(expected).count(), 1, "{method}: {}", run.err);
         assert!(
             run.out.contains("6        about 7 rows; 1 repeats another; 1 stated both ways\n"),

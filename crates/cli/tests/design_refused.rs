@@ -30,33 +30,37 @@ fn bad_triples_are_explained() {
     assert_eq!(
         message("0,1,4\n"),
         "w.csv: line 1, column 1: there is no row 0: the data have 7 rows, counted from 1; if the file counts from 0, \
-         use --origin 0"
+         set the origin to 0"
     );
     assert_eq!(
         message("1,2,4\n3,3,4\n"),
-        "w.csv: line 2: row '3' stands in column 1 and in column 2; a triple needs three different rows"
+        "w.csv: line 2: row '3' is in column 1 and in column 2; a triplet needs three distinct rows"
     );
     assert_eq!(
         message("1,2,4\n1,two,4\n"),
-        "w.csv: line 2, column 2: 'two' is not a row number; if triples name rows by ids, say with --ids which column \
-         has them"
+        "w.csv: line 2, column 2: 'two' is not a row number; if triplets identify rows by ids, name the column \
+         of ids"
     );
     assert_eq!(message(""), "w.csv: the file is empty");
-    assert_eq!(message("i,j,k\n"), "w.csv: the file has a header but no triples");
+    assert_eq!(message("i,j,k\n"), "w.csv: the file has a header but no triplets");
     assert!(
-        message("1,2\n").starts_with("w.csv: line 1: expected 3 columns (row, more like, than), found 2")
+        message("1,2\n")
+            .starts_with("w.csv: line 1: expected 3 columns (row, closer row, farther row), found 2")
     );
     assert!(message("1,2,4\n1,2,4,5\n").starts_with("w.csv: line 2: expected 3 fields, found 4"));
-    assert!(message("1,2,4\n1,4,2\n").starts_with("w.csv: triples: each of the 2 triples has its opposite"));
-    assert!(message("k,j,i\n1,2,3\n").contains("put them in the order i, j, k"));
+    assert!(
+        message("1,2,4\n1,4,2\n")
+            .starts_with("w.csv: triplets: each of the 2 triplets occurs as often as its opposite")
+    );
+    assert!(message("k,j,i\n1,2,3\n").contains("the order must be i, j, k"));
     assert_eq!(s.error("design t.csv --triplets absent.csv"), "absent.csv: no such file");
     s.file("t.arff", "1,2,3\n");
-    assert!(s.error("design t.csv --triplets t.arff").contains("triples are read from .csv and .tsv files"));
+    assert!(s.error("design t.csv --triplets t.arff").contains("triplets are read from .csv and .tsv files"));
     s.file("w.csv", "0,1,7\n");
     assert_eq!(
         s.error("design t.csv --triplets w.csv --origin 0"),
         "w.csv: line 1, column 3: there is no row 7: the data have 7 rows, counted from 0; if the file counts from 1, \
-         use --origin 1"
+         set the origin to 1"
     );
 }
 
@@ -73,7 +77,7 @@ fn bad_ids_are_explained() {
         "flats.csv: no column 'nome'; did you mean 'name'?"
     );
     s.file("two.csv", "Old Gate,Canal Lane,Tower 7\nTower 7,Birch Way,Old Gate\n");
-    assert!(s.error("design flats.csv --triplets two.csv").contains("say with --ids which column has them"));
+    assert!(s.error("design flats.csv --triplets two.csv").contains("name the column of ids"));
     s.file("numbers.csv", "1,2,3\n");
     let error = s.error("design flats.csv --triplets numbers.csv");
     assert!(error.ends_with("or --ids 'name' if the column names the rows."), "{error}");

@@ -117,14 +117,14 @@ fn bad_triples_gaps_and_interrupts_stop_every_learner() {
         let message = |triplets: &[Triplet]| {
             method.learn(&data, triplets, &Context::default()).unwrap_err().to_string()
         };
-        assert_eq!(message(&[]), "triples: expected at least 1, got 0", "{name}");
-        assert_eq!(message(&[[0, 1, 150]]), "triple 1: expected rows below 150, got 150", "{name}");
+        assert_eq!(message(&[]), "triplets: expected at least 1, got 0", "{name}");
+        assert_eq!(message(&[[0, 1, 150]]), "triplet 1: expected rows below 150, got 150", "{name}");
         assert_eq!(
             message(&[[7, 1, 7]]),
-            "triple 1: expected three different rows, got 7, 1 and 7",
+            "triplet 1: expected three distinct rows, got 7, 1 and 7",
             "{name}"
         );
-        assert!(message(&[[0, 1, 60], [0, 60, 1]]).contains("has its opposite"), "{name}");
+        assert!(message(&[[0, 1, 60], [0, 60, 1]]).contains("as often as its opposite"), "{name}");
         let error = method.learn(&gaps, &good, &Context::default()).unwrap_err().to_string();
         assert!(error.starts_with("row 4, column 'sepal_width': missing value"), "{name}: {error}");
         let ctx = Context { observer: &Stop, ..Context::default() };

@@ -203,7 +203,7 @@ mod tests {
         // Right, wrong, and a tie.
         assert_eq!(triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 2, 1], [2, 0, 1]]).unwrap(), 0.5);
         let error = triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 3, 1]]).unwrap_err().to_string();
-        assert_eq!(error, "triple 2: expected rows below 3, got 3");
+        assert_eq!(error, "triplet 2: expected rows below 3, got 3");
         assert!(triplet_accuracy(gram.view(), &[]).is_err());
     }
     #[test]
@@ -218,7 +218,7 @@ mod tests {
             assert_eq!(triplet_accuracy_of(&kernel, &x, &triplets).unwrap(), expected);
         }
         let error = triplet_accuracy_of(&Kernel::Linear, &x, &[[0, 1, 2], [40, 3, 1]]).unwrap_err();
-        assert_eq!(error.to_string(), "triple 2: expected rows below 40, got 40");
+        assert_eq!(error.to_string(), "triplet 2: expected rows below 40, got 40");
         assert!(triplet_accuracy_of(&Kernel::Linear, &x, &[]).is_err());
     }
 

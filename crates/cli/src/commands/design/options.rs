@@ -230,7 +230,7 @@ pub fn typed(error: Error) -> Failure {
         ("", "psd", "--psd"),
         ("", "quantiles", "--quantiles"),
         ("", "gammas", "--gammas"),
-        ("drawing triples", "n", "--n-triplets"),
+        ("drawing triplets", "n", "--n-triplets"),
         ("", "test_size", "--hold-out"),
         ("kernel", "degree", "--degree"),
         ("kernel", "coef0", "--coef0"),

@@ -1,129 +1,126 @@
-//! What triples say together: what cannot be used is refused, what is doubtful is counted.
+//! Validation of triplets: errors for unusable ones, counts of duplicates and contradictions.
 
-use super::Triplet;
+use super::triplet::Triplet;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What there is in a list of triples.
+/// A summary of a list of triplets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TripletReport {
-    /// Triples in the list.
+    /// Number of triplets.
     pub triplets: usize,
-    /// Rows that are named.
+    /// Number of distinct rows in them.
     pub points: usize,
-    /// Triples that say again what one before them said.
+    /// Number of triplets that repeat an earlier one.
     pub duplicates: usize,
-    /// Contradictions: cases where both (i, j, k) and (i, k, j) are stated.
+    /// Number of contradictions: pairs of (i, j, k) and (i, k, j).
     pub contradictions: usize,
-    /// Triples in a circle of three or more, such as (i, j, k), (i, k, l), (i, l, j), of which at least one
-    /// must be wrong; each counted once, and contradictions not at all.
+    /// Number of triplets in cycles of three or more, such as (i, j, k), (i, k, l), (i, l, j), at least one of which
+    /// must be wrong. Contradictions do not count.
     pub in_cycles: usize,
 }
 
 impl TripletReport {
-    /// Whether some kernel could have every triple in order.
+    /// Whether a kernel could satisfy all triplets.
     pub fn is_consistent(&self) -> bool {
         self.contradictions == 0 && self.in_cycles == 0
     }
 
-    /// The counts in words.
+    /// The counts as text.
     pub fn describe(&self) -> String {
-        let mut parts = vec![format!("{} triples over {} rows", self.triplets, self.points)];
+        let mut parts = vec![format!("{} triplets over {} rows", self.triplets, self.points)];
         if self.duplicates > 0 {
-            let words = if self.duplicates == 1 { "repeats another" } else { "repeat others" };
-            parts.push(format!("{} {words}", self.duplicates));
+            let noun = if self.duplicates == 1 { "duplicate" } else { "duplicates" };
+            parts.push(format!("{} {noun}", self.duplicates));
         }
         if self.contradictions > 0 {
-            let words = if self.contradictions == 1 { "case is" } else { "cases are" };
-            parts.push(format!("{} {words} stated both ways, (i, j, k) and (i, k, j)", self.contradictions));
+            let noun = if self.contradictions == 1 { "contradiction" } else { "contradictions" };
+            parts.push(format!("{} {noun}, (i, j, k) and (i, k, j)", self.contradictions));
         }
         if self.in_cycles > 0 {
-            parts.push(format!("{} go round in circles", self.in_cycles));
+            parts.push(format!("{} in cycles", self.in_cycles));
         }
         parts.join("; ")
     }
 
-    /// What the user should know before trusting what is learned from triples that cannot all be right.
+    /// A warning if no kernel can satisfy all triplets.
     pub fn warning(&self) -> Option<String> {
-        (!self.is_consistent())
-            .then(|| format!("{}; no kernel can have all of them in order", self.describe()))
+        (!self.is_consistent()).then(|| format!("{}; no kernel can satisfy all of them", self.describe()))
     }
 }
 
-/// Checks triples of `n` rows and counts what is doubtful about them.
+/// Checks triplets of `n` rows and counts duplicates and contradictions.
 ///
-/// Refused are an empty list, rows that are not there, triples whose rows are not different, and lists in
-/// which every triple has its opposite, equally often: nothing can be learned from these.
+/// Returns an error for an empty list, rows out of range, triplets with repeated rows, and lists in which every
+/// triplet occurs as often as its opposite, which carry no information.
 pub fn check(triplets: &[Triplet], n: usize) -> Result<TripletReport> {
     need_sound(triplets, n)?;
     let sorted = sorted(triplets, n);
-    let (mut different, mut contradictions, mut balanced) = (0, 0, 0);
+    let (mut distinct, mut contradictions, mut balanced) = (0, 0, 0);
     let mut uncontradicted = vec![];
     for equal in sorted.chunk_by(|a, b| a.0 == b.0) {
         let [i, low, high] = equal[0].0;
-        let turned = equal.iter().filter(|statement| statement.1).count();
-        let straight = equal.len() - turned;
-        match (straight, turned) {
+        let swapped = equal.iter().filter(|entry| entry.1).count();
+        let unswapped = equal.len() - swapped;
+        match (unswapped, swapped) {
             (_, 0) => uncontradicted.push([i, low, high]),
             (0, _) => uncontradicted.push([i, high, low]),
             _ => contradictions += 1,
         }
-        different += usize::from(straight > 0) + usize::from(turned > 0);
-        balanced += if straight == turned { equal.len() } else { 0 };
+        distinct += usize::from(unswapped > 0) + usize::from(swapped > 0);
+        balanced += if unswapped == swapped { equal.len() } else { 0 };
     }
     if balanced == triplets.len() {
         let why = format!(
-            "each of the {} triples has its opposite, (i, k, j) for (i, j, k), equally often, so nothing \
-             can be \
-             learned from them; take out the halves that are wrong (were the triples given once in each \
-             order?)",
+            "each of the {} triplets occurs as often as its opposite, (i, k, j) for (i, j, k), so they carry no \
+             information; remove the wrong ones",
             triplets.len()
         );
-        return Err(Error::Breakdown { step: "triples", why });
+        return Err(Error::Breakdown { step: "triplets", why });
     }
     let mut named = vec![false; n];
-    // As among triples drawn from classes, where a circle has no place to go on.
-    let mut may_be_a_circle = |statements: &[Triplet]| {
-        statements.iter().for_each(|&[_, _, k]| named[k] = true);
-        let goes_on = statements.iter().any(|&[_, j, _]| named[j]);
-        statements.iter().for_each(|&[_, _, k]| named[k] = false);
-        goes_on
+    // A quick test that rules out cycles, for example for triplets drawn from classes: no j is also a k.
+    let mut may_have_cycle = |edges: &[Triplet]| {
+        edges.iter().for_each(|&[_, _, k]| named[k] = true);
+        let found = edges.iter().any(|&[_, j, _]| named[j]);
+        edges.iter().for_each(|&[_, _, k]| named[k] = false);
+        found
     };
     let in_cycles = uncontradicted
         .chunk_by_mut(|a, b| a[0] == b[0])
-        .map(|statements| if may_be_a_circle(statements) { edges_in_cycles(statements) } else { 0 })
+        .map(|edges| if may_have_cycle(edges) { edges_in_cycles(edges) } else { 0 })
         .sum();
     triplets.iter().flatten().for_each(|&row| named[row] = true);
     Ok(TripletReport {
         triplets: triplets.len(),
         points: named.iter().filter(|&&named| named).count(),
-        duplicates: triplets.len() - different,
+        duplicates: triplets.len() - distinct,
         contradictions,
         in_cycles,
     })
 }
 
-/// The triples, each with the smaller of its last two rows first and whether that turned it round: statements about the same
-/// three rows side by side, those that were not turned before the others.
+/// The triplets with the smaller of their last two rows first, and whether that swapped them. Sorted by rows,
+/// unswapped before swapped.
 fn sorted(triplets: &[Triplet], n: usize) -> Vec<(Triplet, bool)> {
-    let turned = |&[i, j, k]: &Triplet| ([i, j.min(k), j.max(k)], j > k);
-    // As one number each where there is room: these are sorted in a fraction of the time.
+    let swapped = |&[i, j, k]: &Triplet| ([i, j.min(k), j.max(k)], j > k);
+    // Pack each into one integer if rows fit, which sorts much faster.
     const BITS: u32 = 21;
     if n <= 1 << BITS {
-        let key = |(rows, turned): (Triplet, bool)| {
-            rows.iter().fold(0, |key, &row| key << BITS | row as u64) << 1 | u64::from(turned)
+        let key = |(rows, swapped): (Triplet, bool)| {
+            rows.iter().fold(0, |key, &row| key << BITS | row as u64) << 1 | u64::from(swapped)
         };
         let row = |key: u64, place: u32| (key >> (1 + BITS * place) & ((1 << BITS) - 1)) as usize;
-        let mut keys: Vec<u64> = triplets.iter().map(|triplet| key(turned(triplet))).collect();
+        let mut keys: Vec<u64> = triplets.iter().map(|triplet| key(swapped(triplet))).collect();
         keys.sort_unstable();
         return keys.iter().map(|&key| ([2, 1, 0].map(|place| row(key, place)), key & 1 == 1)).collect();
     }
-    let mut all: Vec<(Triplet, bool)> = triplets.iter().map(turned).collect();
+    let mut all: Vec<(Triplet, bool)> = triplets.iter().map(swapped).collect();
     all.sort_unstable();
     all
 }
 
-/// Refuses an empty list, rows that are not there, and triples of fewer than three rows.
+/// Returns an error for an empty list, rows out of range, and triplets with repeated rows.
 fn need_sound(triplets: &[Triplet], n: usize) -> Result<()> {
     need_rows(triplets, n)?;
     match triplets.iter().position(|&[i, j, k]| i == j || i == k || j == k) {
@@ -131,46 +128,44 @@ fn need_sound(triplets: &[Triplet], n: usize) -> Result<()> {
         Some(at) => {
             let [i, j, k] = triplets[at];
             Err(Error::Shape {
-                what: format!("triple {}", at + 1),
-                expected: "three different rows".into(),
+                what: format!("triplet {}", at + 1),
+                expected: "three distinct rows".into(),
                 got: format!("{i}, {j} and {k}"),
             })
         }
     }
 }
 
-/// Refuses an empty list and rows that are not there.
+/// Returns an error for an empty list and rows out of range.
 pub(crate) fn need_rows(triplets: &[Triplet], n: usize) -> Result<()> {
     if triplets.is_empty() {
-        return Err(Error::Shape { what: "triples".into(), expected: "at least 1".into(), got: "0".into() });
+        return Err(Error::Shape { what: "triplets".into(), expected: "at least 1".into(), got: "0".into() });
     }
     let outside = |triplet: &Triplet| triplet.iter().copied().find(|&row| row >= n);
     match triplets.iter().enumerate().find_map(|(at, triplet)| Some((at, outside(triplet)?))) {
         None => Ok(()),
         Some((at, row)) => Err(Error::Shape {
-            what: format!("triple {}", at + 1),
+            what: format!("triplet {}", at + 1),
             expected: format!("rows below {n}"),
             got: row.to_string(),
         }),
     }
 }
 
-/// How many of an anchor's statements "j before k" lie on a circle: those within a strongly connected
-/// component.
-///
-/// The statements are different.
-fn edges_in_cycles(statements: &mut [Triplet]) -> usize {
-    statements.sort_unstable();
-    let mut nodes: Vec<usize> = statements.iter().flat_map(|&[_, j, k]| [j, k]).collect();
+/// Number of edges from j to k, for distinct triplets with the same first row, that lie on a cycle: those within a
+/// strongly connected component.
+fn edges_in_cycles(triplets: &mut [Triplet]) -> usize {
+    triplets.sort_unstable();
+    let mut nodes: Vec<usize> = triplets.iter().flat_map(|&[_, j, k]| [j, k]).collect();
     nodes.sort_unstable();
     nodes.dedup();
     let place = |row: usize| nodes.partition_point(|&node| node < row);
-    let edges: Vec<(usize, usize)> = statements.iter().map(|&[_, j, k]| (place(j), place(k))).collect();
+    let edges: Vec<(usize, usize)> = triplets.iter().map(|&[_, j, k]| (place(j), place(k))).collect();
     let component = components(nodes.len(), &edges);
     edges.iter().filter(|(from, to)| component[*from] == component[*to]).count()
 }
 
-/// The strongly connected component of every node (Tarjan 1972), without recursion; edges are sorted.
+/// The strongly connected component of every node (Tarjan 1972), without recursion. Edges must be sorted.
 fn components(n: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let start: Vec<usize> = (0..=n).map(|node| edges.partition_point(|(from, _)| *from < node)).collect();
@@ -222,7 +217,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_sound_list() {
+    fn a_consistent_list() {
         let report = check(&[[0, 1, 2], [1, 0, 2], [0, 2, 3]], 5).unwrap();
         let expected =
             TripletReport { triplets: 3, points: 4, duplicates: 0, contradictions: 0, in_cycles: 0 };
@@ -231,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn triples_are_sorted_alike_whatever_the_number_of_rows() {
+    fn both_ways_of_sorting_agree() {
         let mut rng = crate::random::Rng::new(1);
         let mut row = || rng.below(9) + if rng.uniform() < 0.5 { (1 << 21) - 9 } else { 0 };
         let triplets: Vec<Triplet> = (0..300).map(|_| [row(), row(), row()]).collect();
@@ -239,8 +234,8 @@ mod tests {
     }
 
     #[test]
-    fn doubtful_triples_are_counted() {
-        // Twice the same; one pair of opposites, one half of it stated twice; a circle of three around row 4.
+    fn duplicates_contradictions_and_cycles_are_counted() {
+        // A duplicate; a contradiction, one side of it twice; a cycle of three with first row 4.
         let triplets = [
             [0, 1, 2],
             [0, 1, 2],
@@ -258,38 +253,37 @@ mod tests {
         assert_eq!(report, expected);
         assert_eq!(
             report.warning().unwrap(),
-            "9 triples over 5 rows; 2 repeat others; 1 case is stated both ways, (i, j, k) and (i, k, j); 3 \
-             go round \
-             in circles; no kernel can have all of them in order"
+            "9 triplets over 5 rows; 2 duplicates; 1 contradiction, (i, j, k) and (i, k, j); 3 in cycles; no kernel \
+             can satisfy all of them"
         );
         let twice = check(&[[0, 1, 2], [0, 1, 2]], 3).unwrap();
         assert_eq!(
             (twice.describe().as_str(), twice.warning()),
-            ("2 triples over 3 rows; 1 repeats another", None)
+            ("2 triplets over 3 rows; 1 duplicate", None)
         );
     }
 
     #[test]
-    fn useless_triples_are_refused() {
+    fn unusable_triplets_are_rejected() {
         let message = |triplets: &[Triplet]| check(triplets, 4).unwrap_err().to_string();
-        assert_eq!(message(&[]), "triples: expected at least 1, got 0");
-        assert_eq!(message(&[[0, 1, 2], [0, 4, 1]]), "triple 2: expected rows below 4, got 4");
+        assert_eq!(message(&[]), "triplets: expected at least 1, got 0");
+        assert_eq!(message(&[[0, 1, 2], [0, 4, 1]]), "triplet 2: expected rows below 4, got 4");
         for bad in [[1, 1, 2], [1, 2, 1], [2, 1, 1]] {
             let [i, j, k] = bad;
             assert_eq!(
                 message(&[[0, 1, 2], bad]),
-                format!("triple 2: expected three different rows, got {i}, {j} and {k}")
+                format!("triplet 2: expected three distinct rows, got {i}, {j} and {k}")
             );
         }
         let all = message(&[[0, 1, 2], [3, 1, 0], [0, 2, 1], [3, 0, 1]]);
-        assert!(all.starts_with("triples: each of the 4 triples has its opposite"), "{all}");
-        assert!(all.contains("take out the halves"), "{all}");
-        // Two against one is a majority, and one other statement is something to learn.
+        assert!(all.starts_with("triplets: each of the 4 triplets occurs as often as its opposite"), "{all}");
+        assert!(all.contains("remove the wrong ones"), "{all}");
+        // A majority of two to one, and another triplet, carry information.
         assert_eq!(check(&[[0, 1, 2], [0, 2, 1], [0, 1, 2]], 3).unwrap().contradictions, 1);
         assert_eq!(check(&[[0, 1, 2], [0, 2, 1], [1, 0, 2]], 3).unwrap().contradictions, 1);
     }
 
-    /// Whether there is a way from one node to another, by trying all.
+    /// Whether there is a path between two nodes, by brute force.
     fn reaches(edges: &[(usize, usize)], from: usize, to: usize, n: usize) -> bool {
         let mut seen = vec![false; n];
         seen[from] = true;

@@ -1,21 +1,20 @@
-//! Triples drawn from a number per row: the nearer of two numbers is the more alike.
+//! Triplets from a continuous target: rows with closer values are more similar.
 
-use super::Triplet;
 use super::draw::{NAME, draw, need_rows};
+use super::triplet::Triplet;
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use std::collections::BTreeSet;
 
-/// Draws `n` triples: a row i and two others, of which j is the one whose number is nearer, $|y_i - y_j| <
-/// |y_i - y_k|$.
+/// Draws `n` triplets from a continuous target: row i is closer to j than to k, $|y_i - y_j| < |y_i - y_k|$.
 ///
-/// Pairs of rows that are equally far from the first are never drawn.
+/// Ties are never drawn.
 pub fn from_continuous(y: &[f64], n: usize, seed: u64) -> Result<Vec<Triplet>> {
     let rows: Vec<usize> = (0..y.len()).collect();
     from_continuous_within(y, &rows, n, seed)
 }
 
-/// Draws `n` triples as [`from_continuous`] does, of these rows only; their order and repetitions do not matter.
+/// Like [`from_continuous`], with these rows only. Their order and duplicates do not matter.
 pub fn from_continuous_within(y: &[f64], rows: &[usize], n: usize, seed: u64) -> Result<Vec<Triplet>> {
     let mut rows = need_rows(rows, y.len(), n)?;
     if let Some(&row) = rows.iter().find(|&&row| !y[row].is_finite()) {
@@ -26,24 +25,27 @@ pub fn from_continuous_within(y: &[f64], rows: &[usize], n: usize, seed: u64) ->
     if sorted[0] == sorted[sorted.len() - 1] {
         return Err(Error::ConstantTarget { method: NAME, value: sorted[0] });
     }
-    let mut around: Option<Around> = None;
+    let mut neighbors: Option<Neighbors> = None;
     let mut rng = Rng::stream(seed, "triples");
     let drawn = draw((0..rows.len()).collect(), n, &mut rng, |place, wanted, rng| {
-        quick(&sorted, place, wanted, rng).unwrap_or_else(|| {
-            // Rows with the same number come one after another and see the same.
-            let around = match &mut around {
-                Some(around) if around.value == sorted[place] => around,
-                other => other.insert(Around::new(&sorted, place)),
+        by_rejection(&sorted, place, wanted, rng).unwrap_or_else(|| {
+            // Rows with equal values follow each other and share their neighbors.
+            let neighbors = match &mut neighbors {
+                Some(neighbors) if neighbors.value == sorted[place] => neighbors,
+                other => other.insert(Neighbors::new(&sorted, place)),
             };
-            rng.sample(around.n_pairs(), wanted).into_iter().map(|code| around.pair(code, place)).collect()
+            rng.sample(neighbors.n_pairs(), wanted)
+                .into_iter()
+                .map(|code| neighbors.pair(code, place))
+                .collect()
         })
     });
     Ok(drawn.into_iter().map(|triplet| triplet.map(|place| rows[place])).collect())
 }
 
-/// Different pairs by trying; nothing if too many tries fail, because of equal distances or because there are
-/// hardly more pairs than wanted.
-fn quick(sorted: &[f64], place: usize, wanted: usize, rng: &mut Rng) -> Option<Vec<[usize; 2]>> {
+/// Distinct pairs by rejection sampling. None if too many samples are rejected, because of ties or because almost all
+/// pairs are wanted.
+fn by_rejection(sorted: &[f64], place: usize, wanted: usize, rng: &mut Rng) -> Option<Vec<[usize; 2]>> {
     let others = sorted.len() - 1;
     let distance = |other: usize| (sorted[place] - sorted[other]).abs();
     let mut pairs = BTreeSet::new();
@@ -64,20 +66,20 @@ fn quick(sorted: &[f64], place: usize, wanted: usize, rng: &mut Rng) -> Option<V
     None
 }
 
-/// Everything around a number in order of distance, which lists its pairs by numbers.
-struct Around {
+/// All rows sorted by their distance from a value, which enumerates the pairs of rows at different distances.
+struct Neighbors {
     value: f64,
-    /// Places by distance; those at distance 0 in rising order.
+    /// Rows by distance; those at distance 0 in increasing order.
     order: Vec<usize>,
-    /// The first place with this number.
+    /// The first row with this value.
     first: usize,
-    /// Where in the order, less the row itself, each group of equal distances ends.
+    /// The end of each group of ties in `order` without the row itself.
     ends: Vec<usize>,
-    /// How many pairs there are whose nearer row is in a group or in one before it.
+    /// Cumulative number of pairs whose closer row is in a group.
     pairs: Vec<usize>,
 }
 
-impl Around {
+impl Neighbors {
     fn new(sorted: &[f64], place: usize) -> Self {
         let value = sorted[place];
         let first = sorted.partition_point(|&v| v < value);
@@ -90,8 +92,7 @@ impl Around {
         while order.len() < sorted.len() {
             let below = left.checked_sub(1).map_or(f64::INFINITY, |at| value - sorted[at]);
             let above = sorted.get(right).map_or(f64::INFINITY, |v| v - value);
-            // Differences of huge numbers may be infinite: then both sides are equally far, and one may be at
-            // its end.
+            // Differences of huge numbers may be infinite on both sides, and one side may be exhausted.
             let take_left = left > 0 && (below <= above || right == sorted.len());
             let distance = if take_left { below } else { above };
             if distance > last {
@@ -105,7 +106,7 @@ impl Around {
                 order.push(right);
                 right += 1;
             }
-            *ends.last_mut().expect("there is a group") = order.len() - 1;
+            *ends.last_mut().expect("the group at distance 0") = order.len() - 1;
         }
         let (mut start, mut sum) = (0, 0);
         for &end in &ends {
@@ -120,14 +121,14 @@ impl Around {
         self.pairs.last().copied().unwrap_or(0)
     }
 
-    /// A pair by its number, for the row at a place.
+    /// The pair with index `code`, for the row at `place`.
     fn pair(&self, code: usize, place: usize) -> [usize; 2] {
         let group = self.pairs.partition_point(|&before| before <= code);
         let before = |bounds: &[usize]| group.checked_sub(1).map_or(0, |at| bounds[at]);
         let end = self.ends[group];
         let farther = self.order.len() - 1 - end;
         let rest = code - before(&self.pairs);
-        // The row itself stands among those at distance 0.
+        // Skip the row itself, which is at distance 0.
         let other = |at: usize| self.order[at + usize::from(at >= place - self.first)];
         [other(before(&self.ends) + rest / farther), other(end + rest % farther)]
     }
@@ -135,13 +136,12 @@ impl Around {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{check, from_target};
+    use super::super::check::check;
     use super::*;
-    use crate::data::Target;
     use crate::random::Rng;
     use proptest::prelude::*;
 
-    fn all_triples(y: &[f64]) -> BTreeSet<Triplet> {
+    fn all_triplets(y: &[f64]) -> BTreeSet<Triplet> {
         let mut all = BTreeSet::new();
         for i in 0..y.len() {
             for j in (0..y.len()).filter(|&j| j != i) {
@@ -169,31 +169,27 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_are_explained() {
+    fn invalid_targets_are_rejected() {
         let message = |y: &[f64]| from_continuous(y, 5, 0).unwrap_err().to_string();
-        assert!(message(&[2.0; 4]).starts_with("drawing triples: the target is 2 in every row"));
-        assert_eq!(message(&[1.0, 2.0]), "drawing triples: needs at least 3 rows, got 2");
+        assert!(message(&[2.0; 4]).starts_with("drawing triplets: the target is 2 in every row"));
+        assert_eq!(message(&[1.0, 2.0]), "drawing triplets: needs at least 3 rows, got 2");
         assert!(
             message(&[1.0, f64::NAN, 2.0]).starts_with("row 2, column 'target': NaN is not a finite number")
         );
         let y = [1.0, f64::NAN, 2.0, 4.0];
         assert_eq!(from_continuous_within(&y, &[3, 0, 2], 4, 0).unwrap().len(), 4);
-        assert_eq!(
-            from_target(&Target::Continuous(y.to_vec()), &[3, 0, 2], 4, 0).unwrap(),
-            from_continuous_within(&y, &[3, 0, 2], 4, 0).unwrap()
-        );
     }
 
     #[test]
-    fn rows_are_first_equally_often_and_pairs_are_even() {
-        // Half of the numbers are zero: many ties, so that both ways of drawing are used.
+    fn rows_and_pairs_are_drawn_uniformly() {
+        // Half of the values are zero: with many ties both ways of drawing are used.
         let mut rng = Rng::new(4);
         let y: Vec<f64> = (0..60).map(|i| if i % 2 == 0 { 0.0 } else { rng.normal() }).collect();
         let n = 30_000;
         let drawn = from_continuous(&y, n, 5).unwrap();
         let mut first = [0usize; 60];
         drawn.iter().for_each(|t| first[t[0]] += 1);
-        // 500 +- 5 standard deviations of a binomial count; every row has more than 1000 triples.
+        // 500 +- 5 standard deviations of a binomial count; every row has more than 1000 triplets.
         assert!(first.iter().all(|&times| times.abs_diff(500) < 5 * 23), "{first:?}");
         // Row 1 sees 30 zeros and 29 others; the chance of a zero to be the nearer is that over all its
         // pairs.
@@ -201,9 +197,9 @@ mod tests {
             let zeros: Vec<bool> = triplets.filter(|t| t[0] == 1).map(|t| y[t[1]] == 0.0).collect();
             (zeros.iter().filter(|&&zero| zero).count() as f64 / zeros.len() as f64, zeros.len())
         };
-        let (expected, _) = of_one(&mut all_triples(&y).into_iter());
+        let (expected, _) = of_one(&mut all_triplets(&y).into_iter());
         let (got, times) = of_one(&mut drawn.iter().copied());
-        // Five standard errors of a share.
+        // Five standard errors of a fraction.
         assert!((got - expected).abs() < 2.5 / (times as f64).sqrt(), "{got} {expected}");
     }
 
@@ -218,13 +214,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_triple_is_valid_and_none_is_drawn_twice_in_vain(
+        fn triplets_are_valid_and_repeat_only_when_exhausted(
             y in proptest::collection::vec(
                 prop_oneof![(-3i32..4).prop_map(f64::from), any::<f64>(), Just(1e308), Just(-1e308)], 3..9),
             n in 1usize..400,
             seed in any::<u64>(),
         ) {
-            let possible = if y.iter().all(|v| v.is_finite()) { all_triples(&y) } else { BTreeSet::new() };
+            let possible = if y.iter().all(|v| v.is_finite()) { all_triplets(&y) } else { BTreeSet::new() };
             match from_continuous(&y, n, seed) {
                 Err(_) => prop_assert!(possible.is_empty()),
                 Ok(drawn) => {

@@ -1,58 +1,70 @@
-//! Triples from a file: three columns, a triple per line.
+//! Triplets from a file with three columns and a triplet per line.
 
-use super::Triplet;
+use super::triplet::Triplet;
 use crate::data::read::{Flaw, read_records};
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What the columns are called in messages.
-const COLUMNS: [&str; 3] = ["row", "more like", "than"];
+/// The columns in messages.
+const COLUMNS: [&str; 3] = ["row", "closer row", "farther row"];
 
-/// Names that people give to the three columns, to see that they are in the order of ours.
+/// Common names of the three columns, to detect another order.
 const ROLES: [&[&str]; 3] = [
     &["i", "row", "anchor", "query", "reference", "a"],
-    &["j", "more", "near", "nearer", "closer", "similar", "positive", "more like", "p"],
-    &["k", "less", "far", "farther", "other", "dissimilar", "negative", "less like", "than", "n"],
+    &["j", "more", "near", "nearer", "closer", "closer row", "similar", "positive", "more like", "p"],
+    &[
+        "k",
+        "less",
+        "far",
+        "farther",
+        "farther row",
+        "other",
+        "dissimilar",
+        "negative",
+        "less like",
+        "than",
+        "n",
+    ],
 ];
 
-/// How a file of triples names rows.
+/// How a file of triplets identifies rows.
 #[derive(Debug, Clone, Copy)]
 pub enum Naming<'a> {
-    /// By numbers.
+    /// By row number.
     Numbers {
-        /// How many rows there are.
+        /// Number of rows.
         n: usize,
         /// The number of the first row: 1 or 0.
         origin: usize,
     },
-    /// By ids.
+    /// By id.
     Ids(&'a Ids),
 }
 
 impl Naming<'_> {
-    /// By numbers from 1 to `n`, as rows are counted in messages: the header is not a row.
+    /// By row numbers from 1 to `n`, without the header.
     pub fn from_one(n: usize) -> Self {
         Self::Numbers { n, origin: 1 }
     }
 }
 
-/// The ids of the rows of a table, a different one each.
+/// Unique ids of the rows of a table.
 #[derive(Debug, Clone)]
 pub struct Ids {
     rows: HashMap<String, usize>,
-    /// Whether ids are numbers, so that `07` and `7` are one.
+    /// Whether ids are numbers, so that `07` and `7` are equal.
     numeric: bool,
 }
 
 impl Ids {
-    /// Ids of rows in their order, without the spaces around them.
+    /// The id of each row, without surrounding spaces.
     pub fn new(values: Vec<String>) -> Result<Self> {
         Self::of(values.iter().map(|value| Some(value.trim().to_owned())), false)
     }
 
-    /// The ids that a column of a table holds.
+    /// The ids in a column of a table.
     pub fn of_column(column: &Column) -> Result<Self> {
         match &column.values {
             Values::Numeric(cells) => Self::of(cells.iter().map(|&v| (!v.is_nan()).then(|| number(v))), true),
@@ -76,7 +88,7 @@ impl Ids {
         Ok(Self { rows, numeric })
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -102,38 +114,37 @@ impl Ids {
     }
 }
 
-/// One way to write a number; less nothing is nothing.
+/// The canonical text of a number; -0 is 0.
 fn number(value: f64) -> String {
     (value + 0.0).to_string()
 }
 
-/// Reads triples from a CSV or TSV file, which may be packed (`.gz`): in each line the row, the row it is
-/// more like, and the row it is less like. The file may have a header, which is a first line whose three
-/// cells name no rows.
+/// Reads triplets from a CSV or TSV file, optionally compressed (`.gz`): in each line the row, the more similar row and
+/// the less similar row. A first line whose cells identify no rows is the header.
 pub fn read(path: &Path, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
     read_from(path, None, naming)
 }
 
-/// Reads triples that are in memory already; `name` stands for the file's name.
+/// Reads triplets from memory; `name` is the file name.
 pub fn read_bytes(name: &str, bytes: &[u8], naming: &Naming<'_>) -> Result<Vec<Triplet>> {
     read_from(Path::new(name), Some(bytes), naming)
 }
 
 fn read_from(path: &Path, bytes: Option<&[u8]>, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
     if let Naming::Numbers { origin: origin @ 2.., .. } = naming {
-        return Err(Error::param("triples", "origin", "0 or 1", origin));
+        return Err(Error::param("triplets", "origin", "0 or 1", origin));
     }
     let mut triplets = vec![];
     let mut first = true;
-    read_records(path, bytes, "triples", COLUMNS, |cells| {
+    read_records(path, bytes, "triplets", COLUMNS, |cells| {
         if std::mem::take(&mut first) && naming.is_header(cells) {
-            return in_order(cells);
+            return check_order(cells);
         }
         triplets.push(naming.triplet(cells)?);
         Ok(())
     })?;
     if triplets.is_empty() {
-        return Err(Error::parse("the file has a header but no triples").in_file(path));
+        return Err(Error::parse("the file has a header but no triplets").in_file(path));
     }
     Ok(triplets)
 }
@@ -151,7 +162,7 @@ impl Naming<'_> {
         let mut triplet = [0; 3];
         for (column, cell) in cells.into_iter().enumerate() {
             let row = match self {
-                _ if cell.is_empty() => Err("the cell is empty; every triple needs three rows".into()),
+                _ if cell.is_empty() => Err("the cell is empty; every triplet needs three rows".into()),
                 Self::Numbers { n, origin } => numbered(cell, *n, *origin),
                 Self::Ids(ids) => ids.row(cell).ok_or_else(|| ids.unknown(cell).to_string()),
             };
@@ -160,7 +171,7 @@ impl Naming<'_> {
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             if triplet[a] == triplet[b] {
                 let why = format!(
-                    "row '{}' stands in column {} and in column {}; a triple needs three different rows",
+                    "row '{}' is in column {} and in column {}; a triplet needs three distinct rows",
                     shorten(cells[a]),
                     a + 1,
                     b + 1
@@ -172,49 +183,48 @@ impl Naming<'_> {
     }
 }
 
-/// The row that a number stands for.
+/// The row with a number.
 fn numbered(cell: &str, n: usize, origin: usize) -> std::result::Result<usize, String> {
     let text = shorten(cell);
     let Ok(number) = cell.parse::<f64>() else {
         return Err(format!(
-            "'{text}' is not a row number; if triples name rows by ids, say with --ids which column has them"
+            "'{text}' is not a row number; if triplets identify rows by ids, name the column of ids"
         ));
     };
-    // Programs that know gaps write whole numbers with a point.
+    // Some programs write integers with a decimal point.
     if number.fract() != 0.0 {
-        return Err(format!("'{text}' is not a row number; these are whole numbers"));
+        return Err(format!("'{text}' is not a row number; row numbers are integers"));
     }
     let (least, most) = (origin as f64, (n + origin) as f64);
     if number >= least && number < most {
         return Ok(number as usize - origin);
     }
     let hint = if number == 0.0 {
-        "; if the file counts from 0, use --origin 0"
+        "; if the file counts from 0, set the origin to 0"
     } else if number == most && origin == 0 {
-        "; if the file counts from 1, use --origin 1"
+        "; if the file counts from 1, set the origin to 1"
     } else {
         ""
     };
     Err(format!("there is no row {text}: the data have {n} rows, counted from {origin}{hint}"))
 }
 
-/// Refuses a header that says that columns are in another order than ours.
-fn in_order(header: [&str; 3]) -> std::result::Result<(), Flaw> {
+/// Returns an error if the header names the columns in another order.
+fn check_order(header: [&str; 3]) -> std::result::Result<(), Flaw> {
     let role = |cell: &str| ROLES.iter().position(|names| names.contains(&cell.to_lowercase().as_str()));
     let roles = header.map(role);
     let all_known = (0..3).all(|r| roles.contains(&Some(r)));
     if !all_known || roles == [Some(0), Some(1), Some(2)] {
         return Ok(());
     }
-    let ours: Vec<&str> = (0..3)
+    let expected: Vec<&str> = (0..3)
         .filter_map(|r| header.iter().zip(roles).find(|(_, role)| *role == Some(r)))
         .map(|(c, _)| *c)
         .collect();
     let why = format!(
-        "the columns are {}; put them in the order {}: the row, the one it is more like, the one it is less \
-         like",
+        "the columns are {}; the order must be {}: the row, the closer row, the farther row",
         header.join(", "),
-        ours.join(", ")
+        expected.join(", ")
     );
     Err(Flaw { column: None, why })
 }
@@ -224,7 +234,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Reads a file of this name and text.
+    /// Reads a file with this name and text.
     fn read_text(name: &str, text: &[u8], naming: &Naming) -> Result<Vec<Triplet>> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
@@ -236,7 +246,7 @@ mod tests {
         read_text("t.csv", text.as_bytes(), &Naming::from_one(9)).unwrap()
     }
 
-    /// The message without the folder of the file.
+    /// The message without the directory of the file.
     fn message(name: &str, text: &str, naming: &Naming) -> String {
         let message = read_text(name, text.as_bytes(), naming).unwrap_err().to_string();
         message.split_once(name).map_or(message.clone(), |(_, rest)| format!("{name}{rest}"))
@@ -275,7 +285,7 @@ mod tests {
         for text in ["ann,bob,cy\n7,cy,ann\n", "i,j,k\n ann ,bob,cy\n7,cy,ann\n"] {
             assert_eq!(read_text("t.csv", text.as_bytes(), &naming).unwrap(), [[0, 1, 2], [3, 2, 0]]);
         }
-        // A line with one known id is no header.
+        // A line with a known id is not a header.
         assert_eq!(
             message("t.csv", "ann,near,far\n", &naming),
             "t.csv: line 1, column 2: no row with the id 'near'; there are ann, bob, cy, 7"
@@ -298,23 +308,23 @@ mod tests {
     }
 
     #[test]
-    fn ids_must_differ_and_be_there() {
+    fn ids_must_be_unique_and_complete() {
         let new = |ids: &[&str]| Ids::new(ids.iter().map(|s| s.to_string()).collect());
         assert_eq!(
             new(&["a", "b", "c", " b"]).unwrap_err().to_string(),
             "row 2 and row 4 have the same id 'b'; ids must be unique"
         );
         assert_eq!(new(&["a", " "]).unwrap_err().to_string(), "row 2 has no id; every row needs one");
-        let gaps = Column::numeric("id", vec![1.0, f64::NAN]);
-        assert_eq!(Ids::of_column(&gaps).unwrap_err().to_string(), "row 2 has no id; every row needs one");
-        let gaps = Column::text("id", [None, Some("x")].into_iter());
-        assert!(Ids::of_column(&gaps).unwrap_err().to_string().starts_with("row 1 has no id"));
+        let column = Column::numeric("id", vec![1.0, f64::NAN]);
+        assert_eq!(Ids::of_column(&column).unwrap_err().to_string(), "row 2 has no id; every row needs one");
+        let column = Column::text("id", [None, Some("x")].into_iter());
+        assert!(Ids::of_column(&column).unwrap_err().to_string().starts_with("row 1 has no id"));
         assert!(new(&[]).unwrap().is_empty());
         assert_eq!(ids().len(), 4);
     }
 
     #[test]
-    fn wrong_triples_are_explained() {
+    fn invalid_triplets_are_rejected() {
         let naming = Naming::from_one(9);
         let line = |text: &str| message("t.csv", text, &naming);
         assert_eq!(
@@ -324,91 +334,87 @@ mod tests {
         assert_eq!(
             line("1,2,3\n \n1,2,0\n"),
             "t.csv: line 3, column 3: there is no row 0: the data have 9 rows, counted from 1; if the file \
-             counts \
-             from 0, use --origin 0"
+             counts from 0, set the origin to 0"
         );
         assert_eq!(
             message("t.csv", "0,1,9\n", &Naming::Numbers { n: 9, origin: 0 }),
             "t.csv: line 1, column 3: there is no row 9: the data have 9 rows, counted from 0; if the file \
-             counts \
-             from 1, use --origin 1"
+             counts from 1, set the origin to 1"
         );
         for huge in ["-1", "1e300", "99999999999999999999999999"] {
             assert!(line(&format!("1,2,{huge}\n")).contains(&format!("there is no row {huge}: the data")));
         }
         assert_eq!(
             line("1,2.5,3\n"),
-            "t.csv: line 1, column 2: '2.5' is not a row number; these are whole numbers"
+            "t.csv: line 1, column 2: '2.5' is not a row number; row numbers are integers"
         );
         assert!(line("1,2,nan\n").contains("'nan' is not a row number"));
         assert_eq!(
             line("ann,bob,cy\nann,cy,bob\n"),
-            "t.csv: line 2, column 1: 'ann' is not a row number; if triples name rows by ids, say with --ids \
-             which column has them"
+            "t.csv: line 2, column 1: 'ann' is not a row number; if triplets identify rows by ids, name the \
+             column of ids"
         );
         assert_eq!(
             line("1,two,3\n"),
-            "t.csv: line 1, column 2: 'two' is not a row number; if triples name rows by ids, say with --ids \
-             which column has them"
+            "t.csv: line 1, column 2: 'two' is not a row number; if triplets identify rows by ids, name the \
+             column of ids"
         );
         assert_eq!(
             line("1,2,3\n4,,5\n"),
-            "t.csv: line 2, column 2: the cell is empty; every triple needs three rows"
+            "t.csv: line 2, column 2: the cell is empty; every triplet needs three rows"
         );
         for (text, columns) in [("4,4,5", (1, 2)), ("4,5,4", (1, 3)), ("5,4,4", (2, 3))] {
             assert_eq!(
                 line(text),
                 format!(
-                    "t.csv: line 1: row '4' stands in column {} and in column {}; a triple needs three \
-                     different rows",
+                    "t.csv: line 1: row '4' is in column {} and in column {}; a triplet needs three \
+                     distinct rows",
                     columns.0, columns.1
                 )
             );
         }
         let ids = ids();
-        assert!(message("t.csv", "ann,cy,cy\n", &Naming::Ids(&ids)).contains("row 'cy' stands in column 2"));
+        assert!(message("t.csv", "ann,cy,cy\n", &Naming::Ids(&ids)).contains("row 'cy' is in column 2"));
     }
 
     #[test]
-    fn wrong_files_are_explained() {
+    fn invalid_files_are_rejected() {
         let naming = Naming::from_one(9);
         let of = |text: &str| message("t.csv", text, &naming);
         assert_eq!(of(""), "t.csv: the file is empty");
         assert_eq!(of(" \n"), "t.csv: the file is empty");
-        assert_eq!(of("i,j,k\n"), "t.csv: the file has a header but no triples");
+        assert_eq!(of("i,j,k\n"), "t.csv: the file has a header but no triplets");
         assert_eq!(
             of("1 2 3\n"),
-            "t.csv: line 1: expected 3 columns (row, more like, than), found 1; keep these, with a comma, \
-             semicolon \
-             or tab between them"
+            "t.csv: line 1: expected 3 columns (row, closer row, farther row), found 1; keep these, with a \
+             comma, semicolon or tab between them"
         );
         assert!(of("i,j\n1,2\n").contains("found 2; keep these"));
         assert_eq!(of("1,2,3\n1,2,3,4\n"), "t.csv: line 2: expected 3 fields, found 4");
-        // The first of two mistakes is told.
+        // The first error is reported.
         assert!(of("1,2,x\n1,2\n").contains("line 1, column 3"));
         assert!(of("1,2\n1,2,x\n").contains("line 1: expected 3"));
         assert!(of("1,2,3\n1,\"2,3\n").contains("line 2: a cell opens with a quote"));
         assert_eq!(
             message("t.arff", "1,2,3\n", &naming),
-            "t.arff: triples are read from .csv and .tsv files (each also with .gz)"
+            "t.arff: triplets are read from .csv and .tsv files (each also with .gz)"
         );
         assert!(message("t.txt", "1,2,3\n", &naming).contains("the name's ending"));
         assert!(read(Path::new("no/such.csv"), &naming).unwrap_err().to_string().contains("no such file"));
         let origin = read(Path::new("t.csv"), &Naming::Numbers { n: 3, origin: 2 }).unwrap_err().to_string();
-        assert_eq!(origin, "triples: parameter 'origin' must be 0 or 1, got 2");
+        assert_eq!(origin, "triplets: parameter 'origin' must be 0 or 1, got 2");
     }
 
     #[test]
-    fn a_header_in_another_order_is_not_passed_over() {
+    fn a_header_in_another_order_is_an_error() {
         let naming = Naming::from_one(9);
         assert_eq!(
             message("t.csv", "Anchor,far,near\n1,2,3\n", &naming),
-            "t.csv: line 1: the columns are Anchor, far, near; put them in the order Anchor, near, far: the \
-             row, the \
-             one it is more like, the one it is less like"
+            "t.csv: line 1: the columns are Anchor, far, near; the order must be Anchor, near, far: the row, the closer \
+             row, the farther row"
         );
-        assert!(message("t.csv", "k,j,i\n1,2,3\n", &naming).contains("in the order i, j, k"));
-        // Names that say nothing are taken as they come.
+        assert!(message("t.csv", "k,j,i\n1,2,3\n", &naming).contains("the order must be i, j, k"));
+        // Unknown names are accepted in any order.
         assert_eq!(numbers("x,y,z\n1,2,3\n"), [[0, 1, 2]]);
         assert_eq!(numbers("far,y,near\n1,2,3\n"), [[0, 1, 2]]);
     }
