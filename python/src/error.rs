@@ -47,6 +47,8 @@ fn os_error(path: &std::path::Path, source: &std::io::Error, text: String) -> Py
 /// The message of an error, with advice in terms of Python.
 fn message(error: &Error) -> String {
     let advice = match error {
+        // Python has no memory limit to raise.
+        Error::Memory { .. } => return error.to_string().replace(", or raise the memory limit", ""),
         Error::InFile { path, source } => return format!("{}: {}", path.display(), message(source)),
         Error::MissingValue { .. } | Error::CannotImpute { .. } => "Fill in the value or drop the row.",
         Error::MissingUnsupported { .. } => {

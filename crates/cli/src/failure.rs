@@ -80,8 +80,7 @@ impl From<Error> for Failure {
 /// The message of an error, with advice in terms of options.
 fn with_advice(error: &Error) -> String {
     match error {
-        // It may be the limit itself, not the data, that is wrong.
-        Error::Memory { .. } => format!("{error}, or raise --memory-limit"),
+        Error::Memory { .. } => error.to_string().replace("raise the memory limit", "raise --memory-limit"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
         _ => advice(error).map_or_else(|| error.to_string(), |advice| format!("{error}. {advice}")),
     }

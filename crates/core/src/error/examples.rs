@@ -31,7 +31,12 @@ pub fn examples() -> Vec<Error> {
         Error::ConstantTarget { method, value: 1e-300 },
         Error::Breakdown { step: "eigenvalues", why: "no convergence".into() },
         Error::Interrupted,
-        Error::Memory { what: "a Gram matrix".into(), needed: 2048, limit: 1024, advice: "use fewer rows" },
+        Error::Memory {
+            what: "a Gram matrix".into(),
+            needed: 2048,
+            limit: 1024,
+            advice: "use fewer rows, or raise the memory limit",
+        },
         Error::Io { path: "a.csv".into(), source: not_found() },
         Error::at_line(7, "expected 3 fields, found 4"),
         Error::Model { why: "no columns".into() },

@@ -318,7 +318,7 @@ impl<'a> Run<'a> {
         self.ctx.need_memory(
             format!("a basis of {} components for {} rows", capacity / self.n, self.n),
             self.bytes(capacity),
-            "ask for fewer components, a wider kernel or fewer rows, or raise --memory-limit",
+            "ask for fewer components, a wider kernel or fewer rows, or raise the memory limit",
         )?;
         self.l.reserve_exact(capacity - self.l.len());
         prefer_large_pages(&mut self.l);
