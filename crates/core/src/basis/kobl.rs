@@ -31,7 +31,7 @@
 use super::feature_map::{Basis, FeatureMap, Fitted, Summary};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, number};
 use crate::kernel::{Gram, Kernel, KernelChoice, gram};
 use crate::linalg::{self, Factor, Rule, pivoted_cholesky};
 use crate::outcome::{Outcome, Stop};
@@ -150,7 +150,7 @@ impl Threshold {
             let t = f64::from(i) / 1000.0;
             let value = self.at(t);
             if !(value >= before && value <= 1.0) {
-                let got = format!("f({t}) = {value} after {before}");
+                let got = format!("f({t}) = {} after {}", number(value), number(before));
                 return Err(Error::param(
                     "KOBL",
                     "threshold",

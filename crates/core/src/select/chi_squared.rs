@@ -23,7 +23,7 @@ use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, number};
 use crate::method::{Info, Needs};
 use crate::probability::chi_squared_upper_tail;
 use ndarray::Array2;
@@ -113,7 +113,7 @@ impl ChiSquared {
             return Ok(false);
         }
         let Some((i, j, value)) = data.x().first(|v| v < 0.0) else { return Ok(true) };
-        let (row, column) = (i + 1, &data.names()[j]);
+        let (row, column, value) = (i + 1, &data.names()[j], number(value));
         if self.statistic == Statistic::Counts {
             let got = format!("{value} in row {row}, column '{column}'");
             return Err(Error::param(NAME, "statistic", "'bins' where a number is negative", got));

@@ -28,7 +28,7 @@ use super::fisher::class_scores;
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, is_constant};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, number};
 use crate::method::{Info, Needs};
 use crate::neighbors::{nearest, nearest_bytes};
 use ndarray::{Array2, ArrayView1};
@@ -176,7 +176,7 @@ impl LaplacianScore {
         let t = self.t.unwrap_or(if mean > 0.0 { mean } else { 1.0 });
         pairs.iter_mut().for_each(|pair| pair.2 = (-pair.2 / t).exp());
         if pairs.iter().all(|pair| pair.2 == 0.0) {
-            let why = format!("all edge weights vanish at t = {t}; use a larger t, or none");
+            let why = format!("all edge weights vanish at t = {}; use a larger t, or none", number(t));
             return Err(Error::Breakdown { step: NAME, why });
         }
         Ok(pairs)

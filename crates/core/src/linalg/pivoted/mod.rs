@@ -25,7 +25,7 @@ mod plan;
 use super::pages::prefer_large_pages;
 use super::product::product_bytes;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, number};
 use crate::outcome::Stop;
 use crate::random::Rng;
 use gain::Drawn;
@@ -170,9 +170,10 @@ impl<'a> Run<'a> {
                 return Err(Error::Breakdown {
                     step: "pivoted Cholesky",
                     why: format!(
-                        "the kernel of row {} with itself is {value}; it must be finite and not negative \
+                        "the kernel of row {} with itself is {}; it must be finite and not negative \
                          (scale the data, or choose another kernel)",
-                        row + 1
+                        row + 1,
+                        number(value)
                     ),
                 });
             }
