@@ -114,14 +114,14 @@ class PageParts:
             {
                 "data": self.name,
                 "target": self.target_name,
-                "empty_cells": f"{gaps}: left empty" if gaps else None,
-                "scaling": "mean 0 and variance 1" if scaled else "columns as they are",
+                "missing_values": f"{gaps}: kept" if gaps else None,
+                "scaling": "standardized" if scaled else "none",
                 "method": type(estimator).__name__,
                 "settings": {key: _plain(value) for key, value in estimator.get_params().items()},
                 "seed": self.seed if isinstance(estimator.random_state, Integral) else None,
                 "seconds": getattr(estimator, "_fit_seconds", None),
                 "peak_bytes": getattr(estimator, "_fit_peak", None),
-                "again": f"{estimator!r}.fit({arguments}).to_html({arguments}{options})",
+                "command": f"{estimator!r}.fit({arguments}).to_html({arguments}{options})",
             }
         )
 
@@ -130,11 +130,11 @@ class PageParts:
         from kernsift.evaluate import compare
 
         if self.cv is None:
-            return "Not asked for (cv=None)."
+            return "Cross-validation was disabled (cv=None)."
         if self.y is None:
-            return "There is no target to judge by."
+            return "Cross-validation needs a target."
         if isinstance(self.x, np.ndarray) and np.isnan(self.x).any():
-            return "Rows have empty cells, which no evaluator supports."
+            return "Cross-validation does not support missing values."
         estimator = clone(self.estimator)
         # What else settles how many columns are kept would leave no room for a number of them.
         usual = type(estimator)().get_params(deep=False)
@@ -160,7 +160,7 @@ class PageParts:
                 verbose=estimator.verbose,
             )
         except ValueError as error:
-            return f"It could not be checked: {error}"
+            return f"Cross-validation failed: {error}"
         return (found._text, found._costs, counts, found.scoring)
 
 

@@ -346,7 +346,7 @@ class KernelDesign(KeepsColumns, KernelLearner):
 
         order = np.argsort(-np.abs(self.alpha_), kind="stable")[: np.count_nonzero(self.alpha_)]
         kernels = [(*told(self.kernels_[p]), float(self.alpha_[p])) for p in order]
-        return {"kernels": kernels, "candidates": len(self.kernels_)}
+        return {"kernels": kernels, "n_kernels": len(self.kernels_)}
 
     def _summary(self) -> Summary:
         labels, weights = kernel_weights(self)

@@ -150,10 +150,10 @@ class KernelLearner(MakesPages, Estimator):
             raise ValueError("y must be the triples, classes or numbers that were fitted.")
         design = {
             "method": type(self).__name__,
-            "ending": self._ending,
+            "status": self._ending,
             "scores": self.scores_.tolist(),
             "margins": self._margins(parts.x, parts.y).tolist(),
-            "fits": self.score(parts.x, parts.y),
+            "accuracy": self.score(parts.x, parts.y),
             **self._mixture(parts.names),
         }
         return _native.design_page(
@@ -162,7 +162,7 @@ class KernelLearner(MakesPages, Estimator):
 
     def _mixture(self, names: list[str]) -> dict[str, Any]:
         """The kernels that have a weight, as a page takes them."""
-        return {"kernels": [], "candidates": 0}
+        return {"kernels": [], "n_kernels": 0}
 
     @abstractmethod
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:

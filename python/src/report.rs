@@ -10,13 +10,13 @@ use kernsift::basis::BasisMethod;
 use kernsift::data::{Dataset, Target};
 use kernsift::evaluate::{self, Measure, ResultsLog, Summary};
 use kernsift::select::Selection;
-use kernsift_report::{Asked, Check, Design, Mapped};
+use kernsift_report::{Design, MappedRows, RunInfo, Validation};
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// How rows are counted here.
-const COUNTING: &str = "Rows are counted from 0.";
+const COUNTING: &str = "Row numbers start at 0.";
 
 /// What a check found: the record, its costs, the numbers of features, the measure; or why there is none.
 #[derive(FromPyObject)]
@@ -26,14 +26,14 @@ pub enum CheckArgument {
 }
 
 impl CheckArgument {
-    fn read(self, label: &str) -> PyResult<Check> {
+    fn read(self, label: &str) -> PyResult<Validation> {
         match self {
-            Self::Not(why) => Ok(Check::Not(why)),
+            Self::Not(why) => Ok(Validation::Skipped(why)),
             Self::Done(record, costs, counts, measure) => {
                 let log = ResultsLog::from_text(&record, &costs).map_err(to_python)?;
                 let measure = Measure::by_name(&measure).map_err(to_python)?;
                 let summary = Summary::of(&log, &[label.to_owned()], &counts, measure);
-                Ok(Check::of(log, summary))
+                Ok(Validation::of(log, summary))
             }
         }
     }
@@ -45,7 +45,7 @@ fn about(
     x: &RowsArgument<'_>,
     names: Vec<String>,
     y: Option<TargetArgument<'_>>,
-) -> PyResult<(Asked, Dataset)> {
+) -> PyResult<(RunInfo, Dataset)> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     let data = Dataset::with_missing(names, x.to_rows()?, target).map_err(to_python)?;
     Ok((from_json("page", asked)?, data))
@@ -99,7 +99,7 @@ pub fn space_page(
         let kernsift::model::Content::Space(space) = &model.content else { unreachable!("checked before") };
         let features = model.apply(data.x(), ctx)?;
         let rows: Vec<usize> = (0..data.n()).collect();
-        let mapped = Mapped { features: features.view(), rows: &rows, counting: COUNTING };
+        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: COUNTING };
         kernsift_report::space_page(&asked, &data, space, &mapped, &checked, ctx)
     })
 }
@@ -127,7 +127,7 @@ pub fn basis_page(
     run(py, settings, move |ctx| {
         let features = map.transform(data.x(), ctx)?;
         let rows: Vec<usize> = (0..data.n()).collect();
-        let mapped = Mapped { features: features.view(), rows: &rows, counting: COUNTING };
+        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: COUNTING };
         kernsift_report::basis_page(&asked, &data, &map, &mapped, threshold.as_deref(), ctx)
     })
 }

@@ -125,13 +125,13 @@ def test_pages_say_how_to_do_it_again():
     X, y = wine()
     page = FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)
     assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)" in page
-    assert "Not asked for" in page and "Empty cells" in page and "178 rows, 13 columns" in page
+    assert "Cross-validation was disabled" in page and "Missing values" in page and "178 rows, 13 columns" in page
 
 
 def test_pages_say_what_the_fit_took():
     X = np.random.default_rng(0).normal(size=(2000, 3))
     page = KOBL(n_components=100, threshold=None).fit(X).to_html(X)
-    size, unit = re.search(r"at most ([0-9.]+) (KiB|MiB) of memory beside the table", page).groups()
+    size, unit = re.search(r"([0-9.]+) (KiB|MiB) in addition to the data", page).groups()
     # The factor takes 1.5 MiB, what is worked with some times that; a Gram matrix alone would take 31.
     assert 1.5 <= float(size) / (1024 if unit == "KiB" else 1) < 20
 
@@ -149,7 +149,7 @@ def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
 def test_what_settles_the_number_gives_way_in_the_check():
     X, y = wine()
     for selector in (L1SVM(C=0.1), LDFS(penalty=0.1), HSFS(radius=2.0, random_state=0)):
-        assert "not seen: <strong>" in selector.fit(X, y).to_html(X, y)
+        assert "in cross-validation: <strong>" in selector.fit(X, y).to_html(X, y)
 
 
 def test_wrong_folds_are_refused_and_columns_of_targets_taken():
@@ -165,7 +165,7 @@ def test_wrong_folds_are_refused_and_columns_of_targets_taken():
 def test_a_sample_is_said_to_be_one():
     X, y = np.tile(wine()[0], (15, 1)), np.tile(wine()[1], 15)
     page = FisherScore(n_features_to_select=2).fit(X, y).to_html(X, y, cv=2)
-    assert "2670 rows" in page and "On 2000 of the 2670 rows" in page
+    assert "2670 rows" in page and "On a random sample of 2000 of 2670 rows" in page
 
 
 def test_the_check_is_of_unseen_rows():
@@ -173,7 +173,7 @@ def test_the_check_is_of_unseen_rows():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2000)), np.repeat([0, 1], 30)
     page = FisherScore(n_features_to_select=10).fit(X, y).to_html(X, y)
-    error = float(re.search(r"not seen: <strong>([0-9.]+)", page).group(1))
+    error = float(re.search(r"in cross-validation: <strong>([0-9.]+)", page).group(1))
     # Half of the rows by chance; its standard deviation over 60 rows is 6.5 points.
     assert 30 < error < 70
 
@@ -245,7 +245,7 @@ def search(browser, text):
 
 def downloaded(browser):
     """The rows of the table that the button hands out."""
-    file = browser.downloads / "columns.csv"
+    file = browser.downloads / "features.csv"
     file.unlink(missing_ok=True)
     browser.click(".tools button")
     end = time.monotonic() + 20
@@ -282,7 +282,7 @@ def test_the_table_of_many_columns_is_all_there(browser, pages):
     assert column(browser, 1) == ["x12345"]
     search(browser, "")
     rows = downloaded(browser)
-    assert rows[0][:3] == ["Rank", "Column", "Score"] and len(rows) == 20_001
+    assert rows[0][:3] == ["Rank", "Feature", "Score"] and len(rows) == 20_001
     X, y = wide(20_000)
     scores = FisherScore().fit(X, y).scores_
     ours = {row[1]: float(row[2]) for row in rows[1:]}

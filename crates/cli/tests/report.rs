@@ -40,14 +40,14 @@ fn every_command_writes_its_page() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     let pages = [
-        ("select wine.csv -m relief -k 3", "<h1>Features of wine.csv</h1>", "How many columns are enough"),
+        ("select wine.csv -m relief -k 3", "<h1>Features of wine.csv</h1>", "Score by number of features"),
         (
             "select wine.csv -m takes -k 5",
             "<h1>Kernel space of wine.csv</h1>",
-            "How many directions are enough",
+            "Score by number of directions",
         ),
-        ("basis wine.csv", "<h1>Kernel space of wine.csv</h1>", "The rows in kernel space"),
-        ("design wine.csv", "<h1>A kernel for wine.csv</h1>", "Margins of the triples"),
+        ("basis wine.csv", "<h1>Kernel space of wine.csv</h1>", "Rows in kernel space"),
+        ("design wine.csv", "<h1>Learned kernel for wine.csv</h1>", "Margins of the triplets"),
     ];
     for (command, title, part) in pages {
         let plain = s.ok(command).out;
@@ -63,7 +63,7 @@ fn every_command_writes_its_page() {
             part,
             "178 rows, 13 columns",
             "target: 3 classes",
-            "of memory beside the table",
+            "in addition to the data",
             again.as_str(),
         ] {
             assert!(page.contains(text), "{command}: {text}");
@@ -84,19 +84,21 @@ fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
     assert_eq!(said.matches("target: 'class'").count(), 1, "{said}");
     let page = s.text("page.html");
     assert!(
-        page.contains("1: filled with the column&#39;s mean") && page.contains("on rows it has not seen"),
+        page.contains("1: filled with the column&#39;s mean")
+            && page.contains("in cross-validation: <strong>"),
         "{page}"
     );
     s.ok("select gaps.csv -m fisher -k 1 --missing drop --folds 0 --report page.html");
     let page = s.text("page.html");
     assert!(
-        page.contains("Not asked for (--folds 0)") && page.contains("their rows were left out"),
+        page.contains("Cross-validation was disabled (--folds 0)")
+            && page.contains("their rows were left out"),
         "{page}"
     );
     s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
-    assert!(s.text("page.html").contains("Rows have empty cells, which no evaluator supports"));
+    assert!(s.text("page.html").contains("Cross-validation does not support missing values"));
     s.ok("select gaps.csv -m laplacian --set graph=knn --missing drop --target none -k 1 --report page.html");
-    assert!(s.text("page.html").contains("There is no target to judge by"));
+    assert!(s.text("page.html").contains("Cross-validation needs a target"));
 }
 
 #[test]

@@ -41,5 +41,5 @@ fn what_cannot_be_run_is_said_before_any_work() {
     );
     let run = s.run("reproduce lp --quick --records runs");
     assert_eq!(run.code, 2);
-    assert!(run.err.contains("the record is of lp, seed 0, version 0.0.1, quick"), "{}", run.err);
+    assert!(run.err.contains("another run (paper lp, seed 0, version 0.0.1, quick)"), "{}", run.err);
 }

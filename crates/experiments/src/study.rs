@@ -1,33 +1,33 @@
-//! What comes out of a paper that was run again.
+//! Results of reproducing a paper.
 
 use crate::paper::Paper;
-use kernsift_report::Picture;
+use kernsift_report::Figure;
 use serde::Serialize;
 
-/// A paper that was run again.
+/// The results for one paper.
 #[derive(Debug, Clone, Serialize)]
 pub struct Study {
-    /// Which paper.
+    /// The paper.
     pub paper: Paper,
-    /// Whether only a quick part was run.
+    /// Whether this was a quick run.
     pub quick: bool,
-    /// Where all randomness started.
+    /// Random seed.
     pub seed: u64,
-    /// A section per table, figure or claim.
+    /// One section per table, figure or claim.
     pub sections: Vec<Section>,
 }
 
-/// How a claim fared.
+/// Outcome of a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The criterion holds.
     Met,
-    /// It does not.
+    /// The criterion does not hold.
     Missed,
-    /// There is no criterion: the numbers are shown.
+    /// There is no criterion; results are only shown.
     Shown,
-    /// Its data was not there.
+    /// The data was not available.
     NotRun,
 }
 
@@ -37,8 +37,8 @@ impl Verdict {
         if met { Self::Met } else { Self::Missed }
     }
 
-    /// As a word.
-    pub fn word(self) -> &'static str {
+    /// Display name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Met => "met",
             Self::Missed => "missed",
@@ -48,33 +48,33 @@ impl Verdict {
     }
 }
 
-/// A table, figure or claim of a paper.
+/// The reproduction of one table, figure or claim.
 #[derive(Debug, Clone, Serialize)]
 pub struct Section {
-    /// A short name that stays the same.
+    /// Stable identifier.
     pub id: &'static str,
-    /// What it is.
+    /// Heading.
     pub title: String,
-    /// What the paper says.
+    /// The claim of the paper.
     pub claim: String,
-    /// How it was run.
+    /// How the experiment was run.
     pub protocol: String,
     /// What counts as reproduced.
     pub criterion: String,
-    /// How it fared.
+    /// Whether the criterion holds.
     pub verdict: Verdict,
-    /// The numbers that decide it, in a sentence or two.
+    /// The numbers behind the verdict, in a sentence or two.
     pub finding: String,
-    /// Why we differ from print, and what else there is to know.
-    pub remarks: Vec<String>,
-    /// Ours beside what is printed.
+    /// Reasons for differences from the published results, and further notes.
+    pub notes: Vec<String>,
+    /// Our results next to the published ones.
     pub tables: Vec<Table>,
-    /// Pictures.
-    pub pictures: Vec<Picture>,
+    /// Figures.
+    pub figures: Vec<Figure>,
 }
 
 impl Section {
-    /// A section without results yet: not run.
+    /// A section without results.
     pub fn new(id: &'static str, title: &str, claim: &str, protocol: &str, criterion: &str) -> Self {
         Self {
             id,
@@ -84,50 +84,50 @@ impl Section {
             criterion: criterion.to_owned(),
             verdict: Verdict::NotRun,
             finding: String::new(),
-            remarks: vec![],
+            notes: vec![],
             tables: vec![],
-            pictures: vec![],
+            figures: vec![],
         }
     }
 
-    /// The same with a verdict and the numbers behind it.
-    pub fn found(mut self, verdict: Verdict, finding: String) -> Self {
+    /// Sets the verdict and the numbers behind it.
+    pub fn result(mut self, verdict: Verdict, finding: String) -> Self {
         (self.verdict, self.finding) = (verdict, finding);
         self
     }
 
-    /// The same with something more to know.
-    pub fn remark(mut self, text: impl Into<String>) -> Self {
-        self.remarks.push(text.into());
+    /// Adds a note.
+    pub fn note(mut self, text: impl Into<String>) -> Self {
+        self.notes.push(text.into());
         self
     }
 
-    /// The same with a table more.
+    /// Adds a table.
     pub fn table(mut self, table: Table) -> Self {
         self.tables.push(table);
         self
     }
 
-    /// The same with a picture more.
-    pub fn picture(mut self, picture: Picture) -> Self {
-        self.pictures.push(picture);
+    /// Adds a figure.
+    pub fn figure(mut self, figure: Figure) -> Self {
+        self.figures.push(figure);
         self
     }
 }
 
-/// Rows of text under headings.
+/// A table of text.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Table {
-    /// What is in it.
+    /// Caption.
     pub caption: String,
-    /// A heading per column.
+    /// Column headings.
     pub header: Vec<String>,
-    /// The rows.
+    /// Rows.
     pub rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table without rows yet.
+    /// An empty table.
     pub fn new(caption: &str, header: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             caption: caption.to_owned(),

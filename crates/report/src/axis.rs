@@ -1,24 +1,24 @@
-//! Where numbers stand on an axis.
+//! Axes of the score chart, and placement of labels.
 
-/// Numbers of features from left to right.
-pub struct Across {
+/// The x axis: numbers of features.
+pub struct CountAxis {
     counts: Vec<usize>,
     left: f64,
     right: f64,
-    /// Set where uneven numbers would crowd on one side.
+    /// Used for a wide range of unevenly spaced numbers.
     pub logarithmic: bool,
 }
 
-impl Across {
-    /// An axis for rising numbers.
+impl CountAxis {
+    /// An axis for increasing numbers.
     pub fn new(counts: &[usize], left: f64, right: f64) -> Self {
-        let gaps: Vec<usize> = counts.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let even = gaps.windows(2).all(|pair| pair[0] == pair[1]);
+        let steps: Vec<usize> = counts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let even = steps.windows(2).all(|pair| pair[0] == pair[1]);
         let wide = counts.len() > 2 && counts[counts.len() - 1] >= 8 * counts[0];
         Self { counts: counts.to_vec(), left, right, logarithmic: !even && wide }
     }
 
-    /// The place of a number.
+    /// The x coordinate of a number.
     pub fn at(&self, count: usize) -> f64 {
         let (Some(&first), Some(&last)) = (self.counts.first(), self.counts.last()) else { return self.left };
         if first == last {
@@ -28,13 +28,13 @@ impl Across {
         self.left + (scale(count) - scale(first)) / (scale(last) - scale(first)) * (self.right - self.left)
     }
 
-    /// The least distance between neighbours.
-    pub fn least_gap(&self) -> f64 {
-        let gaps = self.counts.windows(2).map(|pair| self.at(pair[1]) - self.at(pair[0]));
-        gaps.fold(self.right - self.left, f64::min)
+    /// The smallest distance between adjacent numbers.
+    pub fn min_distance(&self) -> f64 {
+        let distances = self.counts.windows(2).map(|pair| self.at(pair[1]) - self.at(pair[0]));
+        distances.fold(self.right - self.left, f64::min)
     }
 
-    /// Numbers that can be written under the axis without touching.
+    /// Numbers whose tick labels do not overlap.
     pub fn ticks(&self) -> Vec<usize> {
         let mut ticks: Vec<usize> = vec![];
         let room = |a: usize, b: usize| self.at(b) - self.at(a) >= 16.0 + 8.0 * b.to_string().len() as f64;
@@ -43,7 +43,7 @@ impl Across {
                 ticks.push(count);
             }
         }
-        // The last number is always told.
+        // The last number always has a label.
         if let (Some(&last), Some(&tick)) = (self.counts.last(), ticks.last())
             && tick != last
         {
@@ -54,19 +54,19 @@ impl Across {
     }
 }
 
-/// Scores from bottom to top.
-pub struct Up {
+/// The y axis: scores.
+pub struct ScoreAxis {
     low: f64,
     high: f64,
     step: f64,
     bottom: f64,
     top: f64,
-    /// Set where values lie below what is drawn.
-    pub cut: bool,
+    /// Whether some values are below the axis.
+    pub clipped: bool,
 }
 
-impl Up {
-    /// An axis that holds these values, within the bounds that the score has.
+impl ScoreAxis {
+    /// An axis for these values, within the bounds of the score.
     pub fn new(values: &[f64], bounds: (f64, f64), bottom: f64, top: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for &value in values {
@@ -75,30 +75,30 @@ impl Up {
         if low > high {
             (low, high) = bounds;
         }
-        let cut = low < bounds.0;
+        let clipped = low < bounds.0;
         (low, high) = (low.clamp(bounds.0, bounds.1), high.clamp(bounds.0, bounds.1));
         if high - low < 0.01 {
-            // All alike: a little room on both sides.
+            // All values are equal: add a margin.
             (low, high) = ((low - 0.01).max(bounds.0), (high + 0.01).min(bounds.1));
         }
-        // No finer than a tenth of a per cent.
+        // At least a tenth of a percent.
         let step = step_for(((high - low) / 5.0).max(0.001));
-        // Down to a tick, rounded a little so that 0.3 / 0.1 is 3; up no further than needed.
+        // The axis starts at a tick; the small offset makes floor(0.3 / 0.1) equal 3.
         low = (low / step + 1e-9).floor() * step;
-        Self { low, high, step, bottom, top, cut }
+        Self { low, high, step, bottom, top, clipped }
     }
 
-    /// The place of a value.
+    /// The y coordinate of a value.
     pub fn at(&self, value: f64) -> f64 {
         self.bottom + (value - self.low) / (self.high - self.low) * (self.top - self.bottom)
     }
 
-    /// The place of a value, or of the nearest that is drawn.
-    pub fn within(&self, value: f64) -> f64 {
+    /// The y coordinate of a value, clipped to the axis.
+    pub fn at_clipped(&self, value: f64) -> f64 {
         self.at(value.clamp(self.low, self.high))
     }
 
-    /// Values to write beside the axis, in per cent.
+    /// Tick values and their labels in percent.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let n = ((self.high - self.low) / self.step + 1e-9).floor() as usize;
         let decimals = usize::from(self.step < 0.0099);
@@ -112,28 +112,28 @@ impl Up {
     }
 }
 
-/// The nearest of 1, 2, 5, 10, ... times a power of ten that is not less.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 pub fn step_for(rough: f64) -> f64 {
     let power = 10f64.powf(rough.max(f64::MIN_POSITIVE).log10().floor());
     [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|&step| step >= 0.999 * rough).unwrap_or(power)
 }
 
-/// Moves labels apart that want to stand at nearly the same height. Gives their places in the order asked.
-pub fn spread(wanted: &[f64], apart: f64, top: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    let mut places = vec![0.0; wanted.len()];
-    let mut least = top;
+/// Moves overlapping labels apart. Returns their y coordinates in the order of `desired`.
+pub fn separate_labels(desired: &[f64], distance: f64, top: f64, bottom: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..desired.len()).collect();
+    order.sort_by(|&a, &b| desired[a].total_cmp(&desired[b]));
+    let mut positions = vec![0.0; desired.len()];
+    let mut min = top;
     for &i in &order {
-        places[i] = wanted[i].max(least);
-        least = places[i] + apart;
+        positions[i] = desired[i].max(min);
+        min = positions[i] + distance;
     }
-    let mut most = bottom;
+    let mut max = bottom;
     for &i in order.iter().rev() {
-        places[i] = places[i].min(most);
-        most = places[i] - apart;
+        positions[i] = positions[i].min(max);
+        max = positions[i] - distance;
     }
-    places
+    positions
 }
 
 #[cfg(test)]
@@ -141,19 +141,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn even_numbers_are_linear_and_wide_ones_logarithmic() {
-        let axis = Across::new(&[1, 2, 3], 0.0, 100.0);
+    fn evenly_spaced_numbers_are_linear_and_wide_ranges_logarithmic() {
+        let axis = CountAxis::new(&[1, 2, 3], 0.0, 100.0);
         assert_eq!([1, 2, 3].map(|k| axis.at(k)), [0.0, 50.0, 100.0]);
-        let axis = Across::new(&[1, 10, 100], 0.0, 100.0);
+        let axis = CountAxis::new(&[1, 10, 100], 0.0, 100.0);
         assert!(axis.logarithmic && (axis.at(10) - 50.0).abs() < 1e-9);
-        assert!(!Across::new(&[10, 20, 30, 40, 50, 60, 70, 80, 90, 100], 0.0, 100.0).logarithmic);
-        assert_eq!(Across::new(&[4], 0.0, 100.0).at(4), 50.0);
+        assert!(!CountAxis::new(&[10, 20, 30, 40, 50, 60, 70, 80, 90, 100], 0.0, 100.0).logarithmic);
+        assert_eq!(CountAxis::new(&[4], 0.0, 100.0).at(4), 50.0);
     }
 
     #[test]
-    fn ticks_do_not_touch_and_end_at_the_last_number() {
+    fn ticks_do_not_overlap_and_include_the_last_number() {
         let counts: Vec<usize> = (1..=50).collect();
-        let axis = Across::new(&counts, 0.0, 400.0);
+        let axis = CountAxis::new(&counts, 0.0, 400.0);
         let ticks = axis.ticks();
         assert!(ticks.len() > 5 && ticks.len() < 25 && ticks.last() == Some(&50), "{ticks:?}");
         assert!(ticks.windows(2).all(|pair| axis.at(pair[1]) - axis.at(pair[0]) >= 16.0));
@@ -161,23 +161,23 @@ mod tests {
 
     #[test]
     fn scores_have_round_ticks() {
-        let axis = Up::new(&[0.03, 0.28], (0.0, 1.0), 100.0, 0.0);
+        let axis = ScoreAxis::new(&[0.03, 0.28], (0.0, 1.0), 100.0, 0.0);
         let labels: Vec<String> = axis.ticks().into_iter().map(|(_, text)| text).collect();
         assert_eq!(labels, ["0", "5", "10", "15", "20", "25"]);
         assert_eq!((axis.at(0.0), axis.at(0.28)), (100.0, 0.0));
-        let axis = Up::new(&[-7.0, 0.5], (-1.0, 1.0), 100.0, 0.0);
-        assert!(axis.cut && axis.within(-7.0) == 100.0);
+        let axis = ScoreAxis::new(&[-7.0, 0.5], (-1.0, 1.0), 100.0, 0.0);
+        assert!(axis.clipped && axis.at_clipped(-7.0) == 100.0);
         assert!(axis.ticks().iter().any(|(_, text)| text == "0"));
         // One value, no value.
-        assert!(Up::new(&[0.5], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
-        assert!(Up::new(&[], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
-        assert!(Up::new(&[0.0], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[0.5], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
+        assert!(ScoreAxis::new(&[0.0], (0.0, 1.0), 100.0, 0.0).ticks().len() >= 2);
     }
 
     #[test]
-    fn labels_keep_their_distance() {
-        let places = spread(&[50.0, 51.0, 10.0, 98.0], 10.0, 0.0, 100.0);
-        assert_eq!(places, [50.0, 60.0, 10.0, 98.0]);
-        assert_eq!(spread(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
+    fn labels_are_separated() {
+        let positions = separate_labels(&[50.0, 51.0, 10.0, 98.0], 10.0, 0.0, 100.0);
+        assert_eq!(positions, [50.0, 60.0, 10.0, 98.0]);
+        assert_eq!(separate_labels(&[99.0, 100.0], 10.0, 0.0, 100.0), [90.0, 100.0]);
     }
 }

@@ -1,119 +1,118 @@
-//! The page of a basis, and what a selection in kernel space shares with it.
+//! The report of a basis, and the parts that it shares with the report of a kernel-space selection.
 
 use crate::curve::Curve;
 use crate::html::escape;
 use crate::listing::{Cell, Head, Listing};
-use crate::page::{Asked, Page};
-use crate::scatter::{DOTS, scatter};
-use crate::words;
+use crate::page::{Page, RunInfo};
+use crate::scatter::{MAX_POINTS, scatter};
+use crate::text;
 use kernsift::basis::{Summary, plane};
 use kernsift::data::Target;
 use kernsift::{Context, Dataset, FeatureMap, Result};
 use ndarray::ArrayView2;
 
-/// Rows in kernel space, with what is needed to show them.
-pub struct Mapped<'a> {
-    /// Their coordinates.
-    pub features: ArrayView2<'a, f64>,
-    /// The rows as the user counts them.
-    pub rows: &'a [usize],
-    /// How that is, in words.
-    pub counting: &'static str,
+/// Rows mapped to kernel space.
+pub struct MappedRows<'a> {
+    /// Coordinates, one row per row of the data.
+    pub coordinates: ArrayView2<'a, f64>,
+    /// Row numbers as the user counts them.
+    pub row_numbers: &'a [usize],
+    /// An explanation of the row numbers.
+    pub numbering: &'static str,
 }
 
-/// One self-contained page about a basis: its dimension, how the residuals fell and where it stopped, the rows as a map, and
-/// the rows that carry it.
+/// A self-contained HTML page about a basis: number of components, residuals, a scatter plot of the rows, and the pivots.
 pub fn basis_page(
-    asked: &Asked,
+    info: &RunInfo,
     data: &Dataset,
     map: &FeatureMap,
-    mapped: &Mapped,
+    mapped: &MappedRows,
     threshold: Option<&[f64]>,
     ctx: &Context,
 ) -> Result<String> {
     let summary = map.summary();
     let lede = format!(
-        "<b>{}</b> finds <strong>{}</strong> in {}; they hold {} % of the kernel's trace. {}.",
+        "<b>{}</b> finds <strong>{}</strong> in {}, which explain {} % of the trace of the kernel matrix. {}.",
         escape(&summary.method),
-        words::counted(map.n_components(), "dimension"),
-        words::counted(data.n(), "row"),
-        words::percent(summary.explained),
-        escape(&words::sentence(summary.outcome.stop.explain()))
+        text::counted(map.n_components(), "component"),
+        text::counted(data.n(), "row"),
+        text::percent(summary.explained),
+        escape(&text::sentence(summary.outcome.stop.explain()))
     );
-    let mut page = Page::new(&format!("Kernel space of {}", asked.data), &lede);
-    page.section("residuals", "What is left after each dimension", &residuals(summary, threshold));
-    let mut facts = asked.facts(data.n(), data.d(), words::target(data.target()));
-    facts.extend(of_map(map));
+    let mut page = Page::new(&format!("Kernel space of {}", info.data), &lede);
+    page.section("residuals", "Residual by number of components", &residuals(summary, threshold));
+    let mut facts = info.facts(data.n(), data.d(), text::target(data.target()));
+    facts.extend(map_facts(map));
     page.facts(&facts);
-    page.section("map", "The rows in kernel space", &picture(mapped, data.target(), ctx)?);
+    page.section("map", "Rows in kernel space", &scatter_plot(mapped, data.target(), ctx)?);
     if has_pivots(summary) {
-        page.section("pivots", "The rows that carry it", &pivots(summary, mapped));
+        page.section("pivots", "Pivot rows", &pivots(summary, mapped));
     }
-    Ok(asked.finish(page))
+    Ok(info.finish(page))
 }
 
-/// What is known of every basis.
-pub fn of_map(map: &FeatureMap) -> Vec<(&'static str, String)> {
+/// The facts of every basis.
+pub fn map_facts(map: &FeatureMap) -> Vec<(&'static str, String)> {
     let summary = map.summary();
-    let bound = summary
-        .bound
-        .map_or(String::new(), |bound| format!("; at most {} is promised", words::number(bound)));
+    let bound = summary.bound.map_or(String::new(), |bound| format!("; upper bound {}", text::number(bound)));
     vec![
         ("Kernel", map.kernel().describe()),
-        ("Reconstruction cost", format!("{}{bound}", words::number(summary.reconstruction_cost))),
+        ("Reconstruction cost", format!("{}{bound}", text::number(summary.reconstruction_cost))),
     ]
 }
 
-/// Principal components and discriminants are made of all rows.
+/// False for principal components and discriminants, which combine all rows.
 fn has_pivots(summary: &Summary) -> bool {
     summary.pivots.len() == summary.residual_norms.len() && summary.bound.is_some()
 }
 
-/// The residual curve with the place where it stopped.
+/// The residual norms, the threshold, and where the method stopped.
 pub fn residuals(summary: &Summary, threshold: Option<&[f64]>) -> String {
     let n = summary.residual_norms.len();
-    let up = if has_pivots(summary) { "Residual norm of the row" } else { "Residual norm" };
+    let y_label = if has_pivots(summary) { "Residual norm of the pivot" } else { "Residual norm" };
     let curve = Curve {
-        title: "Residual norm against dimension",
-        across: "Dimension",
-        up,
+        title: "Residual norm by number of components",
+        x_label: "Component",
+        y_label,
         values: &summary.residual_norms,
-        step: "dimension",
+        step: "component",
         limit: threshold.map(|values| (values, "the threshold")),
         stop: Some((n, format!("stops at {n}"))),
     };
-    let dashed =
-        if threshold.is_some() { " The dashed line is the threshold that it is held against." } else { "" };
-    let which = if has_pivots(summary) {
-        "Before each dimension, how much of the row that adds it was not spanned by those before."
+    let dashed = if threshold.is_some() { " The dashed line is the stopping threshold." } else { "" };
+    let explanation = if has_pivots(summary) {
+        "Norm of the part of each pivot row that the components before it do not span."
     } else {
-        "Before each dimension, how much of a row was not spanned by those before, root mean square."
+        "Root mean square norm of the part of the rows that the components before it do not span."
     };
-    format!("<figure>\n{}<figcaption>{which}{dashed}</figcaption>\n</figure>\n", curve.svg())
+    format!("<figure>\n{}<figcaption>{explanation}{dashed}</figcaption>\n</figure>\n", curve.svg())
 }
 
-/// The rows as dots.
-pub fn picture(mapped: &Mapped, target: &Target, ctx: &Context) -> Result<String> {
-    let plane = plane(mapped.features, DOTS, ctx)?;
-    let some = if plane.rows.len() < mapped.features.nrows() {
-        format!(" {} of {} rows are drawn.", plane.rows.len(), mapped.features.nrows())
+/// A scatter plot of the rows on their first two principal components.
+pub fn scatter_plot(mapped: &MappedRows, target: &Target, ctx: &Context) -> Result<String> {
+    let plane = plane(mapped.coordinates, MAX_POINTS, ctx)?;
+    let sampled = if plane.rows.len() < mapped.coordinates.nrows() {
+        format!(" A random sample of {} of {} rows.", plane.rows.len(), mapped.coordinates.nrows())
     } else {
         String::new()
     };
     Ok(format!(
-        "<figure>\n{}<figcaption>The two directions in which the mapped rows vary most.{some}</figcaption>\n</figure>\n",
-        scatter(&plane, target, |row| mapped.rows[row])
+        "<figure>\n{}<figcaption>First two principal components of the mapped rows.{sampled}</figcaption>\n</figure>\n",
+        scatter(&plane, target, |row| mapped.row_numbers[row])
     ))
 }
 
-fn pivots(summary: &Summary, mapped: &Mapped) -> String {
-    let heads = vec![Head::number("Dimension"), Head::number("Row"), Head::bar("Residual norm")];
+fn pivots(summary: &Summary, mapped: &MappedRows) -> String {
+    let heads = vec![Head::number("Component"), Head::number("Row"), Head::bar("Residual norm")];
     let pairs = summary.pivots.iter().zip(&summary.residual_norms);
-    let lines = pairs.enumerate().map(|(at, (&pivot, &norm))| {
-        vec![Cell::Number(at as f64 + 1.0), Cell::Number(mapped.rows[pivot] as f64), Cell::Number(norm)]
-    });
-    let lines: Vec<_> = lines.collect();
-    let kept = lines.len();
-    let caption = mapped.counting.to_owned();
-    Listing { file: "pivots.csv", caption, heads, rows: lines, kept }.html()
+    let rows: Vec<_> = pairs
+        .enumerate()
+        .map(|(at, (&pivot, &norm))| {
+            let row = mapped.row_numbers[pivot] as f64;
+            vec![Cell::Number(at as f64 + 1.0), Cell::Number(row), Cell::Number(norm)]
+        })
+        .collect();
+    let selected = rows.len();
+    let caption = mapped.numbering.to_owned();
+    Listing { file: "pivots.csv", caption, heads, rows, selected }.html()
 }

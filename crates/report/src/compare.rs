@@ -1,32 +1,31 @@
-//! The page of a comparison.
+//! The report of a comparison.
 
 use crate::chart::{self, chart};
 use crate::html::escape;
 use crate::page::Page;
-use crate::{features, tables, words};
+use crate::{stability, tables, text};
 use kernsift::evaluate::{Measure, ResultsLog, Run, Summary};
 
-/// One self-contained page about a comparison: what was compared on what, the scores drawn and in a table with
-/// marks, what it cost, which columns were kept, what failed, how to read it, and how to do it again.
+/// A self-contained HTML page about a comparison: data and protocol, scores as a chart and as a table, cost, selected
+/// features, failures, notes on interpretation, and the command.
 ///
-/// It shows the methods and numbers of features of the summary, whatever else the log holds. `again` is the command or the
-/// code that makes it.
-pub fn compare_page(log: &ResultsLog, summary: &Summary, title: &str, again: &str) -> String {
-    let columns = log.run().map_or(0, |run| run.fingerprint.columns);
-    let mut page = Page::new(title, &headline(summary, columns));
+/// It shows only the methods and numbers of features of the summary. `command` is the command or code that creates it.
+pub fn compare_page(log: &ResultsLog, summary: &Summary, title: &str, command: &str) -> String {
+    let n_features = log.run().map_or(0, |run| run.fingerprint.columns);
+    let mut page = Page::new(title, &headline(summary, n_features));
     if let Some(run) = log.run() {
         page.facts(&facts(run, summary.measure));
     }
-    page.section("scores", "Score against number of features", &scores(summary, columns));
-    page.section("costs", "Cost", &tables::costs(summary));
-    if let Some(kept) = kept(log, summary) {
-        page.section("kept", "Which columns were kept", &kept);
+    page.section("scores", "Score by number of features", &scores(summary, n_features));
+    page.section("costs", "Time and memory", &tables::costs(summary));
+    if let Some(selected) = selected_features(log, summary) {
+        page.section("selected", "Selected features", &selected);
     }
     if let Some(failures) = tables::failures(summary) {
-        page.section("failures", "What failed", &failures);
+        page.section("failures", "Failures", &failures);
     }
-    page.section("reading", "How to read this", &reading(summary));
-    page.again(again);
+    page.section("interpretation", "Interpretation", &interpretation(summary));
+    page.command(command);
     let shown = |label: &str| summary.methods.iter().any(|method| method.label == label);
     page.settings(
         log.methods()
@@ -36,8 +35,8 @@ pub fn compare_page(log: &ResultsLog, summary: &Summary, title: &str, again: &st
     page.finish(&log.run().map_or(String::new(), footer))
 }
 
-/// The answer in a sentence.
-fn headline(summary: &Summary, columns: usize) -> String {
+/// The best result in a sentence.
+fn headline(summary: &Summary, n_features: usize) -> String {
     let sign = if summary.measure.larger_is_better() { -1.0 } else { 1.0 };
     let bests = summary.methods.iter().filter_map(|method| {
         let (cell, k) = summary.best_of(method)?;
@@ -45,17 +44,17 @@ fn headline(summary: &Summary, columns: usize) -> String {
     });
     let best = bests.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let Some((_, k, method, cell)) = best else {
-        return "No method could be evaluated.".into();
+        return "No method has a score.".into();
     };
     let all = summary.all_columns.map_or(String::new(), |cell| {
-        format!(" All {columns} columns together: <span>{} %</span>.", words::mean_and_sd(&cell))
+        format!(" All {n_features} features: <span>{} %</span>.", text::mean_and_sd(&cell))
     });
     format!(
         "{}: <strong>{} %</strong>, by <b>{}</b> with {}.{all}",
-        words::best(summary.measure),
-        words::mean_and_sd(&cell),
+        text::best(summary.measure),
+        text::mean_and_sd(&cell),
         escape(&method.label),
-        words::counted(k, "feature")
+        text::counted(k, "feature")
     )
 }
 
@@ -66,92 +65,91 @@ fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
             format!(
                 "{}: {}, {}",
                 run.data,
-                words::counted(run.fingerprint.rows, "row"),
-                words::counted(run.fingerprint.columns, "column")
+                text::counted(run.fingerprint.rows, "row"),
+                text::counted(run.fingerprint.columns, "column")
             ),
         ),
-        ("Target", if measure == Measure::R2 { "a number" } else { "classes" }.to_owned()),
-        ("Evaluator", words::evaluator(&run.evaluator)),
-        ("Splits", words::splits(run)),
-        ("Scaling", words::scaling(run.scaled).to_owned()),
+        ("Target", if measure == Measure::R2 { "continuous" } else { "classes" }.to_owned()),
+        ("Evaluator", text::evaluator(&run.evaluator)),
+        ("Splits", text::splits(run)),
+        ("Scaling", text::scaling(run.scaled).to_owned()),
     ];
-    facts.extend(run.filled.map(|fill| ("Empty cells", words::filling(fill).to_owned())));
+    facts.extend(run.filled.map(|fill| ("Missing values", text::imputation(fill).to_owned())));
     facts.push(("Seed", run.seed.to_string()));
     facts
 }
 
-fn scores(summary: &Summary, columns: usize) -> String {
-    let drawn = chart(summary, columns, None);
+fn scores(summary: &Summary, n_features: usize) -> String {
+    let drawn = chart(summary, n_features, None);
     let mut caption =
         format!("{} is better. ", if summary.measure.larger_is_better() { "Higher" } else { "Lower" });
-    caption += if chart::shows_spread(summary) {
-        "Bars span one standard deviation over splits to each side. "
+    caption += if chart::shows_error_bars(summary) {
+        "Error bars: ± one standard deviation over splits. "
     } else {
-        "Point at a line or its name to see it alone, with its standard deviation over splits. "
+        "Hover over a line or its label to highlight it and to show its standard deviation over splits. "
     };
     if summary.all_columns.is_some() {
-        caption += "The dashed line is the evaluator with all columns. ";
+        caption += "The dashed line is the score with all features. ";
     }
-    if drawn.cut {
+    if drawn.clipped {
         caption += "Values below −100 % are not drawn. ";
     }
     format!(
         "<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n{}<p class=\"legend\">\
-         <span class=\"key best\">*</span> the best mean with as many features; \
-         <span class=\"key worse\">−</span> worse than that one (p &lt; {}). \
-         p: corrected paired test of the difference from the best.</p>\n",
+         <span class=\"key best\">*</span> best mean for this number of features; \
+         <span class=\"key worse\">−</span> significantly worse than the best (p &lt; {}). \
+         p: corrected paired t-test of the difference from the best.</p>\n",
         drawn.svg,
         caption.trim_end(),
         tables::scores(summary),
-        words::LEVEL
+        text::SIGNIFICANCE_LEVEL
     )
 }
 
-fn kept(log: &ResultsLog, summary: &Summary) -> Option<String> {
-    let spaces = features::in_kernel_space(log, summary);
-    let cards = features::cards(log, summary);
+fn selected_features(log: &ResultsLog, summary: &Summary) -> Option<String> {
+    let spaces = stability::in_kernel_space(log, summary);
+    let cards = stability::cards(log, summary);
     if cards.is_none() && spaces.is_empty() {
         return None;
     }
     let mut html = String::new();
     if let Some(cards) = cards {
-        html += "<p>Per cent of the splits in which a column was among those kept, for each number of features; \
-                 blank is never. A method whose columns change from split to split tells less about which ones \
-                 matter than its score may suggest.</p>\n";
+        html += "<p>Percentage of splits in which each feature was selected, by number of features; blank means never. \
+                 If the selected features vary between splits, they are not reliable as relevant features, even \
+                 if the score is good.</p>\n";
         html += &cards;
     }
     if !spaces.is_empty() {
         let names: Vec<String> = spaces.iter().map(|label| escape(label)).collect();
         html += &format!(
-            "<p>Not shown: {}. Directions of kernel space are made anew from the training rows of each split, \
-             so theirs cannot be counted across splits.</p>\n",
+            "<p>Not shown: {}. Directions of kernel space are computed from the training rows of each split, \
+             so they cannot be compared across splits.</p>\n",
             names.join(", ")
         );
     }
     Some(html)
 }
 
-fn reading(summary: &Summary) -> String {
-    let spread = if summary.methods.iter().flat_map(|m| m.cells.iter().flatten()).any(|c| c.splits > 1) {
-        " The standard deviation is that of single splits, not of the mean."
+fn interpretation(summary: &Summary) -> String {
+    let sd = if summary.methods.iter().flat_map(|m| m.cells.iter().flatten()).any(|c| c.splits > 1) {
+        " The standard deviation is over single splits; it is not the standard error of the mean."
     } else {
         ""
     };
     format!(
-        "<p>In every split all that is learned from rows (fill values, scales, the selection, the evaluator and what it \
-         chooses) is learned from the training rows alone, and scored on the others.{spread}</p>\n\
-         <p>Choosing the method or the number of features that looks best here, and quoting its score, is optimistic: \
-         the winner of many is partly the luckiest. Rows that took no part are needed to say how good the choice \
-         is.</p>\n\
-         <p>The p-values are of one pair at a time, by a t test over splits whose variance is corrected for shared \
-         training rows (Nadeau and Bengio, 2003); among many pairs some are small by chance, and no mark does \
-         not mean equal.</p>\n"
+        "<p>In every split, everything is fitted on the training rows only (imputation, scaling, selection, and the \
+         evaluator with its hyperparameters) and scored on the test rows.{sd}</p>\n\
+         <p>The score of the method or number of features that is best on this page is optimistic, because it was \
+         selected among many. To estimate its performance, use a separate test set.</p>\n\
+         <p>The p-values are from a t-test over splits with a variance corrected for overlapping training sets (Nadeau \
+         and Bengio, 2003). They are not corrected for multiple comparisons, so some are small by chance. A missing mark \
+         does not mean that two methods are equally good.</p>\n"
     )
 }
 
 fn footer(run: &Run) -> String {
     format!(
-        "kernsift {} · fingerprint of the data {} · record format {}",
+        "kernsift {} · data checksum {} · record format {}",
         run.version, run.fingerprint.checksum, run.format
     )
 }

@@ -1,49 +1,49 @@
-//! A number for each of a row of steps, with the place where they ended.
+//! A line chart of one value per step, with the step at which the method stopped.
 
 use crate::html::escape;
 use crate::plot::{Axis, grid};
-use crate::words::number;
+use crate::text::number;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 340.0;
-/// Points that tell their value where the reader points.
-const POINTS: usize = 200;
+/// Maximum number of points with a tooltip.
+const MAX_POINTS: usize = 200;
 
-/// A curve and what it is held against.
+/// Contents of the chart.
 pub struct Curve<'a> {
-    /// What the drawing shows, for those who cannot see it.
+    /// Title for screen readers.
     pub title: &'a str,
-    /// What runs from left to right.
-    pub across: &'a str,
-    /// What runs upwards.
-    pub up: &'a str,
-    /// A value for each step from the first.
+    /// Label of the x axis.
+    pub x_label: &'a str,
+    /// Label of the y axis.
+    pub y_label: &'a str,
+    /// One value per step.
     pub values: &'a [f64],
-    /// What a point is about: its number is put behind it.
+    /// Name of a step, in tooltips.
     pub step: &'a str,
-    /// A second curve, which the first is held against, and its name.
+    /// A second curve, such as a threshold, and its name.
     pub limit: Option<(&'a [f64], &'a str)>,
-    /// The step that was the last to be taken, and what to say there.
+    /// The last step, and its label.
     pub stop: Option<(usize, String)>,
 }
 
 impl Curve<'_> {
-    /// The drawing.
+    /// Renders the chart.
     pub fn svg(&self) -> String {
         let (left, right, top, bottom) = (66.0, WIDTH - 20.0, 26.0, HEIGHT - 52.0);
         let n = self.values.len();
-        let across = Axis::new([1.0, n.max(2) as f64].into_iter(), left + 6.0, right - 6.0);
+        let x_axis = Axis::new([1.0, n.max(2) as f64].into_iter(), left + 6.0, right - 6.0);
         let limit = self.limit.map_or(&[][..], |(values, _)| values);
-        let up = Axis::new(self.values.iter().chain(limit).copied(), bottom, top).logarithmic_if_wide();
-        let up = if up.is_logarithmic() { up } else { up.with_zero() };
+        let y_axis = Axis::new(self.values.iter().chain(limit).copied(), bottom, top).logarithmic_if_wide();
+        let y_axis = if y_axis.is_logarithmic() { y_axis } else { y_axis.with_zero() };
         let mut svg = format!(
             "<svg viewBox=\"0 0 {WIDTH:.0} {HEIGHT:.0}\" role=\"img\" aria-label=\"{}\">\n",
             escape(self.title)
         );
-        let scale = if up.is_logarithmic() { " (logarithmic)" } else { "" };
-        svg += &grid(&across, &up, (self.across, &format!("{}{scale}", self.up)));
+        let scale = if y_axis.is_logarithmic() { " (logarithmic)" } else { "" };
+        svg += &grid(&x_axis, &y_axis, (self.x_label, &format!("{}{scale}", self.y_label)));
         if let Some((step, text)) = &self.stop {
-            let x = across.at(*step as f64);
+            let x = x_axis.at(*step as f64);
             let (anchor, dx) = if x > WIDTH / 2.0 { ("end", -8.0) } else { ("start", 8.0) };
             svg += &format!(
                 "<g class=\"stop\"><path d=\"M{x:.1} {bottom:.1}V{:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text></g>\n",
@@ -54,17 +54,11 @@ impl Curve<'_> {
             );
         }
         let path = |values: &[f64]| -> String {
-            let points = values.iter().enumerate();
-            points
-                .map(|(at, &v)| {
-                    format!(
-                        "{}{:.1} {:.1}",
-                        if at == 0 { "M" } else { "L" },
-                        across.at(at as f64 + 1.0),
-                        up.at(v)
-                    )
-                })
-                .collect()
+            let point = |(at, &v): (usize, &f64)| {
+                let command = if at == 0 { "M" } else { "L" };
+                format!("{command}{:.1} {:.1}", x_axis.at(at as f64 + 1.0), y_axis.at(v))
+            };
+            values.iter().enumerate().map(point).collect()
         };
         if let Some((values, name)) = self.limit {
             svg += &format!(
@@ -74,13 +68,13 @@ impl Curve<'_> {
             );
         }
         svg += &format!("<g class=\"method c0\"><path class=\"line\" d=\"{}\"/>", path(self.values));
-        let every = n.div_ceil(POINTS).max(1);
+        let every = n.div_ceil(MAX_POINTS).max(1);
         for (at, &v) in self.values.iter().enumerate().step_by(every) {
             let radius = if n <= 40 { 4.0 } else { 2.5 };
             svg += &format!(
                 "<circle class=\"mark\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"><title>{} {}: {}</title></circle>",
-                across.at(at as f64 + 1.0),
-                up.at(v),
+                x_axis.at(at as f64 + 1.0),
+                y_axis.at(v),
                 escape(self.step),
                 at + 1,
                 number(v)

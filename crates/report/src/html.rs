@@ -1,8 +1,8 @@
-//! Text that is safe inside a page.
+//! Escaping of text for HTML.
 
-/// Text as it may stand between tags and inside quoted attributes.
+/// Escapes text for use between tags and in quoted attributes.
 ///
-/// Control characters, which a page may not hold at all, become the sign for something unreadable.
+/// Control characters, which HTML does not allow, become the replacement character.
 pub fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -14,7 +14,7 @@ pub fn escape(text: &str) -> String {
             '\'' => safe.push_str("&#39;"),
             '\n' | '\t' => safe.push(' '),
             c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => safe.push('\u{FFFD}'),
-            // They could make text after them run backwards.
+            // Bidirectional control characters could reverse the text after them.
             '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => safe.push('\u{FFFD}'),
             c => safe.push(c),
         }
@@ -22,32 +22,32 @@ pub fn escape(text: &str) -> String {
     safe
 }
 
-/// A safe label that may go on in the next line after a setting.
+/// An escaped label with optional line breaks after settings.
 pub fn breakable(label: &str) -> String {
     escape(label).replace(':', ":<wbr/>").replace('=', "=<wbr/>")
 }
 
-/// Safe text of at most `most` characters, of which wide ones count twice; what is longer loses its middle.
-pub fn shortened(text: &str, most: usize) -> String {
-    // Signs of Chinese, Japanese and Korean, and pictures.
+/// Escaped text of at most `max` characters, where wide characters count twice. Longer text is shortened in the middle.
+pub fn shortened(text: &str, max: usize) -> String {
+    // Chinese, Japanese and Korean characters, and emoji.
     let width = |c: char| if c >= '\u{1100}' && c != '…' { 2 } else { 1 };
-    if text.chars().map(width).sum::<usize>() <= most {
+    if text.chars().map(width).sum::<usize>() <= max {
         return escape(text);
     }
-    let within = |chars: &mut dyn Iterator<Item = char>, room: usize| -> Vec<char> {
-        let mut left = room;
+    let take = |chars: &mut dyn Iterator<Item = char>, max: usize| -> Vec<char> {
+        let mut remaining = max;
         chars
             .take_while(|&c| {
-                let fits = width(c) <= left;
-                left = left.saturating_sub(width(c));
+                let fits = width(c) <= remaining;
+                remaining = remaining.saturating_sub(width(c));
                 fits
             })
             .collect()
     };
     // Names often differ at their ends.
-    let tail = (most - 1) / 3;
-    let start: String = within(&mut text.chars(), most - 1 - tail).into_iter().collect();
-    let end: String = within(&mut text.chars().rev(), tail).into_iter().rev().collect();
+    let tail = (max - 1) / 3;
+    let start: String = take(&mut text.chars(), max - 1 - tail).into_iter().collect();
+    let end: String = take(&mut text.chars().rev(), tail).into_iter().rev().collect();
     escape(&format!("{start}…{end}"))
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_gets_out_of_text_or_attributes() {
+    fn markup_is_escaped() {
         assert_eq!(escape("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
         assert_eq!(escape("a\u{0}b\u{1b}[31m\u{202E}c\nd"), "a\u{FFFD}b\u{FFFD}[31m\u{FFFD}c d");
         assert_eq!(escape("flavanoids µ 酒"), "flavanoids µ 酒");

@@ -1,22 +1,22 @@
-//! Pages and pictures of kernsift: records in, one self-contained file out.
+//! HTML reports and SVG figures of kernsift.
 //!
-//! A page needs nothing but itself: no fonts, scripts or pictures from elsewhere, and it may ask for none. It follows the
-//! reader's choice of light or dark, and prints. Whatever comes from the user (names of data, methods, columns; messages) is
-//! text and nothing else. Its own short script sorts and searches tables, hands them out as CSV, and shows what the reader
-//! points at; without it the page says the same, but for what lies behind the first rows of a long table.
+//! A report is one self-contained HTML file: it loads no fonts, scripts or images. It follows the reader's light or dark color
+//! scheme and can be printed. All text from the user (names of data, methods and features; messages) is escaped. A short
+//! script sorts and searches tables, exports them as CSV, and shows tooltips. Without it, only the rows of long tables beyond
+//! the first are missing.
 //!
-//! | file | what it holds |
+//! | module | contents |
 //! |---|---|
-//! | `select`, `space`, `basis`, `design`, `compare` | the pages |
-//! | `page`, `script.js`, `style.css` | the frame of every page, what it can do, how it looks |
-//! | `chart`, `axis` | score against number of features, drawn |
-//! | `curve`, `scatter`, `histogram`, `relations`, `redundancy` | the other drawings; `plot` is what they share |
+//! | `select`, `space`, `basis`, `design`, `compare` | the reports |
+//! | `page`, `script.js`, `style.css` | the frame of every report |
+//! | `chart`, `axis` | chart of the score by number of features |
+//! | `curve`, `scatter`, `histogram`, `feature_plots`, `redundancy` | other figures; `plot` has their shared parts |
 //! | `listing` | tables that can be sorted and searched |
-//! | `tables` | scores with their marks, costs, failures |
-//! | `features` | how often each column was kept |
-//! | `words` | numbers and settings as people write them |
-//! | [`Picture`] | lines over numbers, or dots over names, as a picture of its own |
-//! | `html` | text that is safe inside a page |
+//! | `tables` | tables of scores, cost, failures |
+//! | `stability` | selection frequency of each feature |
+//! | `text` | numbers and settings as text |
+//! | [`Figure`] | a standalone figure |
+//! | `html` | escaping |
 
 #![forbid(unsafe_code)]
 
@@ -26,25 +26,25 @@ mod chart;
 mod compare;
 mod curve;
 mod design;
-mod features;
+mod feature_plots;
+mod figure;
 mod histogram;
 mod html;
 mod listing;
 mod page;
-mod picture;
 mod plot;
 mod redundancy;
-mod relations;
 mod scatter;
 mod select;
 mod space;
+mod stability;
 mod tables;
-mod words;
+mod text;
 
-pub use basis::{Mapped, basis_page};
+pub use basis::{MappedRows, basis_page};
 pub use compare::compare_page;
 pub use design::{Design, design_page};
-pub use page::Asked;
-pub use picture::{Line, Picture, Places, draw};
-pub use select::{Check, selection_page};
+pub use figure::{Figure, Series, XAxis, render_svg};
+pub use page::RunInfo;
+pub use select::{Validation, selection_page};
 pub use space::space_page;

@@ -1,16 +1,16 @@
-//! A table that can be sorted, searched and taken away as CSV.
+//! A table that can be sorted, searched and exported as CSV.
 //!
-//! The first rows are in the page as they are; the rest is data that the page's script makes rows of when they are asked for, so that
-//! 20,000 columns do not make a page of many megabytes.
+//! The first rows are HTML; the others are embedded as JSON and rendered by the script on demand, which keeps pages with 20,000
+//! features small.
 
 use crate::html::{escape, shortened};
-use crate::words::number;
+use crate::text::number;
 use serde_json::{Value, json};
 
-/// Rows in the page itself. The script has the same number.
+/// Number of rows rendered as HTML; the same as in the script.
 const SHOWN: usize = 300;
-/// Characters of a text.
-const TEXT: usize = 60;
+/// Maximum length of text, in characters.
+const TEXT_LENGTH: usize = 60;
 
 /// A column of the table.
 pub struct Head {
@@ -20,23 +20,23 @@ pub struct Head {
 }
 
 impl Head {
-    /// Texts.
+    /// A column of text.
     pub fn text(title: &'static str) -> Self {
         Self { title, is_number: false, bar: false }
     }
 
-    /// Numbers.
+    /// A column of numbers.
     pub fn number(title: &'static str) -> Self {
         Self { title, is_number: true, bar: false }
     }
 
-    /// Numbers with a bar against the largest.
+    /// A column of numbers, with bars relative to the largest.
     pub fn bar(title: &'static str) -> Self {
         Self { title, is_number: true, bar: true }
     }
 }
 
-/// What stands in a cell.
+/// Contents of a cell.
 #[derive(Clone)]
 pub enum Cell {
     /// Text.
@@ -47,43 +47,46 @@ pub enum Cell {
     Empty,
 }
 
-/// A table; see the module's text.
+/// A table; see the module documentation.
 pub struct Listing {
-    /// The name of the file that is taken away.
+    /// File name of the CSV export.
     pub file: &'static str,
-    /// What is said above it.
+    /// Caption.
     pub caption: String,
-    /// Its columns.
+    /// Columns.
     pub heads: Vec<Head>,
-    /// Its rows, best first.
+    /// Rows, best first.
     pub rows: Vec<Vec<Cell>>,
-    /// How many of them, from the first, are marked as kept.
-    pub kept: usize,
+    /// Number of leading rows that are highlighted as selected.
+    pub selected: usize,
 }
 
 impl Listing {
     /// The table as HTML.
     pub fn html(&self) -> String {
-        let most: Vec<f64> = (0..self.heads.len()).map(|at| self.most(at)).collect();
+        let max: Vec<f64> = (0..self.heads.len()).map(|at| self.max(at)).collect();
         let heads: String = self
             .heads
             .iter()
-            .zip(&most)
-            .map(|(head, most)| {
+            .zip(&max)
+            .map(|(head, max)| {
                 let class = if head.is_number { " class=\"number\"" } else { "" };
-                let bar = if head.bar { format!(" data-most=\"{most}\"") } else { String::new() };
+                let bar = if head.bar { format!(" data-max=\"{max}\"") } else { String::new() };
                 format!("<th scope=\"col\"{class}{bar}>{}</th>", head.title)
             })
             .collect();
         let rows: String =
-            self.rows.iter().take(SHOWN).enumerate().map(|(at, row)| self.row(at, row, &most)).collect();
+            self.rows.iter().take(SHOWN).enumerate().map(|(at, row)| self.row(at, row, &max)).collect();
         let rest = self.rows.get(SHOWN..).filter(|rest| !rest.is_empty()).map_or(String::new(), |rest| {
-            let rest: Vec<Vec<Value>> = rest.iter().map(|row| row.iter().map(plain).collect()).collect();
-            format!("<script type=\"application/json\" class=\"rest\">{}</script>\n", data(&json!(rest)))
+            let rest: Vec<Vec<Value>> = rest.iter().map(|row| row.iter().map(json_value).collect()).collect();
+            format!(
+                "<script type=\"application/json\" class=\"rest\">{}</script>\n",
+                escape_json(&json!(rest))
+            )
         });
         let note = match self.rows.len() {
             n if n > SHOWN => format!(
-                "<p class=\"more without-script\">The first {SHOWN} of {n}; the others need the page's script.</p>"
+                "<p class=\"more without-script\">The first {SHOWN} of {n}; enable JavaScript to see the others.</p>"
             ),
             _ => String::new(),
         };
@@ -98,7 +101,7 @@ impl Listing {
         )
     }
 
-    fn most(&self, at: usize) -> f64 {
+    fn max(&self, at: usize) -> f64 {
         let numbers = self.rows.iter().filter_map(|row| match row[at] {
             Cell::Number(v) => Some(v),
             _ => None,
@@ -106,19 +109,19 @@ impl Listing {
         numbers.fold(0.0, f64::max)
     }
 
-    fn row(&self, at: usize, row: &[Cell], most: &[f64]) -> String {
+    fn row(&self, at: usize, row: &[Cell], max: &[f64]) -> String {
         let cells: String = row
             .iter()
             .enumerate()
             .map(|(at, cell)| match cell {
                 Cell::Empty => "<td></td>".into(),
                 Cell::Text(text) => {
-                    format!("<td data-v=\"{}\">{}</td>", escape(text), shortened(text, TEXT))
+                    format!("<td data-v=\"{}\">{}</td>", escape(text), shortened(text, TEXT_LENGTH))
                 }
                 Cell::Number(v) if self.heads[at].bar => {
-                    let share = if most[at] > 0.0 { 100.0 * v.max(0.0) / most[at] } else { 0.0 };
+                    let percent = if max[at] > 0.0 { 100.0 * v.max(0.0) / max[at] } else { 0.0 };
                     format!(
-                        "<td class=\"number\" data-v=\"{v}\"><span class=\"value\">{}</span><span class=\"bar\" style=\"--s:{share:.1}\"></span></td>",
+                        "<td class=\"number\" data-v=\"{v}\"><span class=\"value\">{}</span><span class=\"bar\" style=\"--s:{percent:.1}\"></span></td>",
                         number(*v)
                     )
                 }
@@ -128,23 +131,23 @@ impl Listing {
                 }
             })
             .collect();
-        let class = if at < self.kept { "kept-row" } else { "dropped" };
+        let class = if at < self.selected { "selected" } else { "dropped" };
         format!("<tr class=\"{class}\">{cells}</tr>\n")
     }
 }
 
-fn plain(cell: &Cell) -> Value {
+fn json_value(cell: &Cell) -> Value {
     match cell {
         Cell::Text(text) => json!(text),
-        // Six digits are enough to sort and to look at.
+        // Six digits suffice for sorting and display.
         Cell::Number(v) if v.fract() == 0.0 && v.abs() < 1e15 => json!(*v as i64),
         Cell::Number(v) => json!(format!("{v:.5e}").parse::<f64>().unwrap_or(*v)),
         Cell::Empty => Value::Null,
     }
 }
 
-/// JSON that may stand in a page: no sign in it can end the element that it is in.
-fn data(value: &Value) -> String {
+/// JSON that cannot end the script element that contains it.
+fn escape_json(value: &Value) -> String {
     let text = value.to_string();
     text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
 }
@@ -161,20 +164,20 @@ mod tests {
                 Cell::Number(1.0 / (i + 1) as f64),
             ]
         });
-        let heads = vec![Head::number("Rank"), Head::text("Column"), Head::bar("Score")];
-        Listing { file: "a.csv", caption: String::new(), heads, rows: rows.collect(), kept: 2 }.html()
+        let heads = vec![Head::number("Rank"), Head::text("Feature"), Head::bar("Score")];
+        Listing { file: "a.csv", caption: String::new(), heads, rows: rows.collect(), selected: 2 }.html()
     }
 
     #[test]
-    fn few_rows_are_all_there() {
+    fn short_table_is_html_only() {
         let html = listing(3);
-        assert_eq!(html.matches("<tr class=\"kept-row\">").count(), 2);
+        assert_eq!(html.matches("<tr class=\"selected\">").count(), 2);
         assert_eq!(html.matches("<tr class=\"dropped\">").count(), 1);
-        assert!(html.contains("--s:50.0") && html.contains("data-most=\"1\"") && !html.contains("<script"));
+        assert!(html.contains("--s:50.0") && html.contains("data-max=\"1\"") && !html.contains("<script"));
     }
 
     #[test]
-    fn the_rest_of_many_is_data_that_cannot_get_out() {
+    fn further_rows_are_escaped_json() {
         let html = listing(SHOWN + 2);
         assert_eq!(html.matches("<tr ").count(), SHOWN);
         let (_, rest) = html.split_once("class=\"rest\">").unwrap();

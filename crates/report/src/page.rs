@@ -1,60 +1,60 @@
-//! The frame of every page: its head, its parts in order, and what it may do.
+//! The frame of every report.
 //!
-//! A page's own script is allowed by its hash and nothing else is: whatever a name in the data pretends to be, no browser runs it,
-//! and no browser asks for anything from elsewhere.
+//! The content security policy allows only the script with the given hash: no browser runs scripts in names from the data, and
+//! none loads anything from elsewhere.
 
 use crate::html::escape;
-use crate::words;
+use crate::text;
 use kernsift::error::bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
-/// The SHA-256 of what stands between the script's tags, as browsers check it. A test of the package computes it anew.
+/// SHA-256 of the contents of the script element. A test of the Python package recomputes it.
 const SCRIPT_HASH: &str = include_str!("script.sha256");
 
-/// What was asked of what, and what it took: the same for every page.
+/// Information about a run that every report shows.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Asked {
-    /// What the user calls the data.
+pub struct RunInfo {
+    /// Name of the data.
     pub data: String,
-    /// The target's name, if it has one.
+    /// Name of the target, if any.
     #[serde(default)]
     pub target: Option<String>,
-    /// What was done about empty cells, if there are any.
+    /// Number of missing values and how they were handled, if any.
     #[serde(default)]
-    pub empty_cells: Option<String>,
-    /// What was done to columns before they were looked at.
+    pub missing_values: Option<String>,
+    /// How features were scaled.
     pub scaling: String,
-    /// The method's name.
+    /// Name of the method.
     pub method: String,
-    /// All that it was set to.
+    /// Parameters of the method.
     pub settings: Value,
-    /// Where all randomness starts, if that is a number.
+    /// Random seed, if it is a number.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// What it took.
+    /// Duration.
     #[serde(default)]
     pub seconds: Option<f64>,
-    /// The most memory that it held.
+    /// Peak memory.
     #[serde(default)]
     pub peak_bytes: Option<u64>,
-    /// The command or the code that does it again.
-    pub again: String,
+    /// The command or code that reproduces the result.
+    pub command: String,
 }
 
-/// A page in the making.
+/// A report under construction.
 pub struct Page {
     html: String,
 }
 
 impl Page {
-    /// A page with its heading and the answer in a sentence, which is HTML.
+    /// Starts a page. The lede, a one-sentence summary, is HTML.
     pub fn new(title: &str, lede: &str) -> Self {
         let title = escape(title);
-        // The policy comes first, before anything that it could be about.
+        // The policy must precede everything that it restricts.
         Self {
             html: format!(
                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
@@ -68,7 +68,7 @@ impl Page {
         }
     }
 
-    /// Facts with their names, as text.
+    /// A list of facts, as plain text.
     pub fn facts(&mut self, facts: &[(&str, String)]) {
         let rows: String = facts
             .iter()
@@ -77,49 +77,49 @@ impl Page {
         self.html += &format!("<dl class=\"facts\">\n{rows}</dl>\n");
     }
 
-    /// A part with a heading; its content is HTML.
+    /// A section with a heading; its content is HTML.
     pub fn section(&mut self, id: &str, title: &str, content: &str) {
         self.html += &format!(
             "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{title}</h2>\n{content}</section>\n"
         );
     }
 
-    /// Settings, each under its name, behind a line that opens them.
+    /// Settings by method, collapsed.
     pub fn settings<'a>(&mut self, settings: impl Iterator<Item = (&'a str, String)>) {
         let rows: String = settings
             .map(|(name, json)| format!("<dt>{}</dt><dd><code>{}</code></dd>\n", escape(name), escape(&json)))
             .collect();
         if !rows.is_empty() {
             self.html += &format!(
-                "<details><summary>All settings</summary>\n<dl class=\"settings\">\n{rows}</dl>\n</details>\n"
+                "<details><summary>All parameters</summary>\n<dl class=\"settings\">\n{rows}</dl>\n</details>\n"
             );
         }
     }
 
-    /// How to do it again.
-    pub fn again(&mut self, command: &str) {
+    /// The command or code that reproduces the result.
+    pub fn command(&mut self, command: &str) {
         if !command.is_empty() {
-            let command = format!("<pre class=\"again\"><code>{}</code></pre>\n", lines(command));
-            self.section("again", "Do it again", &command);
+            let command = format!("<pre class=\"command\"><code>{}</code></pre>\n", lines(command));
+            self.section("reproduce", "Reproduce this result", &command);
         }
     }
 
-    /// The whole page; the footer is text.
+    /// The finished page; the footer is plain text.
     pub fn finish(self, footer: &str) -> String {
         let footer =
             if footer.is_empty() { String::new() } else { format!("<footer>{}</footer>\n", escape(footer)) };
-        // Read as XML the script is text, read as a page its first and last line are comments.
+        // In XML the script is a CDATA section; in HTML its first and last lines are comments.
         format!("{}{footer}</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n", self.html)
     }
 }
 
-/// Text with its own line ends.
+/// Escaped text with its line breaks.
 fn lines(text: &str) -> String {
     text.lines().map(escape).collect::<Vec<_>>().join("\n")
 }
 
-impl Asked {
-    /// The facts that every page of a method has: data, target, what was done to columns, what it took.
+impl RunInfo {
+    /// The facts that every report of a method shows.
     pub fn facts(&self, rows: usize, columns: usize, target: String) -> Vec<(&'static str, String)> {
         let mut facts = vec![
             (
@@ -127,8 +127,8 @@ impl Asked {
                 format!(
                     "{}: {}, {}",
                     self.data,
-                    words::counted(rows, "row"),
-                    words::counted(columns, "column")
+                    text::counted(rows, "row"),
+                    text::counted(columns, "column")
                 ),
             ),
             (
@@ -138,24 +138,21 @@ impl Asked {
                     None => target,
                 },
             ),
-            ("Empty cells", self.empty_cells.clone().unwrap_or_else(|| "none".into())),
+            ("Missing values", self.missing_values.clone().unwrap_or_else(|| "none".into())),
             ("Scaling", self.scaling.clone()),
             ("Method", self.method.clone()),
         ];
         facts.extend(self.seed.map(|seed| ("Seed", seed.to_string())));
-        let memory =
-            self.peak_bytes.map(|peak| format!("at most {} of memory beside the table", bytes(peak)));
-        let time = self.seconds.map(|s| format!("{} s", words::seconds(s)));
-        let took: Vec<String> = [time, memory].into_iter().flatten().collect();
-        if !took.is_empty() {
-            facts.push(("Took", took.join(", ")));
-        }
+        facts.extend(self.seconds.map(|s| ("Time", format!("{} s", text::seconds(s)))));
+        facts.extend(
+            self.peak_bytes.map(|peak| ("Peak memory", format!("{} in addition to the data", bytes(peak)))),
+        );
         facts
     }
 
-    /// Puts settings, the command and the footer under a page.
+    /// Adds the command, the parameters and the footer.
     pub fn finish(&self, mut page: Page) -> String {
-        page.again(&self.again);
+        page.command(&self.command);
         page.settings([(self.method.as_str(), self.settings.to_string())].into_iter());
         page.finish(&format!("kernsift {}", env!("CARGO_PKG_VERSION")))
     }

@@ -1,12 +1,12 @@
-//! The parts that drawings share: an axis for any numbers, colours of classes, dots.
+//! Shared parts of figures: axes, grid, colors by target.
 
 use crate::axis::step_for;
-use crate::chart::COLOURS;
+use crate::chart::COLORS;
 use crate::html::{escape, shortened};
-use crate::words::number;
+use crate::text::number;
 use kernsift::data::Target;
 
-/// An axis for any numbers.
+/// An axis for arbitrary numbers.
 pub struct Axis {
     low: f64,
     high: f64,
@@ -16,71 +16,71 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis from the least to the largest of these values, drawn between two places.
+    /// An axis over the range of the values, between two coordinates.
     pub fn new(values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let values = values.filter(|v| v.is_finite());
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         let (low, high) = if low > high { (0.0, 1.0) } else { (low, high) };
-        // Equal values stand in the middle.
-        let room = if high > low { 0.0 } else { 0.5 * high.abs().max(1.0) };
-        Self { low: low - room, high: high + room, from, to, logarithmic: false }
+        // Equal values are drawn in the middle.
+        let margin = if high > low { 0.0 } else { 0.5 * high.abs().max(1.0) };
+        Self { low: low - margin, high: high + margin, from, to, logarithmic: false }
     }
 
-    /// The same by logarithms where all values are above zero and the largest is many times the least.
+    /// Uses a logarithmic scale if all values are positive and their ratio is large.
     pub fn logarithmic_if_wide(mut self) -> Self {
         self.logarithmic = self.low > 0.0 && self.high > 50.0 * self.low;
         self
     }
 
-    /// The same with some room at both ends, so that nothing stands on the edge.
-    pub fn with_room(mut self) -> Self {
-        let room = 0.04 * (0.5 * self.high - 0.5 * self.low);
-        (self.low, self.high) = (self.low - room, self.high + room);
+    /// Adds a margin at both ends.
+    pub fn with_margin(mut self) -> Self {
+        let margin = 0.04 * (0.5 * self.high - 0.5 * self.low);
+        (self.low, self.high) = (self.low - margin, self.high + margin);
         self
     }
 
-    /// Whether it is by logarithms.
+    /// Whether the scale is logarithmic.
     pub fn is_logarithmic(&self) -> bool {
         self.logarithmic
     }
 
-    /// The same with zero on it.
+    /// Extends the range to zero.
     pub fn with_zero(mut self) -> Self {
         (self.low, self.high) = (self.low.min(0.0), self.high.max(0.0));
         self
     }
 
-    /// The least and the largest value on it.
-    pub fn ends(&self) -> (f64, f64) {
+    /// The smallest and the largest value.
+    pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// The place of a value.
+    /// The coordinate of a value.
     pub fn at(&self, value: f64) -> f64 {
-        // Halves, so that a difference of very large numbers is one.
-        let share = if self.logarithmic {
+        // Halving avoids overflow of the difference.
+        let fraction = if self.logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
             (0.5 * value - 0.5 * self.low) / (0.5 * self.high - 0.5 * self.low)
         };
-        self.from + share.clamp(0.0, 1.0) * (self.to - self.from)
+        self.from + fraction.clamp(0.0, 1.0) * (self.to - self.from)
     }
 
-    /// Values to write beside it, at most about so many.
-    pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
+    /// About `max` tick values with their labels.
+    pub fn ticks(&self, max: usize) -> Vec<(f64, String)> {
         let text = |v: f64| (v, tick_text(v, v.abs()));
         if self.logarithmic {
             let (first, last) = (self.low.log10().ceil() as i32, self.high.log10().floor() as i32);
-            let every = ((last - first + 1).max(1) as usize).div_ceil(most);
+            let every = ((last - first + 1).max(1) as usize).div_ceil(max);
             let powers: Vec<_> = (first..=last).step_by(every).map(|p| text(10f64.powi(p))).collect();
             return if powers.len() > 1 { powers } else { vec![text(self.low), text(self.high)] };
         }
-        let step = step_for((0.5 * self.high - 0.5 * self.low) / most as f64 * 2.0);
+        let step = step_for((0.5 * self.high - 0.5 * self.low) / max as f64 * 2.0);
         if !step.is_normal() || !(self.high / step).is_finite() {
             return vec![];
         }
         let first = (self.low / step - 1e-9).ceil();
-        (0..=most + 1)
+        (0..=max + 1)
             .map(|i| (first + i as f64) * step)
             .take_while(|v| *v <= self.high + 1e-9 * step)
             .map(|v| (v, tick_text(v, step)))
@@ -88,7 +88,7 @@ impl Axis {
     }
 }
 
-/// A number with as many digits as steps of this size need.
+/// A number with the digits that distinguish ticks of this step.
 fn tick_text(value: f64, step: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -102,20 +102,20 @@ fn tick_text(value: f64, step: f64) -> String {
     text.replace('-', "−")
 }
 
-/// The grid of a drawing, both ways, with the axes' names.
-pub fn grid(across: &Axis, up: &Axis, names: (&str, &str)) -> String {
-    let (left, right, bottom, top) = (across.from, across.to, up.from, up.to);
+/// The grid of a figure with tick labels and axis labels (x, y).
+pub fn grid(x_axis: &Axis, y_axis: &Axis, labels: (&str, &str)) -> String {
+    let (left, right, bottom, top) = (x_axis.from, x_axis.to, y_axis.from, y_axis.to);
     let mut svg = String::from("<g class=\"grid\">\n");
-    for (value, text) in up.ticks(5) {
-        let y = up.at(value);
+    for (value, text) in y_axis.ticks(5) {
+        let y = y_axis.at(value);
         svg += &format!(
             "<path d=\"M{left:.1} {y:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>\n",
             left - 8.0,
             y + 4.0
         );
     }
-    for (value, text) in across.ticks(8) {
-        let x = across.at(value);
+    for (value, text) in x_axis.ticks(8) {
+        let x = x_axis.at(value);
         svg += &format!(
             "<path class=\"tick\" d=\"M{x:.1} {bottom:.1}v5\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
             bottom + 19.0
@@ -127,27 +127,27 @@ pub fn grid(across: &Axis, up: &Axis, names: (&str, &str)) -> String {
          <text class=\"name\" transform=\"translate(15 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</g>\n",
         (left + right) / 2.0,
         bottom + 40.0,
-        escape(names.0),
+        escape(labels.0),
         (top + bottom) / 2.0,
-        escape(names.1)
+        escape(labels.1)
     )
 }
 
-/// How rows are coloured.
-pub enum Colours<'a> {
-    /// By class: the place of each row's class among the groups that are told apart, and the groups' names.
+/// Colors of rows.
+pub enum Colors<'a> {
+    /// By class: the group of each row, and the names of the groups.
     Groups(Vec<usize>, Vec<String>),
-    /// By a number: its place from 0 to 100 between the least and the largest by rank.
+    /// By a continuous target: its rank, scaled to 0 to 100, and its value.
     Ranks(Vec<f64>, &'a [f64]),
-    /// All alike.
+    /// One color.
     None,
 }
 
-/// Classes that have a colour of their own; smaller ones share the last.
-const GROUPS: usize = COLOURS;
+/// Maximum number of groups. With more classes, the smallest share the last color.
+const GROUPS: usize = COLORS;
 
-impl<'a> Colours<'a> {
-    /// Colours by a target.
+impl<'a> Colors<'a> {
+    /// Colors by a target.
     pub fn of(target: &'a Target) -> Self {
         match target {
             Target::Classes(classes) => {
@@ -181,7 +181,7 @@ impl<'a> Colours<'a> {
         }
     }
 
-    /// What the colours mean, under a drawing.
+    /// The legend.
     pub fn legend(&self) -> String {
         match self {
             Self::Groups(_, names) => {
@@ -191,7 +191,7 @@ impl<'a> Colours<'a> {
                     .map(|(at, name)| {
                         format!(
                             "<span class=\"c{}\" title=\"{}\"><i></i>{}</span> ",
-                            at % COLOURS,
+                            at % COLORS,
                             escape(name),
                             shortened(name, 30)
                         )
@@ -219,7 +219,7 @@ mod tests {
     use kernsift::data::Classes;
 
     #[test]
-    fn axes_hold_any_numbers() {
+    fn axes_accept_any_numbers() {
         let axis = Axis::new([3.0, 11.0].into_iter(), 0.0, 100.0);
         assert_eq!((axis.at(3.0), axis.at(7.0), axis.at(11.0), axis.at(99.0)), (0.0, 50.0, 100.0, 100.0));
         let texts: Vec<String> = axis.ticks(4).into_iter().map(|(_, text)| text).collect();
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(texts(1000.1, 1000.3), ["1000.10", "1000.15", "1000.20", "1000.25", "1000.30"]);
         assert_eq!(texts(1.7e9, 1.7e9 + 2000.0)[1], "1.7000005e9");
         assert_eq!(texts(-0.5, 0.5)[0], "−0.5");
-        // One value stands in the middle; enormous ones are no trouble; nothing is a whole axis.
+        // A single value is in the middle; very large values do not overflow; an empty axis is from 0 to 1.
         assert_eq!(Axis::new([5.0].into_iter(), 0.0, 100.0).at(5.0), 50.0);
         let wide = Axis::new([-1.7e308, 1.7e308].into_iter(), 0.0, 100.0);
         assert!((wide.at(0.0) - 50.0).abs() < 1e-9 && wide.ticks(4).len() < 9);
@@ -246,12 +246,12 @@ mod tests {
         let codes: Vec<usize> = (0..40).map(|i| if i < 20 { 9 } else { i % 10 }).collect();
         let names = (0..10).map(|c| format!("k{c}")).collect();
         let target = Target::Classes(Classes::new(codes, names).unwrap());
-        let Colours::Groups(groups, names) = Colours::of(&target) else { panic!("classes") };
+        let Colors::Groups(groups, names) = Colors::of(&target) else { panic!("classes") };
         assert_eq!(names.len(), GROUPS);
         assert_eq!(names[GROUPS - 1], "4 other classes");
         assert_eq!(names[groups[0]], "k9");
         let few = Target::Classes(Classes::new(vec![1, 0, 1], vec!["a".into(), "b".into()]).unwrap());
-        let Colours::Groups(groups, names) = Colours::of(&few) else { panic!("classes") };
+        let Colors::Groups(groups, names) = Colors::of(&few) else { panic!("classes") };
         assert_eq!((groups, names), (vec![1, 0, 1], vec!["a".to_owned(), "b".to_owned()]));
     }
 }

@@ -1,7 +1,7 @@
 //<![CDATA[
 "use strict";
 (() => {
-  // What SVG calls a title is shown at once and where the pointer is, or where a finger taps.
+  // Replace the titles of SVG elements by tooltips that appear at once, also on touch screens.
   const tip = document.body.appendChild(document.createElement("div"));
   tip.className = "tip";
   tip.setAttribute("role", "status");
@@ -37,7 +37,7 @@
   };
   const quoted = (v) => {
     const plain = v === null ? "" : String(v);
-    // A spreadsheet runs text that begins like a formula, and names come from files.
+    // Names come from files; a quote keeps spreadsheets from evaluating them as formulas.
     const risky = /^[=+\-@\t\r]/.test(plain) && !/^[-+]?[0-9.]+(e[-+]?[0-9]+)?$/i.test(plain);
     const text = risky ? "'" + plain : plain;
     return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
@@ -46,9 +46,9 @@
   for (const table of document.querySelectorAll("table.listing")) {
     const body = table.tBodies[0];
     const heads = [...table.tHead.rows[0].cells];
-    const bars = heads.map((head) => Number(head.dataset.most || 0));
+    const bars = heads.map((head) => Number(head.dataset.max || 0));
     const numeric = heads.map((head) => head.classList.contains("number"));
-    // A row: its values, and its element once it was needed.
+    // A row: its values, and its element, created on demand.
     const rows = [...body.rows].map((element) => ({
       element,
       values: [...element.cells].map((cell, at) => {
@@ -94,12 +94,12 @@
     let down = false;
     let matching = rows;
     const draw = () => {
-      const wanted = search.value.trim().toLowerCase();
-      matching = rows.filter((row) => !wanted || row.values.some((v) => v !== null && String(v).toLowerCase().includes(wanted)));
+      const query = search.value.trim().toLowerCase();
+      matching = rows.filter((row) => !query || row.values.some((v) => v !== null && String(v).toLowerCase().includes(query)));
       if (by >= 0) {
         const order = (a, b) => (numeric[by] ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true }));
         const empty = (row) => row.values[by] === null;
-        // What is empty stays at the end either way.
+        // Empty cells are last in both directions.
         matching = [...matching].sort((a, b) =>
           empty(a) || empty(b) ? empty(a) - empty(b) : (down ? -1 : 1) * order(a.values[by], b.values[by]));
       }
@@ -115,7 +115,7 @@
       button.type = "button";
       head.replaceChildren(button);
       button.addEventListener("click", () => {
-        // The first click on numbers other than a rank puts the largest first.
+        // The first click on a column with bars sorts in descending order.
         down = by === at ? !down : numeric[at] && bars[at] > 0;
         by = at;
         draw();

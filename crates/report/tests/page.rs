@@ -1,4 +1,4 @@
-//! The page of a comparison: what it says, that it is well formed, and that nothing gets out of its place.
+//! The reports: their contents, that they are well formed, and that text from the user is escaped.
 
 use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
@@ -7,17 +7,18 @@ use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, Spl
 use kernsift::select::{FeatureCount, Selection};
 use kernsift::space::KernelSpaceSelector;
 use kernsift_report::{
-    Asked, Check, Design, Mapped, basis_page, compare_page, design_page, selection_page, space_page,
+    Design, MappedRows, RunInfo, Validation, basis_page, compare_page, design_page, selection_page,
+    space_page,
 };
 use ndarray_free::numbers;
 use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::json;
 
-/// Rows without naming the array crate, which this crate does not use.
+/// Rows without the array crate, which is not a dependency of the tests.
 mod ndarray_free {
     use kernsift::data::{Rows, SparseRows};
 
-    /// Dense numbers, row by row.
+    /// Dense values in row-major order.
     pub fn numbers(columns: usize, values: &[f64]) -> Rows {
         let rows = values.len() / columns;
         let start = (0..=rows).map(|row| row * columns).collect();
@@ -26,7 +27,7 @@ mod ndarray_free {
     }
 }
 
-/// Every page is read as XML, which is stricter than a browser.
+/// Parses a page as XML, which is stricter than a browser.
 fn parsed(page: &str) -> Document<'_> {
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}\n{page}"))
@@ -47,14 +48,14 @@ fn one<'a>(document: &'a Document, tag: &str, class: &str) -> Node<'a, 'a> {
     found[0]
 }
 
-/// Nothing of the data is a script, and the page's own is whole.
-fn only_its_own_script(document: &Document) {
+/// The page contains its script unchanged, and no other.
+fn has_only_its_script(document: &Document) {
     let script = include_str!("../src/script.js").replace("<![CDATA[", "").replace("]]>", "");
     let running = all(document, "script", "").into_iter().filter(|node| node.attribute("type").is_none());
     assert_eq!(running.map(text).collect::<Vec<_>>(), [script]);
 }
 
-/// A record by hand: scores of each method by split and number of features; none is a failure.
+/// A synthetic record with the given scores by method, split and number of features; `None` is a failure.
 fn record(
     methods: &[&str],
     counts: &[usize],
@@ -67,7 +68,7 @@ fn record(
         .collect();
     let evaluator = Evaluator::by_name(if measure == "r2" { "ridge" } else { "svm" }).unwrap();
     let run = json!({
-        "kind": "run", "format": 1, "version": "0.1.0", "data": "made up",
+        "kind": "run", "format": 1, "version": "0.1.0", "data": "synthetic",
         "fingerprint": {"rows": 2 * splits, "columns": 60, "checksum": "00ff"},
         "seed": 7, "splits": {"folds": {"folds": splits, "repeats": 1}}, "scaled": true, "filled": null,
         "evaluator": evaluator, "folds": folds,
@@ -118,7 +119,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 }
 
 #[test]
-fn a_page_says_what_was_compared_and_what_came_out() {
+fn comparison_shows_protocol_and_scores() {
     let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
     let methods = ["fisher", "random", "takes", "relief:n_neighbors=46:clip=false"];
     let mut log = ResultsLog::in_memory();
@@ -132,13 +133,13 @@ fn a_page_says_what_was_compared_and_what_came_out() {
     for fact in [
         "wine.csv: 178 rows, 13 columns",
         "classes",
-        "Nearest neighbours: neighbours 5",
-        "4 folds, dealt 2 times",
-        "variance 1",
+        "Nearest neighbours: n_neighbors 5",
+        "4-fold cross-validation, repeated 2 times",
+        "standardized",
     ] {
         assert!(facts.contains(fact), "{fact}: {facts}");
     }
-    // The table: every cell of the summary, with its mark.
+    // The table has every cell of the summary, with its mark.
     let table = one(&document, "table", "scores");
     let rows: Vec<Node> = table.descendants().filter(|n| n.has_tag_name("tr")).skip(1).collect();
     assert_eq!(rows.len(), 4);
@@ -164,38 +165,35 @@ fn a_page_says_what_was_compared_and_what_came_out() {
             );
         }
     }
-    // Drawn: three methods and all columns together; the fourth has nothing to draw.
+    // Three methods and the baseline are drawn; the fourth method has no results.
     assert_eq!(all(&document, "g", "method").len(), 3);
-    assert!(text(one(&document, "g", "all")).contains("all 13 columns"));
+    assert!(text(one(&document, "g", "all")).contains("all 13 features"));
     let svg = one(&document, "svg", "");
     assert!(
         svg.children().any(|n| n.has_tag_name("title")) && svg.children().any(|n| n.has_tag_name("desc"))
     );
-    // What failed, and why.
+    // Failures with their reasons.
     let failures = text(one(&document, "table", "failures"));
-    assert!(
-        failures.contains("24 results without a score") && failures.contains("n_neighbors"),
-        "{failures}"
-    );
-    // Columns kept: fisher's favourite; directions are not counted.
-    let kept = all(&document, "table", "kept");
-    assert_eq!(kept.len(), 2, "fisher and random");
-    let first = kept[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
-    let share = |k: usize| {
+    assert!(failures.contains("24 results failed") && failures.contains("n_neighbors"), "{failures}");
+    // Selection frequencies of fisher's best feature; directions are not counted.
+    let selected = all(&document, "table", "kept");
+    assert_eq!(selected.len(), 2, "fisher and random");
+    let first = selected[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
+    let percent = |k: usize| {
         let mine: Vec<_> = log.results().filter(|r| r.method == "fisher" && r.k == k).collect();
         let with = mine.iter().filter(|r| r.features.iter().any(|name| name == "flavanoids")).count();
         (100.0 * with as f64 / mine.len() as f64).round().to_string()
     };
-    assert_eq!(text(first), format!("flavanoids{}{}{}", share(1), share(2), share(4)));
-    assert!(share(1) != "100" && share(4) == "100", "both kinds of cells");
+    assert_eq!(text(first), format!("flavanoids{}{}{}", percent(1), percent(2), percent(4)));
+    assert!(percent(1) != "100" && percent(4) == "100", "both kinds of cells");
     assert!(page.contains("Not shown: takes."));
-    assert!(page.contains("optimistic") && page.contains("one pair at a time"));
+    assert!(page.contains("optimistic") && page.contains("not corrected for multiple comparisons"));
     assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":46"));
 }
 
 #[test]
 fn cells_are_marked_by_the_paired_test() {
-    // The second is worse by the same in every split but one; the third by nothing that chance would not do.
+    // The second method is significantly worse than the first, the third is not.
     let score = |m: usize, fold: usize, _: usize| {
         let noise = [0.0, 0.02, -0.01, 0.01, 0.0][fold];
         Some([0.1, 0.3, 0.12][m] + noise * [1.0, 1.1, -3.0][m])
@@ -211,7 +209,7 @@ fn cells_are_marked_by_the_paired_test() {
 }
 
 #[test]
-fn hostile_names_stay_text() {
+fn hostile_names_are_escaped() {
     let hostile = [
         "<script>alert(1)</script>",
         "\"><img src=x onerror=alert(1)>",
@@ -233,10 +231,10 @@ fn hostile_names_stay_text() {
     let summary = Summary::of(&log, &labels, &[1, 3, 6], Measure::Error);
     let page = compare_page(&log, &summary, hostile[4], hostile[4]);
     let document = parsed(&page);
-    only_its_own_script(&document);
+    has_only_its_script(&document);
     assert!(all(&document, "img", "").is_empty());
     assert_eq!(all(&document, "style", "").len(), 1);
-    // Attributes are those this crate writes.
+    // No event handlers.
     for node in document.descendants() {
         assert!(node.attributes().all(|a| !a.name().starts_with("on")), "{node:?}");
     }
@@ -244,7 +242,7 @@ fn hostile_names_stay_text() {
     assert!(text(one(&document, "h1", "")) == hostile[4]);
     let rows = text(one(&document, "table", "scores"));
     assert!(rows.contains(hostile[0]) && rows.contains(hostile[1]), "{rows}");
-    // Nothing is fetched from anywhere.
+    // No external resources.
     assert!(
         !page.contains("http:")
             && !page.contains("https:")
@@ -254,21 +252,21 @@ fn hostile_names_stay_text() {
 }
 
 #[test]
-fn failures_are_text_too() {
+fn failure_messages_are_escaped() {
     let log = record(&["a"], &[1, 2], 3, "error", |_, fold, k| (fold != 1 || k != 2).then_some(0.25));
     let page = page(&log, &["a"], &[1, 2], Measure::Error);
     let document = parsed(&page);
     assert_eq!(all(&document, "b", "").len(), 1, "the method of the headline");
-    assert!(text(one(&document, "table", "failures")).contains("1 result without a score: it <b>broke</b>"));
+    assert!(text(one(&document, "table", "failures")).contains("1 result failed: it <b>broke</b>"));
     assert!(text(one(&document, "table", "costs")).contains("0.25012.02.0 KiB"));
 }
 
 #[test]
-fn nothing_could_be_judged() {
+fn comparison_without_any_score() {
     let log = record(&["a"], &[1], 3, "error", |_, _, _| None);
     let page = page(&log, &["a"], &[1], Measure::Error);
     let document = parsed(&page);
-    assert_eq!(text(one(&document, "p", "lede")), "No method could be evaluated.");
+    assert_eq!(text(one(&document, "p", "lede")), "No method has a score.");
     assert!(all(&document, "g", "method").is_empty() && all(&document, "table", "kept").is_empty());
 }
 
@@ -277,11 +275,11 @@ fn one_method_with_one_number() {
     let log = record(&["only"], &[3], 1, "error", |_, _, _| Some(0.125));
     let page = page(&log, &["only"], &[3], Measure::Error);
     let document = parsed(&page);
-    // One split has no spread, and the text does not speak of one.
+    // With one split, no standard deviation is shown or mentioned.
     assert_eq!(text(one(&document, "td", "best")), "12.5*best");
-    assert!(!page.contains("single splits"));
-    assert_eq!(text(one(&document, "p", "lede")), "Least error: 12.5 %, by only with 3 features.");
-    assert!(page.contains("kept in 1 of 1 split\""));
+    assert!(!page.contains("over single splits"));
+    assert_eq!(text(one(&document, "p", "lede")), "Lowest error: 12.5 %, by only with 3 features.");
+    assert!(page.contains("selected in 1 of 1 split\""));
 }
 
 #[test]
@@ -297,7 +295,7 @@ fn many_methods_and_many_numbers() {
     assert_eq!(all(&document, "g", "method").len(), 20);
     assert_eq!(all(&document, "table", "scores").len(), 7, "blocks of eight");
     assert_eq!(all(&document, "td", "best").len(), 50);
-    // Labels beside the lines do not cover each other, and stay inside the picture.
+    // Labels do not overlap, and stay inside the chart.
     let svg = one(&document, "svg", "");
     let size: Vec<f64> = svg.attribute("viewBox").unwrap().split(' ').map(|v| v.parse().unwrap()).collect();
     let labels = svg
@@ -310,11 +308,11 @@ fn many_methods_and_many_numbers() {
         })
         .collect();
     heights.sort_by(f64::total_cmp);
-    // Places are written with one decimal.
+    // Coordinates are written with one decimal.
     assert!(heights.windows(2).all(|pair| pair[1] - pair[0] > 17.8), "{heights:?}");
     assert!(heights[0] > 0.0 && heights[19] < size[3]);
-    // No two lines look alike: colour, dashes, sign.
-    let mut looks: Vec<String> = svg
+    // Every line has a distinct style.
+    let mut styles: Vec<String> = svg
         .descendants()
         .filter(|n| n.has_tag_name("g") && n.attribute("class").is_some_and(|c| c.starts_with("method")))
         .map(|g| {
@@ -322,10 +320,10 @@ fn many_methods_and_many_numbers() {
             format!("{:?} {:?}", g.attribute("class"), line.attribute("stroke-dasharray"))
         })
         .collect();
-    looks.sort();
-    looks.dedup();
-    assert_eq!(looks.len(), 20);
-    // Long names are cut where they are drawn, and whole in the table.
+    styles.sort();
+    styles.dedup();
+    assert_eq!(styles.len(), 20);
+    // Long names are shortened in the chart, but not in the table.
     assert!(
         page.contains("method 3 with a … indeed")
             && text(all(&document, "table", "scores")[0]).contains(methods[3])
@@ -333,7 +331,7 @@ fn many_methods_and_many_numbers() {
 }
 
 #[test]
-fn explained_variance_may_be_negative() {
+fn r2_may_be_negative() {
     let score = |m: usize, fold: usize, _: usize| Some(if m == 0 { 0.8 } else { -3.0 } + 0.01 * fold as f64);
     let log = record(&["good", "bad"], &[1, 2, 16], 3, "r2", score);
     let page = page(&log, &["good", "bad"], &[1, 2, 16], Measure::R2);
@@ -341,13 +339,13 @@ fn explained_variance_may_be_negative() {
     let bad = text(one(&document, "table", "scores"));
     assert!(bad.contains("−299.0 ± 1.0"), "{bad}");
     assert!(page.contains("Higher is better") && page.contains("below −100 % are not drawn"));
-    assert!(text(one(&document, "dl", "facts")).contains("a number"));
+    assert!(text(one(&document, "dl", "facts")).contains("continuous"));
     assert!(text(one(&document, "svg", "")).contains("Number of features (logarithmic)"));
-    assert!(text(one(&document, "p", "lede")).starts_with("Most variance explained: 81.0 ± 1.0 %, by good"));
+    assert!(text(one(&document, "p", "lede")).starts_with("Highest R²: 81.0 ± 1.0 %, by good"));
 }
 
 #[test]
-fn what_the_summary_leaves_out_is_not_shown() {
+fn only_the_methods_of_the_summary_are_shown() {
     let log = record(&["a", "b"], &[1, 2], 3, "error", |_, _, _| Some(0.25));
     let page = page(&log, &["b"], &[2], Measure::Error);
     let document = parsed(&page);
@@ -357,46 +355,46 @@ fn what_the_summary_leaves_out_is_not_shown() {
 }
 
 #[test]
-fn pages_of_methods_are_well_formed_whatever_names_are() {
+fn reports_with_hostile_names_are_well_formed() {
     let names: Vec<String> =
         ["<script>x</script>", "a\"b'c&d", "]]></style><!--", ""].map(str::to_owned).to_vec();
     let values: Vec<f64> = (0..240).map(|at| ((at * at * 7 + at / 4) % 31) as f64).collect();
     let classes = Classes::new((0..60).map(|row| row / 20).collect(), names[..3].to_vec()).unwrap();
-    let numbers_as_target = Target::Continuous((0..60).map(|row| (row % 7) as f64).collect());
+    let continuous = Target::Continuous((0..60).map(|row| (row % 7) as f64).collect());
     let ctx = Context::default();
-    let asked = Asked { data: names[2].clone(), again: names[0].clone(), ..Asked::default() };
+    let info = RunInfo { data: names[2].clone(), command: names[0].clone(), ..RunInfo::default() };
     let mut pages = vec![];
-    for target in [Target::Classes(classes), numbers_as_target, Target::None] {
+    for target in [Target::Classes(classes), continuous, Target::None] {
         let data = Dataset::new(names.clone(), numbers(4, &values), target).unwrap();
         let selection = Selection::by_score(&names[0], vec![0.5, 0.0, 2.0, 1.0], 3);
-        let check = Check::Not(names[0].clone());
-        pages.push(selection_page(&asked, &data, &selection, &check, &ctx).unwrap());
+        let validation = Validation::Skipped(names[0].clone());
+        pages.push(selection_page(&info, &data, &selection, &validation, &ctx).unwrap());
         let fit = Kobl::default().fit(&data, &ctx).unwrap();
         let rows: Vec<usize> = (0..60).collect();
-        let mapped = Mapped { features: fit.features.view(), rows: &rows, counting: "" };
-        pages.push(basis_page(&asked, &data, &fit.map, &mapped, Some(&[0.1, 0.2]), &ctx).unwrap());
+        let mapped = MappedRows { coordinates: fit.features.view(), row_numbers: &rows, numbering: "" };
+        pages.push(basis_page(&info, &data, &fit.map, &mapped, Some(&[0.1, 0.2]), &ctx).unwrap());
         let design = Design {
             method: names[1].clone(),
             scores: vec![1.0, 0.0, 0.5, 0.0],
             kernels: vec![(names[0].clone(), names[2].clone(), -1.0)],
             margins: vec![-0.5, 0.0, 1.0],
-            fits: 0.5,
+            accuracy: 0.5,
             ..Design::default()
         };
-        pages.push(design_page(&asked, &data, &design, &ctx).unwrap());
+        pages.push(design_page(&info, &data, &design, &ctx).unwrap());
         if matches!(data.target(), Target::Classes(_)) {
             let space = KernelSpaceSelector::takes().fit(&data, FeatureCount::Auto, &ctx).unwrap();
-            let kept = space.transform(data.x(), &ctx).unwrap();
-            let mapped = Mapped { features: kept.view(), rows: &rows, counting: "" };
-            pages.push(space_page(&asked, &data, &space, &mapped, &check, &ctx).unwrap());
+            let coordinates = space.transform(data.x(), &ctx).unwrap();
+            let mapped = MappedRows { coordinates: coordinates.view(), row_numbers: &rows, numbering: "" };
+            pages.push(space_page(&info, &data, &space, &mapped, &validation, &ctx).unwrap());
         }
     }
     for page in pages {
         let document = parsed(&page);
-        only_its_own_script(&document);
+        has_only_its_script(&document);
         assert!(text(one(&document, "h1", "")).ends_with(&names[2]));
         assert_eq!(all(&document, "style", "").len(), 1);
-        assert_eq!(text(one(&document, "pre", "again")), names[0]);
+        assert_eq!(text(one(&document, "pre", "command")), names[0]);
         assert!(!page.contains("NaN") && !page.contains("inf\""));
     }
 }

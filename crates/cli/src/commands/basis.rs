@@ -13,7 +13,7 @@ use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
-use kernsift_report::{Mapped, basis_page};
+use kernsift_report::{MappedRows, basis_page};
 use serde_json::json;
 use std::path::Path;
 
@@ -93,8 +93,11 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     }
     if let Some(path) = &args.report {
         let asked = asked(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &took, ctx)?;
-        let mapped =
-            Mapped { features: fit.features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
+        let mapped = MappedRows {
+            coordinates: fit.features.view(),
+            row_numbers: &loaded.counted_rows(),
+            numbering: COUNTING,
+        };
         let data = &loaded.prepared.data;
         let page = basis_page(&asked, data, &fit.map, &mapped, threshold.as_deref(), ctx)?;
         report::write(path, &page, console)?;

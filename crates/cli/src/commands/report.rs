@@ -12,7 +12,7 @@ use kernsift::evaluate::{
 };
 use kernsift::memory::metered;
 use kernsift::random::Rng;
-use kernsift_report::{Asked, Check};
+use kernsift_report::{RunInfo, Validation};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -22,7 +22,7 @@ const FOLDS: usize = 5;
 /// Rows that the check looks at, at most: an evaluator's time grows with their square.
 const ROWS: usize = 2000;
 /// How rows are counted here.
-pub const COUNTING: &str = "Rows are counted from 1, the header left out.";
+pub const COUNTING: &str = "Row numbers start at 1, without the header.";
 
 /// Work with the time and memory it took.
 pub struct Took {
@@ -77,18 +77,18 @@ pub fn asked(
     is_scaled: bool,
     took: &Took,
     ctx: &Context,
-) -> Result<Asked, Failure> {
-    Ok(Asked {
+) -> Result<RunInfo, Failure> {
+    Ok(RunInfo {
         data: loaded.name.clone(),
         target: loaded.prepared.recipe.target().map(str::to_owned),
-        empty_cells: loaded.empty_cells(),
-        scaling: if is_scaled { "mean 0 and variance 1" } else { "columns as they are" }.into(),
+        missing_values: loaded.empty_cells(),
+        scaling: if is_scaled { "standardized" } else { "none" }.into(),
         method: method.0.to_owned(),
         settings: serde_json::to_value(method.1)?,
         seed: Some(ctx.seed),
         seconds: Some(took.seconds),
         peak_bytes: took.peak_bytes,
-        again: command(),
+        command: command(),
     })
 }
 
@@ -129,17 +129,17 @@ pub struct ToCheck<'a> {
 
 impl ToCheck<'_> {
     /// Runs the method again in every fold, with several numbers of features.
-    pub fn run(self, ctx: &Context, console: &Console) -> Result<Check, Failure> {
+    pub fn run(self, ctx: &Context, console: &Console) -> Result<Validation, Failure> {
         let folds = self.folds.unwrap_or(FOLDS);
         if folds == 0 {
-            return Ok(Check::Not("Not asked for (--folds 0).".into()));
+            return Ok(Validation::Skipped("Cross-validation was disabled (--folds 0).".into()));
         }
         let data = &self.loaded.prepared.data;
         if matches!(data.target(), Target::None) {
-            return Ok(Check::Not("There is no target to judge by.".into()));
+            return Ok(Validation::Skipped("Cross-validation needs a target.".into()));
         }
         if data.has_missing() {
-            return Ok(Check::Not("Rows have empty cells, which no evaluator supports.".into()));
+            return Ok(Validation::Skipped("Cross-validation does not support missing values.".into()));
         }
         // What was filled from all rows must be filled anew in every fold.
         let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
@@ -172,12 +172,12 @@ impl ToCheck<'_> {
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
             // Asked for, it must be possible; otherwise the page says why it was not.
             Err(error) if self.folds.is_some() => return Err(typed(error)),
-            Err(error) => return Ok(Check::Not(format!("It could not be checked: {error}."))),
+            Err(error) => return Ok(Validation::Skipped(format!("Cross-validation failed: {error}."))),
         }
         console.clear();
         let measure = Measure::for_target(data.target());
         let summary = Summary::of(&log, &[self.label.to_owned()], &compare.counts, measure);
-        Ok(Check::of(log, summary))
+        Ok(Validation::of(log, summary))
     }
 }
 

@@ -74,25 +74,25 @@ fn text(study: &Study, follows: bool) -> String {
     let rows = study
         .sections
         .iter()
-        .map(|s| vec![s.id.to_owned(), s.verdict.word().to_owned(), s.finding.clone()])
+        .map(|s| vec![s.id.to_owned(), s.verdict.name().to_owned(), s.finding.clone()])
         .collect();
     study.sections.iter().for_each(|section| text += &section_text(section));
-    text + "\n" + &listing(&["", "verdict", "found"], rows, &[])
+    text + "\n" + &listing(&["", "verdict", "result"], rows, &[])
 }
 
 fn section_text(section: &Section) -> String {
     let mut text = format!("\n{}: {}\n", section.id, section.title);
     for (name, words) in
-        [("claim", &section.claim), ("run", &section.protocol), ("criterion", &section.criterion)]
+        [("claim", &section.claim), ("protocol", &section.protocol), ("criterion", &section.criterion)]
     {
         text += &format!("  {name:<10} {words}\n");
     }
-    text += &format!("  {:<10} {}. {}\n", "verdict", section.verdict.word(), section.finding);
+    text += &format!("  {:<10} {}. {}\n", "verdict", section.verdict.name(), section.finding);
     for shown in &section.tables {
         let header: Vec<&str> = shown.header.iter().map(String::as_str).collect();
         let right: Vec<usize> = (1..header.len()).collect();
         text += &format!("\n{}\n{}", shown.caption, table(&header, shown.rows.clone(), &right));
     }
-    section.remarks.iter().for_each(|remark| text += &format!("\n  {remark}\n"));
+    section.notes.iter().for_each(|note| text += &format!("\n  {note}\n"));
     text
 }

@@ -1,6 +1,6 @@
-//! What a step of HSFS costs as columns become more.
+//! Cost of an HSFS step by number of features.
 
-use crate::ledger::Ledger;
+use crate::checkpoint::Checkpoint;
 use crate::paper::Settings;
 use crate::statistics::exponent;
 use crate::study::{Section, Table, Verdict};
@@ -9,15 +9,15 @@ use kernsift::dependence::projection::{Exact, Projected, unit_factor};
 use kernsift::optim::Criterion;
 use kernsift::random::Rng;
 use kernsift::{Context, Result};
-use kernsift_report::{Line, Picture, Places};
+use kernsift_report::{Figure, Series, XAxis};
 use ndarray::{Array2, Axis};
 use std::time::Instant;
 
 const ROWS: usize = 1000;
 const DIRECTIONS: usize = 8;
-const TURNS: usize = 9;
+const REPETITIONS: usize = 9;
 
-/// The median time of a value with its gradient, in seconds.
+/// Median time to compute the value and its gradient, in seconds.
 fn seconds(d: usize) -> f64 {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_simple_fn((ROWS, d), || rng.normal());
@@ -30,57 +30,57 @@ fn seconds(d: usize) -> f64 {
     let exact = Exact::new(unit_factor(&y));
     let criterion = Projected::new(&x, &exact, DIRECTIONS);
     let mut gradient = Array2::zeros(w.dim());
-    let mut times: Vec<f64> = (0..TURNS)
+    let mut times: Vec<f64> = (0..REPETITIONS)
         .map(|_| {
-            let begun = Instant::now();
+            let start = Instant::now();
             std::hint::black_box(criterion.value_and_gradient(&w, &mut gradient));
-            begun.elapsed().as_secs_f64()
+            start.elapsed().as_secs_f64()
         })
         .collect();
     times.sort_by(f64::total_cmp);
-    times[TURNS / 2]
+    times[REPETITIONS / 2]
 }
 
 /// The section.
-pub fn run(ledger: &mut Ledger, settings: &Settings, ctx: &Context) -> Result<Section> {
+pub fn run(checkpoint: &mut Checkpoint, settings: &Settings, ctx: &Context) -> Result<Section> {
     let all = [10, 30, 100, 300, 1000, 2500, 5000];
     let sizes = if settings.quick { &all[..5] } else { &all[..] };
-    let names: Vec<String> = sizes.iter().map(|d| format!("step of HSFS, {d} columns")).collect();
-    let times = ledger
+    let names: Vec<String> = sizes.iter().map(|d| format!("step of HSFS, {d} features")).collect();
+    let times = checkpoint
         .time("cost of a step", &names, ctx, |i, _| Ok([("seconds".to_owned(), seconds(sizes[i]))].into()))?;
     let times: Vec<f64> = times.iter().map(|numbers| numbers["seconds"]).collect();
-    let columns: Vec<f64> = sizes.iter().map(|&d| d as f64).collect();
-    // The last three: before them the pairs of rows, whose number does not grow, take most of the time.
+    let features: Vec<f64> = sizes.iter().map(|&d| d as f64).collect();
+    // The last three: with fewer features, the pairs of rows take most of the time, and their number is constant.
     let tail = sizes.len() - 3;
-    let power = exponent(&columns[tail..], &times[tail..]);
+    let power = exponent(&features[tail..], &times[tail..]);
     let mut table = Table::new(
-        &format!("A value with its gradient, {ROWS} rows, {DIRECTIONS} directions, median of {TURNS}"),
-        ["columns", "milliseconds"],
+        &format!("Value and gradient, {ROWS} rows, {DIRECTIONS} directions, median of {REPETITIONS}"),
+        ["features", "milliseconds"],
     );
     for (d, time) in sizes.iter().zip(&times) {
         table.push([d.to_string(), format!("{:.2}", 1e3 * time)]);
     }
     let values = times.iter().map(|&t| Some((1e3 * t, 0.0))).collect();
-    let picture = Picture {
+    let figure = Figure {
         name: "P1-time".into(),
-        title: "Time of a step of HSFS".into(),
-        across: "columns".into(),
-        up: "milliseconds".into(),
-        places: Places::Logarithms(columns),
-        lines: vec![Line { label: "value and gradient".into(), values }],
+        title: "Time of an HSFS step".into(),
+        x_label: "features".into(),
+        y_label: "milliseconds".into(),
+        x: XAxis::Log(features),
+        series: vec![Series { label: "value and gradient".into(), values }],
     };
     Ok(Section::new(
         "P1-time",
         "Cost of HSFS",
         "HSFS takes O(d⁴), or O(d² q²) with q directions.",
-        "Rows of noise with an XOR; all pairs of rows.",
-        "Time of a step grows at most linearly with the number of columns (power at most 1.1).",
+        "Gaussian noise with an XOR target; all pairs of rows.",
+        "The time of a step grows at most linearly with the number of features (exponent at most 1.1).",
     )
-    .found(
+    .result(
         Verdict::of(power <= 1.1),
-        format!("Power of {power:.2} from {} to {} columns.", sizes[tail], sizes[sizes.len() - 1]),
+        format!("Exponent {power:.2} from {} to {} features.", sizes[tail], sizes[sizes.len() - 1]),
     )
     .table(table)
-    .picture(picture)
-    .remark("First-order steps need products with X alone, O(n² q + n d q); the printed cost is that of a second-order solver."))
+    .figure(figure)
+    .note("First-order steps need only products with X, O(n² q + n d q). The published cost is that of a second-order solver."))
 }

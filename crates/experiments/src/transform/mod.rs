@@ -2,22 +2,20 @@
 
 pub mod cost;
 pub mod errors;
-pub mod fresh;
+mod tasks;
+pub mod unseen;
 
-use crate::ledger::Ledger;
+use crate::checkpoint::Checkpoint;
 use crate::paper::{Paper, Settings};
 use crate::study::Section;
 use kernsift::{Context, Result};
 
-/// Authors, title and place.
-pub const REFERENCE: &str = "Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, ICML 2010.";
-
-/// Runs all of it.
+/// Runs all experiments of the paper.
 pub fn run(settings: &Settings, ctx: &Context) -> Result<Vec<Section>> {
-    let mut ledger = Ledger::open(Paper::Transform, settings, ctx)?;
-    let mut sections = errors::run(&mut ledger, settings, ctx)?;
-    sections.push(fresh::run(settings, ctx)?);
-    sections.push(cost::run(&mut ledger, settings, ctx)?);
-    ledger.finish()?;
+    let mut checkpoint = Checkpoint::open(Paper::Transform, settings, ctx)?;
+    let mut sections = errors::run(&mut checkpoint, settings, ctx)?;
+    sections.push(unseen::run(settings, ctx)?);
+    sections.push(cost::run(&mut checkpoint, settings, ctx)?);
+    checkpoint.finish()?;
     Ok(sections)
 }

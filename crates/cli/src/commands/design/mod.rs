@@ -112,14 +112,14 @@ fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
     let held = result.held.as_ref();
     Ok(Design {
         method: learned.method.clone(),
-        ending: learned.status.explain().to_owned(),
+        status: learned.status.explain().to_owned(),
         scores: learned.scores.clone(),
         kernels,
-        candidates: result.made.designed.as_ref().map_or(0, |designed| designed.bases.len()),
+        n_kernels: result.made.designed.as_ref().map_or(0, |designed| designed.bases.len()),
         margins: margins_of(learned, data, &result.stated.triplets)?,
-        fits: result.fits,
+        accuracy: result.fits,
         held_out_margins: held.map_or(vec![], |held| held.margins.clone()),
-        judged: held.map_or(vec![], |held| {
+        held_out_accuracy: held.map_or(vec![], |held| {
             held.judged.iter().map(|judged| (judged.method.clone(), judged.accuracy)).collect()
         }),
     })

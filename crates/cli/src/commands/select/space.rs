@@ -14,7 +14,7 @@ use kernsift::evaluate::Method;
 use kernsift::model::Content;
 use kernsift::space::{KernelSpace, KernelSpaceSelector, Tune};
 use kernsift::{Context, Model, Stop};
-use kernsift_report::{Mapped, space_page};
+use kernsift_report::{MappedRows, space_page};
 use serde_json::{Map, json};
 
 /// Learns a basis, selects among its directions, prints them, writes what was asked for.
@@ -78,7 +78,11 @@ pub fn run(
         let checked = check.run(ctx, console)?;
         let asked = asked(&loaded, (&label, &used), args.scale == ScaleArg::Standard, &took, ctx)?;
         let features = space.transform(data.x(), ctx)?;
-        let mapped = Mapped { features: features.view(), rows: &loaded.counted_rows(), counting: COUNTING };
+        let mapped = MappedRows {
+            coordinates: features.view(),
+            row_numbers: &loaded.counted_rows(),
+            numbering: COUNTING,
+        };
         let page = space_page(&asked, &loaded.prepared.data, &space, &mapped, &checked, ctx)?;
         report::write(path, &page, console)?;
     }

@@ -1,20 +1,20 @@
-//! Comparisons on a set, kept in a record each so that a run can go on.
+//! Cross-validated comparisons on a data set, each saved in a record so that a run can resume.
 
-use crate::paper::{Part, Settings};
+use crate::paper::Settings;
 use kernsift::evaluate::{Compare, Measure, Record, ResultsLog, Summary};
-use kernsift::{Context, Dataset, Result};
-use kernsift_report::{Line, Picture, Places};
+use kernsift::{Context, Dataset, Observer, Result};
+use kernsift_report::{Figure, Series, XAxis};
 
-/// A comparison that was run.
-pub struct Contest {
-    /// What was written down.
+/// The results of a comparison.
+pub struct Comparison {
+    /// All recorded results.
     pub log: ResultsLog,
-    /// Its table of errors.
+    /// Errors by method and number of features.
     pub summary: Summary,
 }
 
-impl Contest {
-    /// Compares on a set; `name` is that of the record, `part` what the work is called while it goes on.
+impl Comparison {
+    /// Runs a comparison. `name` is the name of the record, `part` prefixes progress messages.
     pub fn run(
         compare: &Compare,
         data: &Dataset,
@@ -33,8 +33,8 @@ impl Contest {
         Ok(Self::of(log, &labels, &compare.counts))
     }
 
-    /// What an earlier run has written down of a set that is not at hand now.
-    pub fn known(name: &str, labels: &[&str], counts: &[usize], settings: &Settings) -> Result<Option<Self>> {
+    /// Loads the results of an earlier run, for a data set that is not available now.
+    pub fn load(name: &str, labels: &[&str], counts: &[usize], settings: &Settings) -> Result<Option<Self>> {
         let Some(path) = settings.record(name).filter(|path| path.is_file()) else { return Ok(None) };
         let labels: Vec<String> = labels.iter().map(|&label| label.to_owned()).collect();
         Ok(Some(Self::of(ResultsLog::open(&path)?, &labels, counts)))
@@ -45,38 +45,32 @@ impl Contest {
         Self { log, summary }
     }
 
-    /// The results of a method with a number of features, a split after the other.
+    /// The results of a method with `k` features, one per split.
     pub fn results<'a>(&'a self, label: &'a str, k: usize) -> impl Iterator<Item = &'a Record> {
         self.log.results().filter(move |record| record.method == label && record.k == k)
     }
 
-    /// A method's mean error and its standard deviation in per cent; none if it failed in some split.
+    /// Mean and standard deviation of a method's error, in percent; `None` if it failed in any split.
     pub fn error(&self, label: &str, k: usize) -> Option<(f64, f64)> {
-        let place = self.summary.counts.iter().position(|&count| count == k)?;
+        let index = self.summary.counts.iter().position(|&count| count == k)?;
         let method = self.summary.methods.iter().find(|method| method.label == label)?;
-        let cell = method.cells[place].filter(|cell| cell.is_whole())?;
+        let cell = method.cells[index].filter(|cell| cell.is_whole())?;
         Some((100.0 * cell.mean, 100.0 * cell.sd))
     }
 
-    /// A method's mean error with all columns, in per cent.
-    pub fn with_all_columns(&self) -> Option<f64> {
+    /// Mean error with all features, in percent.
+    pub fn error_with_all_features(&self) -> Option<f64> {
         self.summary.all_columns.map(|cell| 100.0 * cell.mean)
     }
 
-    /// Curves against the number of features: errors, or what is not an error.
-    pub fn picture(
-        &self,
-        name: &str,
-        title: &str,
-        names: impl Fn(&str) -> String,
-        accuracy: bool,
-    ) -> Picture {
+    /// Error, or accuracy, by number of features.
+    pub fn figure(&self, name: &str, title: &str, names: impl Fn(&str) -> String, accuracy: bool) -> Figure {
         let value = |mean: f64| if accuracy { 100.0 - 100.0 * mean } else { 100.0 * mean };
-        let mut lines: Vec<Line> = self
+        let mut series: Vec<Series> = self
             .summary
             .methods
             .iter()
-            .map(|method| Line {
+            .map(|method| Series {
                 label: names(&method.label),
                 values: method
                     .cells
@@ -87,15 +81,40 @@ impl Contest {
             .collect();
         if let Some(cell) = self.summary.all_columns {
             let value = Some((value(cell.mean), 100.0 * cell.sd));
-            lines.push(Line { label: names("all-columns"), values: vec![value; self.summary.counts.len()] });
+            let label = names("all-columns");
+            series.push(Series { label, values: vec![value; self.summary.counts.len()] });
         }
-        Picture {
+        Figure {
             name: name.to_owned(),
             title: title.to_owned(),
-            across: "number of features".to_owned(),
-            up: if accuracy { "accuracy, %" } else { "error, %" }.to_owned(),
-            places: Places::Numbers(self.summary.counts.iter().map(|&k| k as f64).collect()),
-            lines,
+            x_label: "number of features".to_owned(),
+            y_label: if accuracy { "accuracy, %" } else { "error, %" }.to_owned(),
+            x: XAxis::Linear(self.summary.counts.iter().map(|&k| k as f64).collect()),
+            series,
         }
+    }
+}
+
+/// Prefixes messages with the part of the run that they belong to.
+struct Part<'a> {
+    name: String,
+    observer: &'a dyn Observer,
+}
+
+impl Observer for Part<'_> {
+    fn progress(&self, stage: &str, done: usize, total: usize) {
+        self.observer.progress(&format!("{}: {stage}", self.name), done, total);
+    }
+
+    fn note(&self, text: &str) {
+        self.observer.note(&format!("{}: {text}", self.name));
+    }
+
+    fn warn(&self, text: &str) {
+        self.observer.warn(&format!("{}: {text}", self.name));
+    }
+
+    fn interrupted(&self) -> bool {
+        self.observer.interrupted()
     }
 }

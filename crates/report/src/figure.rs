@@ -1,47 +1,47 @@
-//! A picture of its own: lines over numbers, or dots over names, with spreads.
+//! A standalone figure: lines over numbers, or points over categories with error bars.
 //!
-//! It is one SVG file that needs nothing else and follows the reader's choice of light or dark.
+//! It is a self-contained SVG file that follows the reader's light or dark color scheme.
 
-use crate::axis::{spread, step_for};
-use crate::chart::{COLOURS, DASHES, marker, marker_class};
+use crate::axis::{separate_labels, step_for};
+use crate::chart::{COLORS, DASHES, marker, marker_class};
 use crate::html::{escape, shortened};
 use serde::Serialize;
 
-/// What is drawn.
+/// Contents of a figure.
 #[derive(Debug, Clone, Serialize)]
-pub struct Picture {
-    /// The name of its file, without ending.
+pub struct Figure {
+    /// File name without extension.
     pub name: String,
-    /// Its heading.
+    /// Title.
     pub title: String,
-    /// What runs from left to right.
-    pub across: String,
-    /// What runs upwards.
-    pub up: String,
-    /// Where values stand.
-    pub places: Places,
-    /// A line per method.
-    pub lines: Vec<Line>,
+    /// Label of the x axis.
+    pub x_label: String,
+    /// Label of the y axis.
+    pub y_label: String,
+    /// The x axis.
+    pub x: XAxis,
+    /// One series per method.
+    pub series: Vec<Series>,
 }
 
-/// Where values stand from left to right.
+/// The x axis of a figure.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Places {
-    /// At rising numbers; values are joined by lines.
-    Numbers(Vec<f64>),
-    /// At rising numbers, both ways by their logarithms.
-    Logarithms(Vec<f64>),
-    /// Under names, each a group of dots.
-    Names(Vec<String>),
+pub enum XAxis {
+    /// Increasing numbers; values are joined by lines.
+    Linear(Vec<f64>),
+    /// Increasing numbers; both axes are logarithmic.
+    Log(Vec<f64>),
+    /// Categories, each with a group of points.
+    Categories(Vec<String>),
 }
 
 /// The values of a method.
 #[derive(Debug, Clone, Serialize)]
-pub struct Line {
-    /// What it is called.
+pub struct Series {
+    /// Name in the legend.
     pub label: String,
-    /// Mean and spread at each place, where there is one.
+    /// Mean and standard deviation at each position of the x axis.
     pub values: Vec<Option<(f64, f64)>>,
 }
 
@@ -50,11 +50,12 @@ const LEFT: f64 = 64.0;
 const TOP: f64 = 44.0;
 const HEIGHT: f64 = 340.0;
 const BELOW: f64 = 66.0;
-/// Height of a label's line.
-const LINE: f64 = 18.0;
-/// Characters of a label, and the width of one on average, rounded up.
-const LABEL: usize = 28;
-const CHARACTER: f64 = 7.1;
+/// Height of a line of text.
+const LINE_HEIGHT: f64 = 18.0;
+/// Maximum length of a label, in characters.
+const LABEL_LENGTH: usize = 28;
+/// Average width of a character, rounded up.
+const CHARACTER_WIDTH: f64 = 7.1;
 
 const STYLE: &str = "
 svg { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif;
@@ -70,25 +71,26 @@ svg { font: 13px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif
 .mark { fill: var(--c); stroke: var(--paper); } .mark.thin { fill: none; stroke: var(--c); stroke-width: 2.2; }
 ";
 
-/// A picture as an SVG file.
-pub fn draw(picture: &Picture) -> String {
-    let longest = picture.lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0).min(LABEL);
-    let right = WIDTH - 50.0 - CHARACTER * longest as f64;
-    let bottom = TOP + HEIGHT.max(LINE * picture.lines.len() as f64);
-    let frame = Frame { picture, right, bottom, scale: Scale::of(picture) };
+/// Renders a figure as an SVG file.
+pub fn render_svg(figure: &Figure) -> String {
+    let labels = figure.series.iter().map(|series| series.label.chars().count());
+    let longest = labels.max().unwrap_or(0).min(LABEL_LENGTH);
+    let right = WIDTH - 50.0 - CHARACTER_WIDTH * longest as f64;
+    let bottom = TOP + HEIGHT.max(LINE_HEIGHT * figure.series.len() as f64);
+    let frame = Frame { figure, right, bottom, scale: Scale::of(figure) };
     let height = bottom + BELOW;
-    let title = escape(&picture.title);
+    let title = escape(&figure.title);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\">\n\
          <style>{STYLE}</style>\n<rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\" rx=\"6\"/>\n\
          <text class=\"title\" x=\"{LEFT}\" y=\"26\">{title}</text>\n"
     );
     svg += &frame.grid();
-    svg += &frame.lines();
+    svg += &frame.all_series();
     svg + "</svg>\n"
 }
 
-/// Upwards: from where to where, in which steps.
+/// The y axis.
 struct Scale {
     low: f64,
     high: f64,
@@ -97,9 +99,9 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(picture: &Picture) -> Self {
-        let logarithmic = matches!(picture.places, Places::Logarithms(_));
-        let values = picture.lines.iter().flat_map(|line| line.values.iter().flatten());
+    fn of(figure: &Figure) -> Self {
+        let logarithmic = matches!(figure.x, XAxis::Log(_));
+        let values = figure.series.iter().flat_map(|series| series.values.iter().flatten());
         let ends =
             values.flat_map(|&(mean, sd)| if logarithmic { [mean; 2] } else { [mean - sd, mean + sd] });
         let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
@@ -113,15 +115,15 @@ impl Scale {
         }
         let rough = ((high - low) / 5.0).max(1e-9);
         let step = step_for(rough);
-        // A little rounding, so that 0.3 / 0.1 is 3.
+        // The small offset makes floor(0.3 / 0.1) equal 3.
         let (first, last) = ((low / step + 1e-9).floor() as i64, (high / step + 1e-9).floor() as i64);
         let ticks: Vec<f64> = (first..=last.max(first + 1)).map(|i| i as f64 * step).collect();
-        // Down to a tick, up no further than needed.
+        // The axis starts at a tick and ends at the largest value.
         Self { low: ticks[0], high: high.max(ticks[ticks.len() - 1]), ticks, logarithmic }
     }
 
-    /// 0 at the bottom, 1 at the top.
-    fn share(&self, value: f64) -> f64 {
+    /// Relative position: 0 at the bottom, 1 at the top.
+    fn fraction(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         if self.logarithmic {
             (value / self.low).ln() / (self.high / self.low).ln()
@@ -132,7 +134,7 @@ impl Scale {
 }
 
 struct Frame<'a> {
-    picture: &'a Picture,
+    figure: &'a Figure,
     right: f64,
     bottom: f64,
     scale: Scale,
@@ -140,18 +142,18 @@ struct Frame<'a> {
 
 impl Frame<'_> {
     fn y(&self, value: f64) -> f64 {
-        self.bottom - self.scale.share(value) * (self.bottom - TOP)
+        self.bottom - self.scale.fraction(value) * (self.bottom - TOP)
     }
 
-    /// The place of the nth value.
+    /// The x coordinate of the nth value.
     fn x(&self, nth: usize) -> f64 {
         let (left, right) = (LEFT + 24.0, self.right - 18.0);
-        let share = match &self.picture.places {
-            Places::Names(names) => (nth as f64 + 0.5) / names.len() as f64,
-            Places::Numbers(values) => portion(values, nth, |v| v),
-            Places::Logarithms(values) => portion(values, nth, f64::ln),
+        let fraction = match &self.figure.x {
+            XAxis::Categories(names) => (nth as f64 + 0.5) / names.len() as f64,
+            XAxis::Linear(values) => fraction(values, nth, |v| v),
+            XAxis::Log(values) => fraction(values, nth, f64::ln),
         };
-        left + share * (right - left)
+        left + fraction * (right - left)
     }
 
     fn grid(&self) -> String {
@@ -163,14 +165,14 @@ impl Frame<'_> {
                 "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right:.1}\"/><text class=\"muted\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\n",
                 LEFT - 9.0,
                 y + 4.0,
-                plain(tick)
+                format_number(tick)
             );
         }
-        // Names that would touch stand in two lines; numbers that would are left out.
-        let rows = if matches!(self.picture.places, Places::Names(_)) { 2 } else { 1 };
+        // Categories that would overlap are drawn in two rows; numbers that would overlap are omitted.
+        let rows = if matches!(self.figure.x, XAxis::Categories(_)) { 2 } else { 1 };
         let mut free = vec![f64::NEG_INFINITY; rows];
-        for (nth, name) in self.names().iter().enumerate() {
-            let (x, half) = (self.x(nth), CHARACTER * name.chars().count() as f64 / 2.0);
+        for (nth, name) in self.x_ticks().iter().enumerate() {
+            let (x, half) = (self.x(nth), CHARACTER_WIDTH * name.chars().count() as f64 / 2.0);
             let Some(row) = free.iter().position(|free| x - half >= *free) else { continue };
             free[row] = x + half + 6.0;
             svg += &format!(
@@ -185,44 +187,43 @@ impl Frame<'_> {
              <text transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
             (LEFT + right) / 2.0,
             bottom + 52.0,
-            escape(&self.picture.across),
+            escape(&self.figure.x_label),
             (TOP + bottom) / 2.0,
-            escape(&self.picture.up)
+            escape(&self.figure.y_label)
         )
     }
 
-    /// What is written under the axis.
-    fn names(&self) -> Vec<String> {
-        match &self.picture.places {
-            Places::Names(names) => names.clone(),
-            Places::Numbers(values) | Places::Logarithms(values) => {
-                values.iter().map(|&v| plain(v)).collect()
-            }
+    fn x_ticks(&self) -> Vec<String> {
+        match &self.figure.x {
+            XAxis::Categories(names) => names.clone(),
+            XAxis::Linear(values) | XAxis::Log(values) => values.iter().map(|&v| format_number(v)).collect(),
         }
     }
 
-    fn lines(&self) -> String {
-        let lines = &self.picture.lines;
-        let named = matches!(self.picture.places, Places::Names(_));
-        let gap = if self.names().len() > 1 { self.x(1) - self.x(0) } else { self.right - LEFT };
-        let aside = if named { 0.62 * gap / lines.len().max(1) as f64 } else { 0.0 };
-        let shift = |nth: usize| aside * (nth as f64 - (lines.len() as f64 - 1.0) / 2.0);
-        let last = |line: &Line| line.values.iter().enumerate().rev().find_map(|(i, v)| Some((i, (*v)?)));
-        // A key beside the picture: at the ends of lines, or one below the other.
-        let wanted: Vec<f64> = lines
+    /// All series, and the legend on the right.
+    fn all_series(&self) -> String {
+        let all = &self.figure.series;
+        let categories = matches!(self.figure.x, XAxis::Categories(_));
+        let gap = if self.x_ticks().len() > 1 { self.x(1) - self.x(0) } else { self.right - LEFT };
+        let offset = if categories { 0.62 * gap / all.len().max(1) as f64 } else { 0.0 };
+        let shift = |nth: usize| offset * (nth as f64 - (all.len() as f64 - 1.0) / 2.0);
+        let last =
+            |series: &Series| series.values.iter().enumerate().rev().find_map(|(i, v)| Some((i, (*v)?)));
+        // Labels are at the ends of lines, or in a list.
+        let desired: Vec<f64> = all
             .iter()
             .enumerate()
-            .map(|(nth, line)| match last(line) {
-                Some((_, (mean, _))) if !named => self.y(mean),
-                _ => TOP + 10.0 + LINE * nth as f64,
+            .map(|(nth, series)| match last(series) {
+                Some((_, (mean, _))) if !categories => self.y(mean),
+                _ => TOP + 10.0 + LINE_HEIGHT * nth as f64,
             })
             .collect();
-        let keys = spread(&wanted, LINE, TOP + 6.0, self.bottom - 4.0);
+        let keys = separate_labels(&desired, LINE_HEIGHT, TOP + 6.0, self.bottom - 4.0);
         let mut svg = String::new();
-        for (nth, line) in lines.iter().enumerate() {
-            svg += &format!("<g class=\"c{}\">", nth % COLOURS);
-            svg += &self.line(nth, line, shift(nth), !named);
-            if let (Some((at, (mean, _))), false) = (last(line), named) {
+        for (nth, series) in all.iter().enumerate() {
+            svg += &format!("<g class=\"c{}\">", nth % COLORS);
+            svg += &self.series(nth, series, shift(nth), !categories);
+            if let (Some((at, (mean, _))), false) = (last(series), categories) {
                 svg += &format!(
                     "<path class=\"lead\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>",
                     self.x(at) + 6.0,
@@ -237,25 +238,26 @@ impl Frame<'_> {
                 marker(nth, self.right + 17.0, keys[nth]),
                 self.right + 28.0,
                 keys[nth] + 4.0,
-                escape(&line.label),
-                shortened(&line.label, LABEL)
+                escape(&series.label),
+                shortened(&series.label, LABEL_LENGTH)
             );
         }
         svg
     }
 
-    fn line(&self, nth: usize, line: &Line, shift: f64, joined: bool) -> String {
-        let (mut path, mut bars, mut marks, mut down) = (String::new(), String::new(), String::new(), false);
-        let every = line.values.len().div_ceil(16);
-        for (at, value) in line.values.iter().enumerate() {
+    fn series(&self, nth: usize, series: &Series, shift: f64, joined: bool) -> String {
+        let (mut path, mut bars, mut marks) = (String::new(), String::new(), String::new());
+        let mut pen_down = false;
+        let every = series.values.len().div_ceil(16);
+        for (at, value) in series.values.iter().enumerate() {
             let Some((mean, sd)) = *value else {
-                down = false;
+                pen_down = false;
                 continue;
             };
             let (x, y) = (self.x(at) + shift, self.y(mean));
-            path += &format!("{}{x:.1} {y:.1}", if down { "L" } else { "M" });
-            down = true;
-            // Many spreads would cover each other along lines.
+            path += &format!("{}{x:.1} {y:.1}", if pen_down { "L" } else { "M" });
+            pen_down = true;
+            // Lines have no error bars, which would overlap.
             if !joined && sd > 0.0 {
                 bars += &format!("M{x:.1} {:.1}V{:.1}", self.y(mean - sd), self.y(mean + sd));
             }
@@ -264,13 +266,13 @@ impl Frame<'_> {
                     "<path class=\"{}\" d=\"{}\"><title>{}: {} ± {}</title></path>",
                     marker_class(nth),
                     marker(nth, x, y),
-                    escape(&line.label),
-                    plain(mean),
-                    plain(sd)
+                    escape(&series.label),
+                    format_number(mean),
+                    format_number(sd)
                 );
             }
         }
-        let dash = DASHES[(nth / COLOURS) % DASHES.len()];
+        let dash = DASHES[(nth / COLORS) % DASHES.len()];
         let path = if joined {
             let dash = if dash.is_empty() { "none" } else { dash };
             format!("<path class=\"line\" stroke-dasharray=\"{dash}\" d=\"{path}\"/>")
@@ -281,13 +283,13 @@ impl Frame<'_> {
     }
 }
 
-fn portion(values: &[f64], nth: usize, scale: impl Fn(f64) -> f64) -> f64 {
+fn fraction(values: &[f64], nth: usize, scale: impl Fn(f64) -> f64) -> f64 {
     let (first, last) = (scale(values[0]), scale(values[values.len() - 1]));
     if first == last { 0.5 } else { (scale(values[nth]) - first) / (last - first) }
 }
 
-/// A number without needless digits.
-fn plain(value: f64) -> String {
+/// A number without trailing zeros.
+fn format_number(value: f64) -> String {
     let text = if value != 0.0 && value.abs() < 0.01 {
         format!("{value:.0e}")
     } else {
@@ -301,46 +303,46 @@ fn plain(value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn picture(places: Places, values: Vec<Option<(f64, f64)>>) -> Picture {
-        Picture {
+    fn figure(x: XAxis, values: Vec<Option<(f64, f64)>>) -> Figure {
+        Figure {
             name: "x".into(),
             title: "a < b".into(),
-            across: "n".into(),
-            up: "%".into(),
-            places,
-            lines: vec![Line { label: "ours & theirs".into(), values }],
+            x_label: "n".into(),
+            y_label: "%".into(),
+            x,
+            series: vec![Series { label: "ours & theirs".into(), values }],
         }
     }
 
     #[test]
-    fn text_is_text_and_every_value_has_a_sign() {
-        let names = Places::Names(vec!["wine".into(), "iris".into()]);
-        let svg = draw(&picture(names, vec![Some((1.0, 0.5)), Some((2.0, 0.5))]));
+    fn text_is_escaped_and_every_value_has_a_marker() {
+        let names = XAxis::Categories(vec!["wine".into(), "iris".into()]);
+        let svg = render_svg(&figure(names, vec![Some((1.0, 0.5)), Some((2.0, 0.5))]));
         assert!(svg.contains("a &lt; b") && svg.contains("ours &amp; theirs") && !svg.contains("a < b"));
         assert_eq!(svg.matches("class=\"mark\"").count(), 3, "two values and the key");
         assert!(svg.contains(">wine</text>"));
     }
 
     #[test]
-    fn a_gap_breaks_the_line() {
+    fn missing_value_breaks_the_line() {
         let values = vec![Some((1.0, 0.0)), None, Some((3.0, 0.0)), Some((4.0, 0.0))];
-        let svg = draw(&picture(Places::Numbers(vec![1.0, 2.0, 3.0, 4.0]), values));
+        let svg = render_svg(&figure(XAxis::Linear(vec![1.0, 2.0, 3.0, 4.0]), values));
         let path = svg.split("class=\"line\"").nth(1).unwrap().split('>').next().unwrap();
         assert_eq!((path.matches('M').count(), path.matches('L').count()), (2, 1), "{path}");
     }
 
     #[test]
-    fn ticks_hold_all_values() {
-        let scale = Scale::of(&picture(Places::Numbers(vec![1.0]), vec![Some((0.37, 0.12))]));
+    fn ticks_cover_all_values() {
+        let scale = Scale::of(&figure(XAxis::Linear(vec![1.0]), vec![Some((0.37, 0.12))]));
         assert!(scale.low <= 0.25 && scale.high == 0.49, "{:?}", scale.ticks);
-        let powers = Scale::of(&picture(Places::Logarithms(vec![1.0]), vec![Some((0.02, 0.0))]));
+        let powers = Scale::of(&figure(XAxis::Log(vec![1.0]), vec![Some((0.02, 0.0))]));
         assert_eq!(powers.ticks, [0.01, 0.1]);
-        assert_eq!([0.0, 12.5, 0.001, -3.0].map(plain), ["0", "12.5", "1e−3", "−3"]);
+        assert_eq!([0.0, 12.5, 0.001, -3.0].map(format_number), ["0", "12.5", "1e−3", "−3"]);
     }
 
     #[test]
-    fn nothing_to_draw_is_still_a_picture() {
-        let svg = draw(&picture(Places::Numbers(vec![1.0]), vec![None]));
+    fn empty_figure_is_valid() {
+        let svg = render_svg(&figure(XAxis::Linear(vec![1.0]), vec![None]));
         assert!(svg.ends_with("</svg>\n") && !svg.contains("NaN"));
     }
 }

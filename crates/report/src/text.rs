@@ -1,47 +1,47 @@
-//! Numbers and settings as people write them.
+//! Numbers and settings as text.
 
 use crate::html::shortened;
 use kernsift::data::{ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Cell, EVALUATORS, Evaluator, Measure, Run};
 use serde_json::Value;
 
-/// A difference from the best is marked at this level.
-pub const LEVEL: f64 = 0.05;
+/// Significance level of the difference from the best.
+pub const SIGNIFICANCE_LEVEL: f64 = 0.05;
 
-/// What a score is called.
+/// Name of a measure.
 pub fn measure(measure: Measure) -> &'static str {
     match measure {
         Measure::Error => "Error",
         Measure::BalancedAccuracy => "Balanced accuracy",
-        Measure::Auc => "Area under the curve",
-        Measure::R2 => "Explained variance (R²)",
+        Measure::Auc => "ROC AUC",
+        Measure::R2 => "R²",
     }
 }
 
-/// What the best of its values is called.
+/// Name of the best value of a measure.
 pub fn best(measure: Measure) -> &'static str {
     match measure {
-        Measure::Error => "Least error",
-        Measure::BalancedAccuracy => "Best balanced accuracy",
-        Measure::Auc => "Largest area under the curve",
-        Measure::R2 => "Most variance explained",
+        Measure::Error => "Lowest error",
+        Measure::BalancedAccuracy => "Highest balanced accuracy",
+        Measure::Auc => "Highest ROC AUC",
+        Measure::R2 => "Highest R²",
     }
 }
 
-/// A share in per cent, without the sign.
-pub fn percent(share: f64) -> String {
-    // A true minus, and no minus before a zero.
-    let text = format!("{:.1}", 100.0 * share).replace('-', "−");
+/// A fraction in percent, without the percent sign.
+pub fn percent(fraction: f64) -> String {
+    // A typographic minus sign, and none before zero.
+    let text = format!("{:.1}", 100.0 * fraction).replace('-', "−");
     if text == "−0.0" { "0.0".into() } else { text }
 }
 
-/// Mean and spread, in per cent.
+/// Mean and standard deviation in percent.
 pub fn mean_and_sd(cell: &Cell) -> String {
-    let spread = if cell.splits > 1 { format!(" ± {}", percent(cell.sd)) } else { String::new() };
-    format!("{}{spread}{}", percent(cell.mean), of_splits(cell))
+    let sd = if cell.splits > 1 { format!(" ± {}", percent(cell.sd)) } else { String::new() };
+    format!("{}{sd}{}", percent(cell.mean), of_splits(cell))
 }
 
-/// How many splits a cell is about, if not all.
+/// Number of splits with a score, if not all.
 pub fn of_splits(cell: &Cell) -> String {
     if cell.is_whole() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) }
 }
@@ -51,12 +51,12 @@ pub fn p_value(p: f64) -> String {
     if p < 0.001 { "p < 0.001".into() } else { format!("p {p:.3}") }
 }
 
-/// Whether a cell is worse than the best of its column beyond chance.
+/// Whether a score is significantly worse than the best for this number of features.
 pub fn is_worse(cell: &Cell) -> bool {
-    !cell.best && cell.p.is_some_and(|p| p < LEVEL)
+    !cell.best && cell.p.is_some_and(|p| p < SIGNIFICANCE_LEVEL)
 }
 
-/// A number with four digits that matter.
+/// A number with four significant digits.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -70,7 +70,7 @@ pub fn number(value: f64) -> String {
     text.replace('-', "−")
 }
 
-/// Seconds with three digits that matter.
+/// Seconds with three significant digits.
 pub fn seconds(value: f64) -> String {
     match value {
         v if v < 0.0005 => "< 0.001".into(),
@@ -87,70 +87,67 @@ pub fn counted(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// A target in words.
+/// Type of a target.
 pub fn target(target: &Target) -> String {
     match target {
-        Target::Classes(classes) => counted_classes(classes.n_present()),
-        Target::Continuous(_) => "a number".into(),
+        Target::Classes(classes) => {
+            let n = classes.n_present();
+            format!("{n} class{}", if n == 1 { "" } else { "es" })
+        }
+        Target::Continuous(_) => "continuous".into(),
         Target::None => "none".into(),
     }
 }
 
-fn counted_classes(n: usize) -> String {
-    format!("{n} class{}", if n == 1 { "" } else { "es" })
-}
-
-/// Names in a row, the last after an "and", at most so many.
-pub fn listed(names: &[&str], most: usize) -> String {
-    let shown: Vec<String> = names.iter().take(most).map(|name| shortened(name, 30)).collect();
-    let shown: Vec<String> = shown.into_iter().map(|name| format!("<b>{name}</b>")).collect();
-    match (names.len().saturating_sub(most), shown.as_slice()) {
+/// A list of at most `max` names, in HTML.
+pub fn listed(names: &[&str], max: usize) -> String {
+    let shown: Vec<String> =
+        names.iter().take(max).map(|name| format!("<b>{}</b>", shortened(name, 30))).collect();
+    match (names.len().saturating_sub(max), shown.as_slice()) {
         (0, [one]) => one.clone(),
         (0, [first @ .., last]) => format!("{} and {last}", first.join(", ")),
         (more, all) => format!("{} and {more} more", all.join(", ")),
     }
 }
 
-/// The same with a capital first.
+/// Capitalizes the first letter.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// How rows were split.
+/// Description of the splits.
 pub fn splits(run: &Run) -> String {
     match run.splits {
-        Some(Splits::Folds { folds, repeats: 1 }) => format!("{folds} folds; every row is evaluated once"),
+        Some(Splits::Folds { folds, repeats: 1 }) => format!("{folds}-fold cross-validation"),
         Some(Splits::Folds { folds, repeats }) => {
-            format!("{folds} folds, dealt {repeats} times; every row is evaluated {repeats} times")
+            format!("{folds}-fold cross-validation, repeated {repeats} times")
         }
         Some(Splits::Holdout { test_size, repeats }) => {
-            let times = if repeats == 1 { "once".into() } else { format!("{repeats} times") };
-            format!("{} % of the rows kept back, {times}", percent(test_size).trim_end_matches(".0"))
+            let times = if repeats == 1 { String::new() } else { format!(", repeated {repeats} times") };
+            format!("random test set of {} % of the rows{times}", percent(test_size).trim_end_matches(".0"))
         }
-        None => format!("{}, given", counted(run.folds.len(), "split")),
+        None => format!("{}, given by the user", counted(run.folds.len(), "split")),
     }
 }
 
-/// What was done to columns.
+/// Description of the scaling.
 pub fn scaling(scaled: bool) -> &'static str {
-    if scaled { "mean 0 and variance 1, by the training rows of each split" } else { "columns as they are" }
+    if scaled { "standardized by the training rows of each split" } else { "none" }
 }
 
-/// What was done about empty cells.
-pub fn filling(fill: ImputeStrategy) -> &'static str {
+/// Description of the imputation.
+pub fn imputation(fill: ImputeStrategy) -> &'static str {
     match fill {
-        ImputeStrategy::Mean => "filled with the mean of the training rows",
-        ImputeStrategy::Median => "filled with the median of the training rows",
+        ImputeStrategy::Mean => "replaced by the mean of the training rows",
+        ImputeStrategy::Median => "replaced by the median of the training rows",
     }
 }
 
-/// An evaluator and what it was set to.
+/// An evaluator with its parameters.
 pub fn evaluator(evaluator: &Evaluator) -> String {
-    let title = EVALUATORS
-        .iter()
-        .find(|info| info.name == evaluator.name())
-        .map_or(evaluator.name(), |info| info.title);
+    let name = evaluator.name();
+    let title = EVALUATORS.iter().find(|info| info.name == name).map_or(name, |info| info.title);
     let mut parts = vec![];
     if let Ok(Value::Object(settings)) = serde_json::to_value(evaluator) {
         for (name, value) in &settings {
@@ -160,30 +157,30 @@ pub fn evaluator(evaluator: &Evaluator) -> String {
     if parts.is_empty() { title.to_owned() } else { format!("{title}: {}", parts.join(", ")) }
 }
 
-/// What matters of settings, a phrase each.
+/// Collects a phrase per relevant parameter.
 fn collect(name: &str, value: &Value, parts: &mut Vec<String>) {
     match value {
-        // The name is said already; limits and tolerances are not what a reader asks for.
+        // The title names the evaluator; solver parameters are not relevant here.
         _ if matches!(name, "name" | "tol" | "max_iter" | "shrinking") => {}
         Value::Object(inner) if name == "kernel" => parts.push(kernel(inner)),
-        // The machine inside a search: its own cost is not used.
+        // The SVM inside a search; its C is not used.
         Value::Object(inner) => {
             inner.iter().filter(|(name, _)| *name != "c").for_each(|(n, v)| collect(n, v, parts));
         }
         Value::Array(values) if values.is_empty() => {}
         Value::Array(values) => {
-            let all: Vec<String> = values.iter().map(plain).collect();
+            let all: Vec<String> = values.iter().map(value_text).collect();
             parts.push(if let [one] = &all[..] {
-                format!("{} {one}", spoken(name))
+                format!("{} {one}", parameter_name(name))
             } else {
-                format!("{} from {}", spoken(name), all.join(" "))
+                format!("{} chosen from {}", parameter_name(name), all.join(" "))
             });
         }
         Value::Null => {}
-        Value::Bool(true) => parts.push(spoken(name)),
-        Value::Bool(false) => parts.push(format!("no {}", spoken(name))),
+        Value::Bool(true) => parts.push(parameter_name(name)),
+        Value::Bool(false) => parts.push(format!("no {}", parameter_name(name))),
         Value::String(text) if text == "none" => {}
-        other => parts.push(format!("{} {}", spoken(name), plain(other))),
+        other => parts.push(format!("{} {}", parameter_name(name), value_text(other))),
     }
 }
 
@@ -191,36 +188,37 @@ fn kernel(choice: &serde_json::Map<String, Value>) -> String {
     let Some(named) = choice.get("named") else {
         return format!("kernel {}", Value::Object(choice.clone()));
     };
-    let get = |name: &str| named.get(name).map(plain).unwrap_or_default();
+    let get = |name: &str| named.get(name).map(value_text).unwrap_or_default();
     match get("family").as_str() {
         "linear" => "linear kernel".into(),
         "poly" => format!(
-            "polynomial kernel of degree {} with gamma {} and constant {}",
+            "polynomial kernel of degree {} with gamma {} and coef0 {}",
             get("degree"),
             get("gamma"),
             get("coef0")
         ),
+        "rbf" => format!("RBF kernel with gamma {}", get("gamma")),
         family => format!("{family} kernel with gamma {}", get("gamma")),
     }
 }
 
-/// A setting's name as a reader knows it.
-fn spoken(name: &str) -> String {
+/// Display name of a parameter.
+fn parameter_name(name: &str) -> String {
     match name {
-        "c" => "cost".into(),
-        "n_neighbors" => "neighbours".into(),
+        "c" => "C".into(),
+        "n_neighbors" => name.into(),
         "penalties" => "penalty".into(),
         "folds" => "inner folds".into(),
         name => name.replace('_', " "),
     }
 }
 
-fn plain(value: &Value) -> String {
+fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |v| v.to_string()),
-        // A width is a word or {"value": number}.
-        Value::Object(inner) if inner.len() == 1 => inner.values().map(plain).collect(),
+        // Gamma is a word or {"value": number}.
+        Value::Object(inner) if inner.len() == 1 => inner.values().map(value_text).collect(),
         other => other.to_string(),
     }
 }
@@ -241,27 +239,27 @@ mod tests {
     }
 
     #[test]
-    fn names_in_a_row() {
+    fn lists_of_names() {
         assert_eq!(listed(&["a"], 3), "<b>a</b>");
         assert_eq!(listed(&["a", "<b>"], 3), "<b>a</b> and <b>&lt;b&gt;</b>");
         assert_eq!(listed(&["a", "b", "c", "d"], 2), "<b>a</b>, <b>b</b> and 2 more");
     }
 
     #[test]
-    fn evaluators_show_their_settings() {
-        let words = |name: &str| evaluator(&Evaluator::by_name(name).unwrap());
+    fn evaluators_show_their_parameters() {
+        let text = |name: &str| evaluator(&Evaluator::by_name(name).unwrap());
         assert_eq!(
-            words("svm"),
-            "Support vector machine: cost from 0.25 1 4 16 64 256, inner folds 5, rbf kernel with gamma scale"
+            text("svm"),
+            "Support vector machine: C chosen from 0.25 1 4 16 64 256, inner folds 5, RBF kernel with gamma scale"
         );
         assert_eq!(
-            words("linear-svm"),
-            "Linear support vector machine: cost 1, intercept, loss squared-hinge, penalty l2"
+            text("linear-svm"),
+            "Linear support vector machine: C 1, intercept, loss squared-hinge, penalty l2"
         );
-        assert_eq!(words("knn"), "Nearest neighbours: neighbours 5");
+        assert_eq!(text("knn"), "Nearest neighbours: n_neighbors 5");
         assert_eq!(
-            words("ridge"),
-            "Kernel ridge regression: rbf kernel with gamma scale, penalty from 0.001 0.01 0.1 1 10 100"
+            text("ridge"),
+            "Kernel ridge regression: RBF kernel with gamma scale, penalty chosen from 0.001 0.01 0.1 1 10 100"
         );
     }
 }

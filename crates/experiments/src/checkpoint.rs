@@ -1,7 +1,7 @@
-//! Numbers that were measured, each under a name, kept so that a run can go on where it was stopped.
+//! Named measurements, saved so that an interrupted run can resume.
 //!
-//! A ledger is a file of lines: first what was run, then a line per measurement. Nothing in it depends on the clock, the
-//! machine or the order of work. Times are kept in a file of their own beside it.
+//! A checkpoint is a JSON Lines file: the first line describes the run, each further line is a measurement. Its contents do
+//! not depend on the clock, the computer or the order of execution. Times are saved in a separate file.
 
 use crate::paper::{Paper, Settings};
 use kernsift::context::Quiet;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Named numbers.
 pub type Numbers = BTreeMap<String, f64>;
 
-/// The version of the lines' meaning.
+/// Version of the file format.
 const FORMAT: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ enum Line {
     Measured { name: String, numbers: Numbers },
 }
 
-/// What was run.
+/// Description of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Run {
     format: u32,
@@ -37,21 +37,21 @@ struct Run {
     seed: u64,
 }
 
-/// A ledger; see the module's text.
-pub struct Ledger {
+/// The saved measurements of a paper; see the module documentation.
+pub struct Checkpoint {
     run: Run,
-    numbers: Kept,
-    times: Kept,
+    numbers: Store,
+    times: Store,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Store {
     known: BTreeMap<String, Numbers>,
     file: Option<JsonLinesFile>,
 }
 
-impl Ledger {
-    /// Opens the ledger of a paper, or starts it.
+impl Checkpoint {
+    /// Opens the checkpoint of a paper, or creates it.
     pub fn open(paper: Paper, settings: &Settings, ctx: &Context) -> Result<Self> {
         let run = Run {
             format: FORMAT,
@@ -61,15 +61,15 @@ impl Ledger {
             seed: ctx.seed,
         };
         let Some(path) = settings.record(paper.name()) else {
-            return Ok(Self { run, numbers: Kept::default(), times: Kept::default() });
+            return Ok(Self { run, numbers: Store::default(), times: Store::default() });
         };
-        let numbers = Kept::open(JsonLinesFile::open_alone(&path)?, &run)?;
-        let times = Kept::open(JsonLinesFile::open(&cost_path(&path))?, &run)?;
+        let numbers = Store::open(JsonLinesFile::open_alone(&path)?, &run)?;
+        let times = Store::open(JsonLinesFile::open(&cost_path(&path))?, &run)?;
         Ok(Self { run, numbers, times })
     }
 
-    /// The numbers under these names. What is not known is measured, on all threads, and kept. `work` is given places among
-    /// the names, and a context that passes on nothing but the wish to stop.
+    /// The measurements with these names. Missing ones are measured on all threads and saved. `work` receives an index into
+    /// `names` and a context that forwards only interruption.
     pub fn measure(
         &mut self,
         stage: &str,
@@ -81,18 +81,18 @@ impl Ledger {
         let (done, quiet) = (AtomicUsize::new(0), Quiet(ctx.observer));
         let inner = Context { observer: &quiet, ..*ctx };
         ctx.step(stage, 0, missing.len())?;
-        let kept = Mutex::new(&mut self.numbers);
+        let store = Mutex::new(&mut self.numbers);
         missing.par_iter().try_for_each(|&i| {
             inner.check()?;
             let numbers = work(i, &inner)?;
-            let mut kept = kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            kept.add(&names[i], numbers)?;
+            let mut store = store.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            store.add(&names[i], numbers)?;
             ctx.step(stage, done.fetch_add(1, Ordering::Relaxed) + 1, missing.len())
         })?;
         Ok(names.iter().map(|name| self.numbers.known[name].clone()).collect())
     }
 
-    /// The times under these names. What is not known is measured, one after the other, and kept beside the record.
+    /// The times with these names. Missing ones are measured sequentially and saved in the file of times.
     pub fn time(
         &mut self,
         stage: &str,
@@ -111,25 +111,27 @@ impl Ledger {
         Ok(names.iter().map(|name| self.times.known[name].clone()).collect())
     }
 
-    /// Puts the files in order.
+    /// Rewrites the files in a fixed order.
     pub fn finish(&self) -> Result<()> {
         self.numbers.finish(&self.run)?;
         self.times.finish(&self.run)
     }
 }
 
-impl Kept {
+impl Store {
     fn open(mut file: JsonLinesFile, run: &Run) -> Result<Self> {
         let mut known = BTreeMap::new();
         let lines = file.read::<Line>("{\"kind\":\"run\"")?;
         let empty = lines.is_empty();
-        let wrong_at = |at: usize| format!("line {at}: this does not belong here; use another folder");
+        let unexpected =
+            |at: usize| format!("line {at}: not a line of a checkpoint; use another folder for records");
         for (at, line) in lines {
             match line {
                 Line::Run(old) if at == 1 && old == *run => {}
                 Line::Run(old) if at == 1 => {
                     return Err(Error::parse(format!(
-                        "the record is of {}, seed {}, version {}{}; use another folder, or remove this file",
+                        "this checkpoint belongs to another run (paper {}, seed {}, version {}{}); use another \
+                         folder for records, or delete this file",
                         old.paper,
                         old.seed,
                         old.version,
@@ -140,7 +142,7 @@ impl Kept {
                 Line::Measured { name, numbers } if at > 1 => {
                     known.insert(name, numbers);
                 }
-                _ => return Err(Error::parse(wrong_at(at)).in_file(file.path())),
+                _ => return Err(Error::parse(unexpected(at)).in_file(file.path())),
             }
         }
         file.heal()?;
@@ -150,7 +152,7 @@ impl Kept {
         Ok(Self { known, file: Some(file) })
     }
 
-    /// Places of the names that nothing is known of.
+    /// Indices of the names without a measurement.
     fn missing(&self, names: &[String]) -> Vec<usize> {
         (0..names.len()).filter(|&i| !self.known.contains_key(&names[i])).collect()
     }
@@ -185,9 +187,9 @@ mod tests {
         Settings { records: Some(folder.to_owned()), ..Settings::default() }
     }
 
-    fn squares(ledger: &mut Ledger, n: usize, work: &(dyn Fn(usize) + Sync)) -> Vec<f64> {
+    fn squares(checkpoint: &mut Checkpoint, n: usize, work: &(dyn Fn(usize) + Sync)) -> Vec<f64> {
         let names: Vec<String> = (0..n).map(|i| format!("square of {i}")).collect();
-        let measured = ledger.measure("squares", &names, &Context::default(), |i, _| {
+        let measured = checkpoint.measure("squares", &names, &Context::default(), |i, _| {
             work(i);
             Ok([("value".to_owned(), (i * i) as f64)].into())
         });
@@ -195,50 +197,50 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_not_measured_again() {
+    fn saved_measurements_are_not_repeated() {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings(folder.path());
         let ctx = Context::default();
-        let mut ledger = Ledger::open(Paper::Lp, &settings, &ctx).unwrap();
-        assert_eq!(squares(&mut ledger, 3, &|_| {}), [0.0, 1.0, 4.0]);
-        // Killed here: nothing was put in order, and a line is torn.
-        drop(ledger);
+        let mut checkpoint = Checkpoint::open(Paper::Lp, &settings, &ctx).unwrap();
+        assert_eq!(squares(&mut checkpoint, 3, &|_| {}), [0.0, 1.0, 4.0]);
+        // Simulate a killed run: the file is not sorted, and its last line is incomplete.
+        drop(checkpoint);
         let path = settings.record("lp").unwrap();
         let mut text = std::fs::read_to_string(&path).unwrap();
         text += "{\"kind\":\"measured\",\"na";
         std::fs::write(&path, text).unwrap();
-        let mut ledger = Ledger::open(Paper::Lp, &settings, &ctx).unwrap();
-        let values = squares(&mut ledger, 4, &|i| assert_eq!(i, 3, "known already"));
+        let mut checkpoint = Checkpoint::open(Paper::Lp, &settings, &ctx).unwrap();
+        let values = squares(&mut checkpoint, 4, &|i| assert_eq!(i, 3, "known already"));
         assert_eq!(values, [0.0, 1.0, 4.0, 9.0]);
-        ledger.finish().unwrap();
+        checkpoint.finish().unwrap();
         let in_two_runs = std::fs::read_to_string(&path).unwrap();
         let other = tempfile::tempdir().unwrap();
         let settings = Settings { records: Some(other.path().to_owned()), ..settings };
-        let mut ledger = Ledger::open(Paper::Lp, &settings, &ctx).unwrap();
-        squares(&mut ledger, 4, &|_| {});
-        ledger.finish().unwrap();
+        let mut checkpoint = Checkpoint::open(Paper::Lp, &settings, &ctx).unwrap();
+        squares(&mut checkpoint, 4, &|_| {});
+        checkpoint.finish().unwrap();
         assert_eq!(std::fs::read_to_string(settings.record("lp").unwrap()).unwrap(), in_two_runs);
     }
 
     #[test]
-    fn another_run_is_refused() {
+    fn checkpoint_of_another_run_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings(folder.path());
-        Ledger::open(Paper::Lp, &settings, &Context::default()).unwrap().finish().unwrap();
+        Checkpoint::open(Paper::Lp, &settings, &Context::default()).unwrap().finish().unwrap();
         let other = Context { seed: 7, ..Context::default() };
-        let message = Ledger::open(Paper::Lp, &settings, &other).err().unwrap().to_string();
-        assert!(message.contains("the record is of lp, seed 0"), "{message}");
+        let message = Checkpoint::open(Paper::Lp, &settings, &other).err().unwrap().to_string();
+        assert!(message.contains("another run (paper lp, seed 0"), "{message}");
         std::fs::write(settings.record("takes").unwrap(), "a,b\n1,2\n").unwrap();
-        let message = Ledger::open(Paper::Takes, &settings, &other).err().unwrap().to_string();
+        let message = Checkpoint::open(Paper::Takes, &settings, &other).err().unwrap().to_string();
         assert!(message.contains("line 1"), "{message}");
     }
 
     #[test]
-    fn numbers_that_are_none_end_the_run() {
-        let mut ledger = Ledger::open(Paper::Lp, &Settings::default(), &Context::default()).unwrap();
-        let work = |_: usize, _: &Context| Ok([("share".to_owned(), f64::NAN)].into());
+    fn nan_measurement_is_an_error() {
+        let mut checkpoint = Checkpoint::open(Paper::Lp, &Settings::default(), &Context::default()).unwrap();
+        let work = |_: usize, _: &Context| Ok([("fraction".to_owned(), f64::NAN)].into());
         let message =
-            ledger.measure("x", &["wine".to_owned()], &Context::default(), work).unwrap_err().to_string();
-        assert!(message.contains("wine: share is NaN"), "{message}");
+            checkpoint.measure("x", &["wine".to_owned()], &Context::default(), work).unwrap_err().to_string();
+        assert!(message.contains("wine: fraction is NaN"), "{message}");
     }
 }
