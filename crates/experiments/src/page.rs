@@ -61,12 +61,12 @@ fn overview(studies: &[Study]) -> String {
 
 /// Anchor of a heading: lowercase, without punctuation other than dashes.
 fn anchor(section: &Section) -> String {
-    let kept = |c: char| match c {
+    let slug = |c: char| match c {
         ' ' | '-' => Some('-'),
         c if c.is_alphanumeric() => Some(c.to_ascii_lowercase()),
         _ => None,
     };
-    heading(section).chars().filter_map(kept).collect()
+    heading(section).chars().filter_map(slug).collect()
 }
 
 fn heading(section: &Section) -> String {

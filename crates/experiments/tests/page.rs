@@ -37,8 +37,8 @@ fn page_matches_the_records() {
     let studies: Vec<_> =
         Paper::ALL.iter().map(|&paper| reproduce(paper, &settings, &ctx).unwrap()).collect();
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reproduction.md");
-    let kept = std::fs::read_to_string(docs).unwrap();
-    for (ours, theirs) in page(&studies, "reproduction").lines().zip(kept.lines()) {
+    let committed = std::fs::read_to_string(docs).unwrap();
+    for (ours, theirs) in page(&studies, "reproduction").lines().zip(committed.lines()) {
         assert_eq!(ours, theirs, "docs/reproduction.md differs from its records: run make reproduce");
     }
     // The records are unchanged.

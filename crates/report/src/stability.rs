@@ -92,7 +92,7 @@ fn card(log: &ResultsLog, label: &str, counts: &[usize]) -> Option<String> {
         String::new()
     };
     Some(format!(
-        "<div class=\"card\"><table class=\"kept\" style=\"--n:{}\"><caption title=\"{}\">{}</caption>\n\
+        "<div class=\"card\"><table class=\"frequencies\" style=\"--n:{}\"><caption title=\"{}\">{}</caption>\n\
          <thead><tr><th scope=\"col\">Feature</th>{heads}</tr></thead>\n<tbody>\n{rows}</tbody></table>{rest}</div>\n",
         counts.len(),
         escape(label),

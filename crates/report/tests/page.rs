@@ -82,8 +82,8 @@ fn record(
                 match score(m, fold, k) {
                     Some(value) => {
                         line[measure] = json!(value);
-                        let kept: Vec<String> = (0..k).map(|j| format!("column {j}")).collect();
-                        line["features"] = json!(kept);
+                        let selected: Vec<String> = (0..k).map(|j| format!("column {j}")).collect();
+                        line["features"] = json!(selected);
                     }
                     None => line["failed"] = json!("it <b>broke</b>"),
                 }
@@ -176,7 +176,7 @@ fn comparison_shows_protocol_and_scores() {
     let failures = text(one(&document, "table", "failures"));
     assert!(failures.contains("24 results failed") && failures.contains("n_neighbors"), "{failures}");
     // Selection frequencies of fisher's best feature; directions are not counted.
-    let selected = all(&document, "table", "kept");
+    let selected = all(&document, "table", "frequencies");
     assert_eq!(selected.len(), 2, "fisher and random");
     let first = selected[0].descendants().filter(|n| n.has_tag_name("tr")).nth(1).unwrap();
     let percent = |k: usize| {
@@ -267,7 +267,7 @@ fn comparison_without_any_score() {
     let page = page(&log, &["a"], &[1], Measure::Error);
     let document = parsed(&page);
     assert_eq!(text(one(&document, "p", "lede")), "No method has a score.");
-    assert!(all(&document, "g", "method").is_empty() && all(&document, "table", "kept").is_empty());
+    assert!(all(&document, "g", "method").is_empty() && all(&document, "table", "frequencies").is_empty());
 }
 
 #[test]

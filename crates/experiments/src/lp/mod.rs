@@ -1,5 +1,6 @@
 //! Feature selection and kernel design via linear programming.
 
+pub mod figures;
 mod itml;
 pub mod speed;
 pub mod triplets;
@@ -14,9 +15,9 @@ pub fn run(settings: &Settings, ctx: &Context) -> Result<Vec<Section>> {
     let mut checkpoint = Checkpoint::open(Paper::Lp, settings, ctx)?;
     let accuracies = triplets::Accuracies::measure(&mut checkpoint, settings, ctx)?;
     let sections = vec![
-        triplets::figure_1(&accuracies, settings),
-        triplets::figure_2(&accuracies, settings),
-        triplets::figure_3(&accuracies, settings),
+        figures::figure_1(&accuracies, settings),
+        figures::figure_2(&accuracies, settings),
+        figures::figure_3(&accuracies, settings),
         speed::run(&mut checkpoint, settings, ctx)?,
     ];
     checkpoint.finish()?;
