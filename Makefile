@@ -163,7 +163,7 @@ $(DOCS_TOOLS): docs/requirements.txt $(TOOLS)
 
 # Pages with measured numbers. Takes minutes; times depend on the computer.
 pages: $(TOOLS)
-	cargo run --release --quiet --package kernsift --example planted_truth > docs/planted_truth.md
+	cargo run --release --quiet --package kernsift --features madelon --example planted_truth > docs/planted_truth.md
 	cargo run --release --quiet --package kernsift --example hsfs_cost > docs/hsfs_cost.md
 	$(BIN)/python docs/make_which.py
 

@@ -1,4 +1,4 @@
-"""What the project is built from: licences, sources, checksums, versions. `make audit`.
+"""What the project is built from: licenses (also of data), sources, checksums, versions. `make audit`.
 
 It needs Python alone, cargo, and no network once the crates were fetched. The rules are in deny.toml, which
 cargo-deny reads as well. Faults end it with 1; what is only worth a look is told and ends it with 0.
@@ -22,6 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ("python/requirements-test.txt", "docs/requirements.txt", "benchmarks/requirements.txt")
 # Benchmarks that are no part of the workspace: their lock files are looked at, their crates are not.
 OTHER_LOCKS = ("benchmarks/lp_solvers/Cargo.lock",)
+# Data sets that are compiled in. Their licenses are those of deny.toml, or one of these.
+DATA = "crates/core/data"
+DATA_LICENSES = {"CC-BY-3.0", "CC-BY-4.0", "CC0-1.0", "PDDL-1.0", "public domain"}
 
 # Run by the interpreter whose packages are wanted.
 LIST_PACKAGES = """
@@ -120,6 +123,32 @@ def check_licences(packages: list[dict[str, Any]], rules: dict[str, Any], found:
         except ValueError as error:
             found.faults.append(f"{crate}: {error}")
     found.done.append(f"licences of {len(packages)} crates")
+
+
+def check_data(root: Path, found: Findings) -> None:
+    """Every embedded data file has a row in the README's table, with a source and an allowed license."""
+    rules = tomllib.loads((root / "deny.toml").read_text(encoding="utf-8"))
+    allowed = set(rules["licenses"]["allow"])
+    rows = {}
+    for line in (root / DATA / "README.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if line.startswith("|") and cells[0] != "set" and set(cells[0]) != {"-"}:
+            rows[cells[0].partition(" ")[0]] = cells
+    files = sorted(path.name for path in (root / DATA).iterdir() if path.name != "README.md")
+    for name in files:
+        cells = rows.get(name.partition(".")[0])
+        if cells is None:
+            found.faults.append(f"{DATA}/{name} has no row in {DATA}/README.md")
+    for name, cells in rows.items():
+        if len(cells) != 5 or not cells[3]:
+            found.faults.append(f"{DATA}/README.md: {name} states no source")
+            continue
+        try:
+            if cells[4] not in DATA_LICENSES and not is_allowed(cells[4], allowed):
+                found.faults.append(f"{DATA}/README.md: {name}: license {cells[4]} is not allowed")
+        except ValueError:
+            found.faults.append(f"{DATA}/README.md: {name}: '{cells[4]}' is not a license expression")
+    found.done.append(f"licenses of {len(rows)} built-in data sets in {len(files)} files")
 
 
 # Crates
@@ -306,6 +335,7 @@ def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> 
         check_crates(ROOT, not options.offline, found)
     except (RuntimeError, OSError) as error:
         found.faults.append(str(error))
+    check_data(ROOT, found)
     check_requirements(ROOT, found)
     if options.python:
         list_python_licences(options.python, found)

@@ -34,7 +34,7 @@ class Dataset(Bunch):
     def _repr_html_(self) -> str:
         rows, columns, target = self._sizes()
         facts = [("size", f"{rows}, {columns}"), ("target", target)]
-        facts += [("source", self.source), ("licence", self.licence)]
+        facts += [("source", self.source), ("license", self.license)]
         return facts_table(facts, self.name)
 
     def _sizes(self) -> tuple[str, str, str]:
@@ -73,7 +73,7 @@ def load_dataset(name: str) -> Dataset:
     -------
     data : Dataset
         With `name`, `data` (array of shape (n_samples, n_features)), `target` (class numbers, or numbers),
-        `feature_names`, `target_names` (None if the target is a number), `source`, `licence` and `DESCR`.
+        `feature_names`, `target_names` (None if the target is a number), `source`, `license` and `DESCR`.
 
     Examples
     --------
@@ -81,14 +81,14 @@ def load_dataset(name: str) -> Dataset:
     >>> wine = load_dataset("wine")
     >>> wine.data.shape, wine.target_names
     ((178, 13), ['0', '1', '2'])
-    >>> wine.licence
+    >>> wine.license
     'BSD-3-Clause'
     """
     found = _native.load_dataset(name)
     size = f"{found['n_samples']} rows, {found['n_features']} features"
     text = (
         f"{name}: {found['about']}\n\n{size}, target: {found['target_type']}.\n"
-        f"Source: {found['source']}.\nLicence: {found['licence']}.\n"
+        f"Source: {found['source']}.\nLicense: {found['license']}.\n"
     )
     return Dataset(
         name=name,
@@ -97,7 +97,7 @@ def load_dataset(name: str) -> Dataset:
         feature_names=found["feature_names"],
         target_names=found.get("target_names"),
         source=found["source"],
-        licence=found["licence"],
+        license=found["license"],
         DESCR=text,
     )
 

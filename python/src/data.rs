@@ -82,7 +82,7 @@ fn describe<'py>(py: Python<'py>, set: &BuiltIn) -> PyResult<Bound<'py, PyDict>>
     dict.set_item("n_features", set.columns)?;
     dict.set_item("target_type", set.target)?;
     dict.set_item("source", set.source)?;
-    dict.set_item("licence", set.licence)?;
+    dict.set_item("license", set.license)?;
     Ok(dict)
 }
 

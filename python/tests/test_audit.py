@@ -188,6 +188,38 @@ def test_the_requirements_of_the_project_pass(audit):
     assert int(found.done[0].split()[0]) > 25
 
 
+def test_the_data_of_the_project_pass(audit):
+    found = audit.Findings()
+    audit.check_data(ROOT, found)
+    assert found.faults == []
+    assert found.done == ["licenses of 16 built-in data sets in 14 files"]
+
+
+def test_data_without_row_source_or_allowed_license_are_reported(audit, tmp_path):
+    folder = tmp_path / audit.DATA
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "deny.toml", tmp_path)
+    for name in ("good", "free", "strict", "bare", "broken", "unlisted"):
+        (folder / f"{name}.csv.gz").write_bytes(b"")
+    (folder / "README.md").write_text(
+        "| set | size | target | source | license |\n|---|---|---|---|---|\n"
+        "| good (text) | 1 x 1 | 2 classes | PyPI a 1.0 | MIT |\n"
+        "| free (text) | 1 x 1 | 2 classes | NIST | public domain |\n"
+        "| strict (text) | 1 x 1 | 2 classes | PyPI b 1.0 | GPL-3.0 |\n"
+        "| bare (text) | 1 x 1 | 2 classes | | MIT |\n"
+        "| broken (text) | 1 x 1 | 2 classes | PyPI c 1.0 | MIT; GPL-3.0 |\n",
+        encoding="utf-8",
+    )
+    found = audit.Findings()
+    audit.check_data(tmp_path, found)
+    assert [fault.removeprefix(f"{audit.DATA}/") for fault in found.faults] == [
+        f"unlisted.csv.gz has no row in {audit.DATA}/README.md",
+        "README.md: strict: license GPL-3.0 is not allowed",
+        "README.md: bare states no source",
+        "README.md: broken: 'MIT; GPL-3.0' is not a license expression",
+    ]
+
+
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not here")
 def test_the_crates_of_the_project_pass(audit):
     found = audit.Findings()
@@ -203,7 +235,7 @@ def test_a_fault_ends_the_program_with_one(audit, monkeypatch):
     def fault(root, network, found):
         found.faults.append("there it is")
 
-    for name in ("check_crates", "check_requirements", "check_advisories"):
+    for name in ("check_crates", "check_data", "check_requirements", "check_advisories"):
         monkeypatch.setattr(audit, name, lambda *_: None)
     said = []
     assert audit.main(["--offline"], said.append) == 0

@@ -22,7 +22,7 @@ def test_every_data_set_loads():
         data = load_dataset(name)
         assert data.data.shape == (len(data.target), len(data.feature_names))
         assert data.data.dtype == np.float64 and np.isfinite(data.data).all()
-        assert data.source and data.licence and name in data.DESCR
+        assert data.source and data.license and name in data.DESCR
         if data.target_names is not None:
             assert set(data.target) == set(range(len(data.target_names)))
     assert load_dataset("boston").target_names is None

@@ -309,12 +309,12 @@ fn lists_and_records() {
     assert_eq!(methods[columns.len()]["family"], "kernel-space");
     assert!(names.iter().all(|name| s.ok("methods").out.contains(name)));
     let sets = json(&s.ok("data --json").out);
-    assert_eq!(sets.as_array().unwrap().len(), 17);
+    assert_eq!(sets.as_array().unwrap().len(), 16);
     assert!(
         sets.as_array()
             .unwrap()
             .iter()
-            .all(|d| !d["source"].as_str().unwrap().is_empty() && !d["licence"].as_str().unwrap().is_empty())
+            .all(|d| !d["source"].as_str().unwrap().is_empty() && !d["license"].as_str().unwrap().is_empty())
     );
 }
 

@@ -16,6 +16,7 @@ mod learners;
 mod limits;
 mod numbers_at_the_edge;
 mod own_criterion;
+#[cfg(feature = "madelon")]
 mod planted_truth;
 mod progress;
 mod svm_laws;

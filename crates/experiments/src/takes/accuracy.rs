@@ -3,7 +3,7 @@
 use super::methods::{Accuracies, KNNC_TUNED, METHODS, UNLIMITED, datasets, paper_name};
 use crate::checkpoint::Checkpoint;
 use crate::comparison::Comparison;
-use crate::datasets::{built_in, random_split};
+use crate::datasets::{DatasetSpec, not_run, random_split};
 use crate::paper::Settings;
 use crate::statistics::{count_positive, mean, mean_and_sd, min};
 use crate::study::{Section, Table, Verdict};
@@ -18,28 +18,42 @@ const COUNTS: [usize; 13] = [1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50, 60];
 /// Figures 2 and 3.
 pub fn run(checkpoint: &mut Checkpoint, settings: &Settings, ctx: &Context) -> Result<Vec<Section>> {
     let accuracies = Accuracies::measure(checkpoint, settings, ctx)?;
-    let curves = datasets(settings)
-        .map(|(dataset, _, n_train)| Ok((dataset, curves(dataset, n_train, settings, ctx)?)))
-        .collect::<Result<Vec<_>>>()?;
-    Ok(vec![figure_2(&curves, settings), figure_3(&accuracies, &curves)])
+    let (mut found, mut missing) = (vec![], vec![]);
+    for (dataset, _, n_train) in datasets(settings) {
+        match curves(&dataset, n_train, settings, ctx)? {
+            Some(comparison) => found.push((dataset.name, comparison)),
+            None => missing.push(dataset.name),
+        }
+    }
+    let sections = [figure_2(&found, settings), figure_3(&accuracies, &found)].into_iter();
+    let with_missing = |section: Section| section.note(not_run(&missing));
+    Ok(if missing.is_empty() { sections.collect() } else { sections.map(with_missing).collect() })
 }
 
-/// The four kernel-space selectors by number of features.
-fn curves(dataset: &str, n_train: usize, settings: &Settings, ctx: &Context) -> Result<Comparison> {
-    let data = built_in(dataset)?;
+/// The four kernel-space selectors by number of features; none without the data set and an earlier run.
+fn curves(
+    dataset: &DatasetSpec,
+    n_train: usize,
+    settings: &Settings,
+    ctx: &Context,
+) -> Result<Option<Comparison>> {
+    let (record, part) = (format!("takes-{}", dataset.name), format!("figures, {}", dataset.name));
+    let labels = ["takes", "kgs-kffs", "fskgs", "fskpca"];
+    let counts: Vec<usize> = COUNTS.into_iter().filter(|&k| k <= n_train).collect();
+    let Some(data) = dataset.load(settings, ctx)? else {
+        return Comparison::load(&record, &labels, &counts, settings);
+    };
     let folds = settings.seeds(ctx).into_iter().map(|seed| random_split(data.n(), n_train, seed)).collect();
-    let candidates = ["takes", "kgs-kffs", "fskgs", "fskpca"].map(Candidate::parse);
     let compare = Compare {
-        candidates: candidates.into_iter().collect::<Result<_>>()?,
-        counts: COUNTS.into_iter().filter(|&k| k <= n_train).collect(),
+        candidates: labels.map(Candidate::parse).into_iter().collect::<Result<_>>()?,
+        counts,
         splits: SplitChoice::Given(folds),
         evaluator: Evaluator::Knn(Neighbors { n_neighbors: 1 }),
         scale: true,
         fill: ImputeStrategy::Mean,
         baseline: true,
     };
-    let (record, part) = (format!("takes-{dataset}"), format!("figures, {dataset}"));
-    Comparison::run(&compare, &data, &record, &part, settings, ctx)
+    Comparison::run(&compare, &data, &record, &part, settings, ctx).map(Some)
 }
 
 fn published_name(label: &str) -> String {

@@ -1,7 +1,7 @@
 //! The classifiers of Figure 3 and their accuracies.
 
 use crate::checkpoint::{Checkpoint, Numbers};
-use crate::datasets::{built_in, random_split, standardized};
+use crate::datasets::{AUSTRALIAN, DatasetSpec, random_split, standardized};
 use crate::paper::Settings;
 use crate::statistics::{format_mean_sd, mean};
 use crate::study::Table;
@@ -15,26 +15,26 @@ use kernsift::space::{KernelSpaceSelector, Tune};
 use kernsift::{Context, Dataset, Result};
 
 /// The data sets: name, name in the paper, number of training rows.
-const DATASETS: [(&str, &str, usize); 6] = [
-    ("australian", "Australian", 345),
-    ("pima", "Diabetes", 468),
-    ("heart", "Heart", 170),
-    ("ionosphere", "Ionosphere", 281),
-    ("sonar", "Sonar", 166),
-    ("thyroid_2class", "Thyroid", 140),
+const DATASETS: [(DatasetSpec, &str, usize); 6] = [
+    (AUSTRALIAN, "Australian", 345),
+    (DatasetSpec::built_in("pima"), "Diabetes", 468),
+    (DatasetSpec::built_in("heart"), "Heart", 170),
+    (DatasetSpec::built_in("ionosphere"), "Ionosphere", 281),
+    (DatasetSpec::built_in("sonar"), "Sonar", 166),
+    (DatasetSpec::built_in("thyroid_2class"), "Thyroid", 140),
 ];
 
 /// Data sets of a quick run.
 const QUICK: [&str; 2] = ["heart", "thyroid_2class"];
 
 /// The data sets of a run.
-pub fn datasets(settings: &Settings) -> impl Iterator<Item = (&'static str, &'static str, usize)> {
-    DATASETS.into_iter().filter(|(name, ..)| !settings.quick || QUICK.contains(name))
+pub fn datasets(settings: &Settings) -> impl Iterator<Item = (DatasetSpec, &'static str, usize)> {
+    DATASETS.into_iter().filter(|(dataset, ..)| !settings.quick || QUICK.contains(&dataset.name))
 }
 
 /// A data set's name in the paper.
 pub fn paper_name(dataset: &str) -> &'static str {
-    DATASETS.iter().find(|(name, ..)| *name == dataset).map_or("", |(_, name, _)| name)
+    DATASETS.iter().find(|(known, ..)| known.name == dataset).map_or("", |(_, name, _)| name)
 }
 
 /// Maximum number of directions of TAKES, as a fraction of the training rows.
@@ -171,23 +171,29 @@ impl Accuracies {
     /// Evaluates all methods; saved measurements are not repeated.
     pub fn measure(checkpoint: &mut Checkpoint, settings: &Settings, ctx: &Context) -> Result<Self> {
         let seeds = settings.seeds(ctx);
-        let all = datasets(settings).map(|(dataset, _, n_train)| {
-            let data = built_in(dataset)?;
+        let mut all = vec![];
+        for (dataset, _, n_train) in datasets(settings) {
             let jobs: Vec<(&str, Method, u64)> = METHODS
                 .iter()
                 .flat_map(|&(name, method)| seeds.iter().map(move |&seed| (name, method, seed)))
                 .collect();
             let names: Vec<String> = jobs
                 .iter()
-                .map(|(name, _, seed)| format!("accuracy, {dataset}, {name}, split {seed}"))
+                .map(|(name, _, seed)| format!("accuracy, {}, {name}, split {seed}", dataset.name))
                 .collect();
-            let numbers = checkpoint.measure(&format!("accuracy, {dataset}"), &names, ctx, |i, ctx| {
-                let (_, method, seed) = jobs[i];
-                method.evaluate(&data, &random_split(data.n(), n_train, seed), &Context { seed, ..*ctx })
-            })?;
-            Ok((dataset, numbers.chunks(seeds.len()).map(<[Numbers]>::to_vec).collect()))
-        });
-        Ok(Self(all.collect::<Result<_>>()?))
+            let data = if checkpoint.knows(&names) { None } else { dataset.load(settings, ctx)? };
+            if let Some(data) = data {
+                checkpoint.measure(&format!("accuracy, {}", dataset.name), &names, ctx, |i, ctx| {
+                    let (_, method, seed) = jobs[i];
+                    method.evaluate(&data, &random_split(data.n(), n_train, seed), &Context { seed, ..*ctx })
+                })?;
+            }
+            if checkpoint.knows(&names) {
+                let numbers = checkpoint.numbers(&names);
+                all.push((dataset.name, numbers.chunks(seeds.len()).map(<[Numbers]>::to_vec).collect()));
+            }
+        }
+        Ok(Self(all))
     }
 
     /// The data sets that were run.
