@@ -271,7 +271,7 @@ class TestRecords:
         with pytest.raises(ValueError, match="no line of such a record"):
             compare(x, y, "fisher", 1, record=other)
         assert other.read_text() == "mine"
-        with pytest.raises(OSError, match="there is no folder"):
+        with pytest.raises(OSError, match="does not exist; create it first"):
             compare(x, y, "fisher", 1, record=tmp_path / "no folder" / "runs.jsonl")
 
     SCRIPT = """
@@ -611,7 +611,7 @@ class TestResult:
         path = tmp_path / "wine.html"
         assert whole.to_html(path, title="<Wine> & more") is None
         assert path.read_text(encoding="utf-8") == page
-        with pytest.raises(OSError, match="there is no folder"):
+        with pytest.raises(OSError, match="does not exist; create it first"):
             whole.to_html(tmp_path / "no folder" / "wine.html")
 
     def test_notebooks(self, raw_wine):

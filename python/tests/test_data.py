@@ -149,9 +149,9 @@ def test_files_that_are_no_models(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(
-        ValueError, match=r"table\.csv: not a usable kernsift model: it does not begin like one"
+        ValueError, match=r"table\.csv: not a usable kernsift model: it does not start with the magic bytes"
     ):
         load_model(path)
     path.write_bytes(file_of(selection([number("a")], 1))[:-1])
-    with pytest.raises(ValueError, match="it is cut off"):
+    with pytest.raises(ValueError, match="it is truncated"):
         load_model(path)

@@ -559,7 +559,7 @@ def test_saved_models_predict(tmp_path):
     assert_array_equal(load_model(path).predict(X_new), numbers.predict(X_new))
     assert load_model(path).predict(X_new).dtype.kind == "i"
     path.write_bytes(KOBL().fit(X)._map.to_bytes())
-    with pytest.raises(ValueError, match="a model made by kobl does not predict classes"):
+    with pytest.raises(ValueError, match="a model fitted by kobl does not predict classes"):
         load_model(path).predict(X_new)
     with pytest.raises(ValueError, match="the model is not a selection in kernel space"):
         type(model._space).from_bytes(path.read_bytes())

@@ -8,7 +8,7 @@ use crate::args::General;
 use crate::failure::Failure;
 use crate::terminal::{Screen, Style, paint, render};
 use kernsift::Observer;
-use kernsift::data::write::abandon;
+use kernsift::data::write::remove_unfinished;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -63,7 +63,7 @@ impl Console {
             SIGNAL_CODE.store(code, Ordering::SeqCst);
             STOP.store(true, Ordering::SeqCst);
             std::thread::sleep(GRACE);
-            abandon();
+            remove_unfinished();
             clear_progress();
             // Must not fail if standard error is closed.
             let _ = writeln!(std::io::stderr(), "interrupted");

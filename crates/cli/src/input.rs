@@ -63,7 +63,8 @@ pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
     }
     let ctx = Context { observer: console, ..Context::default() };
     let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header }, &ctx)?;
-    warnings.iter().for_each(|warning| console.warn(warning));
+    // The core does not know the name of the option.
+    warnings.iter().for_each(|text| console.warn(&text.replace("without a header", "with --no-header")));
     Ok(table)
 }
 

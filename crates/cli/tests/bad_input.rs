@@ -331,10 +331,13 @@ fn models_that_cannot_be_trusted() {
     s.file("cut.ks", &bytes[..bytes.len() - 9]).file("altered.ks", altered).file("newer.ks", newer);
     s.file("text.ks", "not a model").file("other.csv", "x,y\n1,2\n");
     for (line, expected) in [
-        ("apply cut.ks builtin:wine", "cut.ks: not a usable kernsift model: it is cut off"),
+        ("apply cut.ks builtin:wine", "cut.ks: not a usable kernsift model: it is truncated"),
         ("apply altered.ks builtin:wine", "altered.ks: not a usable kernsift model: its checksum is wrong"),
         ("apply newer.ks builtin:wine", "newer.ks: not a usable kernsift model: its format is version 9"),
-        ("apply text.ks builtin:wine", "text.ks: not a usable kernsift model: it does not begin like one"),
+        (
+            "apply text.ks builtin:wine",
+            "text.ks: not a usable kernsift model: it does not start with the magic bytes",
+        ),
         ("apply absent.ks builtin:wine", "absent.ks: no such file"),
         ("apply wine.ks other.csv", "other.csv: no column 'flavanoids'; there are x, y"),
     ] {
@@ -355,11 +358,13 @@ fn output_that_cannot_be_written() {
     s.file("words.csv", "a,class\n1,x\n2,y\n3,x\n").ok("data make noise --rows 30000 --out big.csv");
     let error = |place: &str| s.error(&format!("select big.csv -m fskpca --memory-limit 1000GiB {place}"));
     assert!(error("--out reduced.xlsx").contains(".csv, .tsv"));
-    assert!(error("--out absent/reduced.csv").contains("there is no folder 'absent'; make it first"));
+    assert!(
+        error("--out absent/reduced.csv").contains("the directory 'absent' does not exist; create it first")
+    );
     assert!(error("--save folder.csv").contains("is a directory, not a file"));
     assert_eq!(
         s.error("select words.csv -m takes --out reduced.npy"),
-        "reduced.npy: column 'class' is text, and .npy holds numbers only; write .csv instead"
+        "reduced.npy: column 'class' is text, but .npy holds numbers only; write .csv instead"
     );
 }
 
@@ -434,7 +439,7 @@ fn files_that_are_not_there_but_others_are() {
         ("design good.csv --triplets gooo.csv", "gooo.csv: no such file; did you mean 'good.csv'?"),
         (
             "apply good.csv model.ks",
-            "good.csv: not a usable kernsift model: it does not begin like one; did you mean `kernsift apply model.ks good.csv`?",
+            "good.csv: not a usable kernsift model: it does not start with the magic bytes; did you mean `kernsift apply model.ks good.csv`?",
         ),
     ] {
         assert_eq!(s.error(line), expected, "{line}");
@@ -453,7 +458,7 @@ fn files_that_are_not_what_they_seem() {
     assert_eq!(run.code, 2);
     assert!(
         run.err.starts_with(
-            "warning: the first line of spaces.csv has one column only; columns are parted by commas, semicolons or tabs"
+            "warning: the first line of spaces.csv has a single column; separate columns by commas, semicolons or tabs"
         ),
         "{}",
         run.err

@@ -240,7 +240,7 @@ fn without_a_header_columns_are_numbered() {
     s.file("t.csv", "1,2,0\n3,4,1\n2,2,0\n5,4,1\n");
     assert!(s.ok("select t.csv --no-header -k 2").out.contains("c1"));
     let run = s.run("select t.csv -k 1");
-    assert!(run.err.contains("use --no-header if it is"), "{}", run.err);
+    assert!(run.err.contains("if it holds data, read the file with --no-header"), "{}", run.err);
 }
 
 #[test]

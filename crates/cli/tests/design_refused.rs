@@ -124,7 +124,7 @@ fn wrong_uses_of_saved_kernels_are_refused() {
     );
     assert!(
         s.error("basis iris.csv --kernel-file map.ks")
-            .contains("a model made by kobl holds no learned kernel")
+            .contains("a model fitted by kobl has no learned kernel")
     );
     assert!(s.error("basis iris.csv --kernel-file iris.csv").contains("not a usable kernsift model"));
     assert!(
@@ -234,7 +234,7 @@ fn results_are_written_whole_or_not_at_all() {
     let error = |options: &str| s.error(&format!("design t.csv --triplets w.csv {options}"));
     assert!(error("--gram k.txt").contains("there are .csv, .tsv"));
     assert!(error("--out k.docx").contains("there are .csv, .tsv"));
-    assert!(error("--save no/k.ks").contains("there is no folder 'no'"));
+    assert!(error("--save no/k.ks").contains("the directory 'no' does not exist"));
     assert!(error("--gram t.csv").contains("--gram would write over t.csv"));
     assert!(error("--gram w.csv").contains("--gram would write over w.csv"));
     assert!(error("--out w.csv").contains("--out would write over w.csv"));

@@ -208,10 +208,10 @@ fn a_folder_that_may_not_be_written_to_is_named_before_the_work() {
     ];
     for (line, file) in WRITERS.into_iter().chain(records) {
         let message = s.error(&format!("{line} {file}"));
-        assert_eq!(message, format!("{file}: the folder 'disk' cannot be written to"), "{line}");
+        assert_eq!(message, format!("{file}: the directory 'disk' is not writable"), "{line}");
     }
     let message = s.error("reproduce lp --quick --records disk");
-    assert_eq!(message, "disk/lp-quick.jsonl: the folder 'disk' cannot be written to");
+    assert_eq!(message, "disk/lp-quick.jsonl: the directory 'disk' is not writable");
     let message = s.error("reproduce lp --quick --records disk/new");
     assert!(message.starts_with("disk/new: "), "{message}");
     assert_eq!((s.text("disk/reduced.csv").as_str(), s.text("disk/runs.jsonl").as_str()), (OLD, ""));

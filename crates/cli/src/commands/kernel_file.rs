@@ -21,13 +21,13 @@ impl LearnedKernel {
         let model = Model::load(file)?;
         let learned = model.kernel().map_err(|_| {
             Failure::Input(format!(
-                "{}: a model made by {} holds no learned kernel; save one by `kernsift design --save`",
+                "{}: a model fitted by {} has no learned kernel; save one by `kernsift design --save`",
                 file.display(),
                 model.method()
             ))
         })?;
         if model.recipe.is_none() {
-            let why = "it was made from plain numbers and knows no column names".into();
+            let why = "it was fitted to an array and has no column names".into();
             return Err(Error::Model { why }.in_file(file).into());
         }
         if learned.kernel.columns(model.names.len()).is_empty() {

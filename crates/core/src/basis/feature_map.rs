@@ -284,7 +284,7 @@ impl FeatureMap {
             && self.coef.iter().all(|v| v.is_finite())
             && self.anchors.first_not_finite().is_none();
         if !sound {
-            return Err(Error::Model { why: "its parts do not fit together".into() });
+            return Err(Error::Model { why: "its parts are inconsistent".into() });
         }
         self.kernel.validate(self.anchors.d())
     }

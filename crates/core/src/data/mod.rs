@@ -1,20 +1,22 @@
-//! Data sets: reading and writing files, preprocessing, scaling, splitting, and synthetic data.
+//! Data sets: tables, files, preparation, scaling, built-in and synthetic data.
 
+#[cfg(feature = "datasets")]
 mod builtin;
 mod dataset;
 mod folds;
 mod impute;
 mod prepare;
+#[cfg(feature = "io")]
 pub mod read;
 mod rows;
 mod scale;
 mod sparse;
 pub mod synthetic;
 pub mod table;
-mod temporary;
 pub mod triplets;
 pub mod write;
 
+#[cfg(feature = "datasets")]
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::{Classes, Dataset, Target};
 pub use folds::{Fold, Splits, stratified_folds};

@@ -1,8 +1,8 @@
-//! Models that hold a learned kernel: Gram matrices of new rows.
+//! Models with a learned kernel: Gram matrices of new samples.
 //!
-//! A kernel that was learned with noise is positive semidefinite with it, on the rows it was learned from. To
-//! compare rows the noise says nothing, as it is 0 for any two rows that differ, so it is left out unless
-//! asked for; a machine that needs a semidefinite matrix asks for it.
+//! A kernel learned with a noise term is positive semidefinite on the training samples only with that term. The noise is 0
+//! for samples that differ, so it does not matter for comparing them and is omitted by default; an SVM, which needs a
+//! semidefinite matrix, asks for it.
 
 use super::{Content, Model};
 use crate::context::Context;
@@ -13,21 +13,21 @@ use crate::learn::Learned;
 use ndarray::Array2;
 
 impl Model {
-    /// The learned kernel, for models that hold one.
+    /// The learned kernel; an error for other models.
     pub fn kernel(&self) -> Result<&Learned> {
         match &self.content {
             Content::Kernel(learned) => Ok(learned),
             _ => Err(Error::Model {
-                why: format!("a model made by {} holds no learned kernel", self.method()),
+                why: format!("a model fitted by {} has no learned kernel", self.method()),
             }),
         }
     }
 
-    /// How alike rows of `x` and rows of `z` are, or rows of `x` among themselves, for models that hold a
-    /// kernel. Columns are those of `names`; the noise part of the kernel is added only if asked for.
+    /// The Gram matrix between the samples of `x` and of `z`, or among those of `x`; an error for models without a learned
+    /// kernel. The features are those of `names`; the noise term is added only on request.
     pub fn gram(&self, x: &Rows, z: Option<&Rows>, with_noise: bool, ctx: &Context) -> Result<Array2<f64>> {
         let learned = self.kernel()?;
-        self.check_width(x)?;
+        self.check_n_features(x)?;
         let columns = z.map_or(x.n(), Rows::n);
         ctx.need_memory(
             format!("the Gram matrix of {} x {columns} rows", x.n()),
@@ -39,31 +39,31 @@ impl Model {
         match z {
             None => gram_symmetric(&kernel, &x),
             Some(z) => {
-                self.check_width(z)?;
+                self.check_n_features(z)?;
                 gram(&kernel, &x, &*self.scaled(z)?)
             }
         }
     }
 
-    /// A table as rows for [`Model::gram`], prepared as the training table was, and which rows of the table
-    /// they are. Columns that the kernel does not look at need not be there, and are zero.
+    /// Prepares a table like the training table for [`Model::gram`]; also returns the indices of the rows. Columns that the
+    /// kernel does not use may be missing and are set to zero.
     pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
         let (learned, recipe) = (self.kernel()?, self.recipe()?);
         let d = self.names.len();
-        let looks_at = learned.kernel.columns(d);
-        let everything = looks_at.is_empty()
-            || looks_at.len() == d
-            // Noise asks whether two rows are equal in every column.
+        let used = learned.kernel.columns(d);
+        let everything = used.is_empty()
+            || used.len() == d
+            // The noise term compares all columns.
             || (with_noise && learned.noise > 0.0);
         if everything || matches!(table, Table::Sparse { .. }) {
             let (data, rows) = recipe.apply(table)?;
             return Ok((data.into_x(), rows));
         }
-        let (recipe, places) = recipe.restricted(&looks_at);
+        let (recipe, places) = recipe.restricted(&used);
         let (data, rows) = recipe.apply(table)?;
         let part = data.into_x().into_dense();
         let mut x = Array2::zeros((part.nrows(), d));
-        for (&to, &from) in looks_at.iter().zip(&places) {
+        for (&to, &from) in used.iter().zip(&places) {
             x.column_mut(to).assign(&part.column(from));
         }
         Ok((x.into(), rows))

@@ -1,16 +1,13 @@
-//! Saved models: one file with everything needed to treat new data like the old.
-//!
-//! Layout: the magic `kernsift`, the format's version (u32), the length of the content (u64), its
-//! CRC-32 (u32), then the content as MessagePack; numbers are little-endian. The file holds data only,
-//! nothing that is ever run. Length and checksum are compared before anything is decoded.
+//! Fitted models that apply to new data, and their files.
 
+#[cfg(feature = "io")]
+mod file;
 mod kernel;
-#[cfg(test)]
+#[cfg(all(test, feature = "io"))]
 mod tests;
 
 use crate::basis::FeatureMap;
 use crate::context::Context;
-use crate::data::write::write_atomic;
 use crate::data::{Recipe, Rows, Standardizer, Table};
 use crate::error::{Error, Result, need_columns};
 use crate::learn::Learned;
@@ -19,44 +16,37 @@ use crate::space::KernelSpace;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"kernsift";
-/// The format that is written; older ones are read as well.
-const VERSION: u32 = 3;
-const HEADER: usize = 24;
-
-/// A basis, a selection or both, or a learned kernel, together with the preparation of its data.
+/// A fitted method together with the preparation of its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// The columns that the scaler and the content expect, in order.
+    /// Names of the input features, in the order that the scaler and the content expect.
     pub names: Vec<String>,
-    /// How tables become those columns; `None` if the model was made from plain numbers.
+    /// How a table is turned into these features; `None` if the model was fitted to an array.
     pub recipe: Option<Recipe>,
-    /// How columns are scaled before they are mapped.
+    /// How features are scaled before the content is applied.
     pub scaler: Option<Standardizer>,
-    /// What was learned.
+    /// The fitted method.
     pub content: Content,
 }
 
-/// What was learned.
+/// A fitted method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(clippy::large_enum_variant, reason = "a program holds one model, not thousands")]
 pub enum Content {
     /// A basis of kernel space.
     Map(FeatureMap),
-    /// A choice of columns.
+    /// A selection of features.
     Selection(Selection),
-    /// A choice of directions of kernel space, with the classes of the training rows.
+    /// A selection of components of kernel space, with the classes of the training samples.
     Space(KernelSpace),
-    /// A kernel learned from triples.
+    /// A kernel learned from triplets.
     Kernel(Learned),
 }
 
 impl Model {
-    /// The names of the columns that [`Model::apply`] gives. A learned kernel gives as many columns as there
-    /// are rows, which have no names beforehand.
+    /// Names of the output columns of [`Model::apply`]; empty for a learned kernel, whose output has a column per row.
     pub fn output_names(&self) -> Vec<String> {
         match &self.content {
             Content::Map(map) => {
@@ -70,7 +60,7 @@ impl Model {
         }
     }
 
-    /// The method that made it.
+    /// Name of the fitted method.
     pub fn method(&self) -> &str {
         match &self.content {
             Content::Map(map) => &map.summary().method,
@@ -80,10 +70,10 @@ impl Model {
         }
     }
 
-    /// Maps rows whose columns are those of `names`, or keeps the columns that were selected. A learned
-    /// kernel gives the Gram matrix of the rows, without its noise part; see [`Model::gram`] for more.
+    /// Transforms samples with the features `names`: maps them, or keeps the selected features. A learned kernel gives the
+    /// Gram matrix of the samples without the noise term; see also [`Model::gram`].
     pub fn apply(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
-        self.check_width(x)?;
+        self.check_n_features(x)?;
         match &self.content {
             Content::Selection(selection) => Ok(x.take_columns(selection.selected()).to_dense()),
             Content::Map(map) => map.transform(&*self.scaled(x)?, ctx),
@@ -92,13 +82,13 @@ impl Model {
         }
     }
 
-    /// The class of each row, a place in [`Model::class_names`], for models that know classes.
+    /// Predicts the class of each sample, an index into [`Model::class_names`]; an error for models without classes.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
-        self.check_width(x)?;
+        self.check_n_features(x)?;
         self.space()?.predict(&*self.scaled(x)?, ctx)
     }
 
-    /// What the classes are called, for models that know classes.
+    /// Names of the classes; an error for models without classes.
     pub fn class_names(&self) -> Result<&[String]> {
         Ok(&self.space()?.classes().names)
     }
@@ -107,12 +97,12 @@ impl Model {
         match &self.content {
             Content::Space(space) => Ok(space),
             _ => Err(Error::Model {
-                why: format!("a model made by {} does not predict classes", self.method()),
+                why: format!("a model fitted by {} does not predict classes", self.method()),
             }),
         }
     }
 
-    /// Rows on the scale that the content expects; gaps are refused, as kernels know none.
+    /// Scales samples as the content expects; missing values are an error, as kernels do not support them.
     pub fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
         x.need_complete(self.method(), |j| self.names[j].clone())?;
         match &self.scaler {
@@ -121,16 +111,16 @@ impl Model {
         }
     }
 
-    fn check_width(&self, x: &Rows) -> Result<()> {
+    fn check_n_features(&self, x: &Rows) -> Result<()> {
         need_columns("columns for the model", self.names.len(), x.d())
     }
 
-    /// Prepares a table as the training table was and applies the model; also says which rows of the
-    /// table the result has.
+    /// Prepares a table like the training table and applies the model; also returns the indices of the table's rows in
+    /// the result.
     pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<(Array2<f64>, Vec<usize>)> {
         let recipe = self.recipe()?;
         if let Content::Selection(selection) = &self.content {
-            // Only the columns that are kept need to be there.
+            // Only the selected columns are required.
             let (recipe, places) = recipe.restricted(selection.selected());
             let (data, rows) = recipe.apply(table)?;
             return Ok((data.x().take_columns(&places).to_dense(), rows));
@@ -143,8 +133,8 @@ impl Model {
         Ok((self.apply(data.x(), ctx)?, rows))
     }
 
-    /// Prepares a table as the training table was and predicts classes; also says which rows of the
-    /// table the result has.
+    /// Prepares a table like the training table and predicts classes; also returns the indices of the table's rows in the
+    /// result.
     pub fn predict_table(&self, table: &Table, ctx: &Context) -> Result<(Vec<usize>, Vec<usize>)> {
         self.space()?;
         let (data, rows) = self.recipe()?.apply(table)?;
@@ -152,74 +142,18 @@ impl Model {
     }
 
     fn recipe(&self) -> Result<&Recipe> {
-        self.recipe.as_ref().ok_or_else(|| Error::Model {
-            why: "it was made from plain numbers and knows no column names".into(),
-        })
+        self.recipe
+            .as_ref()
+            .ok_or_else(|| Error::Model { why: "it was fitted to an array and has no column names".into() })
     }
 
-    /// The file's bytes.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let content = rmp_serde::to_vec_named(self)
-            .map_err(|e| Error::Model { why: format!("it cannot be written: {e}") })?;
-        let mut bytes = Vec::with_capacity(HEADER + content.len());
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
-        bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
-        bytes.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
-        bytes.extend_from_slice(&content);
-        Ok(bytes)
-    }
-
-    /// Reads a file's bytes, trusting nothing in them.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let refuse = |why: String| Error::Model { why };
-        if bytes.len() < HEADER || &bytes[..8] != MAGIC {
-            return Err(refuse("it does not begin like one".into()));
-        }
-        let number = |range: std::ops::Range<usize>| {
-            bytes[range].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
-        };
-        let version = number(8..12);
-        if !(1..=u64::from(VERSION)).contains(&version) {
-            return Err(refuse(format!(
-                "its format is version {version}, this program reads up to version {VERSION}; use the program that made it"
-            )));
-        }
-        let content = &bytes[HEADER..];
-        if number(12..20) != content.len() as u64 {
-            return Err(refuse(format!(
-                "it is cut off: {} bytes instead of {}",
-                content.len(),
-                number(12..20)
-            )));
-        }
-        if number(20..24) != u64::from(crc32fast::hash(content)) {
-            return Err(refuse("its checksum is wrong, so it was altered or damaged".into()));
-        }
-        let model: Self = rmp_serde::from_slice(content)
-            .map_err(|e| refuse(format!("its content cannot be decoded: {e}")))?;
-        model.check()?;
-        Ok(model)
-    }
-
-    /// Writes the file, all or nothing.
-    pub fn save(&self, path: &Path) -> Result<()> {
-        let bytes = self.to_bytes().map_err(|e| e.in_file(path))?;
-        write_atomic(path, |out| out.write_all(&bytes))
-    }
-
-    /// Reads a file.
-    pub fn load(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
-    }
-
-    fn check(&self) -> Result<()> {
+    /// Checks that the parts are consistent with each other.
+    pub fn check(&self) -> Result<()> {
         let d = self.names.len();
-        let sound = self.scaler.as_ref().is_none_or(|s| {
+        let valid = self.scaler.as_ref().is_none_or(|s| {
             s.shift.len() == d && s.scale.len() == d && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
         });
-        let sound = sound
+        let valid = valid
             && self.recipe.as_ref().is_none_or(|recipe| recipe.n_features() == d)
             && match &self.content {
                 Content::Map(map) => {
@@ -233,6 +167,6 @@ impl Model {
                 }
                 Content::Kernel(learned) => learned.is_sound(d),
             };
-        if sound { Ok(()) } else { Err(Error::Model { why: "its parts do not fit together".into() }) }
+        if valid { Ok(()) } else { Err(Error::Model { why: "its parts are inconsistent".into() }) }
     }
 }

@@ -1,4 +1,4 @@
-//! Files that come back, and files that are refused.
+//! Files that are restored, and files that are refused.
 
 use super::*;
 use crate::basis::{Basis, Kobl};
@@ -27,7 +27,7 @@ fn models() -> [Model; 3] {
     let map = Content::Map(Kobl::default().fit(&scaled, &ctx).unwrap().map);
     let selection = FisherScore::default().select(&prepared.data, FeatureCount::Count(1), &ctx).unwrap();
     let recipe = Some(prepared.recipe);
-    // Looks at the first column alone.
+    // Uses the first column only.
     let weak = Kernel::OnFeature { feature: 0, kernel: Box::new(Kernel::Rbf { gamma: 0.5 }) };
     let kernel = Content::Kernel(Learned {
         method: "design".into(),
@@ -42,7 +42,7 @@ fn models() -> [Model; 3] {
 }
 
 #[test]
-fn what_is_saved_comes_back() {
+fn saved_models_are_restored() {
     for model in models() {
         let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
         assert_eq!(back, model);
@@ -58,13 +58,13 @@ fn a_selection_gives_back_its_columns_unscaled() {
     let (x, rows) = selection.apply_table(&table(), &Context::default()).unwrap();
     assert_eq!(x.column(0).to_vec(), (0..12).map(f64::from).collect::<Vec<_>>());
     assert_eq!(rows.len(), 12);
-    // The other column need not be there.
+    // The other column may be missing.
     let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
     assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
 }
 
 #[test]
-fn gaps_that_were_kept_are_kept_again_or_refused() {
+fn missing_values_are_kept_or_refused() {
     let [mut map, mut selection, mut kernel] = models();
     let recipe = Prepare { missing: Missing::Keep, ..Prepare::default() }.fit(&table()).unwrap().recipe;
     let new =
@@ -101,11 +101,11 @@ fn every_flipped_byte_and_every_cut_is_refused() {
 }
 
 #[test]
-fn messages_say_what_is_wrong() {
+fn messages_for_invalid_files() {
     let bytes = models()[0].to_bytes().unwrap();
     let message = |bytes: &[u8]| Model::from_bytes(bytes).unwrap_err().to_string();
-    assert!(message(b"a,b\n1,2\n").ends_with("it does not begin like one"));
-    assert!(message(&bytes[..bytes.len() - 1]).contains("it is cut off"));
+    assert!(message(b"a,b\n1,2\n").ends_with("it does not start with the magic bytes"));
+    assert!(message(&bytes[..bytes.len() - 1]).contains("it is truncated"));
     let mut newer = bytes.clone();
     newer[8] = 9;
     assert!(message(&newer).contains("version 9, this program reads up to version 3"));
@@ -121,7 +121,7 @@ fn a_model_with_a_right_checksum_and_wrong_parts_is_refused() {
         selection.order = vec![7];
     }
     let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
-    assert!(message.contains("do not fit together"), "{message}");
+    assert!(message.contains("are inconsistent"), "{message}");
 }
 
 #[test]
@@ -153,15 +153,15 @@ fn a_kernel_with_a_right_checksum_and_wrong_parts_is_refused() {
             alter(learned);
         }
         let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
-        assert!(message.contains("do not fit together"), "{message}");
+        assert!(message.contains("are inconsistent"), "{message}");
     };
     wrong.iter().for_each(|alter| refused(alter));
     refused(&|learned| learned.kernel = far.clone());
-    // A recipe that makes other columns than the model has.
+    // A recipe with other columns than the model.
     let [_, _, mut model] = models();
     model.recipe = Some(model.recipe.unwrap().restricted(&[0]).0);
     let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
-    assert!(message.contains("do not fit together"), "{message}");
+    assert!(message.contains("are inconsistent"), "{message}");
 }
 
 /// The stack of a thread is small, and a kernel may hold a kernel.
@@ -210,7 +210,7 @@ fn a_kernel_gives_gram_matrices() {
         ndarray::array![[one, 2.25], [one, two], [one, 2.25]],
     );
     assert_eq!(model.kernel().unwrap().features(), [0]);
-    assert!(map.kernel().unwrap_err().to_string().contains("made by kobl holds no learned kernel"));
+    assert!(map.kernel().unwrap_err().to_string().contains("fitted by kobl has no learned kernel"));
     let small = Context { memory_limit: 50, ..Context::default() };
     assert!(model.apply(&x, &small).unwrap_err().to_string().contains("the Gram matrix of 3 x 3 rows"));
     let narrow = model.gram(&x, Some(&ndarray::array![[1.0]].into()), false, &ctx).unwrap_err();
@@ -218,7 +218,7 @@ fn a_kernel_gives_gram_matrices() {
 }
 
 #[test]
-fn columns_that_a_kernel_does_not_look_at_need_not_be_there() {
+fn unused_columns_of_a_kernel_may_be_missing() {
     let [_, _, model] = models();
     let ctx = Context::default();
     let table = |with_b: bool| {
@@ -226,10 +226,10 @@ fn columns_that_a_kernel_does_not_look_at_need_not_be_there() {
         let a = [Column::numeric("a", vec![3.0, 5.0])];
         Table::new(a.into_iter().chain(b).collect()).unwrap()
     };
-    let (whole, rows) = model.apply_table(&table(true), &ctx).unwrap();
-    assert_eq!(whole, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
-    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), (whole, rows));
-    // Noise looks at all of them.
+    let (complete, rows) = model.apply_table(&table(true), &ctx).unwrap();
+    assert_eq!(complete, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
+    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), (complete, rows));
+    // The noise term uses all of them.
     let error = model.kernel_rows(&table(false), true).unwrap_err().to_string();
     assert!(error.starts_with("no column 'b'"), "{error}");
 }

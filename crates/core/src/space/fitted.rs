@@ -107,6 +107,6 @@ impl KernelSpace {
             && self.nearest.n_inputs() == self.stretch.len()
             && self.stretch.iter().all(|s| s.is_finite())
             && self.nearest.is_sound();
-        if sound { Ok(()) } else { Err(Error::Model { why: "its parts do not fit together".into() }) }
+        if sound { Ok(()) } else { Err(Error::Model { why: "its parts are inconsistent".into() }) }
     }
 }

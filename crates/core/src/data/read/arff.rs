@@ -1,30 +1,32 @@
-//! ARFF, the format of Weka: declared attributes, then rows, dense or sparse.
+//! ARFF, the format of Weka: declared attributes, then dense or sparse rows.
 //!
-//! Sparse rows (`{3 1.5, 7 yes}`) of numbers with a nominal class at the end stay sparse; all others
-//! become ordinary columns. What a sparse row leaves out is 0, and for a nominal attribute its first
-//! value; for a string attribute it is missing, because there Weka's own rule loses data.
+//! Sparse rows (`{3 1.5, 7 yes}`) of numeric attributes with a nominal class at the end stay sparse; all others become dense
+//! columns. An omitted value of a sparse row is 0, for a nominal attribute its first declared value. For a string attribute
+//! it is missing: Weka would use the first string of the file, which loses data.
 //!
-//! The levels of a nominal column keep the order of their declaration, which often means something
-//! (low, medium, high); values that no row has are left out.
+//! The levels of a nominal column keep the order of their declaration, which is often meaningful (low, medium, high);
+//! declared values that do not occur are dropped.
 
 mod line;
 
 use self::line::{Cell, Line};
 use super::levels::Levels;
-use super::{ADVICE, Pace, Tally, need_room, number};
+use super::number;
+use super::progress::{LineCounter, MEMORY_ADVICE, Progress};
+use crate::context::need_room;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, MISSING, Table, Values, check_names};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
 
-/// What to do about sparse rows that have to be stored as ordinary columns.
+/// Advice for sparse rows that have to be stored as dense columns.
 const SPARSE_ADVICE: &str = "make all attributes numeric but a nominal last one, or save the data as .svm";
 
-/// What went wrong in a line; the line's number is added by the caller.
+/// An error in a line; the caller adds the line number.
 type Why = String;
 
 /// Reads a table.
-pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table> {
+pub(super) fn read(text: &str, limit: u64, progress: Option<&Progress>) -> Result<Table> {
     let mut lines = (1..).zip(text.lines().map(str::trim));
     let attributes = read_header(&mut lines)?;
     check_names(attributes.iter().map(|a| a.name.as_str()))?;
@@ -32,11 +34,11 @@ pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table>
     match rows.peek() {
         None => Err(Error::parse("the file has a header but no rows")),
         Some((_, first)) if first.starts_with('{') && stays_sparse(&attributes) => {
-            read_sparse(attributes, rows, Pace::new(told))
+            read_sparse(attributes, rows, LineCounter::new(progress))
         }
         Some((_, first)) => {
             let sparse = first.starts_with('{');
-            read_columns(attributes, rows, sparse, room, Pace::new(told))
+            read_columns(attributes, rows, sparse, limit, LineCounter::new(progress))
         }
     }
 }
@@ -95,7 +97,7 @@ fn parse_attribute(declaration: &str) -> std::result::Result<Attribute, Why> {
         "" => return Err(format!("attribute '{shown}' has no type")),
         unread @ ("date" | "relational") => {
             return Err(format!(
-                "attribute '{shown}' has the type {unread}, which cannot be read; remove it or make it numeric"
+                "attribute '{shown}' has the type {unread}, which is not supported; remove it or make it numeric"
             ));
         }
         other => return Err(format!("attribute '{shown}' has the unknown type '{}'", shorten(other))),
@@ -103,7 +105,7 @@ fn parse_attribute(declaration: &str) -> std::result::Result<Attribute, Why> {
     Ok(Attribute { name, kind })
 }
 
-/// Whether sparse rows can be kept as they are: numbers, then a nominal class.
+/// Whether sparse rows stay sparse: numeric attributes, then a nominal class.
 fn stays_sparse(attributes: &[Attribute]) -> bool {
     attributes.split_last().is_some_and(|(class, features)| {
         matches!(class.kind, Kind::Nominal { .. }) && features.iter().all(|a| matches!(a.kind, Kind::Numeric))
@@ -116,7 +118,7 @@ impl Attribute {
             Cell::Missing => Ok(f64::NAN),
             Cell::Text(text) => number::parse(text.as_bytes()).ok_or_else(|| {
                 format!(
-                    "attribute '{}' is numeric, but '{}' is not a number",
+                    "attribute '{}' is numeric: cannot parse '{}' as a number",
                     shorten(&self.name),
                     shorten(text)
                 )
@@ -138,31 +140,33 @@ impl Attribute {
     }
 }
 
-/// The cells of a sparse row, with attributes in rising order.
+/// The cells of a sparse row, with attribute indices in increasing order.
 fn sparse_cells<'a>(line: &'a str, n: usize) -> std::result::Result<Vec<(usize, Cell<'a>)>, Why> {
     let inside = line.strip_prefix('{').ok_or("this row is not in braces, but the rows before it are")?;
     let mut line = Line::new(inside);
     let mut cells: Vec<(usize, Cell)> = vec![];
     while !line.take('}') {
         let index = line.name()?;
-        let place = index.parse().ok().filter(|place| *place < n).ok_or_else(|| {
-            format!("'{}' is not the number of an attribute (0 to {})", shorten(&index), n - 1)
-        })?;
+        let place = index
+            .parse()
+            .ok()
+            .filter(|place| *place < n)
+            .ok_or_else(|| format!("'{}' is not an attribute index (0 to {})", shorten(&index), n - 1))?;
         if cells.last().is_some_and(|(last, _)| *last >= place) {
-            return Err(format!("attribute {place}: numbers must rise within a row"));
+            return Err(format!("attribute {place}: indices must increase within a row"));
         }
         cells.push((place, line.cell()?));
         if !line.take(',') && !line.at('}') {
             return Err("the row is not closed with '}'".into());
         }
     }
-    if line.at_end() { Ok(cells) } else { Err("there is more behind the '}'".into()) }
+    if line.at_end() { Ok(cells) } else { Err("unexpected text after '}'".into()) }
 }
 
 fn read_sparse<'a>(
     mut attributes: Vec<Attribute>,
     rows: impl Iterator<Item = (u64, &'a str)>,
-    mut pace: Pace,
+    mut counter: LineCounter,
 ) -> Result<Table> {
     let n = attributes.len();
     let Some(Attribute { name, kind: Kind::Nominal { levels, places } }) = attributes.pop() else {
@@ -172,7 +176,7 @@ fn read_sparse<'a>(
     let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
     let mut codes = vec![];
     for (number, line) in rows {
-        pace.line(line)?;
+        counter.line(line)?;
         let mut add_row = || {
             let mut code = 0;
             for (place, cell) in sparse_cells(line, n)? {
@@ -210,21 +214,22 @@ fn read_columns<'a>(
     attributes: Vec<Attribute>,
     rows: impl Iterator<Item = (u64, &'a str)>,
     sparse: bool,
-    room: u64,
-    mut pace: Pace,
+    limit: u64,
+    mut counter: LineCounter,
 ) -> Result<Table> {
     let mut columns: Vec<Cells> = attributes.iter().map(|a| Cells::of(&a.kind)).collect();
-    let (add, advice): (AddRow, _) = if sparse { (add_sparse, SPARSE_ADVICE) } else { (add_dense, ADVICE) };
-    let mut held = 0;
+    let (add, advice): (AddRow, _) =
+        if sparse { (add_sparse, SPARSE_ADVICE) } else { (add_dense, MEMORY_ADVICE) };
+    let mut allocated = 0;
     for (number, line) in rows {
-        pace.line(line)?;
-        held += add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
-        need_room("the table in this file", held as f64, room, advice)?;
+        counter.line(line)?;
+        allocated += add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
+        need_room("the table in this file", allocated as f64, limit, advice)?;
     }
     Table::new(attributes.into_iter().zip(columns).map(|(a, cells)| cells.into_column(a)).collect())
 }
 
-/// Adds the cells of a row, and says about how many bytes they take.
+/// Adds the cells of a row; returns the approximate number of bytes they take.
 type AddRow = fn(&[Attribute], &mut [Cells], &str) -> std::result::Result<usize, Why>;
 
 fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std::result::Result<usize, Why> {
@@ -232,22 +237,22 @@ fn add_dense(attributes: &[Attribute], columns: &mut [Cells], line: &str) -> std
         return Err("this row is in braces, but the rows before it are not".into());
     }
     let mut line = Line::new(line);
-    let (mut found, mut held) = (0, 0);
+    let (mut found, mut allocated) = (0, 0);
     loop {
         let cell = line.cell()?;
         if let (Some(attribute), Some(cells)) = (attributes.get(found), columns.get_mut(found)) {
-            held += cells.push(attribute, &cell)?;
+            allocated += cells.push(attribute, &cell)?;
         }
         found += 1;
         if line.at_end() {
             break;
         }
         if !line.take_separator() {
-            return Err("there is more behind a quoted value; separate values by commas".into());
+            return Err("unexpected text after a quoted value; separate values by commas".into());
         }
     }
     if found == attributes.len() {
-        Ok(held)
+        Ok(allocated)
     } else {
         Err(format!("expected {} values, found {found}", attributes.len()))
     }
@@ -259,14 +264,14 @@ fn add_sparse(
     line: &str,
 ) -> std::result::Result<usize, Why> {
     let mut row = sparse_cells(line, attributes.len())?.into_iter().peekable();
-    let mut held = 0;
+    let mut allocated = 0;
     for (place, (cells, attribute)) in columns.iter_mut().zip(attributes).enumerate() {
-        held += match row.next_if(|(mentioned, _)| *mentioned == place) {
+        allocated += match row.next_if(|(mentioned, _)| *mentioned == place) {
             Some((_, cell)) => cells.push(attribute, &cell)?,
-            None => cells.push_left_out(),
+            None => cells.push_omitted(),
         };
     }
-    Ok(held)
+    Ok(allocated)
 }
 
 impl Cells {
@@ -278,7 +283,7 @@ impl Cells {
         }
     }
 
-    /// Adds a cell, and says about how many bytes it takes.
+    /// Adds a cell; returns the approximate number of bytes it takes.
     fn push(&mut self, attribute: &Attribute, cell: &Cell) -> std::result::Result<usize, Why> {
         match (&mut *self, &attribute.kind) {
             (Self::Codes(codes), Kind::Nominal { places, .. }) => codes.push(attribute.code(places, cell)?),
@@ -286,24 +291,24 @@ impl Cells {
             (Self::Numbers(numbers), _) => numbers.push(attribute.number(cell)?),
             (Self::Codes(codes), _) => codes.push(MISSING),
         }
-        Ok(self.bytes_of_a_cell())
+        Ok(self.bytes_per_cell())
     }
 
-    fn bytes_of_a_cell(&self) -> usize {
+    fn bytes_per_cell(&self) -> usize {
         match self {
             Self::Numbers(_) => size_of::<f64>(),
             Self::Text(_) | Self::Codes(_) => size_of::<u32>(),
         }
     }
 
-    /// What a cell is that a sparse row does not mention.
-    fn push_left_out(&mut self) -> usize {
+    /// Adds the value of a cell that a sparse row omits.
+    fn push_omitted(&mut self) -> usize {
         match self {
             Self::Numbers(numbers) => numbers.push(0.0),
             Self::Codes(codes) => codes.push(0),
             Self::Text(levels) => return levels.push(None),
         }
-        self.bytes_of_a_cell()
+        self.bytes_per_cell()
     }
 
     fn into_column(self, attribute: Attribute) -> Column {
@@ -318,7 +323,7 @@ impl Cells {
     }
 }
 
-/// A text column with the declared levels that occur.
+/// A text column; drops declared levels that do not occur.
 fn nominal_column(name: String, declared: Vec<String>, mut codes: Vec<u32>) -> Column {
     let mut used = vec![false; declared.len()];
     codes.iter().filter(|&&code| code != MISSING).for_each(|&code| used[code as usize] = true);

@@ -1,12 +1,12 @@
-//! Text columns as they grow: each different text is kept once, in order of first appearance.
+//! Text columns under construction: each distinct text is stored once, in order of first appearance.
 
 use crate::data::table::{Column, MISSING, Values};
 use std::collections::HashMap;
 
-/// What a text takes beyond its letters: where it is, and the allocator's due.
-const PER_TEXT: usize = 40;
+/// Memory of a stored text beyond its bytes: the string itself and the allocation.
+const TEXT_OVERHEAD: usize = 40;
 
-/// The cells of a text column so far.
+/// A text column under construction.
 #[derive(Default)]
 pub(super) struct Levels {
     places: HashMap<Box<str>, u32>,
@@ -15,13 +15,14 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// Adds a cell; nothing is an empty one. Says about how many bytes that takes.
+    /// Adds a cell, `None` for a missing one; returns the approximate number of bytes it takes.
     pub(super) fn push(&mut self, cell: Option<&str>) -> usize {
         let known = self.levels.len();
         let code = cell.map_or(MISSING, |text| self.place(text));
         self.codes.push(code);
-        let text = if self.levels.len() > known { cell.map_or(0, |text| text.len() + PER_TEXT) } else { 0 };
-        // A text is kept twice: to be shown, and to be looked up.
+        let text =
+            if self.levels.len() > known { cell.map_or(0, |text| text.len() + TEXT_OVERHEAD) } else { 0 };
+        // A text is stored twice: in the list of levels and as a key of the map.
         size_of::<u32>() + 2 * text
     }
 
@@ -39,7 +40,7 @@ impl Levels {
     }
 
     fn place(&mut self, text: &str) -> u32 {
-        // Looked up before it is stored, so that a text seen before is not copied.
+        // `entry` would copy texts that are already known.
         if let Some(&place) = self.places.get(text) {
             return place;
         }
@@ -55,15 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_add_up_to_the_whole() {
+    fn parts_give_the_same_column() {
         let cells = [Some("b"), None, Some("a"), Some("b"), Some("c"), Some("a")];
         for cut in 0..=cells.len() {
-            let mut whole = Levels::default();
+            let mut complete = Levels::default();
             let mut part = Levels::default();
-            let _: usize = cells[..cut].iter().map(|cell| whole.push(*cell)).sum();
+            let _: usize = cells[..cut].iter().map(|cell| complete.push(*cell)).sum();
             let _: usize = cells[cut..].iter().map(|cell| part.push(*cell)).sum();
-            whole.append(part);
-            assert_eq!(whole.into_column("x".into()), Column::text("x", cells.into_iter()));
+            complete.append(part);
+            assert_eq!(complete.into_column("x".into()), Column::text("x", cells.into_iter()));
         }
     }
 }

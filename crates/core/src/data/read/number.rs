@@ -1,29 +1,28 @@
-//! Numbers from the bytes of a cell, quickly and exactly as `str::parse` gives them.
+//! Parse the bytes of a cell as a number, fast and with the same result as `str::parse`.
 //!
-//! Most cells of most tables are short: `7`, `-12`, `0.25`. With at most 15 digits both the digits and
-//! the power of ten are exact in an f64, so one division rounds once and the result is the nearest
-//! number, the same that the general method finds. Everything else goes to the standard library.
+//! Most cells are short: `7`, `-12`, `0.25`. With at most 15 digits both the digits and the power of ten are exact in an
+//! f64, so a single division gives the correctly rounded result. The standard library parses all other cells.
 
-/// Powers of ten that a cell of at most 15 digits can need; all are exact.
+/// Powers of ten for at most 15 digits; all are exact.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// What stands for "nothing here" in tables of text.
+/// Spellings of missing values.
 const MISSING: [&[u8]; 8] = [b"", b"?", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL"];
 
-/// The number of a trimmed cell: NaN where it is missing, nothing where it is text.
+/// The number in a trimmed cell: NaN if it is missing, `None` if it is text.
 ///
-/// Other spellings of NaN that `str::parse` knows, such as the `-nan` of C programs, are missing too.
+/// Other spellings of NaN that `str::parse` accepts, such as `-nan` as C programs print it, are missing values too.
 pub(super) fn of_cell(cell: &[u8]) -> Option<f64> {
     short(cell).or_else(|| if is_missing(cell) { Some(f64::NAN) } else { long(cell) })
 }
 
-/// The number a text spells out; infinities and NaN count as numbers.
+/// Parses a number; infinities and NaN are numbers.
 pub(super) fn parse(text: &[u8]) -> Option<f64> {
     short(text).or_else(|| long(text))
 }
 
-/// Whether a trimmed cell holds nothing.
+/// Whether a trimmed cell is a missing value.
 pub(super) fn is_missing(cell: &[u8]) -> bool {
     cell.len() <= 4 && MISSING.contains(&cell)
 }
@@ -32,7 +31,7 @@ fn short(text: &[u8]) -> Option<f64> {
     leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
 }
 
-/// The short number that a text begins with, and how many bytes it takes.
+/// The short number at the start of a text, and its length in bytes.
 #[inline]
 pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     let signed = matches!(text.first(), Some(b'-' | b'+'));
@@ -42,7 +41,7 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     while let Some(&byte) = text.get(length) {
         let digit = byte.wrapping_sub(b'0');
         if digit <= 9 {
-            // What does not fit is too long anyway.
+            // May overflow: then there are too many digits anyway.
             digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
         } else if byte == b'.' && point.is_none() {
             point = Some(length);
@@ -55,9 +54,9 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     if !(1..POWERS.len()).contains(&n_digits) {
         return None;
     }
-    // It fits, and signed numbers are converted in one step.
-    let whole = digits as i64 as f64;
-    let size = point.map_or(whole, |place| whole / POWERS[length - 1 - place]);
+    // Converting i64 takes one instruction, u64 takes several.
+    let integer = digits as i64 as f64;
+    let size = point.map_or(integer, |place| integer / POWERS[length - 1 - place]);
     Some((if text[0] == b'-' { -size } else { size }, length))
 }
 
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand() {
+    fn examples() {
         for text in
             ["0", "-0", "+7", "7.", ".5", "-.5", "", "+", "-", ".", "+.", "1.2.3", "--1", "1e5", "1E-7"]
         {
@@ -98,7 +97,7 @@ mod tests {
 
     #[test]
     fn a_million_random_decimals_agree_with_the_standard_library() {
-        // A small congruential generator: the strings matter, not how random they are.
+        // A linear congruential generator is random enough here.
         let mut state = 1u64;
         let mut draw = |n: u64| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -1,32 +1,36 @@
-//! NumPy's own files: one array in `.npy`, several by name in a zip called `.npz`.
+//! NumPy files: one array in `.npy`, several named ones in a zip archive, `.npz`.
 //!
-//! The header of an array is a Python dictionary written out; its three entries are found by hand.
-//! Pickled objects are not read: unpickling runs code from the file. Whole numbers beyond 2^53 are
-//! rounded to the nearest f64, as everywhere in this crate.
+//! Pickled objects are refused: unpickling runs code from the file. Integers beyond 2^53 are rounded to the nearest f64.
+//!
+//! The crate `ndarray-npy` (0.10) is not used: it allocates the size that a header claims before it reads the data, so that
+//! an 89-byte file that claims 4,000,000,000 x 100 numbers aborts the process ("memory allocation of 3200000000000 bytes
+//! failed"). It also reads only the exact type that is asked for (no `<f4` as f64), and would add 18 crates, among them a second
+//! version of `zip`.
 
+use super::progress::MEMORY_ADVICE;
 use super::unpack::read_limited;
-use super::{ADVICE, need_room};
+use crate::context::need_room;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
 use std::io::{Cursor, Read};
 use zip::ZipArchive;
 
-/// The features of an .npz file, under the names that are in use; else the only array with rows and columns.
+/// Names of the features in an .npz file; without them the only array with two dimensions is taken.
 const FEATURES: [&str; 3] = ["X", "x", "data"];
 
-/// The target of an .npz file.
+/// Names of the target in an .npz file.
 const TARGETS: [&str; 3] = ["y", "target", "label"];
 
-/// Enough of an array to see its shape: headers are far shorter in practice.
+/// Bytes read to find the shape of an array; headers are far shorter in practice.
 const HEADER_BYTES: u64 = 1 << 17;
 
-/// Reads one array; its columns are called x1, x2, ...
-pub(super) fn read_npy(bytes: &[u8], room: u64) -> Result<Table> {
-    Table::new(Array::parse(bytes)?.columns(bytes, room)?)
+/// Reads one array; the columns are named x1, x2, ...
+pub(super) fn read_npy(bytes: &[u8], limit: u64) -> Result<Table> {
+    Table::new(Array::parse(bytes)?.columns(bytes, limit)?)
 }
 
-/// Reads the features and, if there is one, the target, which becomes the last column.
-pub(super) fn read_npz(bytes: &[u8], room: u64) -> Result<Table> {
+/// Reads the features and, if present, the target, which becomes the last column.
+pub(super) fn read_npz(bytes: &[u8], limit: u64) -> Result<Table> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(zip_error)?;
     let names: Vec<String> = archive
         .file_names()
@@ -34,7 +38,7 @@ pub(super) fn read_npz(bytes: &[u8], room: u64) -> Result<Table> {
         .collect();
     if ["indptr", "indices", "shape"].iter().all(|part| names.iter().any(|name| name == part)) {
         return Err(Error::parse(
-            "this is a sparse matrix of scipy, which is not read; write it as svmlight (.svm) instead",
+            "this is a sparse matrix of SciPy, which is not supported; save it as svmlight (.svm)",
         ));
     }
     let find = |wanted: &[&str]| wanted.iter().find(|w| names.iter().any(|n| n == *w)).map(|w| w.to_string());
@@ -43,11 +47,11 @@ pub(super) fn read_npz(bytes: &[u8], room: u64) -> Result<Table> {
         Some(name) => name,
         None => only_table(&mut archive, &names)?,
     };
-    let mut columns = read_member(&mut archive, &features, room)?;
+    let mut columns = read_member(&mut archive, &features, limit)?;
     if let Some(name) = target.filter(|name| *name != features) {
-        let mut read = read_member(&mut archive, &name, room)?;
+        let mut read = read_member(&mut archive, &name, limit)?;
         let Some(mut column) = read.pop().filter(|_| read.is_empty()) else {
-            return Err(Error::parse(format!("array '{name}': a target has one column")));
+            return Err(Error::parse(format!("array '{name}': a target must have one column")));
         };
         column.name = "target".into();
         columns.push(column);
@@ -57,7 +61,7 @@ pub(super) fn read_npz(bytes: &[u8], room: u64) -> Result<Table> {
 
 type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
 
-/// The only array of two dimensions, where none has a name we know.
+/// The only array with two dimensions.
 fn only_table(archive: &mut Archive, names: &[String]) -> Result<String> {
     let mut tables = vec![];
     for name in names {
@@ -80,26 +84,26 @@ fn only_table(archive: &mut Archive, names: &[String]) -> Result<String> {
     }
 }
 
-fn read_member(archive: &mut Archive, name: &str, room: u64) -> Result<Vec<Column>> {
+fn read_member(archive: &mut Archive, name: &str, limit: u64) -> Result<Vec<Column>> {
     let mut member = archive.by_name(&format!("{name}.npy")).map_err(zip_error)?;
     let mut bytes = vec![];
-    read_limited(&mut member, room, &mut bytes).map_err(zip_error)?;
+    read_limited(&mut member, limit, &mut bytes).map_err(zip_error)?;
     let in_array = |e: Error| Error::parse(format!("array '{name}': {e}"));
-    Array::parse(&bytes).and_then(|array| array.columns(&bytes, room)).map_err(in_array)
+    Array::parse(&bytes).and_then(|array| array.columns(&bytes, limit)).map_err(in_array)
 }
 
 fn zip_error(error: impl std::fmt::Display) -> Error {
-    Error::parse(format!("not a whole .npz file ({error}); copy or save it again"))
+    Error::parse(format!("not a complete .npz file ({error}); copy or save it again"))
 }
 
-/// What the header of an array says.
+/// The header of an array.
 struct Array {
     kind: Number,
     size: usize,
     big_endian: bool,
     fortran_order: bool,
     shape: Vec<usize>,
-    /// Where the numbers start.
+    /// Offset of the data.
     start: usize,
 }
 
@@ -119,18 +123,18 @@ impl Array {
         let (kind, size, big_endian) = number_type(entry("descr")?)?;
         let fortran_order = entry("fortran_order")?.starts_with("True");
         let shape =
-            shape(entry("shape")?).ok_or_else(|| Error::parse("the array's header has no sound shape"))?;
+            shape(entry("shape")?).ok_or_else(|| Error::parse("the array's header has no valid shape"))?;
         Ok(Self { kind, size, big_endian, fortran_order, shape, start })
     }
 
-    /// The columns, once the claimed shape is seen to fit the bytes there are.
-    fn columns(&self, bytes: &[u8], room: u64) -> Result<Vec<Column>> {
+    /// The columns; first checks the claimed shape against the number of bytes.
+    fn columns(&self, bytes: &[u8], limit: u64) -> Result<Vec<Column>> {
         let (rows, columns) = match self.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
             _ => {
                 let n = self.shape.len();
-                return Err(Error::parse(format!("the array has {n} dimensions; a table has one or two")));
+                return Err(Error::parse(format!("the array has {n} dimensions; a table needs one or two")));
             }
         };
         if rows == 0 || columns == 0 {
@@ -141,13 +145,13 @@ impl Array {
         if claimed.is_none_or(|claimed| claimed > numbers.len()) {
             return Err(Error::parse(format!(
                 "the header claims {rows} x {columns} numbers of {} bytes, but only {} bytes follow; \
-                 the file is cut short or damaged",
+                 the file is truncated or damaged",
                 self.size,
                 numbers.len()
             )));
         }
         let needed = rows as f64 * columns as f64 * 8.0;
-        need_room(format!("a table of {rows} rows and {columns} columns"), needed, room, ADVICE)?;
+        need_room(format!("a table of {rows} rows and {columns} columns"), needed, limit, MEMORY_ADVICE)?;
         let at = |i: usize, j: usize| if self.fortran_order { j * rows + i } else { i * columns + j };
         let cell = |place: usize| self.number(&numbers[place * self.size..(place + 1) * self.size]);
         Ok((0..columns)
@@ -156,7 +160,7 @@ impl Array {
     }
 
     fn number(&self, bytes: &[u8]) -> f64 {
-        // Widened to eight bytes, least first; `top` is where the sign is.
+        // Widened to eight bytes, little endian.
         let mut wide = [0u8; 8];
         for (place, &byte) in bytes.iter().enumerate() {
             wide[if self.big_endian { self.size - 1 - place } else { place }] = byte;
@@ -174,27 +178,27 @@ impl Array {
     }
 }
 
-/// The header's text, and where the numbers start.
+/// The text of the header, and the offset of the data.
 fn header(bytes: &[u8]) -> Result<(&str, usize)> {
-    let cut = || Error::parse("the array is cut short within its header");
+    let truncated = || Error::parse("the array is truncated within its header");
     let Some(rest) = bytes.strip_prefix(b"\x93NUMPY") else {
-        return Err(Error::parse("not a NumPy array; it should start with \\x93NUMPY"));
+        return Err(Error::parse("not a NumPy array: it does not start with \\x93NUMPY"));
     };
     let (start, length) = match rest {
         [1, _, a, b, ..] => (10, u16::from_le_bytes([*a, *b]) as usize),
         [2 | 3, _, a, b, c, d, ..] => (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
         [version @ (0 | 4..), ..] => {
-            return Err(Error::parse(format!("version {version} of the NumPy format is not known")));
+            return Err(Error::parse(format!("version {version} of the NumPy format is not supported")));
         }
-        _ => return Err(cut()),
+        _ => return Err(truncated()),
     };
     let end = start + length;
-    let text = bytes.get(start..end).ok_or_else(cut)?;
+    let text = bytes.get(start..end).ok_or_else(truncated)?;
     let text = std::str::from_utf8(text).map_err(|_| Error::parse("the array's header is not text"))?;
     Ok((text, end))
 }
 
-/// What follows `'key':` in a dictionary.
+/// The text after `'key':` in a dictionary.
 fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
     let after = |quote: char| header.split_once(&format!("{quote}{key}{quote}"));
     let (_, rest) = after('\'').or_else(|| after('"'))?;
@@ -231,7 +235,7 @@ fn number_type(descr: &str) -> Result<(Number, usize, bool)> {
             Some(name) => format!("values of the type '{}'", shorten(name)),
             None => "records with fields".into(),
         };
-        Error::parse(format!("the array holds {what}, not plain numbers; save it with .astype(float)"))
+        Error::parse(format!("the array holds {what}, not numbers; save it with .astype(float)"))
     })
 }
 

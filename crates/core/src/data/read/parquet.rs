@@ -1,11 +1,9 @@
-//! Parquet: numbers and text in columns, packed. Tables only; nested columns are refused.
+//! Parquet files with columns of numbers and text; nested columns are refused.
 //!
-//! The columns are read side by side, each with the reader for its physical type. Where a cell is null,
-//! its definition level is below the column's; that is all of the nesting machinery a table needs.
+//! Columns are read in parallel, each with the reader of its physical type. A cell is null where its definition level is 0.
 
 use super::levels::Levels;
-use super::need_room;
-use crate::context::Context;
+use crate::context::{Context, need_room};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result, shorten};
 use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
@@ -19,43 +17,43 @@ use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Cells decoded at a time.
+/// Cells decoded at once.
 const BATCH: usize = 8192;
 
-/// Reads a table; says so when an index that pandas stored is left out.
-pub(super) fn read(bytes: &[u8], room: u64, warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
-    // Version 60 of the crate panics on some damage, such as a page that refers to a dictionary the file
-    // does not have; the tests below come across it. Nothing of ours is shared with the part that fails.
-    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), room, warnings, ctx)))
-        .unwrap_or_else(|_| Err(damaged("its parts do not fit together")))
+/// Reads a table; warns about an index stored by pandas, which is skipped.
+pub(super) fn read(bytes: &[u8], limit: u64, warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
+    // Version 60 of the crate panics on some damaged files, such as a page that refers to a missing dictionary; the tests
+    // contain such files. The panicking code shares no state with ours.
+    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), limit, warnings, ctx)))
+        .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
 }
 
-/// Bytes in the type the crate wants. It does not export that type, but a function that returns it.
+/// Bytes in the type that the crate expects. It does not export the type, only a function that returns it.
 fn in_memory<B: From<Vec<u8>>>(_: fn(&Page) -> &B, bytes: &[u8]) -> B {
     bytes.to_vec().into()
 }
 
 fn read_file<R: ChunkReader + 'static>(
     source: R,
-    room: u64,
+    limit: u64,
     warnings: &mut Vec<String>,
     ctx: &Context,
 ) -> Result<Table> {
     let file = SerializedFileReader::new(source).map_err(damaged)?;
-    check_places(&file)?;
+    check_offsets(&file)?;
     let schema = file.metadata().file_metadata().schema_descr_ptr();
     let mut plan = vec![];
     for (place, column) in schema.columns().iter().enumerate() {
         let name = column.path().parts().join(".");
-        // What pandas calls an index without a name: row numbers, not a feature.
+        // The unnamed index of pandas: row numbers, not a feature.
         if name.starts_with("__index_level_") {
-            warnings.push(format!("left out the column '{}', an index that pandas stored", shorten(&name)));
+            warnings.push(format!("skipped the column '{}', an index stored by pandas", shorten(&name)));
         } else {
             plan.push((place, Meaning::of(column, &name)?, name));
         }
     }
     check_names(plan.iter().map(|(_, _, name)| name.as_str()))?;
-    check_size(&file, plan.len(), room)?;
+    check_size(&file, plan.len(), limit)?;
     let (done, total) = (AtomicUsize::new(0), plan.len());
     let read_column = |(place, meaning, name): (usize, Meaning, String)| {
         ctx.step("reading columns", done.fetch_add(1, Ordering::Relaxed), total)?;
@@ -64,18 +62,18 @@ fn read_file<R: ChunkReader + 'static>(
     Table::new(plan.into_par_iter().map(read_column).collect::<Vec<_>>().into_iter().collect::<Result<_>>()?)
 }
 
-/// The crate takes for granted that places in the file are not negative.
-fn check_places(file: &dyn FileReader) -> Result<()> {
-    let sound = file.metadata().row_groups().iter().flat_map(|group| group.columns()).all(|column| {
+/// The crate assumes that offsets are not negative.
+fn check_offsets(file: &dyn FileReader) -> Result<()> {
+    let valid = file.metadata().row_groups().iter().flat_map(|group| group.columns()).all(|column| {
         column.data_page_offset() >= 0
             && column.compressed_size() >= 0
-            && column.dictionary_page_offset().is_none_or(|place| place >= 0)
+            && column.dictionary_page_offset().is_none_or(|offset| offset >= 0)
     });
-    if sound { Ok(()) } else { Err(damaged("a place in the file is negative")) }
+    if valid { Ok(()) } else { Err(damaged("an offset is negative")) }
 }
 
-/// Runs of equal cells take next to no room in the file, so its size alone is no protection.
-fn check_size(file: &dyn FileReader, columns: usize, room: u64) -> Result<()> {
+/// Runs of equal cells compress to almost nothing, so the size of the file limits nothing.
+fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<()> {
     let rows = file.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
     let rows = rows.fold(0u64, u64::saturating_add);
     if columns == 0 {
@@ -85,16 +83,16 @@ fn check_size(file: &dyn FileReader, columns: usize, room: u64) -> Result<()> {
         return Err(Error::parse("the file has columns but no rows"));
     }
     let what = format!("a table of {rows} rows and {columns} columns");
-    let advice = "check the file, split it, or raise --memory-limit";
-    need_room(what, rows as f64 * columns as f64 * 8.0, room, advice)
+    let advice = "check the file, split it, or raise the memory limit";
+    need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)
 }
 
-/// What the cells of a column are to us.
+/// How the cells of a column are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Meaning {
     Number,
     Unsigned,
-    /// Whole numbers over a power of ten.
+    /// Integers divided by a power of ten.
     Decimal(i32),
     Text,
 }
@@ -103,7 +101,7 @@ impl Meaning {
     fn of(column: &ColumnDescriptor, name: &str) -> Result<Self> {
         if column.path().parts().len() != 1 || column.max_rep_level() != 0 || column.max_def_level() > 1 {
             return Err(Error::parse(format!(
-                "column '{}' is nested; make plain columns of it, or leave it out",
+                "column '{}' is nested; flatten it into plain columns, or drop it",
                 shorten(name)
             )));
         }
@@ -118,7 +116,7 @@ impl Meaning {
                 Some(Self::Decimal(d.scale))
             }
             (Physical::INT32 | Physical::INT64, Some(LogicalType::Unknown)) => Some(Self::Number),
-            (Physical::INT32 | Physical::INT64, None) => Self::of_whole(converted, column.type_scale()),
+            (Physical::INT32 | Physical::INT64, None) => Self::of_integer(converted, column.type_scale()),
             (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => {
                 Some(Self::Text)
             }
@@ -130,14 +128,14 @@ impl Meaning {
         };
         meaning.ok_or_else(|| {
             Error::parse(format!(
-                "column '{}' has the type {}, which cannot be read; make it numbers or text, or leave it out",
+                "column '{}' has the type {}, which is not supported; convert it to numbers or text, or drop it",
                 shorten(name),
                 type_name(column)
             ))
         })
     }
 
-    fn of_whole(converted: ConvertedType, scale: i32) -> Option<Self> {
+    fn of_integer(converted: ConvertedType, scale: i32) -> Option<Self> {
         use ConvertedType::*;
         match converted {
             NONE | INT_8 | INT_16 | INT_32 | INT_64 => Some(Self::Number),
@@ -166,7 +164,7 @@ fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str
     for group in 0..file.num_row_groups() {
         let group = file.get_row_group(group).map_err(damaged)?;
         let rows = group.metadata().num_rows();
-        let whole = |unsigned: u64, signed: i64| match meaning {
+        let integer = |unsigned: u64, signed: i64| match meaning {
             Meaning::Unsigned => unsigned as f64,
             Meaning::Decimal(scale) => signed as f64 / 10f64.powi(scale),
             Meaning::Number | Meaning::Text => signed as f64,
@@ -176,10 +174,10 @@ fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str
                 push_numbers(reader, rows, &mut numbers, |&v| f64::from(u8::from(v)))?;
             }
             ColumnReader::Int32ColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| whole(u64::from(v as u32), i64::from(v)))?;
+                push_numbers(reader, rows, &mut numbers, |&v| integer(u64::from(v as u32), i64::from(v)))?;
             }
             ColumnReader::Int64ColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| whole(v as u64, v))?;
+                push_numbers(reader, rows, &mut numbers, |&v| integer(v as u64, v))?;
             }
             ColumnReader::FloatColumnReader(reader) => {
                 push_numbers(reader, rows, &mut numbers, |&v| f64::from(v))?;
@@ -187,13 +185,12 @@ fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str
             ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, &mut numbers, |&v| v)?,
             ColumnReader::ByteArrayColumnReader(reader) => for_each_cell(reader, rows, |v| {
                 let text = v.map(|v| std::str::from_utf8(v.data())).transpose();
-                texts.push(
-                    text.map_err(|_| Error::parse("holds bytes that are not UTF-8 text; leave it out"))?,
-                );
+                texts
+                    .push(text.map_err(|_| Error::parse("contains bytes that are not UTF-8 text; drop it"))?);
                 Ok(())
             })?,
             ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                return Err(damaged("the types of a column differ"));
+                return Err(damaged("a column has several types"));
             }
         }
     }
@@ -215,7 +212,7 @@ fn push_numbers<T: DataType>(
     })
 }
 
-/// Calls `visit` with each cell of a column in a row group; nothing stands for null.
+/// Calls `visit` with each cell of a column in a row group, `None` for null.
 fn for_each_cell<T: DataType>(
     mut reader: ColumnReaderImpl<T>,
     rows: i64,
@@ -231,7 +228,7 @@ fn for_each_cell<T: DataType>(
         if n == 0 || seen > rows {
             break;
         }
-        // A column without nulls has no levels: all its cells are values.
+        // A required column has no definition levels: all its cells are values.
         if levels.is_empty() {
             values.iter().try_for_each(|value| visit(Some(value)))?;
         } else {
@@ -250,7 +247,7 @@ fn damaged(why: impl Into<Why>) -> Error {
     Error::parse(format!("not a Parquet file, or a damaged one ({})", why.into().0))
 }
 
-/// What the crate says, without the word "Parquet" in front of it, or what we say.
+/// An error message, without the prefix of the crate.
 struct Why(String);
 
 impl From<ParquetError> for Why {

@@ -1,25 +1,27 @@
 //! The svmlight format: `label index:value index:value ... # comment`, a row per line.
 //!
-//! Indices count from 1, as the format says; if a 0 occurs anywhere, they count from 0, as some
-//! programs write them. Features are called f1, f2, ... either way. `qid:` is for ranking and ignored.
+//! Indices start at 1, as the format says, or at 0 if the index 0 occurs, as some programs write them. Features are named
+//! by their index: f1, f2, ... or f0, f1, ... `qid:` is used in ranking and ignored.
 
-use super::{Pace, Tally, need_room, number};
+use super::number;
+use super::progress::{LineCounter, Progress};
+use crate::context::need_room;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table};
 use crate::error::{Error, Result, shorten};
 
-/// The largest index the format's own programs can hold.
-const LARGEST_INDEX: u64 = 1 << 31;
+/// The largest index that LIBSVM accepts.
+const MAX_INDEX: u64 = 1 << 31;
 
-/// Each feature needs a name, used or not: a short string and its place on the heap.
+/// Memory for the name of a feature: a short string and its allocation.
 const BYTES_PER_NAME: f64 = 56.0;
 
 /// Reads sparse rows with a numeric target.
-pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table> {
+pub(super) fn read(text: &str, limit: u64, progress: Option<&Progress>) -> Result<Table> {
     let mut rows = RawRows { start: vec![0], ..RawRows::default() };
-    let mut pace = Pace::new(told);
+    let mut counter = LineCounter::new(progress);
     for (number, line) in (1..).zip(text.lines()) {
-        pace.line(line)?;
+        counter.line(line)?;
         let line = line.split('#').next().unwrap_or_default();
         let mut tokens = line.split_ascii_whitespace();
         if let Some(label) = tokens.next() {
@@ -29,17 +31,17 @@ pub(super) fn read(text: &str, room: u64, told: Option<&Tally>) -> Result<Table>
     if rows.labels.is_empty() {
         return Err(Error::parse("the file has comments but no rows"));
     }
-    rows.into_table(room)
+    rows.into_table(limit)
 }
 
 #[derive(Default)]
 struct RawRows {
     labels: Vec<f64>,
     start: Vec<usize>,
-    /// Indices as written.
+    /// Indices as in the file.
     index: Vec<u32>,
     value: Vec<f64>,
-    /// The largest index seen, even where the value is zero.
+    /// The largest index, also of zero values.
     largest: u32,
     from_zero: bool,
 }
@@ -55,7 +57,7 @@ impl RawRows {
         for token in tokens.filter(|token| !token.starts_with("qid:")) {
             let (index, value) = parse_cell(token)?;
             if last.is_some_and(|last| last >= index) {
-                return Err(format!("'{}': indices must rise within a line", shorten(token)));
+                return Err(format!("'{}': indices must increase within a line", shorten(token)));
             }
             last = Some(index);
             self.largest = self.largest.max(index);
@@ -69,15 +71,15 @@ impl RawRows {
         Ok(())
     }
 
-    fn into_table(mut self, room: u64) -> Result<Table> {
+    fn into_table(mut self, limit: u64) -> Result<Table> {
         let d = if self.from_zero { self.largest as usize + 1 } else { self.largest as usize };
         let what = format!("a table of {d} features (the largest index)");
-        need_room(what, d as f64 * BYTES_PER_NAME, room, "number the features without gaps")?;
+        need_room(what, d as f64 * BYTES_PER_NAME, limit, "number the features consecutively")?;
         if !self.from_zero {
             self.index.iter_mut().for_each(|index| *index -= 1);
         }
         Ok(Table::Sparse {
-            // Named by the index as written, so that files that start at 0 and at 1 are not mixed up.
+            // Named by the index in the file, so that files that start at 0 and at 1 cannot be confused.
             names: (0..d).map(|j| format!("f{}", j + usize::from(!self.from_zero))).collect(),
             x: SparseRows::new(d, self.start, self.index, self.value)?,
             target: Some(Column::numeric("target", self.labels)),
@@ -88,26 +90,26 @@ impl RawRows {
 fn parse_label(label: &str) -> std::result::Result<f64, String> {
     let shown = shorten(label);
     if label.contains(':') {
-        return Err(format!("'{shown}' comes first, where the label should be"));
+        return Err(format!("expected a label, found '{shown}'"));
     }
     if label.contains(',') {
         return Err(format!("'{shown}' is a list of labels; each row needs exactly one"));
     }
-    number::parse(label.as_bytes()).ok_or_else(|| format!("the label '{shown}' is not a number"))
+    number::parse(label.as_bytes()).ok_or_else(|| format!("cannot parse the label '{shown}' as a number"))
 }
 
 fn parse_cell(token: &str) -> std::result::Result<(u32, f64), String> {
     let bad = |why: &str| format!("'{}': {why}", shorten(token));
     let (index, value) = token.split_once(':').ok_or_else(|| bad("expected index:value"))?;
     if index.is_empty() || !index.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(bad("the index is not a whole number"));
+        return Err(bad("the index is not a nonnegative integer"));
     }
-    // All digits: what does not parse is too large for a u64.
+    // Digits that do not parse overflow a u64.
     let index = index.parse::<u64>().unwrap_or(u64::MAX);
-    if index > LARGEST_INDEX {
-        return Err(bad("the index is too large; the most is 2147483648"));
+    if index > MAX_INDEX {
+        return Err(bad("the index is too large; the maximum is 2147483648"));
     }
-    let value = number::parse(value.as_bytes()).ok_or_else(|| bad("the value is not a number"))?;
+    let value = number::parse(value.as_bytes()).ok_or_else(|| bad("cannot parse the value as a number"))?;
     Ok((index as u32, value))
 }
 
@@ -122,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_by_hand() {
+    fn example_rows() {
         let text = "# made by hand\n+1 1:0.5 3:2 # first\r\n\n-1 qid:4 2:-1 4:0\n0\n";
         let Table::Sparse { names, x, target } = read(text, 1 << 30, None).unwrap() else {
             panic!("sparse expected")
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_anywhere_means_counting_from_zero() {
+    fn an_index_0_means_that_indices_start_at_0() {
         let Table::Sparse { names, x, .. } = read("1 1:5\n2 0:7 2:9\n", 1 << 30, None).unwrap() else {
             panic!("sparse expected")
         };
@@ -151,19 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn wrong_lines_are_explained() {
+    fn messages_for_malformed_lines() {
         assert_eq!(
             message("1 1:1\n1,2 1:1\n"),
             "line 2: '1,2' is a list of labels; each row needs exactly one"
         );
-        assert_eq!(message("1:2 2:3\n"), "line 1: '1:2' comes first, where the label should be");
-        assert_eq!(message("yes 1:1\n"), "line 1: the label 'yes' is not a number");
-        assert_eq!(message("1 2:1 2:1\n"), "line 1: '2:1': indices must rise within a line");
+        assert_eq!(message("1:2 2:3\n"), "line 1: expected a label, found '1:2'");
+        assert_eq!(message("yes 1:1\n"), "line 1: cannot parse the label 'yes' as a number");
+        assert_eq!(message("1 2:1 2:1\n"), "line 1: '2:1': indices must increase within a line");
         assert_eq!(message("1 3\n"), "line 1: '3': expected index:value");
-        assert_eq!(message("1 x:3\n"), "line 1: 'x:3': the index is not a whole number");
-        assert_eq!(message("1 -1:3\n"), "line 1: '-1:3': the index is not a whole number");
-        assert_eq!(message("1 1:\n"), "line 1: '1:': the value is not a number");
-        let too_large = "the index is too large; the most is 2147483648";
+        assert_eq!(message("1 x:3\n"), "line 1: 'x:3': the index is not a nonnegative integer");
+        assert_eq!(message("1 -1:3\n"), "line 1: '-1:3': the index is not a nonnegative integer");
+        assert_eq!(message("1 1:\n"), "line 1: '1:': cannot parse the value as a number");
+        let too_large = "the index is too large; the maximum is 2147483648";
         assert_eq!(message("1 2147483649:3\n"), format!("line 1: '2147483649:3': {too_large}"));
         assert_eq!(
             message("1 99999999999999999999:3\n"),
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(
             message("1 2147483648:3\n"),
             "a table of 2147483648 features (the largest index) needs about 112.0 GiB of memory, \
-             the limit is 1.0 GiB; number the features without gaps"
+             the limit is 1.0 GiB; number the features consecutively"
         );
         assert_eq!(message("# nothing\n"), "the file has comments but no rows");
     }

@@ -1,6 +1,9 @@
-//! What all formats share: names, packing, encodings, infinities; and that no bytes make a reader panic.
+//! Behavior common to all formats: names, compression, encodings, infinities; and no input makes a reader panic.
 
-use super::*;
+use super::{ReadOptions, read_bytes, read_table};
+use crate::context::Context;
+use crate::data::table::Table;
+use crate::error::Result;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 use std::io::Write;
@@ -40,9 +43,9 @@ fn npz() -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A sound file of each format.
+/// A valid file of each format.
 fn examples() -> Vec<(&'static str, Vec<u8>)> {
-    vec![
+    let examples = vec![
         ("t.csv", CSV.into()),
         ("t.tsv", CSV.replace(',', "\t").into()),
         ("t.csv.gz", gzip(CSV.as_bytes())),
@@ -51,12 +54,18 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
         ("t.svm", SVM.into()),
         ("t.npy", npy()),
         ("t.npz", npz()),
-        ("t.parquet", super::parquet::tests::example(::parquet::basic::Compression::SNAPPY)),
-    ]
+    ];
+    #[cfg(feature = "parquet")]
+    let examples = {
+        let mut examples = examples;
+        examples.push(("t.parquet", super::parquet::tests::example(::parquet::basic::Compression::SNAPPY)));
+        examples
+    };
+    examples
 }
 
 #[test]
-fn the_ending_decides() {
+fn the_extension_selects_the_format() {
     for (name, bytes) in examples() {
         assert!(read_as(name, &bytes).is_ok(), "{name}");
         assert!(read_as(&name.to_uppercase(), &bytes).is_ok(), "{name}");
@@ -70,7 +79,7 @@ fn the_ending_decides() {
         assert_eq!(
             message(name, CSV.as_bytes()),
             format!(
-                "{name}: the name's ending is not one that can be read; there are .csv, .tsv, .arff, .svm, \
+                "{name}: cannot read files with this extension; supported are .csv, .tsv, .arff, .svm, \
                  .libsvm and .svmlight (each also with .gz), .parquet, .npy and .npz"
             )
         );
@@ -78,7 +87,7 @@ fn the_ending_decides() {
 }
 
 #[test]
-fn files_that_are_not_there_or_no_files() {
+fn missing_files_and_directories() {
     let folder = tempfile::tempdir().unwrap();
     let message = |name: &str| {
         let path = folder.path().join(name);
@@ -94,11 +103,11 @@ fn files_that_are_not_there_or_no_files() {
     std::fs::write(folder.path().join("h.csv"), "a,b\n").unwrap();
     assert_eq!(message("h.csv"), "DIR/h.csv: the file has a header but no rows");
     std::fs::write(folder.path().join("t.doc"), "a,b\n").unwrap();
-    assert!(message("t.doc").starts_with("DIR/t.doc: the name's ending is not one that can be read"));
+    assert!(message("t.doc").starts_with("DIR/t.doc: cannot read files with this extension"));
 }
 
 #[test]
-fn a_file_and_its_bytes_read_alike() {
+fn a_file_and_its_bytes_give_the_same_table() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in examples() {
         let path = folder.path().join(name);
@@ -138,7 +147,7 @@ fn encodings() {
 }
 
 #[test]
-fn infinities_are_refused_with_their_place() {
+fn infinities_are_refused_with_row_and_column() {
     let end = "is not a finite number. Correct the value or remove the row.";
     for (text, shown) in [("inf", "inf"), ("-inf", "-inf"), ("Infinity", "inf"), ("1e999", "inf")] {
         let csv = format!("a,b\n1,2\n3,{text}\ninf,5\n");
@@ -154,7 +163,7 @@ fn infinities_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_table_may_have_nothing_but_its_target() {
+fn a_table_may_have_only_a_target() {
     let (table, warnings) = read_as("a.csv", b"target\n1\n0\n").unwrap();
     assert_eq!((table.names(), table.n_rows(), warnings.len()), (vec!["target"], 2, 0));
 }

@@ -1,22 +1,22 @@
-//! Unpacking gzip, with a limit: a small file must not be able to fill the memory.
+//! Decompress gzip with a limit on the size, so that a small file cannot exhaust the memory.
 
 use crate::error::{Error, Result, bytes};
 use flate2::bufread::GzDecoder;
 use std::io::{self, ErrorKind, Read};
 
-/// Unpacked sizes up to this are always taken: it fits the memory of the machines this runs on.
-const ALWAYS: u64 = 1 << 28;
+/// Decompressed sizes up to this many bytes are always accepted.
+const ALWAYS_ACCEPTED: u64 = 1 << 28;
 
-/// Beyond [`ALWAYS`], a file may unpack to this many times its own size. Tables of numbers pack to a
-/// fifth or a tenth, very sparse ones to a fiftieth; deflate can reach a thousandth, on a bomb.
-const TIMES: u64 = 100;
+/// Largest compression ratio beyond [`ALWAYS_ACCEPTED`]. Tables of numbers have ratios of 5 to 10, very sparse ones
+/// up to 50; a zip bomb reaches 1000.
+const MAX_RATIO: u64 = 100;
 
-/// How many bytes a packed file of this size may unpack to.
-pub(super) fn limit(packed: usize) -> u64 {
-    ALWAYS.max(TIMES.saturating_mul(packed as u64))
+/// The most bytes that a file of this size may decompress to.
+pub(super) fn limit(compressed: usize) -> u64 {
+    ALWAYS_ACCEPTED.max(MAX_RATIO.saturating_mul(compressed as u64))
 }
 
-/// Reads to the end and adds to `out`, which may not grow beyond `limit`.
+/// Reads to the end and appends to `out`, which may not grow beyond `limit`.
 pub(super) fn read_limited(from: &mut dyn Read, limit: u64, out: &mut Vec<u8>) -> io::Result<()> {
     let room = limit.saturating_sub(out.len() as u64);
     from.take(room.saturating_add(1)).read_to_end(out)?;
@@ -26,14 +26,14 @@ pub(super) fn read_limited(from: &mut dyn Read, limit: u64, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// The text of a gzip file; several members in a row are one text, as `cat a.gz b.gz` makes them.
-pub(super) fn gunzip(packed: &[u8], limit: u64) -> Result<Vec<u8>> {
-    if !is_gzip(packed) {
+/// Decompresses a gzip file; several members are concatenated, as in `cat a.gz b.gz`.
+pub(super) fn gunzip(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
+    if !is_gzip(compressed) {
         return Err(Error::parse("the name ends in .gz, but the file is not gzip; rename it"));
     }
     let mut out = vec![];
-    let mut rest = packed;
-    // Some tools pad the end with zeros; gzip itself takes no offence at that.
+    let mut rest = compressed;
+    // Some tools pad the end with zeros, which gzip ignores.
     while !rest.iter().all(|&byte| byte == 0) {
         let mut member = GzDecoder::new(rest);
         read_limited(&mut member, limit, &mut out).map_err(gzip_error)?;
@@ -42,7 +42,7 @@ pub(super) fn gunzip(packed: &[u8], limit: u64) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Whether the bytes begin as gzip files do.
+/// Whether the bytes start with the magic number of gzip.
 pub(super) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
@@ -50,14 +50,14 @@ pub(super) fn is_gzip(bytes: &[u8]) -> bool {
 fn gzip_error(error: io::Error) -> Error {
     Error::parse(match error.kind() {
         ErrorKind::FileTooLarge => error.to_string(),
-        ErrorKind::UnexpectedEof => "the gzip file is cut short; copy or fetch it again".into(),
-        _ => format!("the gzip file is damaged ({error}); copy or fetch it again"),
+        ErrorKind::UnexpectedEof => "the gzip file is truncated; copy or download it again".into(),
+        _ => format!("the gzip file is damaged ({error}); copy or download it again"),
     })
 }
 
 fn too_large(limit: u64) -> String {
     format!(
-        "unpacks to more than {}; unpack it yourself if you trust it, or raise --memory-limit",
+        "decompresses to more than {}; decompress it first if you trust it, or raise the memory limit",
         bytes(limit)
     )
 }
@@ -87,12 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_whole_is_refused() {
+    fn incomplete_files_are_refused() {
         let packed = gzip(b"a,b\n1,2\n");
         for end in 2..packed.len() {
             assert_eq!(
                 message(gunzip(&packed[..end], 99)),
-                "the gzip file is cut short; copy or fetch it again",
+                "the gzip file is truncated; copy or download it again",
                 "{end}"
             );
         }
@@ -110,11 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_set_off() {
+    fn a_zip_bomb_is_refused() {
         let packed = gzip(&vec![b'0'; 100_000]);
         assert_eq!(
             message(gunzip(&packed, 2048)),
-            "unpacks to more than 2.0 KiB; unpack it yourself if you trust it, or raise --memory-limit"
+            "decompresses to more than 2.0 KiB; decompress it first if you trust it, or raise the memory limit"
         );
         assert_eq!(gunzip(&packed, 100_000).unwrap().len(), 100_000);
         assert_eq!(limit(1000), 1 << 28);

@@ -1,7 +1,7 @@
 //! Triplets from a file with three columns and a triplet per line.
 
 use super::triplet::Triplet;
-use crate::data::read::{Flaw, read_records};
+use crate::data::read::{CellError, read_records};
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
@@ -158,7 +158,7 @@ impl Naming<'_> {
         !cells.into_iter().any(is_name)
     }
 
-    fn triplet(&self, cells: [&str; 3]) -> std::result::Result<Triplet, Flaw> {
+    fn triplet(&self, cells: [&str; 3]) -> std::result::Result<Triplet, CellError> {
         let mut triplet = [0; 3];
         for (column, cell) in cells.into_iter().enumerate() {
             let row = match self {
@@ -166,7 +166,7 @@ impl Naming<'_> {
                 Self::Numbers { n, origin } => numbered(cell, *n, *origin),
                 Self::Ids(ids) => ids.row(cell).ok_or_else(|| ids.unknown(cell).to_string()),
             };
-            triplet[column] = row.map_err(|why| Flaw { column: Some(column), why })?;
+            triplet[column] = row.map_err(|why| CellError { column: Some(column), why })?;
         }
         for (a, b) in [(0, 1), (0, 2), (1, 2)] {
             if triplet[a] == triplet[b] {
@@ -176,7 +176,7 @@ impl Naming<'_> {
                     a + 1,
                     b + 1
                 );
-                return Err(Flaw { column: None, why });
+                return Err(CellError { column: None, why });
             }
         }
         Ok(triplet)
@@ -210,7 +210,7 @@ fn numbered(cell: &str, n: usize, origin: usize) -> std::result::Result<usize, S
 }
 
 /// Returns an error if the header names the columns in another order.
-fn check_order(header: [&str; 3]) -> std::result::Result<(), Flaw> {
+fn check_order(header: [&str; 3]) -> std::result::Result<(), CellError> {
     let role = |cell: &str| ROLES.iter().position(|names| names.contains(&cell.to_lowercase().as_str()));
     let roles = header.map(role);
     let all_known = (0..3).all(|r| roles.contains(&Some(r)));
@@ -226,7 +226,7 @@ fn check_order(header: [&str; 3]) -> std::result::Result<(), Flaw> {
         header.join(", "),
         expected.join(", ")
     );
-    Err(Flaw { column: None, why })
+    Err(CellError { column: None, why })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 mod check;
 mod continuous;
 mod draw;
+#[cfg(feature = "io")]
 mod file;
 mod labels;
 mod split;
@@ -21,6 +22,7 @@ mod triplet;
 pub(crate) use check::need_rows;
 pub use check::{TripletReport, check};
 pub use continuous::{from_continuous, from_continuous_within};
+#[cfg(feature = "io")]
 pub use file::{Ids, Naming, read, read_bytes};
 pub use labels::{from_labels, from_labels_within};
 pub use split::{TripletSplit, apply_split, hold_out_points, hold_out_triplets, split_points, triplet_folds};

@@ -29,7 +29,7 @@ mod cuts;
 mod likeness;
 mod penalties;
 mod rounds;
-#[cfg(test)]
+#[cfg(all(test, feature = "datasets"))]
 mod tests;
 mod tune;
 

@@ -78,6 +78,7 @@ fn a_radius_is_kept_and_zeros_are_exact() {
     assert!(selection.path.windows(2).all(|w| w[1].objective <= w[0].objective + 1e-9));
 }
 
+#[cfg(feature = "datasets")]
 #[test]
 fn the_penalised_form_says_that_it_collapses() {
     let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();

@@ -160,5 +160,5 @@ impl Selector for Ldfs {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "datasets"))]
 mod tests;

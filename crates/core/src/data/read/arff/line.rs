@@ -1,8 +1,8 @@
-//! The words of one line of an ARFF file: quoted or plain, with commas and braces between them.
+//! The tokens of one line of an ARFF file: quoted or plain, separated by commas and braces.
 
 use std::borrow::Cow;
 
-/// A place in a line.
+/// The rest of a line.
 pub(super) struct Line<'a> {
     rest: &'a str,
 }
@@ -31,14 +31,14 @@ impl<'a> Line<'a> {
         Self { rest: line }
     }
 
-    /// Goes past a mark, if it comes next.
-    pub(super) fn take(&mut self, mark: char) -> bool {
-        let rest = self.rest.trim_start().strip_prefix(mark);
+    /// Skips a character, if it comes next.
+    pub(super) fn take(&mut self, character: char) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(character);
         self.rest = rest.unwrap_or(self.rest);
         rest.is_some()
     }
 
-    /// Goes past a comma or a tab, if one comes next.
+    /// Skips a comma or a tab, if one comes next.
     pub(super) fn take_separator(&mut self) -> bool {
         if self.take(',') {
             return true;
@@ -48,12 +48,12 @@ impl<'a> Line<'a> {
         rest.is_some()
     }
 
-    /// Whether a mark comes next.
-    pub(super) fn at(&self, mark: char) -> bool {
-        self.rest.trim_start().starts_with(mark)
+    /// Whether a character comes next.
+    pub(super) fn at(&self, character: char) -> bool {
+        self.rest.trim_start().starts_with(character)
     }
 
-    /// Whether nothing comes but perhaps a comment.
+    /// Whether nothing but a comment follows.
     pub(super) fn at_end(&self) -> bool {
         self.rest.trim_start().is_empty() || self.at('%')
     }
@@ -66,7 +66,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A quoted text, or what stands before the next comma, tab, brace or comment.
+    /// A quoted text, or the text up to the next comma, tab, brace or comment.
     pub(super) fn cell(&mut self) -> Result<Cell<'a>, String> {
         if let Some(text) = self.quoted()? {
             return Ok(Cell::Text(text));
@@ -83,7 +83,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The values of a nominal attribute, behind the opening brace.
+    /// The values of a nominal attribute, after the opening brace.
     pub(super) fn list(&mut self) -> Result<Vec<String>, String> {
         let mut values = vec![];
         loop {
@@ -107,7 +107,7 @@ impl<'a> Line<'a> {
         word
     }
 
-    /// A text in single or double quotes, in which a backslash frees the character behind it.
+    /// A text in single or double quotes, in which a backslash escapes the next character.
     fn quoted(&mut self) -> Result<Option<Cow<'a, str>>, String> {
         let text = self.rest.trim_start();
         let Some(quote) = text.chars().next().filter(|c| matches!(c, '\'' | '"')) else { return Ok(None) };

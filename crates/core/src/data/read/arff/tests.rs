@@ -41,7 +41,7 @@ fn dense_rows() {
 }
 
 #[test]
-fn tabs_may_part_values() {
+fn tabs_may_separate_values() {
     let read = columns("@attribute a numeric\n@attribute b{x,y}\n@data\n1\ty\n2 \t x\n");
     assert_eq!(read[0], Column::numeric("a", vec![1.0, 2.0]));
     assert_eq!(levels_of(&read[1]).0, [1, 0]);
@@ -62,7 +62,7 @@ fn sparse_rows_with_a_class_stay_sparse() {
 }
 
 #[test]
-fn other_sparse_rows_become_columns() {
+fn other_sparse_rows_become_dense_columns() {
     let text = "@attribute a {x,y}\n@attribute s string\n@attribute b numeric\n@data\n{2 7}\n{0 y, 1 'w'}\n";
     let read = columns(text);
     assert_eq!(levels_of(&read[0]).0, [0, 1]);
@@ -81,11 +81,11 @@ fn wrong_headers_are_explained() {
     assert_eq!(message("@attribute a complex\n"), "line 1: attribute 'a' has the unknown type 'complex'");
     assert_eq!(
         message("@attribute when DATE 'yyyy-MM-dd'\n"),
-        "line 1: attribute 'when' has the type date, which cannot be read; remove it or make it numeric"
+        "line 1: attribute 'when' has the type date, which is not supported; remove it or make it numeric"
     );
     assert_eq!(
         message("@attribute bag relational\n"),
-        "line 1: attribute 'bag' has the type relational, which cannot be read; remove it or make it numeric"
+        "line 1: attribute 'bag' has the type relational, which is not supported; remove it or make it numeric"
     );
     assert_eq!(
         message("@attribute a {x,y\n"),
@@ -101,14 +101,17 @@ fn wrong_headers_are_explained() {
 #[test]
 fn wrong_rows_are_explained() {
     let with = |row: &str| message(&format!("{HEADER}1,a,small\n{row}\n"));
-    assert_eq!(with("x,a,small"), "line 9: attribute 'sepal length' is numeric, but 'x' is not a number");
+    assert_eq!(
+        with("x,a,small"),
+        "line 9: attribute 'sepal length' is numeric: cannot parse 'x' as a number"
+    );
     assert_eq!(with("1,a,huge"), "line 9: attribute 'size': 'huge' is not among its declared values");
     assert_eq!(with("1,a"), "line 9: expected 3 values, found 2");
     assert_eq!(with("1,a,small,4"), "line 9: expected 3 values, found 4");
     assert_eq!(with("1,'a"), "line 9: a quote (') is never closed");
     assert_eq!(
         with("1,'a'b,small"),
-        "line 9: there is more behind a quoted value; separate values by commas"
+        "line 9: unexpected text after a quoted value; separate values by commas"
     );
     assert_eq!(with("{0 1}"), "line 9: this row is in braces, but the rows before it are not");
     let long = "z".repeat(300);
@@ -123,15 +126,15 @@ fn wrong_sparse_rows_are_explained() {
     let with =
         |row: &str| message(&format!("@attribute a real\n@attribute c {{n,y}}\n@data\n{{0 1}}\n{row}\n"));
     assert_eq!(with("1,n"), "line 5: this row is not in braces, but the rows before it are");
-    assert_eq!(with("{2 n}"), "line 5: '2' is not the number of an attribute (0 to 1)");
-    assert_eq!(with("{1 n, 0 3}"), "line 5: attribute 0: numbers must rise within a row");
+    assert_eq!(with("{2 n}"), "line 5: '2' is not an attribute index (0 to 1)");
+    assert_eq!(with("{1 n, 0 3}"), "line 5: attribute 0: indices must increase within a row");
     assert_eq!(with("{0 1"), "line 5: the row is not closed with '}'");
-    assert_eq!(with("{0 1} 5"), "line 5: there is more behind the '}'");
+    assert_eq!(with("{0 1} 5"), "line 5: unexpected text after '}'");
     assert_eq!(with("{1 x}"), "line 5: attribute 'c': 'x' is not among its declared values");
 }
 
 #[test]
-fn sparse_rows_that_would_fill_the_memory_are_refused() {
+fn sparse_rows_over_the_memory_limit_are_refused() {
     let text = "@relation r\n@attribute a string\n@attribute b numeric\n@data\n{1 2}\n{1 3}\n{1 4}\n";
     // Three numbers of eight bytes and three codes of four.
     assert!(read(text, 36, None).is_ok());

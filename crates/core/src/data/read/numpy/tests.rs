@@ -1,17 +1,17 @@
-//! Arrays made byte by byte.
+//! Arrays built byte by byte.
 
 use super::*;
 use std::io::Write;
 use zip::write::SimpleFileOptions;
 
-const ROOM: u64 = 1 << 30;
+const LIMIT: u64 = 1 << 30;
 
 fn read_npy(bytes: &[u8]) -> Result<Table> {
-    super::read_npy(bytes, ROOM)
+    super::read_npy(bytes, LIMIT)
 }
 
 fn read_npz(bytes: &[u8]) -> Result<Table> {
-    super::read_npz(bytes, ROOM)
+    super::read_npz(bytes, LIMIT)
 }
 
 fn npy(version: u8, descr: &str, fortran: &str, shape: &str, numbers: &[u8]) -> Vec<u8> {
@@ -86,27 +86,27 @@ fn every_kind_of_number() {
 }
 
 #[test]
-fn what_is_not_a_table_of_numbers_is_explained() {
-    assert_eq!(message(b"a,b\n1,2\n"), "not a NumPy array; it should start with \\x93NUMPY");
-    assert_eq!(message(b"\x93NUMPY\x01\x00\xff"), "the array is cut short within its header");
-    assert_eq!(message(b"\x93NUMPY\x01\x00\xff\x00{'descr'"), "the array is cut short within its header");
-    assert_eq!(message(b"\x93NUMPY\x07\x00\x01\x00 "), "version 7 of the NumPy format is not known");
+fn messages_for_arrays_that_are_not_numeric_tables() {
+    assert_eq!(message(b"a,b\n1,2\n"), "not a NumPy array: it does not start with \\x93NUMPY");
+    assert_eq!(message(b"\x93NUMPY\x01\x00\xff"), "the array is truncated within its header");
+    assert_eq!(message(b"\x93NUMPY\x01\x00\xff\x00{'descr'"), "the array is truncated within its header");
+    assert_eq!(message(b"\x93NUMPY\x07\x00\x01\x00 "), "version 7 of the NumPy format is not supported");
     assert_eq!(message(b"\x93NUMPY\x01\x00\x02\x00{}"), "the array's header has no 'descr'");
     let typed = |descr: &str| message(&npy(1, descr, "False", "(1,)", &[0; 16]));
-    let end = "not plain numbers; save it with .astype(float)";
+    let end = "not numbers; save it with .astype(float)";
     assert_eq!(typed("'|O'"), format!("the array holds values of the type '|O', {end}"));
     assert_eq!(typed("'<U5'"), format!("the array holds values of the type '<U5', {end}"));
     assert_eq!(typed("'<c16'"), format!("the array holds values of the type '<c16', {end}"));
     assert_eq!(typed("[('a', '<f8')]"), format!("the array holds records with fields, {end}"));
     let shaped = |shape: &str| message(&f8(shape, &[1.0, 2.0]));
-    assert_eq!(shaped("()"), "the array has 0 dimensions; a table has one or two");
-    assert_eq!(shaped("(1, 1, 2)"), "the array has 3 dimensions; a table has one or two");
+    assert_eq!(shaped("()"), "the array has 0 dimensions; a table needs one or two");
+    assert_eq!(shaped("(1, 1, 2)"), "the array has 3 dimensions; a table needs one or two");
     assert_eq!(shaped("(0, 3)"), "the array is empty (0 x 3)");
     assert_eq!(shaped("(3, 0)"), "the array is empty (3 x 0)");
-    assert_eq!(shaped("(-1,)"), "the array's header has no sound shape");
+    assert_eq!(shaped("(-1,)"), "the array's header has no valid shape");
     for size in ["(3,)", "(4294967296, 4294967296)", "(1, 9999999999999)"] {
         let message = shaped(size);
-        assert!(message.ends_with("but only 16 bytes follow; the file is cut short or damaged"), "{message}");
+        assert!(message.ends_with("but only 16 bytes follow; the file is truncated or damaged"), "{message}");
     }
 }
 
@@ -126,7 +126,7 @@ fn archives() {
 }
 
 #[test]
-fn archives_that_do_not_fit_are_explained() {
+fn messages_for_invalid_archives() {
     let message = |members: &[(&str, Vec<u8>)]| read_npz(&npz(members)).unwrap_err().to_string();
     let x = || f8("(2, 1)", &[1.0, 2.0]);
     let none = "there is no array X, x or data, and not exactly one with two dimensions; there are: ";
@@ -138,14 +138,14 @@ fn archives_that_do_not_fit_are_explained() {
     );
     assert_eq!(
         message(&[("X.npy", x()), ("y.npy", f8("(2, 2)", &[1.0; 4]))]),
-        "array 'y': a target has one column"
+        "array 'y': a target must have one column"
     );
     let words = npy(1, "'<U1'", "False", "(2,)", &[0; 8]);
     assert_eq!(
         message(&[("X.npy", x()), ("y.npy", words)]),
-        "array 'y': the array holds values of the type '<U1', not plain numbers; save it with .astype(float)"
+        "array 'y': the array holds values of the type '<U1', not numbers; save it with .astype(float)"
     );
-    let whole = npz(&[("X.npy", x())]);
-    let cut = read_npz(&whole[..whole.len() - 9]).unwrap_err().to_string();
-    assert!(cut.starts_with("not a whole .npz file ("), "{cut}");
+    let complete = npz(&[("X.npy", x())]);
+    let cut = read_npz(&complete[..complete.len() - 9]).unwrap_err().to_string();
+    assert!(cut.starts_with("not a complete .npz file ("), "{cut}");
 }

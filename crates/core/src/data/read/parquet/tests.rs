@@ -1,4 +1,4 @@
-//! Files made with the parquet crate's own writer.
+//! Files written by the parquet crate.
 
 use super::*;
 use ::parquet::basic::{Compression, GzipLevel, ZstdLevel};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 type Group<'a> = SerializedRowGroupWriter<'a, Vec<u8>>;
 
-const ROOM: u64 = 1 << 30;
+const LIMIT: u64 = 1 << 30;
 
 fn file(schema: &str, compression: Compression, groups: usize, fill: impl Fn(&mut Group)) -> Vec<u8> {
     let schema = Arc::new(parse_message_type(schema).unwrap());
@@ -53,18 +53,18 @@ pub(in crate::data::read) fn example(compression: Compression) -> Vec<u8> {
 }
 
 #[test]
-fn all_types_in_all_packings() {
-    let packings = [
+fn all_types_with_all_compressions() {
+    let compressions = [
         Compression::UNCOMPRESSED,
         Compression::SNAPPY,
         Compression::ZSTD(ZstdLevel::default()),
         Compression::GZIP(GzipLevel::default()),
         Compression::LZ4_RAW,
     ];
-    for packing in packings {
+    for compression in compressions {
         let mut warnings = vec![];
-        let table = read(&example(packing), ROOM, &mut warnings, &Context::default()).unwrap();
-        assert_eq!(warnings, ["left out the column '__index_level_0__', an index that pandas stored"]);
+        let table = read(&example(compression), LIMIT, &mut warnings, &Context::default()).unwrap();
+        assert_eq!(warnings, ["skipped the column '__index_level_0__', an index stored by pandas"]);
         // Compared as text, because NaN differs from itself.
         let twice = |cells: [f64; 3]| [cells, cells].concat();
         let nan = f64::NAN;
@@ -82,7 +82,7 @@ fn all_types_in_all_packings() {
             Column::text("word", words.into_iter()),
             Column::text("raw", raw.into_iter()),
         ]);
-        assert_eq!(format!("{table:?}"), format!("{expected:?}"), "{packing:?}");
+        assert_eq!(format!("{table:?}"), format!("{expected:?}"), "{compression:?}");
     }
 }
 
@@ -93,13 +93,13 @@ fn more_rows_than_a_batch() {
         put::<DoubleType>(group, &values, None);
     });
     assert_eq!(
-        read(&bytes, ROOM, &mut vec![], &Context::default()).unwrap(),
+        read(&bytes, LIMIT, &mut vec![], &Context::default()).unwrap(),
         Table::Columns(vec![Column::numeric("a", values.clone())])
     );
 }
 
 fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
-    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), ROOM, &mut vec![], &Context::default())
+    read(&file(schema, Compression::UNCOMPRESSED, 1, fill), LIMIT, &mut vec![], &Context::default())
         .unwrap_err()
         .to_string()
 }
@@ -112,7 +112,7 @@ fn types_that_are_no_numbers_are_named() {
             column.close().unwrap();
         })
     };
-    let end = "which cannot be read; make it numbers or text, or leave it out";
+    let end = "which is not supported; convert it to numbers or text, or drop it";
     assert_eq!(
         typed("required int64 w (TIMESTAMP(MILLIS, true));"),
         format!("column 'w' has the type TIMESTAMP, {end}")
@@ -129,14 +129,14 @@ fn types_that_are_no_numbers_are_named() {
     );
     assert_eq!(
         typed("required group w { required int32 inner; }"),
-        "column 'w.inner' is nested; make plain columns of it, or leave it out"
+        "column 'w.inner' is nested; flatten it into plain columns, or drop it"
     );
     assert_eq!(
         message("message t { repeated int32 w; }", |group| {
             let column = group.next_column().unwrap().unwrap();
             column.close().unwrap();
         }),
-        "column 'w' is nested; make plain columns of it, or leave it out"
+        "column 'w' is nested; flatten it into plain columns, or drop it"
     );
 }
 
@@ -144,14 +144,14 @@ fn types_that_are_no_numbers_are_named() {
 fn empty_and_odd_tables() {
     let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
     assert_eq!(
-        read(&none, ROOM, &mut vec![], &Context::default()).unwrap_err().to_string(),
+        read(&none, LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string(),
         "the file has columns but no rows"
     );
     assert_eq!(
         message("message t { required binary a; }", |group| {
             put::<ByteArrayType>(group, &[ByteArray::from(vec![0xff, 0xfe])], None);
         }),
-        "column 'a': holds bytes that are not UTF-8 text; leave it out"
+        "column 'a': contains bytes that are not UTF-8 text; drop it"
     );
     assert_eq!(
         message("message t { required int32 __index_level_0__; }", |group| put::<Int32Type>(
@@ -165,7 +165,8 @@ fn empty_and_odd_tables() {
 
 #[test]
 fn damaged_files_are_refused() {
-    let refused = |bytes: &[u8]| read(bytes, ROOM, &mut vec![], &Context::default()).unwrap_err().to_string();
+    let refused =
+        |bytes: &[u8]| read(bytes, LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string();
     let whole = example(Compression::SNAPPY);
     assert!(refused(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
     for end in (0..whole.len()).step_by(37) {
@@ -176,13 +177,13 @@ fn damaged_files_are_refused() {
 
 #[test]
 fn no_changed_byte_makes_it_panic() {
-    for packing in [Compression::UNCOMPRESSED, Compression::ZSTD(ZstdLevel::default())] {
-        let whole = example(packing);
+    for compression in [Compression::UNCOMPRESSED, Compression::ZSTD(ZstdLevel::default())] {
+        let whole = example(compression);
         for place in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
             // Some changes cannot be noticed; what matters is to come back at all.
-            let _ = read(&bytes, ROOM, &mut vec![], &Context::default());
+            let _ = read(&bytes, LIMIT, &mut vec![], &Context::default());
         }
     }
 }

@@ -1,0 +1,135 @@
+//! The text of a delimited file, its records and its line numbers.
+
+use crate::data::read::progress::{Progress, REPORT_BYTES};
+use crate::data::read::text::newlines;
+use crate::error::{Error, Result};
+use csv::{ByteRecord, ReaderBuilder};
+use std::io::Read;
+use std::ops::Range;
+
+/// Appended to a text with quotes: if it is not read as a separate record, a quote was not closed.
+const END: &[u8] = b"\n\0end";
+
+/// A text and how it is delimited.
+pub(super) struct Source<'a> {
+    pub progress: Option<&'a Progress<'a>>,
+    pub text: &'a [u8],
+    pub delimiter: u8,
+    /// Whether the text contains quote characters.
+    pub quoted: bool,
+    /// Cells per record.
+    pub n_columns: usize,
+}
+
+impl Source<'_> {
+    /// The first record, and where it ends.
+    pub(super) fn first_record(&self) -> Result<(ByteRecord, usize)> {
+        let mut reader = self.reader(&(0..self.text.len()));
+        let mut record = ByteRecord::new();
+        reader.read_byte_record(&mut record).map_err(|e| Error::parse(e.to_string()))?;
+        if contains_end(&record) {
+            return Err(self.unclosed(0));
+        }
+        // In a text with quotes, a last record without a line end ends with that of END.
+        Ok((record, (reader.position().byte() as usize).min(self.text.len())))
+    }
+
+    /// Calls `visit` with each record of a part and its range in the part; `visit` returns the bytes it allocated.
+    pub(super) fn for_each_record(
+        &self,
+        part: &Range<usize>,
+        mut visit: impl FnMut(&ByteRecord, Range<usize>) -> usize,
+    ) -> Result<()> {
+        let mut reader = self.reader(part);
+        let mut record = ByteRecord::new();
+        let (mut start, mut last_start) = (0, 0);
+        let (mut reported, mut allocated) = (0, 0);
+        while reader.read_byte_record(&mut record).map_err(|e| Error::parse(e.to_string()))? {
+            let end = reader.position().byte() as usize;
+            if self.quoted && end > part.len() && record.as_slice() == &END[1..] {
+                return Ok(());
+            }
+            if record.len() == self.n_columns {
+                allocated += visit(&record, start..end);
+            } else if contains_end(&record) {
+                return Err(self.unclosed(part.start + start));
+            } else if !is_blank(&record) {
+                return Err(self.wrong_n_columns(part.start + start, record.len()));
+            }
+            (last_start, start) = (start, end);
+            let due = end - reported >= REPORT_BYTES || allocated >= REPORT_BYTES;
+            if let Some(progress) = self.progress.filter(|_| due) {
+                progress.add(end - reported)?;
+                progress.allocate(std::mem::take(&mut allocated))?;
+                reported = end;
+            }
+        }
+        // A text with quotes returns above at END, unless an unclosed quote made END part of the last record.
+        if self.quoted { Err(self.unclosed(part.start + last_start)) } else { Ok(()) }
+    }
+
+    fn reader<'b>(&'b self, part: &Range<usize>) -> csv::Reader<std::io::Chain<&'b [u8], &'static [u8]>> {
+        let end = if self.quoted { END } else { b"" };
+        ReaderBuilder::new()
+            .delimiter(self.delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .buffer_capacity(1 << 16)
+            .from_reader(self.text[part.clone()].chain(end))
+    }
+
+    pub(super) fn wrong_n_columns(&self, at: usize, found: usize) -> Error {
+        Error::at_line(self.line(at), format!("expected {} fields, found {found}", self.n_columns))
+    }
+
+    fn unclosed(&self, at: usize) -> Error {
+        Error::at_line(self.line(at), "a cell opens with a quote (\") that is never closed")
+    }
+
+    /// The line number of the record that starts at a position, or after the line ends at that position.
+    pub(super) fn line(&self, at: usize) -> u64 {
+        let at = at.min(self.text.len());
+        let start = at + leading_line_ends(&self.text[at..]);
+        let before = &self.text[..start];
+        let lone_returns = before.windows(2).filter(|pair| pair[0] == b'\r' && pair[1] != b'\n').count();
+        1 + newlines(before) + lone_returns as u64 + u64::from(before.last() == Some(&b'\r'))
+    }
+}
+
+/// A comma, unless the first line has no comma outside quotes but semicolons or tabs.
+pub(super) fn guess_delimiter(text: &str) -> u8 {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let unquoted = line.split('"').step_by(2);
+    let (mut commas, mut semicolons, mut tabs) = (0, 0, 0);
+    for byte in unquoted.flat_map(str::bytes) {
+        match byte {
+            b',' => commas += 1,
+            b';' => semicolons += 1,
+            b'\t' => tabs += 1,
+            _ => {}
+        }
+    }
+    match (commas, semicolons, tabs) {
+        (0, 0, 0) | (1.., _, _) => b',',
+        _ if semicolons >= tabs => b';',
+        _ => b'\t',
+    }
+}
+
+/// Number of line-end bytes at the start of a text.
+pub(super) fn leading_line_ends(text: &[u8]) -> usize {
+    text.iter().take_while(|&&byte| is_line_end(byte)).count()
+}
+
+pub(super) fn is_line_end(byte: u8) -> bool {
+    (byte == b'\n') | (byte == b'\r')
+}
+
+/// A line of spaces, which some editors leave at the end.
+fn is_blank(record: &ByteRecord) -> bool {
+    record.len() == 1 && record[0].trim_ascii().is_empty()
+}
+
+fn contains_end(record: &ByteRecord) -> bool {
+    record.iter().next_back().is_some_and(|cell| cell.ends_with(END))
+}

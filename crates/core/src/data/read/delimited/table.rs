@@ -1,0 +1,145 @@
+//! A delimited text as a table.
+
+use super::quoted::Numbers;
+use super::source::{Source, guess_delimiter};
+use crate::data::read::format::ReadOptions;
+use crate::data::read::levels::Levels;
+use crate::data::read::number;
+use crate::data::read::progress::Progress;
+use crate::data::table::{Column, Table, check_names};
+use crate::error::{Error, Result};
+use csv::ByteRecord;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Splitting a file into parts smaller than this costs more than it saves.
+const MIN_PART_BYTES: usize = 1 << 20;
+
+/// Reads a table; without `delimiter` it is guessed from the first line.
+pub(in crate::data::read) fn read(
+    name: &str,
+    text: &str,
+    delimiter: Option<u8>,
+    options: &ReadOptions,
+    progress: Option<&Progress>,
+    warnings: &mut Vec<String>,
+) -> Result<Table> {
+    let n_parts = 4 * rayon::current_num_threads();
+    let part = (text.len() / n_parts).max(MIN_PART_BYTES);
+    read_in_parts(name, text, delimiter, options, progress, warnings, part)
+}
+
+fn read_in_parts(
+    name: &str,
+    text: &str,
+    delimiter: Option<u8>,
+    options: &ReadOptions,
+    progress: Option<&Progress>,
+    warnings: &mut Vec<String>,
+    part: usize,
+) -> Result<Table> {
+    let mut source = Source {
+        progress,
+        text: text.as_bytes(),
+        delimiter: delimiter.unwrap_or_else(|| guess_delimiter(text)),
+        quoted: text.contains('"'),
+        n_columns: 0,
+    };
+    let (first, after_first) = source.first_record()?;
+    source.n_columns = first.len();
+    let (names, data) = if options.header {
+        if first.iter().all(|cell| number::parse(cell.trim_ascii()).is_some()) {
+            warnings.push(format!(
+                "the first line of {name} contains only numbers; if it holds data, read the file without a header"
+            ));
+        }
+        (names(&first), after_first..text.len())
+    } else {
+        ((1..=first.len()).map(|n| format!("c{n}")).collect(), 0..text.len())
+    };
+    if first.len() == 1 && first[0].trim_ascii().iter().any(|byte| b" |:".contains(byte)) {
+        warnings.push(format!(
+            "the first line of {name} has a single column; separate columns by commas, semicolons or tabs"
+        ));
+    }
+    // Before the data: a wrong header often means a wrong delimiter.
+    check_names(names.iter().map(String::as_str))?;
+    let parts = if source.quoted { vec![data] } else { split(source.text, data, part) };
+    Table::new(source.columns(names, &parts)?)
+}
+
+fn names(header: &ByteRecord) -> Vec<String> {
+    let name = |(position, cell): (usize, &[u8])| match cell.trim_ascii() {
+        b"" => format!("unnamed_{}", position + 1),
+        name => String::from_utf8_lossy(name).into_owned(),
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+/// Splits a text without quotes after line ends, into parts of at least `size` bytes except for the last.
+fn split(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
+    let mut parts = vec![];
+    let mut start = data.start;
+    while data.end - start > size {
+        let Some(line_end) = text[start + size..data.end].iter().position(|&byte| byte == b'\n') else {
+            break;
+        };
+        let end = start + size + line_end + 1;
+        parts.push(start..end);
+        start = end;
+    }
+    parts.push(start..data.end);
+    parts
+}
+
+impl Source<'_> {
+    fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
+        let unquoted = if self.quoted { None } else { self.unquoted_numbers(parts)? };
+        let (numbers, rows): (Numbers, usize) = match unquoted {
+            Some(read) => read,
+            None => self.quoted_numbers(parts)?,
+        };
+        if rows == 0 {
+            return Err(Error::parse("the file has a header but no rows"));
+        }
+        let with_text: Vec<usize> = (0..self.n_columns).filter(|&j| numbers[j].is_none()).collect();
+        let mut texts = self.texts(&with_text, parts)?.into_iter();
+        Ok(names
+            .into_iter()
+            .zip(numbers)
+            .map(|(name, cells)| match cells {
+                Some(cells) => Column::numeric(name, cells),
+                None => texts.next().unwrap_or_default().into_column(name),
+            })
+            .collect())
+    }
+
+    /// Second pass: the columns that contain text.
+    fn texts(&self, columns: &[usize], parts: &[Range<usize>]) -> Result<Vec<Levels>> {
+        if columns.is_empty() {
+            return Ok(vec![]);
+        }
+        self.progress.map_or(Ok(()), Progress::restart)?;
+        let read_part = |part| -> Result<Vec<Levels>> {
+            let mut texts: Vec<Levels> = columns.iter().map(|_| Levels::default()).collect();
+            self.for_each_record(part, |record, _| {
+                let cells = columns.iter().map(|&j| record[j].trim_ascii());
+                let push = |(levels, cell): (&mut Levels, &[u8])| match number::is_missing(cell) {
+                    true => levels.push(None),
+                    false => levels.push(Some(&String::from_utf8_lossy(cell))),
+                };
+                texts.iter_mut().zip(cells).map(push).sum()
+            })?;
+            Ok(texts)
+        };
+        let read: Vec<Vec<Levels>> = parts.par_iter().map(read_part).collect::<Result<_>>()?;
+        let mut complete: Vec<Levels> = columns.iter().map(|_| Levels::default()).collect();
+        for part in read {
+            complete.iter_mut().zip(part).for_each(|(levels, more)| levels.append(more));
+        }
+        Ok(complete)
+    }
+}
+
+#[cfg(test)]
+mod tests;

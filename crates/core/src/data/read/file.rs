@@ -1,0 +1,158 @@
+//! Open a file, decompress it, and hand it to the reader of its format.
+
+use super::delimited::CellError;
+use super::format::{Format, Kind, ReadOptions};
+use super::progress::{MEMORY_ADVICE, Progress};
+use super::text::{empty, text};
+use super::{arff, delimited, numpy, svmlight, unpack};
+use crate::context::Context;
+use crate::data::sparse::SparseRows;
+use crate::data::table::{Column, Table, Values};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Reads a table from a file; also returns warnings.
+pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
+    let (format, bytes) = open(path, ctx)?;
+    read(&path.to_string_lossy(), format, &bytes, options, ctx).map_err(|e| e.in_file(path))
+}
+
+/// Reads a table from memory; `name` stands for the file name, and its extension selects the format.
+pub fn read_bytes(
+    name: &str,
+    bytes: &[u8],
+    options: &ReadOptions,
+    ctx: &Context,
+) -> Result<(Table, Vec<String>)> {
+    Format::of_name(name)
+        .and_then(|format| read(name, format, bytes, options, ctx))
+        .map_err(|e| e.in_file(Path::new(name)))
+}
+
+/// Calls `visit` with the cells of every record of a CSV or TSV file of `what` with columns `names`. `visit`
+/// decides whether the first record is a header. `bytes` replaces the contents of the file.
+pub(crate) fn read_records<const N: usize>(
+    path: &Path,
+    bytes: Option<&[u8]>,
+    what: &str,
+    names: [&str; N],
+    visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
+) -> Result<()> {
+    let ctx = Context::default();
+    let (format, bytes) = match bytes {
+        None => open(path, &ctx).map(|(format, bytes)| (format, Cow::Owned(bytes)))?,
+        Some(bytes) => (Format::of_name(&path.to_string_lossy())?, Cow::Borrowed(bytes)),
+    };
+    records(format, &bytes, what, names, visit, &ctx).map_err(|e| e.in_file(path))
+}
+
+fn records<const N: usize>(
+    format: Format,
+    bytes: &[u8],
+    what: &str,
+    names: [&str; N],
+    visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
+    ctx: &Context,
+) -> Result<()> {
+    let delimiter = match format.kind {
+        Kind::Csv => None,
+        Kind::Tsv => Some(b'\t'),
+        _ => {
+            let why = format!("{what} are read from .csv and .tsv files (each also with .gz)");
+            return Err(Error::parse(why));
+        }
+    };
+    let bytes = unpacked(format, bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
+    delimited::records(text(&bytes)?, delimiter, names, visit)
+}
+
+/// The format and the contents of a file.
+fn open(path: &Path, ctx: &Context) -> Result<(Format, Vec<u8>)> {
+    let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+    // Opening a directory fails on every system, but with different messages.
+    if about.is_dir() {
+        return Err(Error::io(path, ErrorKind::IsADirectory.into()));
+    }
+    // Check the name first: do not read a large file that cannot be used.
+    let format = Format::of_name(&path.to_string_lossy()).map_err(|e| e.in_file(path))?;
+    ctx.need_memory("the file", about.len() as f64, MEMORY_ADVICE).map_err(|e| e.in_file(path))?;
+    let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+    Ok((format, bytes))
+}
+
+fn read(
+    name: &str,
+    format: Format,
+    bytes: &[u8],
+    options: &ReadOptions,
+    ctx: &Context,
+) -> Result<(Table, Vec<String>)> {
+    let stage = format!("reading {name}");
+    ctx.step(&stage, 0, 1)?;
+    // Limits memory by the size of the file, whatever its header claims.
+    let limit = unpack::limit(bytes.len()).min(ctx.memory_limit);
+    let bytes = &*unpacked(format, bytes, limit)?;
+    let progress = Progress::new(&stage, bytes.len(), limit, ctx);
+    let mut warnings = vec![];
+    let mut read_delimited =
+        |delimiter| delimited::read(name, text(bytes)?, delimiter, options, Some(&progress), &mut warnings);
+    let table = match format.kind {
+        Kind::Csv => read_delimited(None)?,
+        Kind::Tsv => read_delimited(Some(b'\t'))?,
+        Kind::Arff => arff::read(text(bytes)?, limit, Some(&progress))?,
+        Kind::Svmlight => svmlight::read(text(bytes)?, limit, Some(&progress))?,
+        Kind::Npy => numpy::read_npy(bytes, limit)?,
+        Kind::Npz => numpy::read_npz(bytes, limit)?,
+        #[cfg(feature = "parquet")]
+        Kind::Parquet => super::parquet::read(bytes, limit, &mut warnings, ctx)?,
+        #[cfg(not(feature = "parquet"))]
+        Kind::Parquet => return Err(Error::parse("kernsift was built without the Cargo feature `parquet`")),
+    };
+    refuse_infinities(&table)?;
+    Ok((table, warnings))
+}
+
+/// The bytes, decompressed if needed; an empty file is an error.
+fn unpacked(format: Format, bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>> {
+    let bytes = if format.gzip && !bytes.is_empty() {
+        Cow::Owned(unpack::gunzip(bytes, limit)?)
+    } else {
+        Cow::Borrowed(bytes)
+    };
+    if bytes.is_empty() { Err(empty()) } else { Ok(bytes) }
+}
+
+/// No method accepts infinite values; in a file they are a mistake or an overflow.
+fn refuse_infinities(table: &Table) -> Result<()> {
+    let found = match table {
+        Table::Columns(columns) => first_infinity(columns),
+        Table::Sparse { names, x, target } => first_infinity(target.as_slice())
+            .into_iter()
+            .chain(first_sparse_infinity(names, x))
+            .min_by_key(|(row, _, _)| *row),
+    };
+    match found {
+        None => Ok(()),
+        Some((row, name, value)) => Err(Error::NonFinite { row: row + 1, column: name.to_owned(), value }),
+    }
+}
+
+fn first_infinity(columns: &[Column]) -> Option<(usize, &str, f64)> {
+    columns
+        .par_iter()
+        .filter_map(|column| match &column.values {
+            Values::Numeric(cells) => {
+                cells.iter().position(|v| v.is_infinite()).map(|row| (row, column.name.as_str(), cells[row]))
+            }
+            Values::Text { .. } => None,
+        })
+        // The leftmost of several in one row: `reduce_with` keeps the order of the columns.
+        .reduce_with(|a, b| if b.0 < a.0 { b } else { a })
+}
+
+fn first_sparse_infinity<'a>(names: &'a [String], x: &SparseRows) -> Option<(usize, &'a str, f64)> {
+    x.cells().find(|(_, _, v)| v.is_infinite()).map(|(row, column, v)| (row, names[column].as_str(), v))
+}

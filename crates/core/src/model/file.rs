@@ -1,0 +1,74 @@
+//! Files of saved models.
+//!
+//! Layout: the magic bytes `kernsift`, the version of the format (u32), the length of the content (u64), its CRC-32 (u32), then
+//! the content as MessagePack; integers are little-endian. The file holds data only, never code. Length and checksum are
+//! checked before anything is decoded.
+
+use super::Model;
+use crate::data::write::write_atomic;
+use crate::error::{Error, Result};
+use std::path::Path;
+
+const MAGIC: &[u8; 8] = b"kernsift";
+/// The version that is written; older ones are read too.
+const VERSION: u32 = 3;
+const HEADER: usize = 24;
+
+impl Model {
+    /// Serializes the model.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let content = rmp_serde::to_vec_named(self)
+            .map_err(|e| Error::Model { why: format!("it cannot be written: {e}") })?;
+        let mut bytes = Vec::with_capacity(HEADER + content.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&(content.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
+        bytes.extend_from_slice(&content);
+        Ok(bytes)
+    }
+
+    /// Deserializes a model and checks it; the bytes may come from an untrusted source.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let refuse = |why: String| Error::Model { why };
+        if bytes.len() < HEADER || &bytes[..8] != MAGIC {
+            return Err(refuse("it does not start with the magic bytes".into()));
+        }
+        let number = |range: std::ops::Range<usize>| {
+            bytes[range].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
+        };
+        let version = number(8..12);
+        if !(1..=u64::from(VERSION)).contains(&version) {
+            return Err(refuse(format!(
+                "its format is version {version}, this program reads up to version {VERSION}; update kernsift"
+            )));
+        }
+        let content = &bytes[HEADER..];
+        if number(12..20) != content.len() as u64 {
+            return Err(refuse(format!(
+                "it is truncated: {} bytes instead of {}",
+                content.len(),
+                number(12..20)
+            )));
+        }
+        if number(20..24) != u64::from(crc32fast::hash(content)) {
+            return Err(refuse("its checksum is wrong: the file is damaged".into()));
+        }
+        let model: Self = rmp_serde::from_slice(content)
+            .map_err(|e| refuse(format!("its content cannot be decoded: {e}")))?;
+        model.check()?;
+        Ok(model)
+    }
+
+    /// Writes the model to a file atomically.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        let bytes = self.to_bytes().map_err(|e| e.in_file(path))?;
+        write_atomic(path, |out| out.write_all(&bytes))
+    }
+
+    /// Reads a model from a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
+        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
+    }
+}
