@@ -83,6 +83,7 @@ $(TOOLS): python/requirements-test.txt
 lint: $(TOOLS)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --package kernsift --no-default-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(BIN)/python docs/site/rust_formulas.py $(DOC)
 	$(BIN)/ruff check python benchmarks docs tools

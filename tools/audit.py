@@ -35,7 +35,7 @@ def facts(found):
     about = found.metadata
     kinds = [c.split(" :: ")[-1] for c in about.get_all("Classifier") or [] if c.startswith("License ::")]
     stated = about["License-Expression"] or ", ".join(kinds) or (about["License"] or "").strip()
-    return {"name": about["Name"], "version": found.version, "licence": stated.partition("\\n")[0]}
+    return {"name": about["Name"], "version": found.version, "license": stated.partition("\\n")[0]}
 
 print(json.dumps([facts(found) for found in distributions() if found.metadata["Name"]]))
 """
@@ -51,13 +51,13 @@ class Findings:
     faults: list[str] = field(default_factory=list)
 
 
-# Licences
+# Licenses
 
 
 def is_allowed(expression: str, allowed: set[str]) -> bool:
-    """Whether a licence expression can be met by allowed licences alone.
+    """Whether a license expression can be met by allowed licenses alone.
 
-    `WITH` binds first, then `AND`, then `OR`; `/` is how `OR` was written once. A licence with an exception
+    `WITH` binds first, then `AND`, then `OR`; `/` is how `OR` was written once. A license with an exception
     is allowed only if it is listed with the exception.
     """
     tokens = re.findall(r"[()/]|[^\s()/]+", expression)
@@ -74,7 +74,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
 
     def name() -> str:
         if not look() or look() in "()/" or look().upper() in words:
-            raise ValueError(f"'{expression}' is no licence expression")
+            raise ValueError(f"'{expression}' is no license expression")
         return take()
 
     def single() -> bool:
@@ -82,14 +82,14 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
             take()
             met = either()
             if look() != ")":
-                raise ValueError(f"'{expression}' is no licence expression")
+                raise ValueError(f"'{expression}' is no license expression")
             take()
             return met
-        licence = name()
+        license = name()
         if look().upper() == "WITH":
             take()
-            licence += f" WITH {name()}"
-        return licence in allowed
+            license += f" WITH {name()}"
+        return license in allowed
 
     def both() -> bool:
         met = single()
@@ -107,22 +107,22 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
 
     met = either()
     if look():
-        raise ValueError(f"'{expression}' is no licence expression")
+        raise ValueError(f"'{expression}' is no license expression")
     return met
 
 
-def check_licences(packages: list[dict[str, Any]], rules: dict[str, Any], found: Findings) -> None:
+def check_licenses(packages: list[dict[str, Any]], rules: dict[str, Any], found: Findings) -> None:
     allowed = set(rules["licenses"]["allow"])
     for package in packages:
         crate = f"{package['name']} {package['version']}"
         try:
             if not package["license"]:
-                found.faults.append(f"{crate} states no licence")
+                found.faults.append(f"{crate} states no license")
             elif not is_allowed(package["license"], allowed):
-                found.faults.append(f"{crate}: licence {package['license']} is not allowed by deny.toml")
+                found.faults.append(f"{crate}: license {package['license']} is not allowed by deny.toml")
         except ValueError as error:
             found.faults.append(f"{crate}: {error}")
-    found.done.append(f"licences of {len(packages)} crates")
+    found.done.append(f"licenses of {len(packages)} crates")
 
 
 def check_data(root: Path, found: Findings) -> None:
@@ -227,11 +227,11 @@ def check_crates(root: Path, network: bool, found: Findings) -> None:
     check_wildcards(ours, found)
     used = {node["id"] for node in metadata["resolve"]["nodes"]}
     packages = [package for package in metadata["packages"] if package["id"] in used]
-    check_licences(packages, rules, found)
+    check_licenses(packages, rules, found)
     missing = len(lock["package"]) - len(packages)
     if missing:
         found.warnings.append(
-            f"licences of {missing} locked crates were not looked at, as they are not used on {machines} "
+            f"licenses of {missing} locked crates were not looked at, as they are not used on {machines} "
             "and were never fetched; `cargo fetch` gets them"
         )
     list_duplicates(lock, found)
@@ -276,19 +276,19 @@ def check_requirements(root: Path, found: Findings) -> None:
     found.done.append(f"{sum(map(len, wanted.values()))} requirements of Python packages")
 
 
-def list_python_licences(interpreter: str, found: Findings) -> None:
-    """The licences of what an environment holds, as its packages state them; none is a warning."""
+def list_python_licenses(interpreter: str, found: Findings) -> None:
+    """The licenses of what an environment holds, as its packages state them; none is a warning."""
     answer = run([interpreter, "-c", LIST_PACKAGES], ROOT)
     if answer.returncode:
         found.faults.append(f"{interpreter} does not tell its packages: {answer.stderr.strip()}")
         return
     packages = sorted(json.loads(answer.stdout), key=lambda package: package["name"].lower())
     for package in packages:
-        stated = package["licence"]
+        stated = package["license"]
         found.listed.append(f"{package['name']} {package['version']}: {stated or 'NO LICENCE STATED'}")
         if not stated or stated.upper() == "UNKNOWN":
-            found.warnings.append(f"Python package {package['name']} states no licence")
-    found.done.append(f"licences of {len(packages)} installed Python packages")
+            found.warnings.append(f"Python package {package['name']} states no license")
+    found.done.append(f"licenses of {len(packages)} installed Python packages")
 
 
 # Known holes
@@ -328,7 +328,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--offline", action="store_true", help="ask the network for nothing")
-    parser.add_argument("--python", metavar="PROGRAM", help="list the licences of this Python's packages")
+    parser.add_argument("--python", metavar="PROGRAM", help="list the licenses of this Python's packages")
     options = parser.parse_args(words)
     found = Findings()
     try:
@@ -338,7 +338,7 @@ def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> 
     check_data(ROOT, found)
     check_requirements(ROOT, found)
     if options.python:
-        list_python_licences(options.python, found)
+        list_python_licenses(options.python, found)
     check_advisories(ROOT, not options.offline, found)
     for text in found.listed:
         say(f"  {text}")

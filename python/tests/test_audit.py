@@ -54,7 +54,7 @@ def rules():
         ("MIT+", False),
     ],
 )
-def test_licence_expressions(audit, expression, fits):
+def test_license_expressions(audit, expression, fits):
     allowed = {"MIT", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "Zlib"}
     assert audit.is_allowed(expression, allowed) is fits
 
@@ -63,8 +63,8 @@ def test_licence_expressions(audit, expression, fits):
     "expression",
     ["", "MIT OR", "OR MIT", "(MIT", "MIT)", "MIT Zlib", "MIT WITH", "()", "MIT AND AND MIT", "/MIT"],
 )
-def test_what_is_no_licence_expression(audit, expression):
-    with pytest.raises(ValueError, match="no licence expression"):
+def test_what_is_no_license_expression(audit, expression):
+    with pytest.raises(ValueError, match="no license expression"):
         audit.is_allowed(expression, {"MIT"})
 
 
@@ -109,11 +109,11 @@ def test_crates_from_elsewhere_are_seen(audit, rules):
     assert [fault.split()[0] for fault in found.faults] == ["folder", "bare", "git", "registry", "hyper"]
 
 
-def test_licences_that_are_missing_or_refused_are_seen(audit, rules):
+def test_licenses_that_are_missing_or_refused_are_seen(audit, rules):
     stated = {"a": "MIT", "none": None, "refused": "GPL-3.0-only", "broken": "MIT OR"}
     packages = [{"name": name, "version": "1.0.0", "license": text} for name, text in stated.items()]
     found = audit.Findings()
-    audit.check_licences(packages, rules, found)
+    audit.check_licenses(packages, rules, found)
     assert [fault.split()[0] for fault in found.faults] == ["none", "refused", "broken"]
 
 
@@ -147,9 +147,9 @@ def test_versions_that_do_not_fit_together_are_told(audit):
     ]
 
 
-def test_the_licences_of_an_environment_are_listed(audit):
+def test_the_licenses_of_an_environment_are_listed(audit):
     found = audit.Findings()
-    audit.list_python_licences(sys.executable, found)
+    audit.list_python_licenses(sys.executable, found)
     assert any(line.startswith("numpy ") and "BSD" in line for line in found.listed)
     assert not found.faults
 

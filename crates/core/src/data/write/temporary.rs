@@ -3,7 +3,7 @@
 //! A temporary file is removed when it is dropped. A program that exits without dropping calls [`remove_unfinished`] first. A
 //! killed program leaves its file, and a later program removes it.
 //!
-//! Std is enough for this; the crate `tempfile` would add seven crates to every build.
+//! `std` is enough for this; the crate `tempfile` would add four crates to every build.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata, OpenOptions};
