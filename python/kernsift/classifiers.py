@@ -86,7 +86,7 @@ class _BaseMachine(ClassifierMixin, Estimator):
         if len(self.classes_) == 2:
             return self._machine.class_scores(native_rows(x), self._settings())[:, 0]
         if self.decision_function_shape == "ovo":
-            return self._machine.pair_values(native_rows(x), self._settings())
+            return self._machine.decision_values(native_rows(x), self._settings())
         return self._machine.class_scores(native_rows(x), self._settings())
 
     def _checked(self, X: Any) -> Any:

@@ -43,7 +43,7 @@ SCORES = {
 #: A difference from the best is marked at this level.
 LEVEL = 0.05
 #: The label of all columns together.
-ALL_COLUMNS = "all-columns"
+ALL_FEATURES = "all-features"
 
 
 @validate_params(
@@ -224,7 +224,7 @@ class CompareResult:
     records : list of dict
         One per method, split and number of features: "method", "repeat", "fold", "k", the scores ("error",
         "balanced_accuracy", "auc" or "r2"), what the evaluator chose, and the features kept, best first. All
-        columns together are the method "all-columns".
+        columns together are the method "all-features".
     costs : list of dict
         Seconds and memory per method and split.
     summary : dict
@@ -258,14 +258,14 @@ class CompareResult:
         # Not splitlines: names may hold other characters that end a line.
         lines = [json.loads(line) for line in text.split("\n") if line]
         self.run: dict[str, Any] = lines[0]
-        shown = {*self.methods, ALL_COLUMNS}
+        shown = {*self.methods, ALL_FEATURES}
         kinds = [(line.pop("kind"), line) for line in lines]
         self.records: list[dict[str, Any]] = [
             line
             for kind, line in kinds
             if kind == "result"
             and line["method"] in shown
-            and (line["method"] == ALL_COLUMNS or line["k"] in self.n_features)
+            and (line["method"] == ALL_FEATURES or line["k"] in self.n_features)
         ]
         self.costs: list[dict[str, Any]] = [
             cost for cost in map(json.loads, filter(None, costs.split("\n"))) if cost["method"] in shown
@@ -332,9 +332,9 @@ class CompareResult:
         spread = len(self.methods) <= 5 if spread is None else spread
         for place, method in enumerate(summary["methods"]):
             _draw(ax, place, method, self.n_features, spread)
-        if summary["all_columns"] is not None:
+        if summary["all_features"] is not None:
             label = f"all {self.run['fingerprint']['columns']} columns"
-            ax.axhline(100 * summary["all_columns"]["mean"], color="0.5", linestyle="--", label=label)
+            ax.axhline(100 * summary["all_features"]["mean"], color="0.5", linestyle="--", label=label)
         ax.set_xlabel("number of features")
         ax.set_ylabel(f"{SCORES[summary['measure']][0]}, %")
         if len(self.n_features) <= 15:
@@ -398,8 +398,8 @@ class CompareResult:
                 "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
             )
         lines.append("* best with as many features; - worse than that one (paired test, p < 0.05)")
-        if self.summary["all_columns"] is not None:
-            lines.append(f"all columns: {_plain(self.summary['all_columns'])}")
+        if self.summary["all_features"] is not None:
+            lines.append(f"all columns: {_plain(self.summary['all_features'])}")
         failed = [m for m in self.summary["methods"] if m["failed"]]
         lines += [f"{m['label']}: {m['failed']} results failed: {m['failure']}" for m in failed]
         return "\n".join(lines)
@@ -410,8 +410,8 @@ class CompareResult:
             for method in self.summary["methods"]
         ]
         notes = "* best with as many features; - worse than that one (paired test, p &lt; 0.05)"
-        if self.summary["all_columns"] is not None:
-            notes += f"; all columns: {_plain(self.summary['all_columns'])}"
+        if self.summary["all_features"] is not None:
+            notes += f"; all columns: {_plain(self.summary['all_features'])}"
         return (
             table(rows, ["features", *map(str, self.n_features)], escaped(self._about())) + f"<p>{notes}</p>"
         )

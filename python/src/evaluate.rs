@@ -82,7 +82,7 @@ pub fn compare<'py>(
             .map_or_else(|| Ok(Evaluator::for_target(data.target())), evaluator)
             .map_err(to_python)?,
         scale: plan.standardize,
-        fill: plan.fill.unwrap_or_default(),
+        impute: plan.fill.unwrap_or_default(),
         baseline: plan.baseline,
     };
     let labels = compare.candidates.iter().map(|c| c.label.clone()).collect();

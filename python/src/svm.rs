@@ -2,7 +2,7 @@
 
 use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
 use crate::run::{Settings, run};
-use kernsift::classify::{LinearSvm, PairMachines, Svm, SvmModel, SvmSearch};
+use kernsift::classify::{BinarySvms, LinearSvm, Svm, SvmModel, SvmSearch};
 use kernsift::data::Rows;
 use kernsift::{Context, Error};
 use ndarray::Array2;
@@ -21,21 +21,21 @@ enum Held {
     /// From rows; it computes kernels itself.
     Rows(Box<SvmModel>),
     /// From a Gram matrix of so many rows; it is given kernels.
-    Gram(PairMachines, usize),
+    Gram(BinarySvms, usize),
 }
 
 impl Held {
-    fn machines(&self) -> &PairMachines {
+    fn svms(&self) -> &BinarySvms {
         match self {
-            Self::Rows(model) => model.machines(),
-            Self::Gram(machines, _) => machines,
+            Self::Rows(model) => model.svms(),
+            Self::Gram(svms, _) => svms,
         }
     }
 
     fn values(&self, x: &Rows, ctx: &Context) -> kernsift::Result<Array2<f64>> {
         match (self, x) {
-            (Self::Rows(model), x) => model.pair_values(x, ctx),
-            (Self::Gram(machines, n), Rows::Dense(k)) if k.ncols() == *n => Ok(machines.values(k.view())),
+            (Self::Rows(model), x) => model.decision_values(x, ctx),
+            (Self::Gram(svms, n), Rows::Dense(k)) if k.ncols() == *n => Ok(svms.decision_values(k.view())),
             (Self::Gram(_, n), x) => Err(Error::Shape {
                 what: "columns of the kernel matrix".into(),
                 expected: n.to_string(),
@@ -48,7 +48,7 @@ impl Held {
 #[pymethods]
 impl SvmMachine {
     /// The value of every pair of classes; above zero is the first of the pair.
-    fn pair_values<'py>(
+    fn decision_values<'py>(
         &self,
         py: Python<'py>,
         x: RowsArgument<'py>,
@@ -67,7 +67,7 @@ impl SvmMachine {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let (held, x) = (self.0.clone(), x.to_rows()?);
         let scores =
-            run(py, settings, move |ctx| Ok(held.machines().class_scores(held.values(&x, ctx)?.view())))?;
+            run(py, settings, move |ctx| Ok(held.svms().class_scores(held.values(&x, ctx)?.view())))?;
         Ok(scores.into_pyarray(py))
     }
 
@@ -81,21 +81,21 @@ impl SvmMachine {
         let (held, x) = (self.0.clone(), x.to_rows()?);
         let codes = run(py, settings, move |ctx| {
             let values = held.values(&x, ctx)?;
-            Ok(values.rows().into_iter().map(|v| held.machines().vote(v)).collect::<Vec<_>>())
+            Ok(values.rows().into_iter().map(|v| held.svms().vote(v)).collect::<Vec<_>>())
         })?;
         Ok(to_indices(&codes).into_pyarray(py))
     }
 
     /// What the estimator shows.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let machines = self.0.machines();
+        let svms = self.0.svms();
         let support = match &*self.0 {
             Held::Rows(model) => model.support().to_vec(),
-            Held::Gram(machines, _) => machines.support(),
+            Held::Gram(svms, _) => svms.support(),
         };
-        let mut coefficients = Array2::zeros((machines.machines.len(), support.len()));
-        for (p, machine) in machines.machines.iter().enumerate() {
-            for (&row, &b) in machine.rows.iter().zip(&machine.coefficients) {
+        let mut coefficients = Array2::zeros((svms.svms.len(), support.len()));
+        for (p, svm) in svms.svms.iter().enumerate() {
+            for (&row, &b) in svm.rows.iter().zip(&svm.coefficients) {
                 // A model counts rows among its support, a Gram matrix among all.
                 let at = match &*self.0 {
                     Held::Rows(_) => Some(row),
@@ -106,13 +106,13 @@ impl SvmMachine {
                 }
             }
         }
-        let outcome = machines.outcome();
+        let outcome = svms.outcome();
         let dict = PyDict::new(py);
         dict.set_item("support", to_indices(&support).into_pyarray(py))?;
         dict.set_item("coefficients", coefficients.into_pyarray(py))?;
-        let bias: Vec<f64> = machines.machines.iter().map(|m| m.bias).collect();
+        let bias: Vec<f64> = svms.svms.iter().map(|m| m.bias).collect();
         dict.set_item("bias", bias.into_pyarray(py))?;
-        let objectives: Vec<f64> = machines.machines.iter().map(|m| m.objective).collect();
+        let objectives: Vec<f64> = svms.svms.iter().map(|m| m.objective).collect();
         dict.set_item("objectives", objectives.into_pyarray(py))?;
         let (kernel, weights) = match &*self.0 {
             Held::Rows(model) => (Some(to_json(model.kernel())?), model.weights().cloned()),
@@ -120,7 +120,7 @@ impl SvmMachine {
         };
         dict.set_item("kernel", kernel)?;
         dict.set_item("weights", weights.map(|w| w.into_pyarray(py)))?;
-        let iterations: Vec<usize> = machines.machines.iter().map(|m| m.iterations).collect();
+        let iterations: Vec<usize> = svms.svms.iter().map(|m| m.iterations).collect();
         dict.set_item("iterations", to_indices(&iterations).into_pyarray(py))?;
         dict.set_item("stop", outcome.stop.explain())?;
         dict.set_item("converged", outcome.stop.converged())?;

@@ -80,7 +80,7 @@ def recomputed(records, run_folds, X, y):
     """The scores of every record, by scikit-learn from the features and the cost it tells of."""
     for record in records:
         train, test = run_folds[record["repeat"], record["fold"]]
-        chosen = X[record["features"]] if record["method"] != "all-columns" else X
+        chosen = X[record["features"]] if record["method"] != "all-features" else X
         assert record["k"] == chosen.shape[1]
         model = make_pipeline(StandardScaler(), SVC(C=record["chosen"]["c"], gamma="scale", tol=1e-6))
         model.fit(chosen.iloc[train], y[train])
@@ -157,8 +157,8 @@ class TestAgainstScikitLearn:
                         expected = 2 * stats.t.sf(abs(t), 4)
                     # The core's incomplete beta function is good to about 1e-12.
                     assert_allclose(cell["p"], expected, atol=1e-10)
-        everything = [r["error"] for r in whole.records if r["method"] == "all-columns"]
-        assert_allclose(whole.summary["all_columns"]["mean"], np.mean(everything), atol=1e-15)
+        everything = [r["error"] for r in whole.records if r["method"] == "all-features"]
+        assert_allclose(whole.summary["all_features"]["mean"], np.mean(everything), atol=1e-15)
 
     def test_neighbours(self, raw_wine):
         result = compare(
@@ -197,14 +197,14 @@ class TestAgainstScikitLearn:
             ).fit(a, y[train] - mean)
             # Two ways to solve the same well-conditioned system.
             assert_allclose(record["r2"], r2_score(y[test], mean + model.predict(b)), atol=1e-8)
-        assert result.summary["all_columns"]["mean"] > 0.6
+        assert result.summary["all_features"]["mean"] > 0.6
 
     def test_gaps_are_filled_by_the_training_rows(self, raw_wine, rng):
         x, y = raw_wine.data.copy(), raw_wine.target
         x[rng.random(x.shape) < 0.05] = np.nan
         for missing in ("mean", "median"):
             result = compare(x, y, "fisher", 4, missing=missing, evaluator="knn", random_state=0)
-            assert result.run["filled"] == missing
+            assert result.run["impute"] == missing
             folds = dict(splits_of(result))
             for record in (r for r in result.records if r["method"] == "fisher"):
                 train, _ = folds[record["repeat"], record["fold"]]
@@ -268,7 +268,7 @@ class TestRecords:
                 compare(methods="fisher", n_features=1, record=path, **asked)
         other = tmp_path / "notes.txt"
         other.write_text("mine")
-        with pytest.raises(ValueError, match="no line of such a record"):
+        with pytest.raises(ValueError, match="not a record"):
             compare(x, y, "fisher", 1, record=other)
         assert other.read_text() == "mine"
         with pytest.raises(OSError, match="does not exist; create it first"):
@@ -422,7 +422,7 @@ class TestMethods:
             ([ReliefF(n_neighbors=0)], "The 'n_neighbors' parameter of ReliefF must be"),
             ([TAKES(threshold=lambda t: t)], "cannot be recorded"),
             ([TAKES(tuned=True, n_neighbors=5)], "chooses 'n_neighbors' by itself"),
-            ({"all-columns": "fisher"}, "different from each other"),
+            ({"all-features": "fisher"}, "different from each other"),
         ],
     )
     def test_bad_methods(self, methods, message, raw_wine):
@@ -543,7 +543,7 @@ class TestInput:
         assert len(texts) == 1
 
     def test_memory_is_counted(self, whole):
-        assert all(cost["peak_bytes"] > 0 for cost in whole.costs if cost["method"] != "all-columns")
+        assert all(cost["peak_bytes"] > 0 for cost in whole.costs if cost["method"] != "all-features")
         relief = next(m for m in whole.summary["methods"] if m["label"] == "relief")
         assert relief["select_seconds"] > 0 and relief["evaluate_seconds"] > 0
 

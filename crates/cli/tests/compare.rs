@@ -68,12 +68,12 @@ fn gaps_are_filled_inside_the_folds() {
     assert_eq!(run.code, 2);
     assert!(run.err.contains("missing value"), "{}", run.err);
     s.ok("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing median --record r.jsonl");
-    assert_eq!(lines(&s.text("r.jsonl"))[0]["filled"], "median");
+    assert_eq!(lines(&s.text("r.jsonl"))[0]["impute"], "median");
     let run = s.run("compare holes.csv -m fisher -k 2 --evaluator knn --missing keep");
     assert!(run.code == 2 && run.err.contains("--missing keep"), "{}", run.err);
     let run =
         s.run("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing mean --record r.jsonl");
-    assert!(run.code == 2 && run.err.contains("another way to fill empty cells"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("another imputation of missing values"), "{}", run.err);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn compare(methods: &[&str], counts: &[usize], folds: usize) -> Compare {
         splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
         evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
-        fill: ImputeStrategy::Mean,
+        impute: ImputeStrategy::Mean,
         baseline: true,
     }
 }
@@ -75,7 +75,7 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
             FisherScore::default().select(&data, FeatureCount::Count(4), &Context::default()).unwrap();
         let log = run(&compare, &data.take_columns(selection.selected()));
         let summary = Summary::of(&log, &methods[..1], &[4], Measure::Error);
-        leaking += summary.all_columns.unwrap().mean / SETS as f64;
+        leaking += summary.all_features.unwrap().mean / SETS as f64;
     }
     // 480 predictions, each wrong by chance in half the cases: a standard deviation of 0.023, and somewhat more as
     // predictions of one set share their training rows. 0.1 is about four of them.
@@ -133,7 +133,7 @@ fn relevant_columns_win() {
     let (fisher, random) = (summary.methods[0].cells[0].unwrap(), summary.methods[1].cells[0].unwrap());
     assert!(fisher.best && fisher.p.is_none() && fisher.mean < 0.15);
     assert!(!random.best && random.mean > fisher.mean);
-    assert!(summary.all_columns.unwrap().mean < 0.1);
+    assert!(summary.all_features.unwrap().mean < 0.1);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn numbers_are_judged_by_explained_variance() {
         assert!(log.results().all(|r| r.failed.is_none()));
         let summary = Summary::of(&log, &methods, &[3], Measure::R2);
         let best = summary.methods.iter().map(|m| m.cells[0].unwrap().mean).fold(0.0, f64::max);
-        assert!(best > 0.6 && summary.all_columns.unwrap().mean > 0.6, "{evaluator}: {best}");
+        assert!(best > 0.6 && summary.all_features.unwrap().mean > 0.6, "{evaluator}: {best}");
     }
 }
 
@@ -262,7 +262,7 @@ fn a_record_can_grow_but_not_change() {
     let mut other = compare(&["relief:n_neighbors=3"], &[1], 3);
     other.candidates[0].label = "relief".into();
     other.candidates.insert(0, Candidate::parse("ffs").unwrap());
-    refused(go(&other, &wine, 0), "the record is of relief with other settings");
+    refused(go(&other, &wine, 0), "the record is of relief with other parameters");
     // A second run at the same time.
     let _first = ResultsLog::open(&path).unwrap();
     let second = ResultsLog::open(&path).err().unwrap().to_string();
@@ -317,7 +317,7 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
         error(&usual, &wine.take_rows(&[0, 177])).contains("'folds' must be from 2 to the number of rows, 2")
     );
     let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..usual.clone() };
-    assert!(error(&svm, &boston).contains("ridge or knn for a target that is a number, got svm"));
+    assert!(error(&svm, &boston).contains("ridge or knn for a continuous target, got svm"));
     let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap(), ..usual.clone() };
     assert!(error(&ridge, &wine).contains("for classes, got ridge"));
     let given = |train: Vec<usize>, test: Vec<usize>| Compare {

@@ -191,7 +191,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     let results = [(1, &ctx), (2, &ctx), (4, &ctx), (4, &little)].map(|(threads, ctx)| {
         on_threads(threads, || {
             let found = search.fit(&data, ctx).unwrap();
-            let values = found.model.pair_values(data.x(), ctx).unwrap();
+            let values = found.model.decision_values(data.x(), ctx).unwrap();
             (found, values)
         })
     });
@@ -262,12 +262,13 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
     let plain = fit(false, u64::MAX);
     // A small memory limit forces the column cache, of 100 columns.
     for other in [fit(true, u64::MAX), fit(true, 2 * 100 * 8 * 1500), fit(false, 2 * 100 * 8 * 1500)] {
-        let (a, b) = (plain.pair_values(data.x(), &ctx).unwrap(), other.pair_values(data.x(), &ctx).unwrap());
+        let (a, b) =
+            (plain.decision_values(data.x(), &ctx).unwrap(), other.decision_values(data.x(), &ctx).unwrap());
         let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
         // The tolerance is on f, which is a decision value up to the constant; a hundred times it for the
         // directions in which the matrix is flat.
         assert!(worst < 1e-3, "{worst}");
-        let (a, b) = (plain.machines().machines[0].objective, other.machines().machines[0].objective);
+        let (a, b) = (plain.svms().svms[0].objective, other.svms().svms[0].objective);
         assert!((a - b).abs() < 1e-6 * a.abs(), "{a} {b}");
     }
 }
@@ -290,7 +291,7 @@ fn sparse_rows_give_what_dense_rows_give() {
     let ctx = Context::default();
     for kernel in [Kernel::Linear, Kernel::Rbf { gamma: 0.05 }] {
         let svm = Svm { kernel: kernel.into(), tol: 1e-8, ..Svm::default() };
-        let values = |data: &Dataset| svm.fit(data, &ctx).unwrap().pair_values(data.x(), &ctx).unwrap();
+        let values = |data: &Dataset| svm.fit(data, &ctx).unwrap().decision_values(data.x(), &ctx).unwrap();
         let worst = (&values(&dense) - &values(&sparse)).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
         // Kernels agree to rounding; solutions to the tolerance.
         assert!(worst < 1e-6, "{worst}");
@@ -304,9 +305,9 @@ fn a_gram_matrix_gives_what_the_rows_give() {
     let kernel = Kernel::Rbf { gamma: 0.7 };
     let k = gram_symmetric(&kernel, data.x()).unwrap();
     let svm = rbf(0.7, 3.0);
-    let machines = svm.fit_gram(k.view(), data.classes("t").unwrap(), &ctx).unwrap();
+    let svms = svm.fit_gram(k.view(), data.classes("t").unwrap(), &ctx).unwrap();
     let model = svm.fit(&data, &ctx).unwrap();
-    let (a, b) = (machines.values(k.view()), model.pair_values(data.x(), &ctx).unwrap());
+    let (a, b) = (svms.decision_values(k.view()), model.decision_values(data.x(), &ctx).unwrap());
     // The same coefficients; kernel values that were rounded in another order.
     assert!((&a - &b).iter().all(|e| e.abs() < 1e-10));
     assert!(svm.fit_gram(k.slice(ndarray::s![..9, ..]), data.classes("t").unwrap(), &ctx).is_err());
@@ -364,7 +365,7 @@ fn rows_far_from_zero_give_what_rows_around_zero_give() {
         let fit = |data: &Dataset| linear(1.0).fit(data, &ctx).unwrap();
         let (a, b) = (fit(&near), fit(&far));
         assert!(b.outcome().stop.converged());
-        let (a, b) = (a.pair_values(near.x(), &ctx).unwrap(), b.pair_values(far.x(), &ctx).unwrap());
+        let (a, b) = (a.decision_values(near.x(), &ctx).unwrap(), b.decision_values(far.x(), &ctx).unwrap());
         let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
         // The tolerance of 1e-6 a few times over, and values of 1e7 times weights of a few, which round at 1e-9.
         assert!(worst < 1e-5, "{worst}");
@@ -405,17 +406,14 @@ fn kernel_values_that_are_no_numbers_are_refused() {
             let search = SvmSearch { svm: svm.clone(), ..SvmSearch::default() };
             let many = search.fit(&data, &ctx).unwrap_err().to_string();
             for error in [one, many] {
-                assert!(
-                    error.contains("kernel values are too large for a number; scale the columns"),
-                    "{error}"
-                );
+                assert!(error.contains("kernel values overflow; scale the features"), "{error}");
             }
         }
     }
     let mut k = gram_symmetric(&Kernel::Linear, rings(50, 2, 6).x()).unwrap();
     (k[[3, 7]], k[[7, 3]]) = (f64::INFINITY, f64::INFINITY);
     let error = svm_error(&k, &data);
-    assert!(error.contains("too large for a number"), "{error}");
+    assert!(error.contains("overflow"), "{error}");
 }
 
 fn svm_error(k: &Array2<f64>, data: &Dataset) -> String {
@@ -518,7 +516,7 @@ fn a_class_that_a_fold_lacks_breaks_nothing() {
     let found = SvmSearch { folds: 5, ..SvmSearch::default() }.fit(&data, &ctx).unwrap();
     assert!(found.errors.iter().all(|p| p.error >= 1.0 / 60.0), "the lone row cannot be right");
     let model: &SvmModel = &found.model;
-    assert_eq!(model.machines().present, [0, 1, 2]);
+    assert_eq!(model.svms().present, [0, 1, 2]);
     assert_eq!(model.n_support()[2..], [1, 0]);
     let scores = model.class_scores(data.x(), &ctx).unwrap();
     assert!(scores.column(3).iter().all(|&s| s == -1.0));

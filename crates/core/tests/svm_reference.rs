@@ -58,7 +58,7 @@ fn values_are_those_of_libsvm() {
                 factors[1] = factor;
                 let class_weight = ClassWeight::Given(factors);
                 let svm = Svm { kernel: kernel.clone().into(), c, tol: 1e-6, class_weight, ..Svm::default() };
-                let ours = svm.fit(&data, &ctx).unwrap().pair_values(data.x(), &ctx).unwrap();
+                let ours = svm.fit(&data, &ctx).unwrap().decision_values(data.x(), &ctx).unwrap();
                 let weight = vec![(1, factor)];
                 let param =
                     SvmParameter { kernel_type, gamma, c, eps: 1e-6, weight, ..SvmParameter::default() };

@@ -63,7 +63,7 @@ impl Checkpoint {
         let Some(path) = settings.record(paper.name()) else {
             return Ok(Self { run, numbers: Store::default(), times: Store::default() });
         };
-        let numbers = Store::open(JsonLinesFile::open_alone(&path)?, &run)?;
+        let numbers = Store::open(JsonLinesFile::open_locked(&path)?, &run)?;
         let times = Store::open(JsonLinesFile::open(&cost_path(&path))?, &run)?;
         Ok(Self { run, numbers, times })
     }
@@ -155,9 +155,9 @@ impl Store {
                 _ => return Err(Error::parse(unexpected(at)).in_file(file.path())),
             }
         }
-        file.heal()?;
+        file.truncate_incomplete()?;
         if empty {
-            file.add([Line::Run(run.clone())])?;
+            file.append([Line::Run(run.clone())])?;
         }
         Ok(Self { known, file: Some(file) })
     }
@@ -172,7 +172,7 @@ impl Store {
             return Err(Error::Breakdown { step: "measuring", why: format!("{name}: {what} is {value}") });
         }
         if let Some(file) = &mut self.file {
-            file.add([Line::Measured { name: name.to_owned(), numbers: numbers.clone() }])?;
+            file.append([Line::Measured { name: name.to_owned(), numbers: numbers.clone() }])?;
         }
         self.known.insert(name.to_owned(), numbers);
         Ok(())

@@ -54,13 +54,13 @@ impl Comparison {
     pub fn error(&self, label: &str, k: usize) -> Option<(f64, f64)> {
         let index = self.summary.counts.iter().position(|&count| count == k)?;
         let method = self.summary.methods.iter().find(|method| method.label == label)?;
-        let cell = method.cells[index].filter(|cell| cell.is_whole())?;
+        let cell = method.cells[index].filter(|cell| cell.is_complete())?;
         Some((100.0 * cell.mean, 100.0 * cell.sd))
     }
 
     /// Mean error with all features, in percent.
     pub fn error_with_all_features(&self) -> Option<f64> {
-        self.summary.all_columns.map(|cell| 100.0 * cell.mean)
+        self.summary.all_features.map(|cell| 100.0 * cell.mean)
     }
 
     /// Error, or accuracy, by number of features.
@@ -75,13 +75,13 @@ impl Comparison {
                 values: method
                     .cells
                     .iter()
-                    .map(|cell| cell.filter(|c| c.is_whole()).map(|c| (value(c.mean), 100.0 * c.sd)))
+                    .map(|cell| cell.filter(|c| c.is_complete()).map(|c| (value(c.mean), 100.0 * c.sd)))
                     .collect(),
             })
             .collect();
-        if let Some(cell) = self.summary.all_columns {
+        if let Some(cell) = self.summary.all_features {
             let value = Some((value(cell.mean), 100.0 * cell.sd));
-            let label = names("all-columns");
+            let label = names("all-features");
             series.push(Series { label, values: vec![value; self.summary.counts.len()] });
         }
         Figure {

@@ -61,13 +61,13 @@ struct Chart<'a> {
 /// Draws a summary of data with `n_features` features, and marks the selected number of features.
 pub fn chart(summary: &Summary, n_features: usize, selected: Option<usize>) -> Drawn {
     let labels = drawn(summary).map(|(_, method)| method.label.chars().count());
-    let all = summary.all_columns.map_or(0, |_| all_label(n_features).chars().count());
+    let all = summary.all_features.map_or(0, |_| all_label(n_features).chars().count());
     let longest = labels.chain([all]).max().unwrap_or(0).min(LABEL_LENGTH);
     let right = WIDTH - 44.0 - CHARACTER_WIDTH * longest as f64;
     let entries = drawn(summary).count() + 1;
     let bottom = TOP + (LINE_HEIGHT * entries as f64).max(330.0);
     let error_bars = shows_error_bars(summary);
-    let cells = summary.methods.iter().flat_map(|m| m.cells.iter().flatten()).chain(&summary.all_columns);
+    let cells = summary.methods.iter().flat_map(|m| m.cells.iter().flatten()).chain(&summary.all_features);
     let values: Vec<f64> = cells
         .flat_map(|cell| if error_bars { [cell.mean - cell.sd, cell.mean + cell.sd] } else { [cell.mean; 2] })
         .collect();
@@ -107,9 +107,9 @@ impl Chart<'_> {
         }
         let methods: Vec<(usize, &MethodSummary)> = drawn(self.summary).collect();
         let mut desired: Vec<f64> = methods.iter().map(|(_, m)| self.end(m).1).collect();
-        desired.extend(self.summary.all_columns.map(|cell| self.y_axis.at_clipped(cell.mean)));
+        desired.extend(self.summary.all_features.map(|cell| self.y_axis.at_clipped(cell.mean)));
         let labels = separate_labels(&desired, LINE_HEIGHT, TOP + 6.0, self.bottom - 4.0);
-        if let (Some(cell), Some(&y)) = (&self.summary.all_columns, labels.last()) {
+        if let (Some(cell), Some(&y)) = (&self.summary.all_features, labels.last()) {
             svg += &self.all_features(cell, y);
         }
         for (nth, (index, method)) in methods.iter().enumerate() {

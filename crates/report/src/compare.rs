@@ -46,7 +46,7 @@ fn headline(summary: &Summary, n_features: usize) -> String {
     let Some((_, k, method, cell)) = best else {
         return "No method has a score.".into();
     };
-    let all = summary.all_columns.map_or(String::new(), |cell| {
+    let all = summary.all_features.map_or(String::new(), |cell| {
         format!(" All {n_features} features: <span>{} %</span>.", text::mean_and_sd(&cell))
     });
     format!(
@@ -74,7 +74,7 @@ fn facts(run: &Run, measure: Measure) -> Vec<(&'static str, String)> {
         ("Splits", text::splits(run)),
         ("Scaling", text::scaling(run.scaled).to_owned()),
     ];
-    facts.extend(run.filled.map(|fill| ("Missing values", text::imputation(fill).to_owned())));
+    facts.extend(run.impute.map(|fill| ("Missing values", text::imputation(fill).to_owned())));
     facts.push(("Seed", run.seed.to_string()));
     facts
 }
@@ -88,7 +88,7 @@ fn scores(summary: &Summary, n_features: usize) -> String {
     } else {
         "Hover over a line or its label to highlight it and to show its standard deviation over splits. "
     };
-    if summary.all_columns.is_some() {
+    if summary.all_features.is_some() {
         caption += "The dashed line is the score with all features. ";
     }
     if drawn.clipped {

@@ -42,7 +42,7 @@ impl Validation {
     pub(crate) fn sentence(&self, k: usize, all: &str) -> String {
         let (Some(score), Self::Done(done)) = (self.score(k), self) else { return String::new() };
         let summary = &done.1;
-        let baseline = summary.all_columns.map_or(String::new(), |cell| {
+        let baseline = summary.all_features.map_or(String::new(), |cell| {
             format!(" (with {all}: <span>{} %</span>)", text::mean_and_sd(&cell))
         });
         let measure = text::measure(summary.measure);

@@ -6,7 +6,7 @@ use kernsift::evaluate::{Record, ResultsLog, Summary};
 use std::collections::BTreeMap;
 
 /// Label of the baseline with all features in a record.
-const ALL_COLUMNS: &str = "all-columns";
+const ALL_FEATURES: &str = "all-features";
 /// Maximum number of features shown per method.
 const MAX_ROWS: usize = 10;
 /// Maximum number of feature counts shown.
@@ -25,7 +25,7 @@ pub fn cards(log: &ResultsLog, summary: &Summary) -> Option<String> {
 /// Fraction of splits in which each feature was selected, with `k` features; `None` without results. For records of a single
 /// method.
 pub fn frequencies(log: &ResultsLog, k: usize) -> Option<BTreeMap<&str, f64>> {
-    let records: Vec<&Record> = log.results().filter(|record| record.method != ALL_COLUMNS).collect();
+    let records: Vec<&Record> = log.results().filter(|record| record.method != ALL_FEATURES).collect();
     let selected = Selected::of(&records, k);
     let all = || selected.times.keys().map(|name| (*name, selected.frequency(name))).collect();
     (selected.splits > 0).then(all)

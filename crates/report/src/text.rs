@@ -43,7 +43,7 @@ pub fn mean_and_sd(cell: &Cell) -> String {
 
 /// Number of splits with a score, if not all.
 pub fn of_splits(cell: &Cell) -> String {
-    if cell.is_whole() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) }
+    if cell.is_complete() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) }
 }
 
 /// A p-value.
@@ -137,7 +137,7 @@ pub fn scaling(scaled: bool) -> &'static str {
 }
 
 /// Description of the imputation.
-pub fn imputation(fill: ImputeStrategy) -> &'static str {
+pub fn imputation(impute: ImputeStrategy) -> &'static str {
     match fill {
         ImputeStrategy::Mean => "replaced by the mean of the training rows",
         ImputeStrategy::Median => "replaced by the median of the training rows",

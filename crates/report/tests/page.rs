@@ -70,7 +70,7 @@ fn record(
     let run = json!({
         "kind": "run", "format": 1, "version": "0.1.0", "data": "synthetic",
         "fingerprint": {"rows": 2 * splits, "columns": 60, "checksum": "00ff"},
-        "seed": 7, "splits": {"folds": {"folds": splits, "repeats": 1}}, "scaled": true, "filled": null,
+        "seed": 7, "splits": {"folds": {"folds": splits, "repeats": 1}}, "scaled": true, "impute": null,
         "evaluator": evaluator, "folds": folds,
     });
     let mut lines = vec![run];
@@ -113,7 +113,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
         splits: SplitChoice::Generated(Splits::Folds { folds: 4, repeats: 2 }),
         evaluator: Evaluator::by_name("knn").unwrap(),
         scale: true,
-        fill: ImputeStrategy::Mean,
+        impute: ImputeStrategy::Mean,
         baseline: true,
     }
 }

@@ -134,7 +134,7 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
         }),
         evaluator: with_options(evaluator, args)?,
         scale: args.scale == ScaleArg::Standard,
-        fill: if matches!(args.table.missing, MissingArg::Median) {
+        impute: if matches!(args.table.missing, MissingArg::Median) {
             ImputeStrategy::Median
         } else {
             ImputeStrategy::Mean
@@ -228,7 +228,7 @@ fn warn_of_failures(summary: &Summary, console: &Console) -> Result<(), Failure>
         });
         return Err(Failure::Input(format!("no method could be evaluated: {failure}")));
     }
-    if let Some(failure) = &summary.all_columns_failure {
+    if let Some(failure) = &summary.all_features_failure {
         console.warn(&format!("all columns together: {failure}"));
     }
     for method in &summary.methods {
@@ -269,7 +269,7 @@ fn page(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         text += &format!("\n{}", block_of(summary, block, &value));
     }
     text += "\n * best with as many features; - worse than that one (paired test, p < 0.05)\n";
-    if let Some(cell) = &summary.all_columns {
+    if let Some(cell) = &summary.all_features {
         text += &format!(" all {} columns: {}\n", data.d(), plain(cell, summary.measure));
     }
     if verbose {
@@ -339,7 +339,7 @@ fn measure_words(measure: Measure) -> &'static str {
 }
 
 fn plain(cell: &Cell, _: Measure) -> String {
-    let some = if cell.is_whole() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) };
+    let some = if cell.is_complete() { String::new() } else { format!(" ({}/{})", cell.splits, cell.of) };
     format!("{:.1} ± {:.1}{some}", 100.0 * cell.mean, 100.0 * cell.sd)
 }
 

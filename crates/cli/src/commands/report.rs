@@ -158,7 +158,7 @@ impl ToCheck<'_> {
             splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
             evaluator: Evaluator::for_target(data.target()),
             scale: self.scale,
-            fill: if matches!(self.table.missing, MissingArg::Median) {
+            impute: if matches!(self.table.missing, MissingArg::Median) {
                 ImputeStrategy::Median
             } else {
                 ImputeStrategy::Mean

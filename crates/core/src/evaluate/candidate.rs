@@ -1,4 +1,4 @@
-//! What is compared: methods under a label, and what they keep of the rows of a fold.
+//! The methods to compare, and the features that they select in a fold.
 
 use super::fold::FoldRows;
 use crate::context::Context;
@@ -11,19 +11,19 @@ use crate::space::{KernelSpaceSelector, SPACES, Tune};
 use ndarray::{Array2, s};
 use serde::{Deserialize, Serialize};
 
-/// A method and what it is called in tables.
+/// A method with a label.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Candidate {
-    /// Its name in tables and records, one of its kind.
+    /// Its unique name in tables and records.
     pub label: String,
     /// The method.
     pub method: Method,
 }
 
 impl Candidate {
-    /// A method by name, with its defaults or with settings: `relief`, `relief:n_neighbors=5`,
-    /// `takes:weight_power=0,weights=individual`. The text is the label.
+    /// Parses a method's name with optional parameters: `relief`, `relief:n_neighbors=5`,
+    /// `takes:weight_power=0,weights=individual`. The text becomes the label.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, settings) = parse_settings(text)?;
         let mut method = Method::by_name(name)?;
@@ -33,7 +33,7 @@ impl Candidate {
         Ok(Self { label: text.to_owned(), method })
     }
 
-    /// Every method that selects columns and can use this target, with its defaults.
+    /// Every feature selector that supports this target, with default parameters.
     pub fn all_for(target: &Target) -> Vec<Self> {
         let all =
             SELECTORS.iter().filter_map(|info| SelectorMethod::by_name(info.name).ok().map(|m| (info, m)));
@@ -43,27 +43,27 @@ impl Candidate {
     }
 }
 
-/// A method that can be compared with others.
+/// A method to compare.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Selects columns.
+    /// Selects features.
     Columns(SelectorMethod),
-    /// Selects directions of kernel space.
+    /// Selects directions in kernel space.
     Space(Box<KernelSpaceSelector>),
-    /// Keeps columns drawn by chance: what any method has to beat.
+    /// Selects random features, as a baseline.
     Random,
-    /// Keeps all columns.
-    Everything,
+    /// Selects all features, as a baseline.
+    AllFeatures,
 }
 
 /// The name of [`Method::Random`].
 const RANDOM: &str = "random";
-/// The name of [`Method::Everything`].
-pub(super) const EVERYTHING: &str = "all-columns";
+/// The label of [`Method::AllFeatures`].
+pub(super) const ALL_FEATURES: &str = "all-features";
 
 impl Method {
-    /// A method by name, with its defaults.
+    /// A method by name, with default parameters.
     pub fn by_name(name: &str) -> Result<Self> {
         let known = |infos: &[crate::method::Info]| infos.iter().any(|info| info.name == name);
         if name == RANDOM {
@@ -79,19 +79,20 @@ impl Method {
         Err(Error::unknown_name("method", name, names))
     }
 
-    /// The same with one parameter set from text.
+    /// A copy with one parameter set from text.
     pub fn with(&self, parameter: &str, text: &str) -> Result<Self> {
         match self {
             Self::Columns(selector) => apply(selector, selector.name(), parameter, text).map(Self::Columns),
             Self::Space(space) => apply(&**space, "kernel-space selection", parameter, text)
                 .map(|space| Self::Space(Box::new(space))),
-            Self::Random | Self::Everything => {
+            Self::Random | Self::AllFeatures => {
                 Err(Error::parse(format!("'{parameter}' is set, but this method has no parameters")))
             }
         }
     }
 
-    /// The same without parameters that determine the number of features, so that a count can be asked for.
+    /// Unsets the parameters (C, penalty, radius) that determine the number of selected features, so that a number can
+    /// be requested.
     pub fn by_number(mut self) -> Self {
         if let Self::Columns(selector) = &mut self {
             selector.clear_fixed_count();
@@ -99,12 +100,12 @@ impl Method {
         self
     }
 
-    /// Whether the numbers it keeps are columns of the data, rather than directions of kernel space.
+    /// Whether it selects columns of the data, rather than directions in kernel space.
     pub fn keeps_columns(&self) -> bool {
         !matches!(self, Self::Space(_))
     }
 
-    /// Ranks by a fold's rows, for some numbers of features.
+    /// Ranks the features on a fold's training rows, for the given numbers of features.
     pub(super) fn rank(&self, rows: &FoldRows, counts: &[usize], ctx: &Context) -> Result<Ranking> {
         let at_most = counts.iter().copied().max().unwrap_or(1);
         match self {
@@ -114,9 +115,9 @@ impl Method {
             Self::Space(space) if space.tune == Tune::Nothing => {
                 Ok(Ranking::Once(Ranked::directions(space, rows, FeatureCount::Fraction(1.0), ctx)?))
             }
-            Self::Random => Ok(Ranking::Once(Ranked::plain(rows.shuffled(ctx)))),
-            Self::Everything => Ok(Ranking::Once(Ranked::plain((0..rows.train.d()).collect()))),
-            // A smaller number is not the beginning of a larger one: each is a selection of its own.
+            Self::Random => Ok(Ranking::Once(Ranked::exact(rows.shuffled(ctx)))),
+            Self::AllFeatures => Ok(Ranking::Once(Ranked::exact((0..rows.train.d()).collect()))),
+            // Selections are not nested, so each number of features needs its own.
             Self::Columns(selector) => {
                 let each = selector.select_each(rows.for_selector(selector), counts, ctx);
                 let ranked = each.into_iter().map(|selection| selection.map(Ranked::of));
@@ -129,20 +130,20 @@ impl Method {
     }
 }
 
-/// The columns that a method keeps, of the rows to learn from and of those to evaluator by.
-pub(super) struct Kept {
+/// The features that a method selects in a fold.
+pub(super) struct Selected {
     pub train: Dataset,
     pub test: Rows,
-    /// Their places among all columns, or directions, best first.
+    /// Indices of the columns or directions, best first.
     pub features: Vec<usize>,
     pub converged: bool,
 }
 
-/// What a method answers for some numbers of features.
+/// A method's rankings for the requested numbers of features.
 pub(super) enum Ranking {
-    /// One order for all.
+    /// One ranking for all numbers.
     Once(Ranked),
-    /// One for each number.
+    /// One ranking for each number.
     Each(Vec<(usize, Result<Ranked>)>),
 }
 
@@ -151,26 +152,26 @@ impl Ranking {
         Self::Each(counts.iter().map(|&k| (k, rank(k))).collect())
     }
 
-    /// What is kept with `k` features, one of the numbers that were asked for.
-    pub fn kept(&mut self, rows: &FoldRows, k: usize) -> Result<Kept> {
+    /// The best `k` features; `k` is one of the requested numbers.
+    pub fn select(&mut self, rows: &FoldRows, k: usize) -> Result<Selected> {
         match self {
             Self::Once(ranked) => ranked.first(rows, k),
             Self::Each(all) => {
-                let at = all.iter().position(|(count, _)| *count == k).expect("a number that was asked for");
+                let at = all.iter().position(|(count, _)| *count == k).expect("k was requested");
                 all.swap_remove(at).1?.first(rows, k)
             }
         }
     }
 }
 
-/// An order of columns, or of directions with the rows mapped to them.
+/// A ranking of columns, or of directions with the rows mapped to them.
 pub(super) enum Ranked {
     Columns { order: Vec<usize>, converged: bool },
     Directions { train: Array2<f64>, test: Array2<f64>, order: Vec<usize> },
 }
 
 impl Ranked {
-    fn plain(order: Vec<usize>) -> Self {
+    fn exact(order: Vec<usize>) -> Self {
         Self::Columns { order, converged: true }
     }
 
@@ -198,25 +199,25 @@ impl Ranked {
     }
 
     /// The best `k`.
-    fn first(&self, rows: &FoldRows, k: usize) -> Result<Kept> {
+    fn first(&self, rows: &FoldRows, k: usize) -> Result<Selected> {
         let (Self::Columns { order, .. } | Self::Directions { order, .. }) = self;
         if k > order.len() {
             return Err(Error::param(
                 "compare",
                 "number of features",
-                format!("at most the {} directions that kernel space has in this fold", order.len()),
+                format!("at most {}, the number of directions in this fold's kernel space", order.len()),
                 k,
             ));
         }
         let features = order[..k].to_vec();
         Ok(match self {
-            Self::Columns { converged, .. } => Kept {
+            Self::Columns { converged, .. } => Selected {
                 train: rows.train.take_columns(&features),
                 test: rows.test.take_columns(&features),
                 features,
                 converged: *converged,
             },
-            Self::Directions { train, test, .. } => Kept {
+            Self::Directions { train, test, .. } => Selected {
                 train: Dataset::with_target(
                     train.slice(s![.., ..k]).to_owned(),
                     rows.train.target().clone(),
@@ -230,7 +231,7 @@ impl Ranked {
 }
 
 impl FoldRows {
-    /// The columns in an order drawn for this fold.
+    /// The columns in random order.
     fn shuffled(&self, ctx: &Context) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.train.d()).collect();
         Rng::stream(ctx.seed, &format!("random columns {}", self.split)).shuffle(&mut order);
@@ -244,7 +245,7 @@ mod tests {
     use crate::select::Difference;
 
     #[test]
-    fn settings_are_read_from_text() {
+    fn parse_reads_parameters() {
         let relief = Candidate::parse("relief:n_neighbors=5,difference=squared").unwrap();
         assert_eq!(relief.label, "relief:n_neighbors=5,difference=squared");
         let Method::Columns(SelectorMethod::Relief(settings)) = relief.method else { panic!("relief") };
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_are_not_there() {
+    fn parse_rejects_unknown_parameters() {
         let message = |text: &str| Candidate::parse(text).unwrap_err().to_string();
         assert!(
             message("relief:n_neighbor=5").contains("no parameter 'n_neighbor'; did you mean 'n_neighbors'?")

@@ -1,10 +1,10 @@
-//! Judges: predictors that say how much the features tell about the target.
+//! Evaluators: estimators that measure how well the selected features predict the target.
 //!
-//! An evaluator learns from the training rows of a fold and predicts the others. What it chooses (a cost, a width, a
-//! penalty) it chooses inside the training rows.
+//! An evaluator is fitted on the training rows of a fold and predicts the test rows. It tunes its hyperparameters (C,
+//! gamma, penalty) on the training rows.
 
 use super::scores::Scores;
-use crate::classify::{Knnc, LinearSvm, Nearest, Svm, SvmSearch};
+use crate::classify::{KnnClassifier, Knnc, LinearSvm, Svm, SvmSearch};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
@@ -17,23 +17,23 @@ use std::collections::BTreeMap;
 
 const NAME: &str = "evaluator";
 
-/// A predictor that judges features.
+/// The estimator used for evaluation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Evaluator {
-    /// A support vector machine with a kernel.
+    /// A kernel SVM.
     Svm(SvmSearch),
-    /// A linear support vector machine.
+    /// A linear SVM.
     LinearSvm(LinearSvm),
-    /// Nearest neighbours.
+    /// k-nearest neighbors.
     Knn(Neighbors),
-    /// Nearest neighbours by kernel distance.
+    /// k-nearest neighbors by kernel distance.
     KernelKnn(KernelNeighbors),
     /// Kernel ridge regression.
     Ridge(KernelRidge),
 }
 
-/// How many neighbours answer.
+/// Parameters of k-nearest neighbors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Neighbors {
@@ -47,11 +47,11 @@ impl Default for Neighbors {
     }
 }
 
-/// By which kernel neighbours are near, and how many answer.
+/// Parameters of k-nearest neighbors by kernel distance.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KernelNeighbors {
-    /// The kernel. Default: RBF with the median width.
+    /// The kernel. Default: RBF with the median heuristic for gamma.
     pub kernel: KernelChoice,
     /// Neighbors that answer. Default: 5.
     pub n_neighbors: usize,
@@ -63,7 +63,7 @@ impl Default for KernelNeighbors {
     }
 }
 
-/// What there is to know about each evaluator before using it.
+/// The evaluators.
 pub const EVALUATORS: [Info; 5] = [
     Info {
         name: "svm",
@@ -83,16 +83,16 @@ pub const EVALUATORS: [Info; 5] = [
     },
     Info {
         name: "knn",
-        title: "Nearest neighbours",
-        summary: "The class, or the mean target, of the nearest samples",
+        title: "k-nearest neighbors",
+        summary: "The majority class, or the mean target, of the nearest samples",
         needs: Needs::Target,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Cover and Hart, 1967",
     },
     Info {
         name: "kernel-knn",
-        title: "Nearest neighbours by kernel distance",
-        summary: "The class of samples that are near in kernel space",
+        title: "k-nearest neighbors by kernel distance",
+        summary: "The majority class of the nearest samples in kernel space",
         needs: Needs::Classes,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Xu et al., TAKES, CIKM 2010",
@@ -107,16 +107,16 @@ pub const EVALUATORS: [Info; 5] = [
     },
 ];
 
-/// Costs that the support vector machine chooses from.
-const COSTS: [f64; 6] = [0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
-/// Folds inside the training rows.
+/// Values of C for the SVM to choose from.
+const C_VALUES: [f64; 6] = [0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
+/// Folds of the training rows for tuning.
 const FOLDS: usize = 5;
 
 impl Evaluator {
-    /// An evaluator by name, with its defaults.
+    /// An evaluator by name, with default parameters.
     pub fn by_name(name: &str) -> Result<Self> {
         match name {
-            "svm" => Ok(Self::Svm(radial_search())),
+            "svm" => Ok(Self::Svm(rbf_search())),
             "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
             "knn" => Ok(Self::Knn(Neighbors::default())),
             "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbors::default())),
@@ -125,11 +125,11 @@ impl Evaluator {
         }
     }
 
-    /// The usual evaluator of a target: a radial support vector machine for classes, ridge regression for numbers.
+    /// The default evaluator: an RBF SVM for classification, kernel ridge regression for regression.
     pub fn for_target(target: &Target) -> Self {
         match target {
             Target::Continuous(_) => Self::Ridge(KernelRidge::default()),
-            _ => Self::Svm(radial_search()),
+            _ => Self::Svm(rbf_search()),
         }
     }
 
@@ -144,25 +144,22 @@ impl Evaluator {
         }
     }
 
-    /// Refuses a target that it cannot predict, and parameters that are wrong whatever the rows are.
+    /// Checks that it supports the target, and its parameters.
     pub fn check(&self, data: &Dataset) -> Result<()> {
         match (self, data.target()) {
-            (_, Target::None) => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+            (_, Target::None) => Err(Error::param(NAME, "target", "present", "no target")),
             (Self::Ridge(_), Target::Classes(_)) => Err(Error::param(
                 NAME,
                 "evaluator",
                 "svm, linear-svm, knn or kernel-knn for classes",
                 "ridge",
             )),
-            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => Err(
-                Error::param(NAME, "evaluator", "ridge or knn for a target that is a number", self.name()),
-            ),
-            (_, Target::Continuous(values)) if values.iter().all(|v| *v == values[0]) => Err(Error::param(
-                NAME,
-                "target",
-                "a number that varies",
-                format!("{} in all rows", values[0]),
-            )),
+            (Self::Svm(_) | Self::LinearSvm(_) | Self::KernelKnn(_), Target::Continuous(_)) => {
+                Err(Error::param(NAME, "evaluator", "ridge or knn for a continuous target", self.name()))
+            }
+            (_, Target::Continuous(values)) if values.iter().all(|v| *v == values[0]) => {
+                Err(Error::param(NAME, "target", "not constant", format!("{} in all rows", values[0])))
+            }
             (_, Target::Classes(_)) => data.classes("compare").and_then(|_| self.validate(data.n())),
             _ => self.validate(data.n()),
         }
@@ -178,12 +175,12 @@ impl Evaluator {
             {
                 Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
             }
-            Self::KernelKnn(evaluator) => evaluator.kernel.validate(),
+            Self::KernelKnn(knn) => knn.kernel.validate(),
             Self::Knn(_) => Ok(()),
         }
     }
 
-    /// Learns from `train`, predicts `test`, and holds that against the truth.
+    /// Fits on `train`, predicts `test`, and scores the predictions against `truth`.
     pub fn evaluate(
         &self,
         train: &Dataset,
@@ -192,14 +189,20 @@ impl Evaluator {
         ctx: &Context,
     ) -> Result<Evaluation> {
         match (train.target(), truth) {
-            _ if all_equal(train.x()) => said_of_all(train.target(), truth),
-            (Target::Classes(_), Target::Classes(truth)) => self.of_classes(train, test, truth, ctx),
-            (Target::Continuous(y), Target::Continuous(truth)) => self.of_numbers(train, y, test, truth, ctx),
-            _ => Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+            _ if all_rows_equal(train.x()) => evaluate_constant(train.target(), truth),
+            (Target::Classes(_), Target::Classes(truth)) => self.classification(train, test, truth, ctx),
+            (Target::Continuous(y), Target::Continuous(truth)) => self.regression(train, y, test, truth, ctx),
+            _ => Err(Error::param(NAME, "target", "present", "no target")),
         }
     }
 
-    fn of_classes(&self, train: &Dataset, test: &Rows, truth: &Classes, ctx: &Context) -> Result<Evaluation> {
+    fn classification(
+        &self,
+        train: &Dataset,
+        test: &Rows,
+        truth: &Classes,
+        ctx: &Context,
+    ) -> Result<Evaluation> {
         let classes = train.classes(NAME)?;
         let mut chosen = BTreeMap::new();
         let (predicted, scores) = match self {
@@ -207,7 +210,7 @@ impl Evaluator {
                 let model = match search.only() {
                     Some(svm) => svm.fit(train, ctx)?,
                     None => {
-                        // A small fold cannot be cut into as many as usual.
+                        // A fold needs at least one row.
                         let folds = search.folds.min(train.n());
                         let found = SvmSearch { folds, ..search.clone() }.fit(train, ctx)?;
                         chosen.insert("c".to_owned(), found.c);
@@ -215,10 +218,10 @@ impl Evaluator {
                         found.model
                     }
                 };
-                let values = model.pair_values(test, ctx)?;
-                let machines = model.machines();
-                let predicted = values.rows().into_iter().map(|values| machines.vote(values)).collect();
-                (predicted, machines.class_scores(values.view()))
+                let values = model.decision_values(test, ctx)?;
+                let svms = model.svms();
+                let predicted = values.rows().into_iter().map(|values| svms.vote(values)).collect();
+                (predicted, svms.class_scores(values.view()))
             }
             Self::LinearSvm(svm) => {
                 let model = svm.fit(train, ctx)?;
@@ -226,19 +229,19 @@ impl Evaluator {
             }
             Self::Knn(Neighbors { n_neighbors }) => {
                 let dense = train.x().to_dense();
-                let model = Nearest::new(dense, classes.clone(), (*n_neighbors).min(train.n()))?;
-                model.predict_with_shares(test.to_dense().view(), ctx)?
+                let model = KnnClassifier::new(dense, classes.clone(), (*n_neighbors).min(train.n()))?;
+                model.predict_with_fractions(test.to_dense().view(), ctx)?
             }
             Self::KernelKnn(KernelNeighbors { kernel, n_neighbors }) => {
                 let model = Knnc::fit(kernel, train, (*n_neighbors).min(train.n()), ctx)?;
-                model.predict_with_shares(test, ctx)?
+                model.predict_with_fractions(test, ctx)?
             }
             Self::Ridge(_) => return Err(Error::param(NAME, "evaluator", "one for classes", "ridge")),
         };
-        Ok(Evaluation { scores: Scores::of_classes(&truth.codes, &predicted, &scores), chosen })
+        Ok(Evaluation { scores: Scores::classification(&truth.codes, &predicted, &scores), chosen })
     }
 
-    fn of_numbers(
+    fn regression(
         &self,
         train: &Dataset,
         y: &[f64],
@@ -259,48 +262,48 @@ impl Evaluator {
             }
             _ => return Err(Error::param(NAME, "evaluator", "ridge or knn", self.name())),
         };
-        Ok(Evaluation { scores: Scores::of_numbers(truth, &predicted), chosen })
+        Ok(Evaluation { scores: Scores::regression(truth, &predicted), chosen })
     }
 }
 
-/// The second paper's evaluator: a radial machine whose cost is chosen by five folds inside the training rows.
-fn radial_search() -> SvmSearch {
+/// An RBF SVM with C chosen by 5-fold cross-validation on the training rows.
+fn rbf_search() -> SvmSearch {
     let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
-    SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: COSTS.to_vec(), gamma: vec![], folds: FOLDS }
+    SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: C_VALUES.to_vec(), gamma: vec![], folds: FOLDS }
 }
 
-/// Whether no column tells any row from another: then there is nothing to learn.
-fn all_equal(x: &Rows) -> bool {
+/// Whether every feature is constant.
+fn all_rows_equal(x: &Rows) -> bool {
     match x {
         Rows::Dense(x) => x.rows().into_iter().all(|row| row == x.row(0)),
         Rows::Sparse(x) => (1..x.n_rows()).all(|i| x.row(i) == x.row(0)),
     }
 }
 
-/// What can be said where all rows are alike: the most frequent class, or the mean.
-fn said_of_all(known: &Target, truth: &Target) -> Result<Evaluation> {
-    let scores = match (known, truth) {
-        (Target::Classes(known), Target::Classes(truth)) => {
-            let counts = known.counts();
+/// The evaluation of a constant prediction: the most frequent class, or the mean.
+fn evaluate_constant(train: &Target, truth: &Target) -> Result<Evaluation> {
+    let scores = match (train, truth) {
+        (Target::Classes(train), Target::Classes(truth)) => {
+            let counts = train.counts();
             let most = (0..counts.len()).rev().max_by_key(|&class| counts[class]).unwrap_or(0);
             let n = truth.codes.len();
-            Scores::of_classes(&truth.codes, &vec![most; n], &Array2::zeros((n, counts.len())))
+            Scores::classification(&truth.codes, &vec![most; n], &Array2::zeros((n, counts.len())))
         }
-        (Target::Continuous(known), Target::Continuous(truth)) => {
-            let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
-            Scores::of_numbers(truth, &vec![mean; truth.len()])
+        (Target::Continuous(train), Target::Continuous(truth)) => {
+            let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
+            Scores::regression(truth, &vec![mean; truth.len()])
         }
-        _ => return Err(Error::param(NAME, "target", "there to be predicted", "no target")),
+        _ => return Err(Error::param(NAME, "target", "present", "no target")),
     };
     Ok(Evaluation { scores, chosen: BTreeMap::new() })
 }
 
-/// What an evaluator says.
+/// The result of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// How good the prediction is.
+    /// Scores of the predictions on the test rows.
     pub scores: Scores,
-    /// What the evaluator chose inside the training rows.
+    /// Hyperparameters tuned on the training rows.
     pub chosen: BTreeMap<String, f64>,
 }
 
@@ -310,7 +313,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn rows_that_are_all_alike_get_the_most_frequent_class_or_the_mean() {
+    fn constant_features_predict_the_most_frequent_class_or_the_mean() {
         let ctx = Context::default();
         let train = Dataset::labeled(array![[7.0], [7.0], [7.0]], vec![1, 0, 1]).unwrap();
         let truth = Target::Classes(Classes::from_codes(vec![0, 1, 1, 1]));

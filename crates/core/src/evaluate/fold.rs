@@ -1,28 +1,34 @@
-//! The rows of one fold, with all that is learned from rows learned from the training rows alone.
+//! The rows of one fold, with imputation and scaling fitted on its training rows.
 
 use crate::data::{Dataset, Fold, ImputeStrategy, Imputer, Rows, Standardizer};
 use crate::error::Result;
 use crate::select::{Selector, SelectorMethod};
 
-/// Rows to learn from and to evaluator by, filled in and scaled.
+/// Training and test rows of a fold, imputed and scaled.
 pub(super) struct FoldRows {
-    /// Which of all splits it is.
+    /// Index among all splits.
     pub split: usize,
-    /// Rows to learn from, on one scale.
+    /// Training rows, scaled.
     pub train: Dataset,
-    /// Rows to evaluator by, on the same scale.
+    /// Test rows, scaled like the training rows.
     pub test: Rows,
-    /// Rows to learn from as they are, where a scale was put on `train`.
+    /// Training rows before scaling; `None` if `train` is not scaled.
     unscaled: Option<Dataset>,
 }
 
 impl FoldRows {
-    /// Takes the rows of a fold.
-    pub fn new(data: &Dataset, fold: &Fold, split: usize, scale: bool, fill: ImputeStrategy) -> Result<Self> {
+    /// Imputes and scales the rows of a fold.
+    pub fn new(
+        data: &Dataset,
+        fold: &Fold,
+        split: usize,
+        scale: bool,
+        impute: ImputeStrategy,
+    ) -> Result<Self> {
         let mut train = data.take_rows(&fold.train);
         let mut test = data.x().take_rows(&fold.test);
         if data.has_missing() {
-            let imputer = Imputer::fit(train.x(), fill);
+            let imputer = Imputer::fit(train.x(), impute);
             train = train.with_x(imputer.apply(train.x())?)?;
             test = imputer.apply(&test)?;
         }
@@ -38,7 +44,7 @@ impl FoldRows {
         })
     }
 
-    /// The rows that a selector is given: some would lose what they look at on another scale.
+    /// The training rows for a selector, unscaled if scaling would change what it measures.
     pub fn for_selector(&self, selector: &SelectorMethod) -> &Dataset {
         match &self.unscaled {
             Some(unscaled) if !selector.wants_scaling() => unscaled,

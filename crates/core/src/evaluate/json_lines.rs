@@ -1,8 +1,8 @@
-//! Files of lines, one JSON value each, that are added to while work goes on.
+//! JSON Lines files that are appended to during a run.
 //!
-//! What belongs together is added in one write, so a run that is killed leaves at most one torn line. It is cut off
-//! by the next run, once that has seen that the file is what it should be. At the end the file is
-//! replaced by one in a fixed order. A lock keeps a second run out.
+//! Related lines are appended in one write, so a killed run leaves at most one incomplete line. The next run checks
+//! that the file is valid and truncates it there. At the end of a run the file is replaced by one in a fixed order.
+//! A lock excludes a second run.
 
 use crate::data::write::{check_place, write_atomic};
 use crate::error::{Error, Result};
@@ -13,99 +13,99 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Lines are sent to the disk itself, where they are safe if power goes; a kill loses nothing that was written. This takes
-/// milliseconds, on some disks tens of them: much beside a piece of work that takes one, nothing beside a second. So the next
-/// time comes only after so many times what the last one took, and a fortieth of the time is spent on it at most.
-const SYNC_PAUSE: u32 = 39;
+/// Minimum pause between two syncs to disk, as a multiple of the duration of the last one, which bounds the time spent
+/// on them by 1/40. A sync takes milliseconds to tens of milliseconds and protects against power loss only: a killed
+/// process loses nothing that it wrote.
+const SYNC_PAUSE_FACTOR: u32 = 39;
 
-/// A file of lines; see the module's text.
+/// A JSON Lines file; see the [module documentation](self).
 pub struct JsonLinesFile {
     path: PathBuf,
     file: File,
-    /// Bytes of whole lines, once they were read.
-    whole: Option<u64>,
-    /// When lines were last sent to the disk, and how long that took.
-    synced: (Instant, Duration),
+    /// Bytes of complete lines, once they are read.
+    complete: Option<u64>,
+    /// Time and duration of the last sync.
+    last_sync: (Instant, Duration),
 }
 
 impl JsonLinesFile {
-    /// Opens a file, or starts it, and keeps other runs out.
-    pub fn open_alone(path: &Path) -> Result<Self> {
+    /// Opens or creates a file and locks it against other runs.
+    pub fn open_locked(path: &Path) -> Result<Self> {
         check_place(path)?;
         Ok(Self::of(path, open_locked(path)?))
     }
 
-    /// Opens a file, or starts it, that stands beside one that others are kept out of.
+    /// Opens or creates a file without a lock, for a companion of a locked file.
     pub fn open(path: &Path) -> Result<Self> {
         Ok(Self::of(path, open(path)?))
     }
 
     fn of(path: &Path, file: File) -> Self {
-        Self { path: path.to_owned(), file, whole: None, synced: (Instant::now(), Duration::ZERO) }
+        Self { path: path.to_owned(), file, complete: None, last_sync: (Instant::now(), Duration::ZERO) }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All whole lines with their numbers. `start` is how the first line of such a file begins.
+    /// Reads all complete lines with their line numbers. The first line of a valid file begins with `start`.
     pub fn read<T: DeserializeOwned>(&mut self, start: &str) -> Result<Vec<(usize, T)>> {
         let mut bytes = vec![];
         self.file.read_to_end(&mut bytes).map_err(|e| Error::io(&self.path, e))?;
-        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-        // A file without a single line end is no record that was torn, unless it begins like one.
-        if whole == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
+        let complete = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        // A file without a line break is a truncated record only if it begins like one.
+        if complete == 0 && !start.as_bytes().starts_with(&bytes[..bytes.len().min(start.len())]) {
             return Err(not_a_record(1).in_file(&self.path));
         }
-        self.whole = Some(whole as u64);
-        parse_lines(&bytes[..whole], &self.path)
+        self.complete = Some(complete as u64);
+        parse_lines(&bytes[..complete], &self.path)
     }
 
-    /// Cuts off what a killed run left of a last line.
-    pub fn heal(&mut self) -> Result<()> {
-        match self.whole {
-            Some(whole) => self.file.set_len(whole).map_err(|e| Error::io(&self.path, e)),
+    /// Removes an incomplete last line, left by a killed run.
+    pub fn truncate_incomplete(&mut self) -> Result<()> {
+        match self.complete {
+            Some(complete) => self.file.set_len(complete).map_err(|e| Error::io(&self.path, e)),
             None => Ok(()),
         }
     }
 
-    /// Adds lines in one write, all or none of them.
-    pub fn add<T: Serialize>(&mut self, lines: impl IntoIterator<Item = T>) -> Result<()> {
+    /// Appends lines in one write: all or none of them.
+    pub fn append<T: Serialize>(&mut self, lines: impl IntoIterator<Item = T>) -> Result<()> {
         let text: String = lines.into_iter().map(|line| json(&line) + "\n").collect();
-        self.append(text.as_bytes()).map_err(|e| Error::io(&self.path, e))
+        self.write(text.as_bytes()).map_err(|e| Error::io(&self.path, e))
     }
 
-    fn append(&mut self, text: &[u8]) -> io::Result<()> {
+    fn write(&mut self, text: &[u8]) -> io::Result<()> {
         let before = self.file.metadata()?.len();
-        let added = self.file.write_all(text).and_then(|()| self.sync_in_time());
-        if added.is_err() {
-            // A full disk takes a part. Another thread may still add its lines, which must not follow on half a line.
+        let written = self.file.write_all(text).and_then(|()| self.sync_if_due());
+        if written.is_err() {
+            // A full disk may take a part of a line; later lines must not be appended to it.
             let _ = self.file.set_len(before);
         }
-        added
+        written
     }
 
-    fn sync_in_time(&mut self) -> io::Result<()> {
-        let (last, took) = self.synced;
-        if last.elapsed() < SYNC_PAUSE * took {
+    fn sync_if_due(&mut self) -> io::Result<()> {
+        let (last, duration) = self.last_sync;
+        if last.elapsed() < SYNC_PAUSE_FACTOR * duration {
             return Ok(());
         }
-        let begin = Instant::now();
+        let start = Instant::now();
         self.file.sync_data()?;
-        self.synced = (Instant::now(), begin.elapsed());
+        self.last_sync = (Instant::now(), start.elapsed());
         Ok(())
     }
 
-    /// Puts a file with this text in its place.
+    /// Replaces the file atomically.
     pub fn replace(&self, text: &str) -> Result<()> {
         write_atomic(&self.path, |out| out.write_all(text.as_bytes()))
     }
 }
 
-/// A value as a line without its end.
+/// A value as one line, without the line break.
 pub fn json(value: &impl Serialize) -> String {
-    serde_json::to_string(value).expect("records have text keys and finite numbers")
+    serde_json::to_string(value).expect("records have string keys and finite numbers")
 }
 
 fn open(path: &Path) -> Result<File> {
@@ -122,11 +122,11 @@ fn open_locked(path: &Path) -> Result<File> {
                 return Err(Error::parse("another run is writing to it; wait for it, or use another file")
                     .in_file(path));
             }
-            // Some file systems know no locks; then the user has to see to it.
+            // Not all file systems support locks.
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(file),
             Err(TryLockError::Error(error)) => return Err(Error::io(path, error)),
         }
-        // A run that finished in between has put another file in this one's place.
+        // Another run may have finished in between and replaced the file.
         if is_at(&file, path) {
             return Ok(file);
         }
@@ -148,7 +148,7 @@ fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Lines with their numbers.
+/// Parses lines; returns them with their line numbers.
 pub fn parse_lines<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<Vec<(usize, T)>> {
     let lines = bytes.split(|&b| b == b'\n').enumerate();
     lines
@@ -161,5 +161,5 @@ pub fn parse_lines<T: DeserializeOwned>(bytes: &[u8], path: &Path) -> Result<Vec
 }
 
 fn not_a_record(line: usize) -> Error {
-    Error::parse(format!("line {line}: this is no line of such a record; use another file"))
+    Error::parse(format!("line {line}: not a record; use another file"))
 }

@@ -1,14 +1,14 @@
-//! Methods side by side: splits, judges, scores, records.
+//! Comparison of methods by cross-validation.
 //!
-//! | part | what it holds |
+//! | item | purpose |
 //! |---|---|
-//! | [`Compare`] | every method in every split with every number of features |
-//! | [`Candidate`], [`Method`] | what is compared |
-//! | [`Evaluator`] | who judges: support vector machines, neighbours, ridge regression |
-//! | [`scores`] | error, balanced accuracy, area under the curve, explained variance, triple accuracy |
-//! | [`ResultsLog`], [`record`] | what is written down, and how a run goes on where it was stopped |
-//! | [`lines`] | files that are added to while work goes on |
-//! | [`Summary`] | the table, with a paired test |
+//! | [`Compare`] | evaluates every method in every split with every number of features |
+//! | [`Candidate`], [`Method`] | a method to compare |
+//! | [`Evaluator`] | the estimator used for evaluation: an SVM, nearest neighbors or kernel ridge regression |
+//! | [`scores`] | error rate, balanced accuracy, AUC, R², triplet accuracy |
+//! | [`ResultsLog`], [`record`] | the results, kept in a file from which an interrupted comparison resumes |
+//! | [`json_lines`] | JSON Lines files that are appended to during a run |
+//! | [`Summary`] | the table of mean scores, with a paired test |
 
 mod candidate;
 mod compare;
@@ -17,6 +17,7 @@ mod fold;
 pub mod json_lines;
 pub mod record;
 mod results_log;
+mod runner;
 pub mod scores;
 mod summary;
 

@@ -1,29 +1,28 @@
-//! What a comparison writes down: plain records, one JSON object per line.
+//! The records of a comparison, one JSON object per line.
 //!
-//! The first line says what was compared on what; then come a line per method with its settings and a line per
-//! method, split and number of features with the scores. Nothing in them depends on the clock, the
-//! machine or the order of work, so two runs of one comparison end with the same bytes. What does, times and
-//! memory, is written to a file beside it.
+//! The first line describes the run. A line per method with its parameters follows, then a line per method, split and
+//! number of features with the scores. They do not depend on time, hardware or scheduling, so two runs of the same
+//! comparison produce identical files. Times and memory are written to a separate file.
 
 use super::candidate::Method;
 use super::evaluator::Evaluator;
 use super::scores::Scores;
-use crate::data::{Dataset, Fold, Rows, Splits, Target};
+use crate::data::{Dataset, Fold, ImputeStrategy, Rows, Splits, Target};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the lines' meaning.
+/// The version of the format.
 pub const FORMAT: u32 = 1;
 
-/// A line of a record.
+/// A line of the file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Entry {
-    /// What was compared on what; the first line.
+    /// The description of the run; the first line.
     Run(Run),
-    /// A method and its settings.
+    /// A method and its parameters.
     Method {
-        /// What results call it.
+        /// Its label in the results.
         label: String,
         /// The method.
         settings: Method,
@@ -32,26 +31,26 @@ pub enum Entry {
     Result(Record),
 }
 
-/// What was compared on what.
+/// The description of a comparison.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Run {
-    /// The version of the lines' meaning.
+    /// The version of the format.
     pub format: u32,
     /// The version of kernsift.
     pub version: String,
-    /// What the user called the data.
+    /// The user's name for the data.
     pub data: String,
-    /// Its size and a number that other data would not have.
+    /// Identifies the data.
     pub fingerprint: Fingerprint,
-    /// Where all randomness started.
+    /// The random seed.
     pub seed: u64,
-    /// How rows were split; none if the splits were given.
+    /// How the rows were split; `None` for splits given by the user.
     pub splits: Option<Splits>,
-    /// Whether columns were put on one scale, in each fold by its training rows.
+    /// Whether the features were standardized, by the training rows of each fold.
     pub scaled: bool,
-    /// How empty cells were filled, in each fold by its training rows; none if there were none.
-    pub filled: Option<crate::data::ImputeStrategy>,
-    /// Who judged.
+    /// How missing values were imputed, from the training rows of each fold; `None` without missing values.
+    pub impute: Option<ImputeStrategy>,
+    /// The evaluator.
     pub evaluator: Evaluator,
     /// The rows of each split.
     pub folds: Vec<SplitRows>,
@@ -60,13 +59,13 @@ pub struct Run {
 /// The rows of a split, counted from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SplitRows {
-    /// Which repeat it belongs to.
+    /// The repeat, from 0.
     pub repeat: usize,
-    /// Which split of the repeat it is.
+    /// The split of the repeat, from 0.
     pub fold: usize,
-    /// Rows that were judged by.
+    /// Test rows.
     pub test: Vec<usize>,
-    /// Rows that were learned from, if those are not all others.
+    /// Training rows, unless they are all other rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub train: Option<Vec<usize>>,
 }
@@ -74,19 +73,19 @@ pub struct SplitRows {
 impl SplitRows {
     /// The rows of a split of data with `n` rows.
     pub fn new(split: &Fold, n: usize, repeat: usize, fold: usize) -> Self {
-        let whole = split.train.len() + split.test.len() == n;
-        Self { repeat, fold, test: split.test.clone(), train: (!whole).then(|| split.train.clone()) }
+        let all_rows = split.train.len() + split.test.len() == n;
+        Self { repeat, fold, test: split.test.clone(), train: (!all_rows).then(|| split.train.clone()) }
     }
 }
 
-/// What data looks like from afar.
+/// The size and a checksum of a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// A checksum over names, numbers and target, in hexadecimal.
+    /// Checksum of names, values and target, in hexadecimal.
     pub checksum: String,
 }
 
@@ -115,7 +114,7 @@ impl Fingerprint {
     }
 }
 
-/// FNV-1a, a word at a time, with a turn that lets high bits reach low ones.
+/// FNV-1a on 64-bit words, with a rotation that mixes high bits into low ones.
 struct Checksum(u64);
 
 impl Checksum {
@@ -149,37 +148,37 @@ pub struct Record {
     pub fold: usize,
     /// The number of features.
     pub k: usize,
-    /// How good the evaluator was with them.
+    /// The evaluator's scores.
     #[serde(flatten)]
     pub scores: Scores,
-    /// What the evaluator chose inside the training rows.
+    /// The evaluator's hyperparameters, tuned on the training rows.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub chosen: BTreeMap<String, f64>,
-    /// The columns that were kept, best first; empty if all were.
+    /// The selected features, best first; empty for all features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
-    /// The directions of kernel space that were kept, best first, counted from 0.
+    /// The selected directions in kernel space, best first, from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub directions: Vec<usize>,
-    /// Set where the method stopped at its iteration limit.
+    /// Whether the method stopped at its iteration limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_converged: bool,
-    /// Why there are no scores.
+    /// The error message, if there are no scores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// What tells records apart, in the order in which they are kept.
+/// Identifies a record (method, repeat, fold, number of features) and defines its position in the file.
 pub type Key = (String, usize, usize, usize);
 
 impl Record {
-    /// Its place among others.
+    /// Its key.
     pub fn key(&self) -> Key {
         (self.method.clone(), self.repeat, self.fold, self.k)
     }
 }
 
-/// What the selections of a method in a split cost.
+/// Time and memory of a method in a split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// The method's label.
@@ -188,13 +187,13 @@ pub struct Cost {
     pub repeat: usize,
     /// The split of the repeat, from 0.
     pub fold: usize,
-    /// The numbers of features that were judged together.
+    /// The numbers of features of the task.
     pub counts: Vec<usize>,
-    /// Seconds that selecting took, all numbers of features together.
+    /// Seconds for selection, in total over the numbers of features.
     pub select_seconds: f64,
-    /// Seconds that judging took, all numbers of features together.
+    /// Seconds for evaluation, in total over the numbers of features.
     pub evaluate_seconds: f64,
-    /// The most memory that was held while selecting, if somebody counted.
+    /// Peak memory of selection, if measured.
     pub peak_bytes: Option<u64>,
 }
 
@@ -204,7 +203,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn other_data_has_another_fingerprint() {
+    fn fingerprint_depends_on_values_and_target() {
         let data = |x, codes| Fingerprint::of(&Dataset::labeled(x, codes).unwrap()).checksum;
         let same = data(array![[1.0, 2.0], [3.0, 4.0]], vec![0, 1]);
         assert_eq!(same, data(array![[1.0, 2.0], [3.0, 4.0]], vec![0, 1]));
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_read_back_as_they_were() {
+    fn record_round_trip() {
         let record = Record {
             method: "fisher".into(),
             repeat: 0,

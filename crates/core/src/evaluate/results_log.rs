@@ -1,8 +1,7 @@
-//! The file that a comparison keeps, so that it can go on where it was stopped.
+//! The results of a comparison, kept in a file from which an interrupted comparison resumes.
 //!
-//! While work goes on, the lines of each finished piece are added at the end in one write, in whatever order the
-//! pieces finish. A run that is killed leaves at most one torn line, which the next run cuts off. When
-//! all is done the file is replaced by one in a fixed order. A lock keeps a second run out.
+//! The records of each finished task are appended in one write, in the order in which tasks finish. The complete
+//! comparison is then written in a fixed order; see [`json_lines`](super::json_lines).
 
 use super::candidate::{Candidate, Method};
 use super::json_lines::{JsonLinesFile, json, parse_lines};
@@ -11,7 +10,7 @@ use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Everything a comparison has found, kept in a file or only in memory.
+/// The results of a comparison, in memory and optionally in a file.
 pub struct ResultsLog {
     run: Option<Run>,
     methods: BTreeMap<String, Method>,
@@ -20,7 +19,7 @@ pub struct ResultsLog {
     files: Option<Files>,
 }
 
-/// Method, repeat, fold and the numbers of features that were judged together.
+/// Method, repeat, fold and numbers of features of a task.
 type CostKey = (String, usize, usize, Vec<usize>);
 
 struct Files {
@@ -29,7 +28,7 @@ struct Files {
 }
 
 impl ResultsLog {
-    /// A log that is kept in memory only.
+    /// An empty log without a file.
     pub fn in_memory() -> Self {
         Self {
             run: None,
@@ -40,21 +39,20 @@ impl ResultsLog {
         }
     }
 
-    /// Opens a file, or starts it. What an earlier run wrote is read.
+    /// Opens or creates a file and reads the results of earlier runs.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut results = JsonLinesFile::open_alone(path)?;
+        let mut results = JsonLinesFile::open_locked(path)?;
         let mut costs = JsonLinesFile::open(&cost_path(path))?;
         let mut log = Self::in_memory();
         for (number, line) in results.read::<Entry>("{\"kind\":\"run\"")? {
-            log.take(line, path, number)?;
+            log.read_entry(line, path, number)?;
         }
         let lines = costs.read::<Cost>("{\"method\":")?;
         lines.into_iter().for_each(|(_, cost)| log.add_cost(cost));
-        // Not before all was read as a record: a file of another kind must stay as it is.
-        results.heal()?;
-        costs.heal()?;
-        // A run that was killed between the two writes has left a cost whose work will be done again, and one
-        // whose record was removed has left many.
+        // Only after all lines are read: a file of another kind must stay unchanged.
+        results.truncate_incomplete()?;
+        costs.truncate_incomplete()?;
+        // Drop costs without results: of a run killed between the two writes, or of a deleted results file.
         let known = &log.results;
         log.costs.retain(|(method, repeat, fold, counts), _| {
             counts.iter().all(|&k| known.contains_key(&(method.clone(), *repeat, *fold, k)))
@@ -63,12 +61,12 @@ impl ResultsLog {
         Ok(log)
     }
 
-    /// A log in memory that holds what [`ResultsLog::text`] and [`ResultsLog::cost_text`] wrote.
+    /// Reads the output of [`ResultsLog::text`] and [`ResultsLog::cost_text`].
     pub fn from_text(results: &str, costs: &str) -> Result<Self> {
         let place = Path::new("record");
         let mut log = Self::in_memory();
         for (number, line) in parse_lines::<Entry>(results.as_bytes(), place)? {
-            log.take(line, place, number)?;
+            log.read_entry(line, place, number)?;
         }
         for (_, cost) in parse_lines::<Cost>(costs.as_bytes(), Path::new("costs"))? {
             log.add_cost(cost);
@@ -76,11 +74,11 @@ impl ResultsLog {
         Ok(log)
     }
 
-    fn take(&mut self, line: Entry, path: &Path, number: usize) -> Result<()> {
+    fn read_entry(&mut self, line: Entry, path: &Path, number: usize) -> Result<()> {
         let wrong = |why: String| Error::parse(why).in_file(path);
         match line {
             Entry::Run(run) if run.format != FORMAT => Err(wrong(format!(
-                "the record has format {}, and this program writes {FORMAT}; use another file",
+                "the record has format {}, but this version supports {FORMAT}; use another file",
                 run.format
             ))),
             Entry::Run(run) if self.run.is_none() => {
@@ -95,21 +93,21 @@ impl ResultsLog {
                 self.results.insert(record.key(), record);
                 Ok(())
             }
-            _ => Err(wrong(format!(
-                "line {number}: this does not belong here; the file was altered, use another one"
-            ))),
+            _ => {
+                Err(wrong(format!("line {number}: unexpected entry, the file was altered; use another file")))
+            }
         }
     }
 
-    /// Says what is compared; refuses to mix it with something else that the file holds.
+    /// Adds the description of the run and its methods. Fails if they differ from those in the file.
     pub(super) fn begin(&mut self, run: Run, candidates: &[Candidate]) -> Result<()> {
         if let Some(difference) = self.run.as_ref().and_then(|old| difference(old, &run)) {
-            return Err(self.refuse(&difference));
+            return Err(self.mismatch(&difference));
         }
         let differs =
             |c: &&Candidate| self.methods.get(&c.label).is_some_and(|old| json(old) != json(&c.method));
         if let Some(other) = candidates.iter().find(differs) {
-            return Err(self.refuse(&format!("{} with other settings", other.label)));
+            return Err(self.mismatch(&format!("{} with other parameters", other.label)));
         }
         if self.run.is_none() {
             self.append(&Entry::Run(run.clone()))?;
@@ -124,29 +122,29 @@ impl ResultsLog {
         Ok(())
     }
 
-    fn refuse(&self, what: &str) -> Error {
+    fn mismatch(&self, what: &str) -> Error {
         let path = self.files.as_ref().map_or(Path::new(""), |files| files.results.path());
         Error::parse(format!("the record is of {what}; use another file, or remove this one")).in_file(path)
     }
 
-    /// Whether a result is there already.
+    /// Whether there is a result for this key.
     pub(super) fn has(&self, key: &Key) -> bool {
         self.results.contains_key(key)
     }
 
-    /// Adds the results of a piece of work.
+    /// Adds the results of a task.
     pub(super) fn add(&mut self, records: Vec<Record>, cost: Cost) -> Result<()> {
         if let Some(files) = &mut self.files {
-            // The cost goes first: a result without its cost could not be given one later.
-            files.costs.add([&cost])?;
-            files.results.add(records.iter().map(|record| Entry::Result(record.clone())))?;
+            // The cost first: if the run is killed in between, the task is repeated and no result lacks its cost.
+            files.costs.append([&cost])?;
+            files.results.append(records.iter().map(|record| Entry::Result(record.clone())))?;
         }
         self.add_cost(cost);
         self.results.extend(records.into_iter().map(|record| (record.key(), record)));
         Ok(())
     }
 
-    /// What was done again, after a kill in the middle of a write, counts once: the last time.
+    /// Adds a cost; it replaces the cost of an earlier, interrupted attempt.
     fn add_cost(&mut self, cost: Cost) {
         let again = |key: &CostKey| {
             (&key.0, key.1, key.2) == (&cost.method, cost.repeat, cost.fold)
@@ -159,19 +157,19 @@ impl ResultsLog {
 
     fn append(&mut self, line: &Entry) -> Result<()> {
         match &mut self.files {
-            Some(files) => files.results.add([line]),
+            Some(files) => files.results.append([line]),
             None => Ok(()),
         }
     }
 
-    /// Puts the files in order; the lock ends with the log.
+    /// Rewrites the files in their fixed order. Dropping the log releases the lock.
     pub(super) fn finish(&mut self) -> Result<()> {
         let Some(files) = &self.files else { return Ok(()) };
         files.results.replace(&self.text())?;
         files.costs.replace(&self.cost_text())
     }
 
-    /// The record as text, in its fixed order.
+    /// The results file as text, in its fixed order.
     pub fn text(&self) -> String {
         let run = self.run.iter().map(|run| Entry::Run(run.clone()));
         let methods = self
@@ -182,17 +180,17 @@ impl ResultsLog {
         run.chain(methods).chain(results).map(|line| json(&line) + "\n").collect()
     }
 
-    /// What the methods cost, as text.
+    /// The cost file as text.
     pub fn cost_text(&self) -> String {
         self.costs.values().map(|cost| json(cost) + "\n").collect()
     }
 
-    /// What was compared on what, once something was.
+    /// The description of the run, once it has begun.
     pub fn run(&self) -> Option<&Run> {
         self.run.as_ref()
     }
 
-    /// The methods by their labels, with their settings.
+    /// Labels and methods.
     pub fn methods(&self) -> impl Iterator<Item = (&str, &Method)> {
         self.methods.iter().map(|(label, method)| (label.as_str(), method))
     }
@@ -202,13 +200,13 @@ impl ResultsLog {
         self.results.values()
     }
 
-    /// What each method cost in each split.
+    /// Time and memory of each method in each split.
     pub fn costs(&self) -> impl Iterator<Item = &Cost> {
         self.costs.values()
     }
 }
 
-/// Where times and memory of a record are kept: `runs.jsonl` has `runs.cost.jsonl`.
+/// The path of the cost file: `runs.cost.jsonl` for `runs.jsonl`.
 pub fn cost_path(path: &Path) -> PathBuf {
     path.with_extension(match path.extension() {
         Some(extension) => format!("cost.{}", extension.to_string_lossy()),
@@ -216,7 +214,7 @@ pub fn cost_path(path: &Path) -> PathBuf {
     })
 }
 
-/// What differs between what a record holds and what is asked for; the name of the data may.
+/// The first difference between two runs; the name of the data is not compared.
 fn difference(old: &Run, new: &Run) -> Option<String> {
     let differences = [
         (old.fingerprint != new.fingerprint, "other data".to_owned()),
@@ -224,10 +222,10 @@ fn difference(old: &Run, new: &Run) -> Option<String> {
         (old.seed != new.seed, format!("seed {}", old.seed)),
         (
             json(&old.evaluator) != json(&new.evaluator),
-            "another evaluator, or one with other settings".to_owned(),
+            "another evaluator, or one with other parameters".to_owned(),
         ),
         (old.scaled != new.scaled, "another scaling".to_owned()),
-        (old.filled != new.filled, "another way to fill empty cells".to_owned()),
+        (old.impute != new.impute, "another imputation of missing values".to_owned()),
         (old.splits != new.splits || old.folds != new.folds, "other splits".to_owned()),
     ];
     differences.into_iter().find(|(differs, _)| *differs).map(|(_, what)| what)
@@ -238,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs_are_kept_beside() {
+    fn cost_path_inserts_cost_before_the_extension() {
         assert_eq!(cost_path(Path::new("a/runs.jsonl")), Path::new("a/runs.cost.jsonl"));
         assert_eq!(cost_path(Path::new("a/runs")), Path::new("a/runs.cost"));
     }

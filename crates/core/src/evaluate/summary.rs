@@ -1,15 +1,15 @@
-//! A comparison in one table: means, spreads, and a paired test against the best.
+//! A comparison in one table: means, standard deviations, and a paired test against the best.
 //!
-//! Splits of one data set share most of their training rows, so their scores vary less than those of
-//! independent data would. The test corrects for it (Nadeau and Bengio 2003): with differences $d_1, \dots, d_J$
+//! Splits of one data set share most of their training rows, so their scores vary less than scores on independent
+//! data. The corrected resampled t-test (Nadeau and Bengio, 2003) accounts for it: with differences $d_1, \dots, d_J$
 //! of two methods over $J$ splits,
 //!
 //! $$ t = \frac{\bar d}{\sqrt{\bigl(\tfrac1J + \tfrac{n_{test}}{n_{train}}\bigr) s_d^2}} $$
 //!
-//! is held against Student's distribution with $J - 1$ degrees of freedom, on both sides. The p-values are per
-//! pair; who looks at many should ask for small ones.
+//! is compared with Student's t distribution with $J - 1$ degrees of freedom, two-sided. The p-values are not corrected
+//! for multiple comparisons.
 
-use super::candidate::EVERYTHING;
+use super::candidate::ALL_FEATURES;
 use super::record::{Cost, Record, Run};
 use super::results_log::ResultsLog;
 use super::scores::Scores;
@@ -19,27 +19,27 @@ use crate::probability::f_upper_tail;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The score that a table shows.
+/// The score in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// The share of rows with a wrong class; less is better.
+    /// Error rate; smaller is better.
     Error,
-    /// The mean over classes of the share of right answers.
+    /// Balanced accuracy.
     BalancedAccuracy,
-    /// The area under the curve of hits against false alarms.
+    /// Area under the ROC curve.
     Auc,
-    /// The share of variance explained.
+    /// Coefficient of determination R².
     R2,
 }
 
 impl Measure {
-    /// The usual score of a target.
+    /// The default score for a target.
     pub fn for_target(target: &Target) -> Self {
         if matches!(target, Target::Continuous(_)) { Self::R2 } else { Self::Error }
     }
 
-    /// A measure by its name.
+    /// A measure by name.
     pub fn by_name(name: &str) -> Result<Self> {
         let all = [Self::Error, Self::BalancedAccuracy, Self::Auc, Self::R2];
         match all.into_iter().find(|measure| measure.name() == name) {
@@ -58,7 +58,7 @@ impl Measure {
         }
     }
 
-    /// Whether more is better.
+    /// Whether larger values are better.
     pub fn larger_is_better(self) -> bool {
         self != Self::Error
     }
@@ -77,16 +77,16 @@ impl Measure {
 /// A comparison in one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// What the numbers are.
+    /// The score in the cells.
     pub measure: Measure,
     /// Numbers of features, the columns of the table.
     pub counts: Vec<usize>,
-    /// A line per method, in the order asked for.
+    /// A line per method, in the requested order.
     pub methods: Vec<MethodSummary>,
-    /// All columns together, if they were judged.
-    pub all_columns: Option<Cell>,
-    /// Why all columns together could not be judged in some split.
-    pub all_columns_failure: Option<String>,
+    /// All features together, if evaluated.
+    pub all_features: Option<Cell>,
+    /// The first error message for all features together.
+    pub all_features_failure: Option<String>,
 }
 
 /// A line of the table.
@@ -94,19 +94,19 @@ pub struct Summary {
 pub struct MethodSummary {
     /// The method's label.
     pub label: String,
-    /// A cell per number of features; none where there is nothing to show.
+    /// A cell per number of features; `None` without scores.
     pub cells: Vec<Option<Cell>>,
-    /// Mean seconds of selecting in a split, if known.
+    /// Mean seconds of selection per split, if known.
     pub select_seconds: Option<f64>,
-    /// Mean seconds of judging in a split, if known.
+    /// Mean seconds of evaluation per split, if known.
     pub evaluate_seconds: Option<f64>,
-    /// The most memory that selecting took in a split, if known.
+    /// Peak memory of selection over all splits, if known.
     pub peak_bytes: Option<u64>,
-    /// Results without scores, and what the first of them says.
+    /// Number of results without scores.
     pub failed: usize,
-    /// Why the first of them has none.
+    /// The first error message.
     pub failure: Option<String>,
-    /// Results of runs that stopped at their iteration limit.
+    /// Number of results at the iteration limit.
     pub not_converged: usize,
 }
 
@@ -117,25 +117,25 @@ pub struct Cell {
     pub mean: f64,
     /// The standard deviation over splits, with the divisor J - 1; 0 for one split.
     pub sd: f64,
-    /// Splits that have a score.
+    /// Number of splits with a score.
     pub splits: usize,
-    /// Splits that there were.
+    /// Number of all splits.
     pub of: usize,
-    /// Whether no other method has a better mean with as many features. A method that failed in some split
-    /// cannot be it: its mean is that of the others.
+    /// Whether no other method has a better mean with the same number of features. Methods that failed in some split
+    /// are excluded.
     pub best: bool,
-    /// Two-sided p-value of the difference from the best one; none for that one itself, or for fewer
-    /// than two splits in common.
+    /// Two-sided p-value of the difference from the best method; `None` for the best method, or with fewer than two
+    /// common splits.
     pub p: Option<f64>,
 }
 
 impl Summary {
-    /// The table of these methods and numbers of features.
+    /// Summarizes the results of these methods and numbers of features.
     pub fn of(log: &ResultsLog, labels: &[String], counts: &[usize], measure: Measure) -> Self {
         let mut counts = counts.to_vec();
         counts.sort_unstable();
         counts.dedup();
-        let by_place = |label: &str, k: usize| -> BTreeMap<(usize, usize), f64> {
+        let by_split = |label: &str, k: usize| -> BTreeMap<(usize, usize), f64> {
             let wanted = |r: &&Record| r.method == label && r.k == k;
             let value = |r: &Record| Some(((r.repeat, r.fold), measure.of(&r.scores)?));
             log.results().filter(wanted).filter_map(value).collect()
@@ -145,49 +145,51 @@ impl Summary {
         let mut methods: Vec<MethodSummary> =
             labels.iter().map(|label| MethodSummary::without_cells(log, label, &counts)).collect();
         for &k in &counts {
-            let values: Vec<_> = labels.iter().map(|label| by_place(label, k)).collect();
+            let values: Vec<_> = labels.iter().map(|label| by_split(label, k)).collect();
             let mut cells: Vec<Option<Cell>> = values.iter().map(|values| Cell::of(values, splits)).collect();
-            let whole: Vec<Option<Cell>> = cells.iter().map(|cell| cell.filter(Cell::is_whole)).collect();
-            let best = best_of(&whole, measure);
-            for (place, cell) in cells.iter_mut().enumerate() {
+            let complete: Vec<Option<Cell>> =
+                cells.iter().map(|cell| cell.filter(Cell::is_complete)).collect();
+            let best = best_of(&complete, measure);
+            for (index, cell) in cells.iter_mut().enumerate() {
                 let (Some(cell), Some(best)) = (cell, best) else { continue };
-                cell.best = cell.is_whole() && cell.mean == best.1;
+                cell.best = cell.is_complete() && cell.mean == best.1;
                 cell.p =
-                    if place == best.0 { None } else { paired_p(&values[place], &values[best.0], ratio) };
+                    if index == best.0 { None } else { paired_p(&values[index], &values[best.0], ratio) };
             }
             methods.iter_mut().zip(cells).for_each(|(method, cell)| method.cells.push(cell));
         }
-        let everything: BTreeMap<_, _> = log
+        let all_features: BTreeMap<_, _> = log
             .results()
-            .filter(|record| record.method == EVERYTHING)
+            .filter(|record| record.method == ALL_FEATURES)
             .filter_map(|r| Some(((r.repeat, r.fold), measure.of(&r.scores)?)))
             .collect();
         let failure =
-            |record: &Record| if record.method == EVERYTHING { record.failed.clone() } else { None };
+            |record: &Record| if record.method == ALL_FEATURES { record.failed.clone() } else { None };
         Self {
             measure,
             counts,
             methods,
-            all_columns: Cell::of(&everything, splits),
-            all_columns_failure: log.results().find_map(failure),
+            all_features: Cell::of(&all_features, splits),
+            all_features_failure: log.results().find_map(failure),
         }
     }
 }
 
 impl Summary {
-    /// A method's best cell and the number of features it has there; of equals the one with fewer. Cells that
-    /// lack some splits are left out.
+    /// A method's best cell and its number of features; ties go to fewer features. Cells that lack some splits are
+    /// excluded.
     pub fn best_of(&self, method: &MethodSummary) -> Option<(Cell, usize)> {
-        let whole: Vec<Option<Cell>> = method.cells.iter().map(|cell| cell.filter(Cell::is_whole)).collect();
-        let (place, _) = best_of(&whole, self.measure)?;
-        Some((whole[place]?, self.counts[place]))
+        let complete: Vec<Option<Cell>> =
+            method.cells.iter().map(|cell| cell.filter(Cell::is_complete)).collect();
+        let (index, _) = best_of(&complete, self.measure)?;
+        Some((complete[index]?, self.counts[index]))
     }
 }
 
 impl MethodSummary {
     fn without_cells(log: &ResultsLog, label: &str, counts: &[usize]) -> Self {
         let costs: Vec<&Cost> = log.costs().filter(|cost| cost.method == label).collect();
-        // Numbers of features that were asked for later cost selecting again, so it counts once.
+        // A later run with more numbers of features repeats the selection, so take the maximum instead of the sum.
         let mut by_split: BTreeMap<(usize, usize), (f64, f64)> = BTreeMap::new();
         for cost in &costs {
             let split = by_split.entry((cost.repeat, cost.fold)).or_default();
@@ -214,8 +216,8 @@ impl MethodSummary {
 }
 
 impl Cell {
-    /// Whether there is a score of every split.
-    pub fn is_whole(&self) -> bool {
+    /// Whether every split has a score.
+    pub fn is_complete(&self) -> bool {
         self.splits == self.of
     }
 
@@ -231,14 +233,14 @@ impl Cell {
     }
 }
 
-/// Place and mean of the best cell; of equals the first.
+/// Index and mean of the best cell; ties go to the first.
 fn best_of(cells: &[Option<Cell>], measure: Measure) -> Option<(usize, f64)> {
-    let badness = |mean: f64| if measure.larger_is_better() { -mean } else { mean };
-    let means = cells.iter().enumerate().filter_map(|(place, cell)| Some((place, cell.as_ref()?.mean)));
-    means.min_by(|a, b| badness(a.1).total_cmp(&badness(b.1)))
+    let loss = |mean: f64| if measure.larger_is_better() { -mean } else { mean };
+    let means = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, cell.as_ref()?.mean)));
+    means.min_by(|a, b| loss(a.1).total_cmp(&loss(b.1)))
 }
 
-/// Rows to evaluator by over rows to learn from, on average.
+/// The mean ratio of test rows to training rows.
 fn test_over_train(run: &Run) -> f64 {
     let n = run.fingerprint.rows;
     let ratio = |rows: &super::record::SplitRows| {
@@ -248,13 +250,13 @@ fn test_over_train(run: &Run) -> f64 {
     run.folds.iter().map(ratio).sum::<f64>() / run.folds.len().max(1) as f64
 }
 
-/// The corrected paired test; see the module's text.
+/// The corrected paired t-test; see the module documentation.
 fn paired_p(
     a: &BTreeMap<(usize, usize), f64>,
     b: &BTreeMap<(usize, usize), f64>,
     test_over_train: f64,
 ) -> Option<f64> {
-    let differences: Vec<f64> = a.iter().filter_map(|(place, a)| Some(a - b.get(place)?)).collect();
+    let differences: Vec<f64> = a.iter().filter_map(|(split, a)| Some(a - b.get(split)?)).collect();
     let n = differences.len() as f64;
     if n < 2.0 {
         return None;
@@ -262,7 +264,7 @@ fn paired_p(
     let mean = differences.iter().sum::<f64>() / n;
     let variance = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / (n - 1.0);
     if variance <= 0.0 {
-        // Equal differences in few splits happen by chance; how often cannot be told.
+        // Without variance the test is undefined, unless there is no difference.
         return (mean == 0.0).then_some(1.0);
     }
     let t_squared = mean * mean / ((1.0 / n + test_over_train) * variance);
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_by_hand() {
+    fn cell_has_mean_and_standard_deviation() {
         let cell = Cell::of(&values(&[1.0, 2.0, 3.0]), 3).unwrap();
         assert_eq!((cell.mean, cell.sd, cell.splits), (2.0, 1.0, 3));
         assert_eq!(Cell::of(&values(&[0.5]), 1).unwrap().sd, 0.0);
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_paired_test_by_hand() {
+    fn paired_p_matches_closed_form() {
         // Differences 1, 2, 3: mean 2, variance 1. Without correction t = 2 / sqrt(1/3) = 2 sqrt(3); with two
         // degrees of freedom P(|T| > t) = 1 - t / sqrt(2 + t²) = 1 - sqrt(12 / 14).
         let (a, b) = (values(&[2.0, 4.0, 6.0]), values(&[1.0, 2.0, 3.0]));
@@ -302,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_is_the_least_error_or_the_largest_other_score() {
+    fn best_is_the_smallest_error_or_the_largest_other_score() {
         let cells: Vec<_> = [0.3, 0.1, 0.1].iter().map(|&v| Cell::of(&values(&[v]), 1)).collect();
         assert_eq!(best_of(&cells, Measure::Error), Some((1, 0.1)));
         assert_eq!(best_of(&cells, Measure::Auc), Some((0, 0.3)));

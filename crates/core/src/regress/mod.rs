@@ -1,4 +1,4 @@
-//! Predictors of numbers. They are here to judge features where the target is a number.
+//! Regressors, used to evaluate features for a continuous target.
 
 mod nearest;
 mod ridge;

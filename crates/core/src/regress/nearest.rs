@@ -1,4 +1,4 @@
-//! Numbers by nearest neighbours.
+//! k-nearest neighbors regression.
 
 use crate::classify::check_neighbors;
 use crate::context::Context;
@@ -6,7 +6,7 @@ use crate::error::{Result, need_columns};
 use crate::neighbors::nearest;
 use ndarray::ArrayView2;
 
-/// For each new row, the mean of `y` over its nearest rows.
+/// For each new row, the mean of `y` over its nearest rows among `points`.
 pub fn nearest_mean(
     points: ArrayView2<f64>,
     y: &[f64],
@@ -14,7 +14,7 @@ pub fn nearest_mean(
     n_neighbors: usize,
     ctx: &Context,
 ) -> Result<Vec<f64>> {
-    check_neighbors("nearest neighbours", n_neighbors, points.nrows())?;
+    check_neighbors("nearest neighbors", n_neighbors, points.nrows())?;
     need_columns("columns of the rows to predict", points.ncols(), new.ncols())?;
     let found = nearest(points, new, n_neighbors, None, ctx)?;
     Ok(found.iter().map(|near| near.iter().map(|n| y[n.row]).sum::<f64>() / near.len() as f64).collect())
@@ -26,7 +26,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn the_mean_of_the_nearest() {
+    fn predicts_the_mean_of_the_nearest_rows() {
         let (points, y) = (array![[0.0], [1.0], [5.0]], [2.0, 4.0, 9.0]);
         let ctx = Context::default();
         let predict = |k| nearest_mean(points.view(), &y, array![[0.2], [9.0]].view(), k, &ctx);

@@ -1,10 +1,10 @@
-//! Kernel ridge regression, its penalty chosen by leaving out one row at a time.
+//! Kernel ridge regression, with the penalty chosen by leave-one-out cross-validation.
 //!
 //! $$ \min_f \sum_i (y_i - f(x_i))^2 + \lambda \lVert f \rVert^2, \qquad f = \bar y + \sum_i \alpha_i k(x_i, \cdot),
 //! \qquad \alpha = (K + \lambda I)^{-1} (y - \bar y) $$
 //!
-//! With $G = (K + \lambda I)^{-1}$ the error of row $i$ when it is left out is $\alpha_i / G_{ii}$ (with the mean
-//! held as it is), so every penalty is judged by one inversion and no row need be left out.
+//! With $G = (K + \lambda I)^{-1}$ the leave-one-out residual of row $i$ is $\alpha_i / G_{ii}$ (for a fixed mean), so each
+//! penalty takes one inversion.
 //!
 //! Cost: $O(n^3)$ time per penalty, $O(n^2)$ memory.
 //!
@@ -21,16 +21,16 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 const NAME: &str = "kernel ridge regression";
-/// New rows that are predicted at a time.
+/// Rows per block of the Gram matrix.
 const BLOCK: usize = 1024;
 
-/// Kernel ridge regression; see the module's text.
+/// Kernel ridge regression; see the module documentation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct KernelRidge {
-    /// The kernel. Default: RBF with scikit-learn's "scale" width.
+    /// The kernel. Default: RBF with scikit-learn's `gamma="scale"`.
     pub kernel: KernelChoice,
-    /// Penalties to choose from, all above 0; one is taken as it is. Default: 0.001 to 100 by factors of 10.
+    /// Penalties to choose from, all above 0. Default: 0.001 to 100 by factors of 10.
     pub penalties: Vec<f64>,
 }
 
@@ -50,22 +50,22 @@ pub struct RidgeModel {
     x: Rows,
     alpha: Array1<f64>,
     mean: f64,
-    /// The penalty that was taken.
+    /// The chosen penalty.
     pub penalty: f64,
 }
 
 impl KernelRidge {
-    /// Refuses penalties that are not above 0, and none at all.
+    /// Checks the parameters.
     pub fn validate(&self) -> Result<()> {
-        let fine = |&penalty: &f64| penalty > 0.0 && penalty.is_finite();
-        match self.penalties.iter().find(|penalty| !fine(penalty)) {
+        let valid = |&penalty: &f64| penalty > 0.0 && penalty.is_finite();
+        match self.penalties.iter().find(|penalty| !valid(penalty)) {
             Some(bad) => Err(Error::param(NAME, "penalties", "above 0", bad)),
             None if self.penalties.is_empty() => Err(Error::param(NAME, "penalties", "at least one", "none")),
             None => self.kernel.validate(),
         }
     }
 
-    /// Learns from rows and their numbers.
+    /// Fits on rows and their target values.
     pub fn fit(&self, x: &Rows, y: &[f64], ctx: &Context) -> Result<RidgeModel> {
         self.validate()?;
         let n = x.n();
@@ -73,25 +73,25 @@ impl KernelRidge {
         ctx.need_memory(
             format!("{NAME} of {n} rows"),
             8.0 * (n as f64).powi(2) * (1 + 3 * at_once) as f64,
-            "use fewer rows, or judge by nearest neighbours",
+            "use fewer rows, or the evaluator knn",
         )?;
         let kernel = self.kernel.resolve(x, ctx)?;
         let k = gram_symmetric(&kernel, x)?;
         let mean = y.iter().sum::<f64>() / n as f64;
-        let centred = Array1::from_iter(y.iter().map(|y| y - mean));
+        let centered = Array1::from_iter(y.iter().map(|y| y - mean));
         let fitted: Vec<Option<(f64, Array1<f64>)>> = self
             .penalties
             .par_iter()
             .map(|&penalty| {
                 ctx.check()?;
-                Ok(solve(&k, centred.view(), penalty))
+                Ok(solve(&k, centered.view(), penalty))
             })
             .collect::<Result<_>>()?;
         let best = fitted
             .into_iter()
             .zip(&self.penalties)
             .filter_map(|(fitted, &penalty)| fitted.map(|(error, alpha)| (error, penalty, alpha)))
-            // Of equals the larger penalty, which is the smoother answer.
+            // Ties go to the larger penalty, which gives the smoother function.
             .min_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let Some((_, penalty, alpha)) = best else {
             return Err(Error::Breakdown {
@@ -104,22 +104,22 @@ impl KernelRidge {
     }
 }
 
-/// The squared error of rows left out one at a time, and the coefficients; none if the matrix is singular.
+/// The leave-one-out squared error and the coefficients; `None` if the matrix is singular.
 fn solve(k: &Array2<f64>, y: ArrayView1<f64>, penalty: f64) -> Option<(f64, Array1<f64>)> {
     let mut shifted = k.clone();
     shifted.diag_mut().iter_mut().for_each(|v| *v += penalty);
     let inverse = invert_lower(cholesky(shifted.view())?.view());
     let alpha = inverse.t().dot(&inverse.dot(&y));
-    let left_out = alpha.iter().enumerate().map(|(i, a)| {
-        let own = inverse.column(i).iter().map(|v| v * v).sum::<f64>();
-        (a / own).powi(2)
+    let loo_squares = alpha.iter().enumerate().map(|(i, a)| {
+        let g_ii = inverse.column(i).iter().map(|v| v * v).sum::<f64>();
+        (a / g_ii).powi(2)
     });
-    let error: f64 = left_out.sum();
+    let error: f64 = loo_squares.sum();
     error.is_finite().then_some((error, alpha))
 }
 
 impl RidgeModel {
-    /// The number of each row.
+    /// The predicted value of each row.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<f64>> {
         need_columns("columns of the rows to predict", self.x.d(), x.d())?;
         let mut out = Vec::with_capacity(x.n());
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn one_row_apart_by_hand() {
-        // Rows -1 and 1 with numbers 1 and 3: the mean is 2, and (K + I) = [[2, -1], [-1, 2]] has the inverse
+    fn two_points_match_closed_form() {
+        // Rows -1 and 1 with target values 1 and 3: the mean is 2, and (K + I) = [[2, -1], [-1, 2]] has the inverse
         // [[2, 1], [1, 2]] / 3, so alpha = (-1, 1) / 3 and f(x) = 2 + 2 x / 3.
         let model =
             linear(vec![1.0]).fit(&array![[-1.0], [1.0]].into(), &[1.0, 3.0], &Context::default()).unwrap();
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_equals_leaving_rows_out() {
+    fn closed_form_equals_leave_one_out() {
         let mut rng = Rng::new(4);
         let x = Array2::from_shape_simple_fn((12, 2), || rng.normal());
         let y: Array1<f64> = x.column(0).mapv(f64::sin);
@@ -168,12 +168,12 @@ mod tests {
             let predicted: f64 = rest.iter().zip(&alpha).map(|(&i, a)| a * k[[out, i]]).sum();
             expected += (y[out] - predicted).powi(2);
         }
-        // Two ways through matrices of condition about 100.
+        // Rounding in matrices of condition number about 100.
         assert!((error - expected).abs() < 1e-12, "{error} {expected}");
     }
 
     #[test]
-    fn a_curve_is_learned_and_the_penalty_follows_the_noise() {
+    fn fits_a_curve_and_chooses_a_larger_penalty_for_noise() {
         let mut rng = Rng::new(1);
         let x = Array2::from_shape_simple_fn((120, 1), || 2.0 * rng.normal());
         let clean: Vec<f64> = x.column(0).iter().map(|v| v.sin()).collect();

@@ -161,7 +161,7 @@ impl<'a> Path<'a> {
                 let cells = columns.start[j]..columns.start[j + 1];
                 columns.value[cells].fill(0.0);
             }
-            Machine { columns, share: p.smaller_share(), unit: p.prices }
+            Machine { columns, share: p.minority_fraction(), unit: p.c }
         };
         Ok(Self { method, d: data.d(), machines: problems.into_iter().map(machine).collect() })
     }
@@ -347,7 +347,7 @@ mod tests {
     fn sums_that_are_no_numbers_are_refused() {
         let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
         let error = L1Svm::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
-        assert!(error.to_string().contains("too large for a number; scale the columns"), "{error}");
+        assert!(error.to_string().contains("overflow; scale the features"), "{error}");
     }
 
     #[test]

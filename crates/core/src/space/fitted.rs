@@ -1,7 +1,7 @@
 //! What selection in kernel space ends as.
 
 use crate::basis::FeatureMap;
-use crate::classify::Nearest;
+use crate::classify::KnnClassifier;
 use crate::context::Context;
 use crate::data::{Classes, Rows};
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub struct KernelSpace {
     selection: Selection,
     /// $\sqrt{w}$ of the kept directions, in the order of the selection.
     stretch: Vec<f64>,
-    nearest: Nearest,
+    nearest: KnnClassifier,
 }
 
 impl KernelSpace {
@@ -43,7 +43,7 @@ impl KernelSpace {
         }
         let mut kept = features.select(ndarray::Axis(1), selection.selected());
         kept *= &ArrayView1::from(&stretch);
-        let nearest = Nearest::new(kept, classes.clone(), n_neighbors)?;
+        let nearest = KnnClassifier::new(kept, classes.clone(), n_neighbors)?;
         Ok(Self { method, map, selection, stretch, nearest })
     }
 

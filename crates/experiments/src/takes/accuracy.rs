@@ -50,7 +50,7 @@ fn curves(
         splits: SplitChoice::Given(folds),
         evaluator: Evaluator::Knn(Neighbors { n_neighbors: 1 }),
         scale: true,
-        fill: ImputeStrategy::Mean,
+        impute: ImputeStrategy::Mean,
         baseline: true,
     };
     Comparison::run(&compare, &data, &record, &part, settings, ctx).map(Some)
@@ -62,7 +62,7 @@ fn published_name(label: &str) -> String {
         "kgs-kffs" => "KGS+KFFS",
         "fskgs" => "FSKGS",
         "fskpca" => "FSKPCA",
-        "all-columns" => "KNNC",
+        "all-features" => "KNNC",
         other => other,
     }
     .to_owned()

@@ -65,7 +65,7 @@ impl Finished<'_> {
     fn section(&self, settings: &Settings) -> Section {
         let label = |label: &str| match METHODS.iter().find(|(_, ours)| *ours == label) {
             Some((name, _)) => (*name).to_owned(),
-            None if label == "all-columns" => "all features".to_owned(),
+            None if label == "all-features" => "all features".to_owned(),
             None => label.to_owned(),
         };
         let title = format!("{}: error by number of features", self.task.title);

@@ -164,7 +164,7 @@ impl Task {
             splits: SplitChoice::Generated(self.splits(settings)),
             evaluator: evaluator(),
             scale: true,
-            fill: ImputeStrategy::Mean,
+            impute: ImputeStrategy::Mean,
             baseline: true,
         }
     }

@@ -1,6 +1,6 @@
-//! A trained machine that needs its training data no more.
+//! A fitted SVM, independent of its training data.
 
-use super::pairs::PairMachines;
+use super::pairs::BinarySvms;
 use crate::context::Context;
 use crate::data::{Classes, Rows};
 use crate::error::{Result, need_columns};
@@ -10,64 +10,55 @@ use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// New rows that are classified at a time.
+/// Rows per block of the Gram matrix.
 const BLOCK: usize = 1024;
-/// Rows of a block that one task adds up.
-const TASK: usize = 64;
+/// Rows of a block per parallel task.
+const TASK_ROWS: usize = 64;
 
-/// The rows that count, and how.
+/// A fitted SVM: support vectors and coefficients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SvmModel {
     kernel: Kernel,
     class_names: Vec<String>,
-    /// The class of each support row.
+    /// The class of each support vector.
     support_codes: Vec<usize>,
     support: Vec<usize>,
     rows: Rows,
-    machines: PairMachines,
-    /// A row per machine, for the linear kernel.
+    svms: BinarySvms,
+    /// Feature weights for the linear kernel, a row per binary SVM.
     weights: Option<Array2<f64>>,
 }
 
 impl SvmModel {
-    /// `weights`: those of the columns, for the linear kernel, if they are known already.
+    /// `weights`: the feature weights for the linear kernel, if already known.
     pub(super) fn new(
         kernel: Kernel,
         x: &Rows,
         classes: &Classes,
-        machines: PairMachines,
+        svms: BinarySvms,
         weights: Option<Array2<f64>>,
     ) -> Result<Self> {
-        let support = machines.support();
-        let machines = machines.among(&support);
+        let support = svms.support();
+        let svms = svms.index_by_support(&support);
         let rows = x.take_rows(&support);
-        let weights =
-            weights.or_else(|| (kernel == Kernel::Linear).then(|| linear_weights(&rows, &machines)));
+        let weights = weights.or_else(|| (kernel == Kernel::Linear).then(|| linear_weights(&rows, &svms)));
         let support_codes = support.iter().map(|&i| classes.codes[i]).collect();
-        Ok(Self {
-            kernel,
-            class_names: classes.names.clone(),
-            support_codes,
-            support,
-            rows,
-            machines,
-            weights,
-        })
+        Ok(Self { kernel, class_names: classes.names.clone(), support_codes, support, rows, svms, weights })
     }
 
-    /// The class of each row, a place in the classes' names.
+    /// The class of each row, as an index into the class names.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
-        let values = self.pair_values(x, ctx)?;
-        Ok(values.rows().into_iter().map(|values| self.machines.vote(values)).collect())
+        let values = self.decision_values(x, ctx)?;
+        Ok(values.rows().into_iter().map(|values| self.svms.vote(values)).collect())
     }
 
-    /// The value of every machine, a column per pair of classes that had rows: the first with the second, the first
-    /// with the third, and so on. Above zero is the first of the pair.
-    pub fn pair_values(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
+    /// Decision values, a column per pair of classes with training rows: first and second class, first and third, and
+    /// so on. Positive values are for the first class of the pair.
+    pub fn decision_values(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
         need_columns("columns of the rows to classify", self.rows.d(), x.d())?;
-        let mut out = Array2::zeros((x.n(), self.machines.machines.len()));
+        let mut out = Array2::zeros((x.n(), self.svms.svms.len()));
         if let Some(weights) = &self.weights {
-            self.linear_values(x, weights, &mut out);
+            self.linear_decision_values(x, weights, &mut out);
             return Ok(out);
         }
         for from in (0..x.n()).step_by(BLOCK) {
@@ -75,15 +66,15 @@ impl SvmModel {
             let rows: Vec<usize> = (from..x.n().min(from + BLOCK)).collect();
             let k = gram(&self.kernel, &x.take_rows(&rows), &self.rows)?;
             let mut out = out.slice_mut(ndarray::s![from..from + rows.len(), ..]);
-            k.axis_chunks_iter(Axis(0), TASK)
+            k.axis_chunks_iter(Axis(0), TASK_ROWS)
                 .into_par_iter()
-                .zip(out.axis_chunks_iter_mut(Axis(0), TASK).into_par_iter())
-                .for_each(|(k, mut out)| out.assign(&self.machines.values(k)));
+                .zip(out.axis_chunks_iter_mut(Axis(0), TASK_ROWS).into_par_iter())
+                .for_each(|(k, mut out)| out.assign(&self.svms.decision_values(k)));
         }
         Ok(out)
     }
 
-    fn linear_values(&self, x: &Rows, weights: &Array2<f64>, out: &mut Array2<f64>) {
+    fn linear_decision_values(&self, x: &Rows, weights: &Array2<f64>, out: &mut Array2<f64>) {
         for ((i, p), value) in out.indexed_iter_mut() {
             let weights = weights.row(p);
             let product: f64 = match x {
@@ -93,63 +84,63 @@ impl SvmModel {
                     columns.iter().zip(values).map(|(&j, v)| v * weights[j as usize]).sum()
                 }
             };
-            *value = product + self.machines.machines[p].bias;
+            *value = product + self.svms.svms[p].bias;
         }
     }
 
-    /// A number per class; see [`PairMachines::class_scores`].
+    /// A score per class; see [`BinarySvms::class_scores`].
     pub fn class_scores(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
-        Ok(self.machines.class_scores(self.pair_values(x, ctx)?.view()))
+        Ok(self.svms.class_scores(self.decision_values(x, ctx)?.view()))
     }
 
-    /// The kernel, with the width that was used.
+    /// The kernel, with its resolved parameters.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// What the classes are called.
+    /// The names of the classes.
     pub fn class_names(&self) -> &[String] {
         &self.class_names
     }
 
-    /// The training rows that count, rising.
+    /// Support vectors, as ascending indices of training rows.
     pub fn support(&self) -> &[usize] {
         &self.support
     }
 
-    /// What those rows were.
+    /// The support vectors.
     pub fn support_rows(&self) -> &Rows {
         &self.rows
     }
 
-    /// How many rows of each class count.
+    /// Number of support vectors of each class.
     pub fn n_support(&self) -> Vec<usize> {
         let mut counts = vec![0; self.class_names.len()];
         self.support_codes.iter().for_each(|&c| counts[c] += 1);
         counts
     }
 
-    /// The machines, which count rows by their place among the support rows.
-    pub fn machines(&self) -> &PairMachines {
-        &self.machines
+    /// The binary SVMs, with row indices into the support vectors.
+    pub fn svms(&self) -> &BinarySvms {
+        &self.svms
     }
 
-    /// For the linear kernel, the weights of the columns, a row per machine.
+    /// Feature weights for the linear kernel, a row per binary SVM.
     pub fn weights(&self) -> Option<&Array2<f64>> {
         self.weights.as_ref()
     }
 
-    /// How training ended.
+    /// How the optimization ended.
     pub fn outcome(&self) -> Outcome {
-        self.machines.outcome()
+        self.svms.outcome()
     }
 }
 
-/// $w = \sum_i \beta_i x_i$ for every machine.
-pub(super) fn linear_weights(rows: &Rows, machines: &PairMachines) -> Array2<f64> {
-    let mut out = Array2::zeros((machines.machines.len(), rows.d()));
-    for (machine, mut out) in machines.machines.iter().zip(out.rows_mut()) {
-        for (&i, &b) in machine.rows.iter().zip(&machine.coefficients) {
+/// $w = \sum_i \beta_i x_i$ for every binary SVM.
+pub(super) fn linear_weights(rows: &Rows, svms: &BinarySvms) -> Array2<f64> {
+    let mut out = Array2::zeros((svms.svms.len(), rows.d()));
+    for (svm, mut out) in svms.svms.iter().zip(out.rows_mut()) {
+        for (&i, &b) in svm.rows.iter().zip(&svm.coefficients) {
             match rows {
                 Rows::Dense(x) => out.scaled_add(b, &x.row(i)),
                 Rows::Sparse(x) => {
