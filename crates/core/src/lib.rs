@@ -26,8 +26,8 @@
 //! | [`select`] | selectors: which columns matter |
 //! | [`learn`] | kernel learners: from "i is more like j than k" to a kernel |
 //! | [`space`] | selection in kernel space: TAKES and its rivals |
-//! | [`classify`], [`regress`], [`neighbors`] | what judges features: predictors of classes and numbers, and the nearest rows they ask |
-//! | [`evaluate`] | methods side by side: folds, judges, scores, records |
+//! | [`classify`], [`regress`], [`neighbors`] | classifiers and regressors that evaluate features, and nearest neighbors |
+//! | [`evaluate`] | comparison of methods by cross-validation: splits, evaluators, scores, records |
 //! | [`optim`] | the solvers behind them |
 //! | [`model`] | saved models |
 //! | [`linalg`], [`simd`], [`random`], [`probability`], [`memory`] | the ground |

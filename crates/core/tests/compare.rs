@@ -137,7 +137,7 @@ fn relevant_columns_win() {
 }
 
 #[test]
-fn numbers_are_judged_by_explained_variance() {
+fn regression_is_evaluated_by_r_squared() {
     let boston = built_in("boston");
     assert!(matches!(boston.target(), Target::Continuous(_)));
     let methods: Vec<String> = Candidate::all_for(boston.target()).into_iter().map(|c| c.label).collect();
