@@ -21,7 +21,7 @@ fn the_page_says_what_was_kept_and_why() {
     for expected in [
         "builtin:ionosphere: 351 rows, 34 columns standardised, target 'target' with 2 classes\ntakes with rbf(gamma=",
         "of 351 rows; the adaptive threshold was reached",
-        "directions; the error was least there",
+        "directions; the error has its minimum there",
         "error of the vote     0.0",
         "on the training rows; expect more on new ones",
         " rank  direction  carried by row  weight",
@@ -42,7 +42,7 @@ fn long_tables_are_cut_unless_more_is_wanted() {
     let page = s.ok("select builtin:wine -m fskpca -k 25").out;
     assert!(page.ends_with(" ... and 5 more, with -v\n"), "{page}");
     assert!(!page.contains("carried by row"), "principal components are made of all rows");
-    assert!(page.contains("of 177 directions; the wanted number was reached"), "{page}");
+    assert!(page.contains("of 177 directions; the requested number was reached"), "{page}");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn columns_are_selected_by_votes_and_by_distances() {
     assert_ne!(record("-m ffs --set weak_learner=klms --set eta=0.3")["error_curve"], ffs["error_curve"]);
     assert_ne!(record("-m ffs --set weights=individual")["scores"], ffs["scores"]);
     let page = s.ok("select builtin:wine -m ffs").out;
-    assert!(page.contains("columns; the error was least there") && page.contains('└'), "{page}");
+    assert!(page.contains("columns; the error has its minimum there") && page.contains('└'), "{page}");
     let relief = record("-m relief");
     // Unscaled, the column with the largest numbers decides who is near; in units of ranges it cannot.
     assert_eq!(record("-m relief --scale none")["order"], relief["order"]);

@@ -6,7 +6,7 @@
 //! Run with `cargo run --release --example own_criterion`.
 
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
-use kernsift::optim::{Criterion, Hold, Minimum, Spectral};
+use kernsift::optim::{Criterion, Minimum, Regularizer, Spectral};
 use kernsift::{Context, Dataset};
 use ndarray::Array2;
 
@@ -54,7 +54,7 @@ pub fn wine() -> kernsift::Result<(Dataset, Logistic)> {
 
 /// The minimum in balls of growing radius, each starting from the last.
 pub fn path(criterion: &Logistic, radii: &[f64]) -> kernsift::Result<Vec<Minimum>> {
-    let holds: Vec<Hold> = radii.iter().map(|&tau| Hold::Ball(tau)).collect();
+    let holds: Vec<Regularizer> = radii.iter().map(|&tau| Regularizer::Ball(tau)).collect();
     let start = Array2::zeros(criterion.shape());
     Spectral::default().path(criterion, &holds, start, &Context::default())
 }

@@ -1,33 +1,32 @@
-//! What a running method may need from outside: a seed, a memory limit, and someone to tell.
+//! The environment of a fit: random seed, memory limit, and an observer for progress and warnings.
 
 use crate::error::{Error, Result};
 
-/// Watches a run. Every method has a default, so an observer says only what it cares about.
+/// Receives progress and messages. All methods have default implementations that do nothing.
 pub trait Observer: Sync {
-    /// `done` of `total` steps of a stage are finished; `total` is an upper bound. With a total of 0 or 1
-    /// nobody knows how far it is. A stage that is run again begins at 0 again.
+    /// `done` of `total` steps of a stage are finished; `total` is an upper bound. With a total of 0 or 1 the progress is
+    /// unknown. A stage that runs again starts at 0.
     fn progress(&self, _stage: &str, _done: usize, _total: usize) {}
-    /// Work that is about to begin will hold about so many bytes at most beyond its data, all that it holds already
-    /// included.
+    /// A computation is about to start that needs at most about this many bytes beyond its data, including memory already in
+    /// use.
     fn plan(&self, _what: &str, _bytes: u64) {}
-    /// Something worth knowing that needs no action.
+    /// Information that needs no action.
     fn note(&self, _text: &str) {}
-    /// Something the user should know before trusting the result.
+    /// A warning that affects how far the result can be trusted.
     fn warn(&self, _text: &str) {}
-    /// Whether the user asked to stop.
+    /// Whether the user asked to interrupt the computation.
     fn interrupted(&self) -> bool {
         false
     }
 }
 
-/// An observer that looks away.
+/// Ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
 impl Observer for Silent {}
 
-/// Passes on nothing but the wish to stop: for work inside other work, whose progress and warnings
-/// would tell the user nothing.
+/// Forwards memory plans and interruption only: for inner fits whose progress and warnings do not concern the user.
 #[derive(Clone, Copy)]
 pub struct Quiet<'a>(pub &'a dyn Observer);
 
@@ -41,50 +40,50 @@ impl Observer for Quiet<'_> {
     }
 }
 
-/// Passed into every fit; never global.
+/// Environment of a fit.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Where all randomness of the run starts.
+    /// Random seed.
     pub seed: u64,
-    /// Bytes that a method may plan to use.
+    /// Memory limit in bytes.
     pub memory_limit: u64,
-    /// Who is told of progress, notes and warnings.
+    /// Receives progress, notes and warnings.
     pub observer: &'a dyn Observer,
-    /// Bytes that the work around this one holds; what is planned here comes on top.
+    /// Bytes held by enclosing computations; they count towards the limit.
     pub held: u64,
 }
 
 impl Default for Context<'_> {
-    /// Seed 0, the memory that is free now, nobody watching.
+    /// Seed 0, the available memory as limit, no observer.
     fn default() -> Self {
         Self { seed: 0, memory_limit: available_memory(), observer: &Silent, held: 0 }
     }
 }
 
 impl<'a> Context<'a> {
-    /// Reports a step and stops the run if the user asked for it.
+    /// Reports progress. Returns an error if the user interrupted the computation.
     pub fn step(&self, stage: &str, done: usize, total: usize) -> Result<()> {
         self.observer.progress(stage, done, total);
         self.check()
     }
 
-    /// Stops the run if the user asked for it.
+    /// Returns an error if the user interrupted the computation.
     pub fn check(&self) -> Result<()> {
         if self.observer.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Tells something worth knowing.
+    /// Sends a note to the observer.
     pub fn note(&self, text: impl AsRef<str>) {
         self.observer.note(text.as_ref());
     }
 
-    /// Tells something the user should know before trusting the result.
+    /// Sends a warning to the observer.
     pub fn warn(&self, text: impl AsRef<str>) {
         self.observer.warn(text.as_ref());
     }
 
-    /// Refuses work that would not fit, before anything is allocated. `bytes` is what it will hold at most, without the
-    /// data it was given and without what is held already.
+    /// Returns an error if a computation would exceed the memory limit. `bytes` is its peak memory without its input data
+    /// and without `held`.
     pub fn need_memory(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<()> {
         let what = what.into();
         let bytes = self.held as f64 + bytes;
@@ -92,19 +91,19 @@ impl<'a> Context<'a> {
         need_room(what, bytes, self.memory_limit, advice)
     }
 
-    /// Refuses what would not fit; else the context of work that goes on beside it.
+    /// As [`Context::need_memory`]; returns the context for computations during which this memory stays in use.
     pub fn hold(&self, what: impl Into<String>, bytes: f64, advice: &'static str) -> Result<Context<'a>> {
         self.need_memory(what, bytes, advice)?;
         Ok(Context { held: self.held.saturating_add(bytes as u64), ..*self })
     }
 
-    /// Bytes that are neither held nor forbidden.
+    /// Bytes available within the limit.
     pub fn room(&self) -> u64 {
         self.memory_limit.saturating_sub(self.held)
     }
 }
 
-/// Refuses what does not fit into so much room.
+/// Returns an error if `bytes` exceed `room`.
 pub(crate) fn need_room(what: impl Into<String>, bytes: f64, room: u64, advice: &'static str) -> Result<()> {
     if bytes <= room as f64 {
         return Ok(());
@@ -112,7 +111,7 @@ pub(crate) fn need_room(what: impl Into<String>, bytes: f64, room: u64, advice: 
     Err(Error::Memory { what: what.into(), needed: bytes as u64, limit: room, advice })
 }
 
-/// Bytes of memory that are free now, where the system tells; no limit elsewhere.
+/// Available memory in bytes; `u64::MAX` if the system does not report it.
 pub fn available_memory() -> u64 {
     let Ok(text) = std::fs::read_to_string("/proc/meminfo") else { return u64::MAX };
     text.lines()
@@ -126,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_does_not_fit() {
+    fn exceeding_the_memory_limit_is_an_error() {
         let ctx = Context { memory_limit: 1 << 20, ..Context::default() };
         assert!(ctx.need_memory("a little", 1000.0, "").is_ok());
         let message = ctx.need_memory("a Gram matrix", 8e9, "use fewer rows").unwrap_err().to_string();
@@ -137,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_counts_for_work_beside_it() {
+    fn held_memory_counts_towards_the_limit() {
         let ctx = Context { memory_limit: 1000, ..Context::default() };
-        let beside = ctx.hold("rows", 600.0, "").unwrap();
-        assert!((beside.held, beside.room()) == (600, 400) && beside.need_memory("more", 400.0, "").is_ok());
+        let inner = ctx.hold("rows", 600.0, "").unwrap();
+        assert!((inner.held, inner.room()) == (600, 400) && inner.need_memory("more", 400.0, "").is_ok());
         assert!(matches!(
-            beside.hold("much", 401.0, ""),
+            inner.hold("much", 401.0, ""),
             Err(Error::Memory { needed: 1001, limit: 1000, .. })
         ));
         assert!(ctx.need_memory("alone", 1000.0, "").is_ok());
     }
 
     #[test]
-    fn an_interrupt_becomes_an_error() {
+    fn an_interrupt_is_an_error() {
         struct Stop;
         impl Observer for Stop {
             fn interrupted(&self) -> bool {

@@ -1,6 +1,6 @@
-//! How much memory a piece of work takes, counted where memory is handed out.
+//! Measures peak memory with a counting allocator.
 //!
-//! A program that wants to know makes [`Counting`] its allocator:
+//! To measure memory, a program makes [`Counting`] its global allocator:
 //!
 //! ```
 //! #[global_allocator]
@@ -8,22 +8,21 @@
 //! # fn main() {}
 //! ```
 //!
-//! Threads that work on one thing share a [`Meter`]; what they allocate and give back is added up there.
-//! Threads without a meter pay for one look at a thread-local pointer.
+//! Threads that work on the same task share a [`Meter`], which adds up their allocations and deallocations. A thread without
+//! a meter pays for one read of a thread-local pointer.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The system's allocator, with counting.
+/// The system allocator with counting.
 pub struct Counting;
 
-/// Whether the program's allocator is [`Counting`].
-static COUNTS: AtomicBool = AtomicBool::new(false);
+/// Whether the global allocator is [`Counting`].
+static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Accounts that no meter uses at present. They are never freed, as a thread that is about to end may still
-/// point at one.
+/// Accounts that no meter uses. They are never freed, because a thread that is ending may still point at one.
 static SPARE: Mutex<Vec<&'static Account>> = Mutex::new(vec![]);
 
 thread_local! {
@@ -43,11 +42,11 @@ impl Account {
     }
 }
 
-/// Adds up what some threads allocate.
+/// Adds up the allocations of some threads.
 pub struct Meter(&'static Account);
 
 impl Meter {
-    /// A meter at zero, of no thread yet.
+    /// A meter at zero, attached to no thread.
     pub fn new() -> Self {
         let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let meter = Self(spare.unwrap_or_else(|| Box::leak(Box::default())));
@@ -55,25 +54,25 @@ impl Meter {
         meter
     }
 
-    /// From now on this thread's memory is counted here.
+    /// Starts counting the memory of this thread.
     pub fn attach(&self) {
         ACCOUNT.set(Some(self.0));
     }
 
-    /// From now on this thread's memory is counted nowhere.
+    /// Stops counting the memory of this thread.
     pub fn detach(&self) {
         ACCOUNT.set(None);
     }
 
-    /// Starts at zero again.
+    /// Resets to zero.
     pub fn reset(&self) {
         self.0.now.store(0, Ordering::Relaxed);
         self.0.peak.store(0, Ordering::Relaxed);
     }
 
-    /// The most bytes that were held at once since the last reset; none if nobody counts.
+    /// Peak memory in bytes since the last reset; `None` if the global allocator does not count.
     pub fn peak(&self) -> Option<u64> {
-        COUNTS.load(Ordering::Relaxed).then(|| self.0.peak.load(Ordering::Relaxed).max(0) as u64)
+        INSTALLED.load(Ordering::Relaxed).then(|| self.0.peak.load(Ordering::Relaxed).max(0) as u64)
     }
 }
 
@@ -89,9 +88,10 @@ impl Drop for Meter {
     }
 }
 
-/// Does work, and counts the most bytes that this thread and those of its pool held at once meanwhile. Not to be nested.
+/// Runs `work` and returns its result with the peak memory in bytes of this thread and the threads of its pool. Calls cannot be
+/// nested.
 pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
-    /// Takes the meter off again, whatever happens.
+    /// Detaches the meter on drop, also if `work` panics.
     struct Attached(Meter);
     impl Drop for Attached {
         fn drop(&mut self) {
@@ -102,24 +102,24 @@ pub fn metered<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     let attached = Attached(Meter::new());
     attached.0.attach();
     rayon::broadcast(|_| attached.0.attach());
-    let done = work();
-    (done, attached.0.peak())
+    let result = work();
+    (result, attached.0.peak())
 }
 
 fn count(bytes: i64) {
-    // A thread that is being taken down has no thread-locals any more.
+    // A thread that is being destroyed has no thread-locals.
     if let Ok(Some(account)) = ACCOUNT.try_with(Cell::get) {
         account.change(bytes);
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator unchanged, and its answer is returned as it is.
+// SAFETY: every call is forwarded to the system allocator unchanged, and its result is returned unchanged.
 // Counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNTS.store(true, Ordering::Relaxed);
+        INSTALLED.store(true, Ordering::Relaxed);
         count(layout.size() as i64);
-        // SAFETY: the caller's promise about the layout is the system's condition.
+        // SAFETY: the caller guarantees the same conditions that the system allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -131,7 +131,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: as above; the pointer came from the system's allocator.
+        // SAFETY: as above; the pointer came from the system allocator.
         unsafe { System.dealloc(ptr, layout) }
     }
 
@@ -147,12 +147,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_allocated_and_given_back_is_added_up() {
-        // The tests' allocator is the usual one, so the calls are made by hand.
+    fn allocations_and_deallocations_are_added_up() {
+        // The global allocator of the tests does not count, so call it directly.
         let meter = Meter::new();
         meter.attach();
         let layout = Layout::from_size_align(1000, 8).unwrap();
-        // SAFETY: the layout is not empty, and all that is allocated is given back with its own layout.
+        // SAFETY: the layout is not empty, and every allocation is freed with its layout.
         unsafe {
             let a = Counting.alloc(layout);
             let b = Counting.alloc_zeroed(layout);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(meter.0.now.load(Ordering::Relaxed), 0);
         meter.reset();
         assert_eq!(meter.peak(), Some(0));
-        // Detached: nothing is counted here.
+        // Detached: nothing is counted.
         // SAFETY: as above.
         unsafe { Counting.dealloc(Counting.alloc(layout), layout) };
         assert_eq!(meter.peak(), Some(0));

@@ -1,4 +1,4 @@
-//! How a run ended. Not converging is an outcome, never an error.
+//! How a fit ended. Lack of convergence is an outcome, not an error.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,59 +7,59 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Stop {
-    /// A formula was evaluated; there was nothing to iterate.
+    /// Computed in closed form, without iterations.
     Direct,
     /// The adaptive threshold of KOBL was reached (eq. 21).
     Threshold,
-    /// The share of kernel variance left over fell below the tolerance.
+    /// The convergence measure fell below the tolerance.
     Tolerance,
-    /// Nothing is left to add: all residuals are zero to rounding.
+    /// Nothing more to add: all residuals are zero up to rounding.
     Exhausted,
-    /// The number asked for was reached.
-    Wanted,
-    /// What is minimised was least here.
+    /// The requested number was reached.
+    Requested,
+    /// The criterion has its minimum there.
     Minimum,
-    /// No step improves what is minimised any more.
+    /// No step improves the objective.
     Stationary,
-    /// All weights became zero on the way to fewer columns.
+    /// All weights became zero before the requested number of features was reached.
     Collapsed,
     /// The iteration limit was reached before the tolerance.
     MaxIterations,
 }
 
 impl Stop {
-    /// Whether the result is the one the method defines, rather than the last of a cut-off run.
+    /// Whether the method reached its result before the iteration limit.
     pub fn converged(self) -> bool {
         self != Self::MaxIterations
     }
 
-    /// The reason in words.
+    /// A description for users.
     pub fn explain(self) -> &'static str {
         match self {
             Self::Direct => "computed directly",
             Self::Threshold => "the adaptive threshold was reached",
             Self::Tolerance => "the tolerance was reached",
-            Self::Exhausted => "nothing is left to add",
-            Self::Wanted => "the wanted number was reached",
-            Self::Minimum => "the error was least there",
-            Self::Stationary => "no step improves it any more",
-            Self::Collapsed => "all weights became zero before so few columns were left",
+            Self::Exhausted => "nothing more to add",
+            Self::Requested => "the requested number was reached",
+            Self::Minimum => "the error has its minimum there",
+            Self::Stationary => "no step improves the objective",
+            Self::Collapsed => "all weights became zero before the requested number of features was reached",
             Self::MaxIterations => "the iteration limit was reached before the tolerance",
         }
     }
 }
 
-/// How a run went.
+/// How a fit ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Why it stopped.
     pub stop: Stop,
-    /// Iterations it took.
+    /// Number of iterations.
     pub iterations: usize,
 }
 
 impl Outcome {
-    /// The outcome of a method that evaluates a formula.
+    /// The outcome of a method without iterations.
     pub fn direct() -> Self {
         Self { stop: Stop::Direct, iterations: 1 }
     }

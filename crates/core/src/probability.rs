@@ -1,6 +1,6 @@
-//! Tails of probability distributions.
+//! Tail probabilities and quantiles.
 
-/// $P(F > f)$ for the F distribution with `a` and `b` degrees of freedom.
+/// Survival function $P(F > f)$ of the F distribution with `a` and `b` degrees of freedom.
 pub fn f_upper_tail(f: f64, a: f64, b: f64) -> f64 {
     if f <= 0.0 {
         return 1.0;
@@ -8,7 +8,7 @@ pub fn f_upper_tail(f: f64, a: f64, b: f64) -> f64 {
     incomplete_beta(b / 2.0, a / 2.0, b / (b + a * f))
 }
 
-/// $P(X > x)$ for the chi-squared distribution with `k` degrees of freedom; 1 if there are none.
+/// Survival function $P(X > x)$ of the chi-squared distribution with `k` degrees of freedom; 1 if `k` is 0.
 pub fn chi_squared_upper_tail(x: f64, k: f64) -> f64 {
     if x <= 0.0 || k <= 0.0 {
         return 1.0;
@@ -16,9 +16,9 @@ pub fn chi_squared_upper_tail(x: f64, k: f64) -> f64 {
     incomplete_gamma_upper(k / 2.0, x / 2.0)
 }
 
-/// The $z$ that a standard normal number exceeds with the probability `p`, up to one half.
-pub fn normal_upper_point(p: f64) -> f64 {
-    // Half the tail of a squared normal number, which falls; halving 100 times leaves no doubt.
+/// Upper quantile of the standard normal distribution: the $z$ with $P(Z > z) = p$, for `p` up to 0.5.
+pub fn normal_upper_quantile(p: f64) -> f64 {
+    // Bisection: the tail is half that of the squared variable, which has a chi-squared distribution.
     let (mut low, mut high) = (0.0, 40.0);
     for _ in 0..100 {
         let middle: f64 = (low + high) / 2.0;
@@ -27,7 +27,7 @@ pub fn normal_upper_point(p: f64) -> f64 {
     high
 }
 
-/// The regularised upper incomplete gamma function $Q(a, x)$.
+/// The regularized upper incomplete gamma function $Q(a, x)$.
 pub fn incomplete_gamma_upper(a: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 1.0;
@@ -36,14 +36,14 @@ pub fn incomplete_gamma_upper(a: f64, x: f64) -> f64 {
         return 0.0;
     }
     let front = (a * x.ln() - x - ln_gamma(a)).exp();
-    // The series converges fast below, the continued fraction above.
+    // The series converges fast for small x, the continued fraction for large x.
     if x < a + 1.0 { 1.0 - front * gamma_series(a, x) } else { front * gamma_fraction(a, x) }
 }
 
 /// $\sum_n x^n / (a (a + 1) \cdots (a + n))$
 fn gamma_series(a: f64, x: f64) -> f64 {
     let (mut term, mut sum, mut below) = (1.0 / a, 1.0 / a, a);
-    // About sqrt(a) terms; the limit is far above any use.
+    // About sqrt(a) terms suffice.
     for _ in 0..1_000_000 {
         below += 1.0;
         term *= x / below;
@@ -55,7 +55,7 @@ fn gamma_series(a: f64, x: f64) -> f64 {
     sum
 }
 
-/// The continued fraction of the upper incomplete gamma function, from the front (Lentz's method).
+/// The continued fraction of the upper incomplete gamma function (Lentz's method).
 fn gamma_fraction(a: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let guard = |v: f64| if v.abs() < TINY { TINY } else { v };
@@ -76,7 +76,7 @@ fn gamma_fraction(a: f64, x: f64) -> f64 {
     value
 }
 
-/// The regularised incomplete beta function $I_x(a, b)$.
+/// The regularized incomplete beta function $I_x(a, b)$.
 pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
@@ -84,7 +84,7 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x >= 1.0 {
         return 1.0;
     }
-    // The continued fraction converges fast on this side only; the other follows by symmetry.
+    // The continued fraction converges fast only for small x; large x follows by symmetry.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, 1.0 - x);
     }
@@ -92,14 +92,14 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     front * beta_fraction(a, b, x)
 }
 
-/// The continued fraction of the incomplete beta function, from the front (Lentz's method).
+/// The continued fraction of the incomplete beta function (Lentz's method).
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let guard = |v: f64| if v.abs() < TINY { TINY } else { v };
     let mut c = 1.0;
     let mut d = 1.0 / guard(1.0 - (a + b) * x / (a + 1.0));
     let mut value = d;
-    // Convergence takes about sqrt(max(a, b)) terms; the limit is far above any use.
+    // About sqrt(max(a, b)) terms suffice.
     for m in 1..100_000 {
         let m = f64::from(m);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn chi_squared_tail_in_closed_form() {
-        // Two degrees: exp(-x/2); four: (1 + x/2) exp(-x/2), on both sides of the switch, and far out.
+        // Two degrees of freedom: exp(-x/2); four: (1 + x/2) exp(-x/2). Covers series, continued fraction and far tail.
         for x in [0.01_f64, 0.7, 2.9, 3.1, 8.0, 60.0, 600.0] {
             let half = x / 2.0;
             assert!((chi_squared_upper_tail(x, 2.0) / (-half).exp() - 1.0).abs() < 1e-12, "{x}");
@@ -181,16 +181,16 @@ mod tests {
     }
 
     #[test]
-    fn points_of_the_normal_distribution() {
-        // From any table; the last digit is theirs.
+    fn normal_quantiles() {
+        // Tabulated to six decimals.
         for (p, z) in [(0.5, 0.0), (0.025, 1.959_964), (0.001, 3.090_232), (1e-6, 4.753_424)] {
-            assert!((normal_upper_point(p) - z).abs() < 1e-6, "{p}");
+            assert!((normal_upper_quantile(p) - z).abs() < 1e-6, "{p}");
         }
     }
 
     #[test]
     fn f_tail_in_closed_form() {
-        // With two degrees of freedom above, P(F > f) = (1 + 2f/b)^(-b/2).
+        // With two numerator degrees of freedom, P(F > f) = (1 + 2f/b)^(-b/2).
         for (f, b) in [(0.5, 10.0), (3.0, 40.0), (12.0, 175.0)] {
             let expected: f64 = (1.0_f64 + 2.0 * f / b).powf(-b / 2.0);
             assert!((f_upper_tail(f, 2.0, b) / expected - 1.0).abs() < 1e-12);

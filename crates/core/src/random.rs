@@ -1,10 +1,8 @@
-//! A small random number generator.
+//! Random number generator: xoshiro256++ (Blackman and Vigna 2019), seeded by SplitMix64.
 //!
-//! Written here rather than taken from a library so that a seed in a saved record gives the same
-//! numbers after any upgrade of any dependency: xoshiro256++ (Blackman and Vigna 2019), seeded by
-//! SplitMix64.
+//! Implemented here, so that a seed gives the same numbers after an upgrade of any dependency.
 
-/// A stream of random numbers, fixed by its seed for good.
+/// A stream of random numbers that depends only on its seed.
 #[derive(Debug, Clone)]
 pub struct Rng {
     state: [u64; 4],
@@ -12,7 +10,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The stream of a seed.
+    /// The stream for a seed.
     pub fn new(seed: u64) -> Self {
         let mut z = seed;
         let state = std::array::from_fn(|_| {
@@ -25,9 +23,9 @@ impl Rng {
         Self { state, spare_normal: None }
     }
 
-    /// A stream of its own for one part of a run, so that parts do not shift each other's numbers.
+    /// An independent stream for one part of a run, so that a change in one part does not change the numbers of another.
     pub fn stream(seed: u64, part: &str) -> Self {
-        // FNV-1a over the name keeps streams apart without a table of numbers.
+        // FNV-1a hash of the name.
         let hash = part
             .bytes()
             .fold(0xCBF2_9CE4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01B3));
@@ -71,19 +69,19 @@ impl Rng {
         }
     }
 
-    /// Puts a slice in random order (Fisher and Yates).
+    /// Shuffles a slice (Fisher and Yates).
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
         }
     }
 
-    /// `k` different numbers below `n` in increasing order; all of them if `k >= n`.
+    /// `k` distinct integers below `n` in increasing order; all of them if `k >= n`.
     pub fn sample(&mut self, n: usize, k: usize) -> Vec<usize> {
         if k >= n {
             return (0..n).collect();
         }
-        // Floyd's algorithm: k draws whatever n is.
+        // Floyd's algorithm: k draws for any n.
         let mut chosen = std::collections::BTreeSet::new();
         for j in n - k..n {
             let t = self.below(j + 1);
@@ -101,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_stream_never_changes() {
-        // The first values of the reference implementation for the state {1, 2, 3, 4}.
+        // First values of the reference implementation for the state {1, 2, 3, 4}.
         let mut rng = Rng { state: [1, 2, 3, 4], spare_normal: None };
         let first: Vec<u64> = (0..4).map(|_| rng.bits()).collect();
         assert_eq!(first, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
@@ -136,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffle_keeps_everything() {
+    fn shuffle_permutes() {
         let mut items: Vec<usize> = (0..100).collect();
         Rng::new(1).shuffle(&mut items);
         assert_ne!(items, (0..100).collect::<Vec<_>>());

@@ -128,10 +128,10 @@ proptest! {
         let grown: Vec<f64> = lower.coefficients.iter().zip(&case.bounds)
             .map(|(b, c)| (b / share).clamp(-c, *c)).collect();
         let grown_left: Vec<f64> =
-            lower.left.iter().zip(&case.signs).map(|(left, sign)| sign - (sign - left) / share).collect();
+            lower.residual.iter().zip(&case.signs).map(|(left, sign)| sign - (sign - left) / share).collect();
         // What is said to be left is not relied on in the end.
-        let wrong: Vec<f64> = lower.left.iter().enumerate().map(|(i, left)| left + 1e-4 * (i as f64).sin()).collect();
-        let (lower, grown) = ((&lower.coefficients, &lower.left), (&grown, &grown_left));
+        let wrong: Vec<f64> = lower.residual.iter().enumerate().map(|(i, left)| left + 1e-4 * (i as f64).sin()).collect();
+        let (lower, grown) = ((&lower.coefficients, &lower.residual), (&grown, &grown_left));
         for (start, left) in [
             (lower.0, None),
             (lower.0, Some(lower.1)),
@@ -139,7 +139,7 @@ proptest! {
             (grown.0, None),
             (grown.0, Some(grown.1)),
         ] {
-            let start = PairStart { coefficients: start, left: left.map(|left| &left[..]) };
+            let start = PairStart { coefficients: start, residual: left.map(|left| &left[..]) };
             let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
             prop_assert!(warm.converged, "{} {:e}", warm.iterations, case.violation(&warm));
             prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
@@ -219,13 +219,13 @@ impl KernelColumns for Counted<'_> {
         self.columns.with_column(i, use_it)
     }
 
-    fn restrict(&mut self, keep: &[usize]) {
+    fn shrink(&mut self, keep: &[usize]) {
         self.restricted += 1;
-        self.columns.restrict(keep);
+        self.columns.shrink(keep);
     }
 
-    fn release(&mut self) {
-        self.columns.release();
+    fn unshrink(&mut self) {
+        self.columns.unshrink();
     }
 
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {

@@ -18,7 +18,10 @@ use super::svm::ClassWeight;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
-use crate::optim::{Descent, RowProducts, Sweeps, dual_descent, l1_descent, l1_margins, l1_objective};
+use crate::optim::{
+    Convergence, DualProblem, RowProducts, SparseColumns, StopRule, dual_descent, l1_descent, l1_objective,
+    l1_slacks,
+};
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use crate::simd::dot;
@@ -137,7 +140,8 @@ impl LinearSvm {
         let mut alpha = vec![0.0; x.n()];
         let d = x.d() + usize::from(self.intercept);
         let Problem { signs, c } = problem;
-        let (w, descent) = dual_descent(&rows, d, signs, c, squared, &mut alpha, self.sweeps(1.0), rng, ctx)?;
+        let dual = DualProblem { d, signs, c, squared };
+        let (w, descent) = dual_descent(&rows, &dual, &mut alpha, self.sweeps(1.0), rng, ctx)?;
         let losses: f64 = (0..x.n())
             .map(|i| {
                 let b = (1.0 - signs[i] * rows.product(i, &w)).max(0.0);
@@ -153,13 +157,13 @@ impl LinearSvm {
         let mut w = vec![0.0; columns.len()];
         let sweeps = self.sweeps(problem.minority_fraction());
         let descent = l1_descent(&columns, &problem.c, &mut w, sweeps, rng, ctx)?;
-        let margin = l1_margins(&columns, x.n(), &w);
+        let margin = l1_slacks(&columns, x.n(), &w);
         let objective = l1_objective(&problem.c, &margin, &w);
         Ok(Solved { w, descent, objective })
     }
 
-    fn sweeps(&self, factor: f64) -> Sweeps {
-        Sweeps { tolerance: self.tol * factor, max_iterations: self.max_iter }
+    fn sweeps(&self, factor: f64) -> StopRule {
+        StopRule { tolerance: self.tol * factor, max_iterations: self.max_iter }
     }
 
     /// The optimization problem of each binary SVM.
@@ -214,13 +218,13 @@ impl Problem {
 
 struct Solved {
     w: Vec<f64>,
-    descent: Descent,
+    descent: Convergence,
     objective: f64,
 }
 
 /// The outcome of several optimizations: converged if all did, with the largest number of passes.
-pub(crate) fn outcome(all: impl Iterator<Item = Descent>) -> Outcome {
-    let worst = all.fold(Descent { iterations: 0, converged: true }, |a, b| Descent {
+pub(crate) fn outcome(all: impl Iterator<Item = Convergence>) -> Outcome {
+    let worst = all.fold(Convergence { iterations: 0, converged: true }, |a, b| Convergence {
         iterations: a.iterations.max(b.iterations),
         converged: a.converged && b.converged,
     });

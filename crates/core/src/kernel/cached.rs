@@ -131,7 +131,7 @@ impl KernelColumns for CachedColumns<'_> {
         use_it(&self.diagonal, &known.column)
     }
 
-    fn restrict(&mut self, keep: &[usize]) {
+    fn shrink(&mut self, keep: &[usize]) {
         let places: Vec<usize> = keep.iter().map(|&i| self.place(i)).collect();
         for known in self.known.values_mut() {
             self.bytes -= (known.column.len() - keep.len()) * size_of::<f64>();
@@ -141,7 +141,7 @@ impl KernelColumns for CachedColumns<'_> {
         self.part = Some((by_columns(self.x.take_rows(&places)), places));
     }
 
-    fn release(&mut self) {
+    fn unshrink(&mut self) {
         if self.part.take().is_some() {
             // What is remembered lacks the rows that come back.
             self.known.clear();
@@ -150,7 +150,7 @@ impl KernelColumns for CachedColumns<'_> {
         }
     }
 
-    fn patience(&self) -> usize {
+    fn check_interval(&self) -> usize {
         10
     }
 

@@ -13,7 +13,7 @@ use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::linalg::{Columns, Writer, multiply, product_into, zeros};
 use crate::simd::{
-    absolute_distances, add_scaled, is_trustworthy, products_to_squared_distances, squared_distances,
+    absolute_distances, add_scaled, is_accurate, products_to_squared_distances, squared_distances,
 };
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;
@@ -412,7 +412,7 @@ impl<'a> Term<'a> {
                 }
                 // Equal and nearly equal rows: a difference of large numbers keeps too few digits.
                 for (r, distance) in column.iter_mut().enumerate() {
-                    if !is_trustworthy(*distance, x[r] + z) {
+                    if !is_accurate(*distance, x[r] + z) {
                         let row = at_x.start + r;
                         *distance = self.x.rows.sum_over_differences(row, &self.z.rows, j, |e| e * e);
                     }

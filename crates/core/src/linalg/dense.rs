@@ -1,4 +1,4 @@
-//! Factorisations of dense matrices.
+//! Factorizations of dense matrices.
 
 use super::product::{faer_mut, faer_ref};
 use crate::error::{Error, Result};
@@ -7,20 +7,20 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 use faer::{Par, Side};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, ShapeBuilder};
 
-/// Eigenvalues, largest first, and their vectors as columns.
+/// An eigendecomposition.
 #[derive(Debug, Clone)]
 pub struct Eigen {
     /// Eigenvalues in decreasing order.
     pub values: Array1<f64>,
-    /// Column `i` belongs to value `i`; its entry of largest size is positive.
+    /// Eigenvectors as columns; the entry of largest absolute value in each is positive.
     pub vectors: Array2<f64>,
 }
 
-/// Eigen-decomposition of a symmetric matrix, of which the lower triangle is read.
+/// Eigendecomposition of a symmetric matrix; only the lower triangle is read.
 pub fn symmetric_eigen(a: ArrayView2<f64>) -> Result<Eigen> {
     let n = a.nrows();
     let eigen = faer_ref(&a).self_adjoint_eigen(Side::Lower).map_err(|_| Error::Breakdown {
-        step: "eigen-decomposition",
+        step: "eigendecomposition",
         why: "it did not converge; check the data for extreme values".into(),
     })?;
     let (u, s) = (eigen.U(), eigen.S().column_vector());
@@ -36,12 +36,12 @@ pub fn symmetric_eigen(a: ArrayView2<f64>) -> Result<Eigen> {
     Ok(Eigen { values, vectors })
 }
 
-/// The sign that makes the entry of largest size positive (the first of equals), so that
-/// directions do not flip between machines.
+/// The sign that makes the entry of largest absolute value positive (ties go to the first), so that signs of eigenvectors do
+/// not differ between computers.
 pub(crate) fn sign_of_largest(entries: impl Iterator<Item = f64>) -> f64 {
     let mut largest = 0.0_f64;
     for entry in entries {
-        // A margin, so that entries equal up to rounding do not take turns.
+        // The margin treats entries that are equal up to rounding as ties.
         if entry.abs() > largest.abs() * (1.0 + 1e-10) {
             largest = entry;
         }
@@ -49,7 +49,7 @@ pub(crate) fn sign_of_largest(entries: impl Iterator<Item = f64>) -> f64 {
     if largest < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The lower Cholesky factor of a positive definite matrix; `None` if it is not.
+/// The lower Cholesky factor of a positive definite matrix; `None` if it is not positive definite.
 pub fn cholesky(a: ArrayView2<f64>) -> Option<Array2<f64>> {
     let n = a.nrows();
     let factor = faer_ref(&a).llt(Side::Lower).ok()?;
@@ -71,24 +71,24 @@ pub fn invert_lower(l: ArrayView2<f64>) -> Array2<f64> {
     out
 }
 
-/// Replaces `b` by the solution of `l x = b`, `l` lower triangular.
+/// Solves `l x = b` in place, with `l` lower triangular.
 pub fn lower_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
     solve_lower_triangular_in_place(faer_ref(&l), faer_mut(b), Par::Seq);
 }
 
-/// Replaces `b` by the solution of `l' x = b`, `l` lower triangular.
+/// Solves `l' x = b` in place, with `l` lower triangular.
 pub fn transposed_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
     solve_upper_triangular_in_place(faer_ref(&l.t()), faer_mut(b), Par::Seq);
 }
 
-/// Replaces `b` by the solution of `l l' x = b`, `l` a Cholesky factor.
+/// Solves `l l' x = b` in place, with `l` a Cholesky factor.
 pub fn cholesky_solve(l: ArrayView2<f64>, b: &mut ArrayViewMut2<f64>) {
     lower_solve(l, b);
     transposed_solve(l, b);
 }
 
-/// The numerical rank: how many diagonal entries of a column-pivoted QR factorisation stand above
-/// rounding, `max(rows, cols)` units in the last place of the largest.
+/// The numerical rank: the number of diagonal entries of a column-pivoted QR factorization that exceed `max(rows, cols)` times
+/// the machine epsilon times the largest entry.
 pub fn numerical_rank(a: ArrayView2<f64>) -> usize {
     let qr = faer_ref(&a).col_piv_qr();
     let r = qr.thin_R();
@@ -126,7 +126,7 @@ mod tests {
         let mut b = array![[2.0], [5.0]];
         lower_solve(l.view(), &mut b.view_mut());
         assert_eq!(b, array![[1.0], [2.0]]);
-        // x = (1, 1) has the right side (6, 7).
+        // x = (1, 1) has the right-hand side (6, 7).
         let mut b = array![[6.0], [7.0]];
         cholesky_solve(l.view(), &mut b.view_mut());
         assert_eq!(b, array![[1.0], [1.0]]);

@@ -1,25 +1,25 @@
-//! A Cholesky factor that rows join and leave.
+//! A Cholesky factor with updates.
 
 use super::dense::cholesky;
 use crate::simd::{add_scaled, dot};
 use ndarray::ArrayView2;
 
-/// $A = R^\top R$ for a symmetric positive definite $A$ that loses rows and columns anywhere and gets new ones at its end, each
-/// in $O(m^2)$ instead of the $O(m^3)$ of a new factor.
+/// $A = R^\top R$ for a symmetric positive definite $A$. Appending a row and column, or removing one at any position, takes
+/// $O(m^2)$ instead of the $O(m^3)$ of a new factorization.
 pub struct GrowingFactor {
     /// The columns of $R$ down to the diagonal.
     columns: Vec<Vec<f64>>,
-    /// Rotations of a removal, kept to be used again.
-    turns: Vec<(f64, f64)>,
+    /// Givens rotations of a removal; kept to reuse the memory.
+    rotations: Vec<(f64, f64)>,
 }
 
 impl GrowingFactor {
-    /// The factor of a matrix; none if it is not positive definite.
+    /// The factor of a matrix; `None` if it is not positive definite.
     pub fn of(a: ArrayView2<f64>) -> Option<Self> {
         let lower = cholesky(a)?;
         let columns =
             lower.rows().into_iter().enumerate().map(|(j, row)| row.iter().take(j + 1).copied().collect());
-        Some(Self { columns: columns.collect(), turns: vec![] })
+        Some(Self { columns: columns.collect(), rotations: vec![] })
     }
 
     /// The size of the matrix.
@@ -27,41 +27,41 @@ impl GrowingFactor {
         self.columns.len()
     }
 
-    /// Adds a row and column: its entries with the others, and its own. Says whether it did; where no more than `least` of its
-    /// own is left after the others, it is not added.
-    pub fn push(&mut self, mut with: Vec<f64>, own: f64, least: f64) -> bool {
-        debug_assert_eq!(with.len(), self.size());
-        self.forward(&mut with);
-        let left = own - dot(&with, &with);
-        if left.is_nan() || left <= least {
+    /// Appends a row and column with the given off-diagonal entries and diagonal entry. Returns false, without adding it, if its
+    /// squared residual after projection on the others (the Schur complement) is at most `min_residual`.
+    pub fn push(&mut self, mut entries: Vec<f64>, diagonal: f64, min_residual: f64) -> bool {
+        debug_assert_eq!(entries.len(), self.size());
+        self.forward(&mut entries);
+        let residual = diagonal - dot(&entries, &entries);
+        if residual.is_nan() || residual <= min_residual {
             return false;
         }
-        with.push(left.sqrt());
-        self.columns.push(with);
+        entries.push(residual.sqrt());
+        self.columns.push(entries);
         true
     }
 
-    /// Takes a row and column away.
+    /// Removes a row and column.
     pub fn remove(&mut self, at: usize) {
         self.columns.remove(at);
-        self.turns.clear();
+        self.rotations.clear();
         for (j, column) in self.columns.iter_mut().enumerate().skip(at) {
             let mut upper = column[at];
-            for (k, &(c, s)) in self.turns.iter().enumerate() {
+            for (k, &(c, s)) in self.rotations.iter().enumerate() {
                 let below = column[at + k + 1];
                 column[at + k] = c * upper + s * below;
                 upper = c * below - s * upper;
             }
-            // One entry hangs below the diagonal; a rotation takes it away.
+            // A rotation eliminates the entry below the diagonal.
             let below = column[j + 1];
             let length = upper.hypot(below);
-            self.turns.push((upper / length, below / length));
+            self.rotations.push((upper / length, below / length));
             column[j] = length;
             column.truncate(j + 1);
         }
     }
 
-    /// $b$ becomes $A^{-1} b$.
+    /// Replaces $b$ by $A^{-1} b$.
     pub fn solve(&self, b: &mut [f64]) {
         self.forward(b);
         for (j, column) in self.columns.iter().enumerate().rev() {
@@ -71,7 +71,7 @@ impl GrowingFactor {
         }
     }
 
-    /// $b$ becomes $R^{-\top} b$.
+    /// Replaces $b$ by $R^{-\top} b$.
     fn forward(&self, b: &mut [f64]) {
         for (j, column) in self.columns.iter().enumerate() {
             b[j] = (b[j] - dot(&column[..j], &b[..j])) / column[j];
@@ -85,9 +85,8 @@ mod tests {
     use crate::random::Rng;
     use ndarray::{Array1, Array2, Axis};
 
-    /// Rows come and go at random; the factor always solves what a matrix made anew has.
     #[test]
-    fn it_solves_what_a_new_factor_solves() {
+    fn solves_correctly_after_random_updates() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let x = Array2::from_shape_simple_fn((30, 40), || rng.normal());
@@ -111,14 +110,14 @@ mod tests {
                 let truth = Array1::from_shape_simple_fn(rows.len(), || rng.normal());
                 let mut b = part(&rows).dot(&truth).to_vec();
                 factor.solve(&mut b);
-                // Condition numbers up to 1e4 or so, and 60 changes, each of rounding's size.
+                // Condition numbers up to about 1e4, and 60 updates with one rounding error each.
                 assert!(b.iter().zip(&truth).all(|(b, t)| (b - t).abs() < 1e-9), "seed {seed}");
             }
         }
     }
 
     #[test]
-    fn what_depends_on_the_others_is_not_added() {
+    fn linearly_dependent_rows_are_not_added() {
         let mut factor = GrowingFactor::of(ndarray::array![[4.0, 2.0], [2.0, 5.0]].view()).unwrap();
         // The sum of both rows.
         assert!(!factor.push(vec![6.0, 7.0], 13.0, 1e-9));
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_that_is_not_positive_definite_has_no_factor() {
+    fn an_indefinite_matrix_has_no_factor() {
         assert!(GrowingFactor::of(ndarray::array![[1.0, 2.0], [2.0, 1.0]].view()).is_none());
     }
 }

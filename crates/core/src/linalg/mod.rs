@@ -1,7 +1,7 @@
-//! Dense linear algebra. The only module that names the factorisation crate.
+//! Dense linear algebra. The only module that uses faer.
 //!
-//! Everything here is bit-for-bit the same at any number of threads: large products are cut into
-//! blocks of a fixed size, and a block is always computed by one thread in one order.
+//! Results are bitwise identical for any number of threads: large products are split into blocks of a fixed size, and each
+//! block is computed by one thread.
 
 mod dense;
 mod growing;

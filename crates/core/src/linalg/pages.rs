@@ -1,14 +1,13 @@
-//! Large pages for large buffers.
+//! Huge pages for large buffers.
 
-/// Buffers below this gain nothing.
+/// Minimum buffer size in bytes; smaller buffers gain nothing.
 #[cfg(target_os = "linux")]
-const WORTH_IT: usize = 4 << 20;
+const MIN_BYTES: usize = 4 << 20;
 
-/// Asks the system to back a buffer, its spare room too, with large pages.
+/// Requests huge pages for a buffer, including its spare capacity.
 ///
-/// A factor of a hundred columns is read a column here and a column there; with ordinary pages every
-/// such step looks up another page, and fresh memory arrives 4 KiB at a time. The request changes speed
-/// only, and systems are free to ignore it.
+/// Strided access to a factor with hundreds of columns causes a TLB miss per access with ordinary pages, and new memory is mapped
+/// 4 KiB at a time. The request only affects speed, and the system may ignore it.
 pub fn prefer_large_pages(buffer: &mut Vec<f64>) {
     #[cfg(target_os = "linux")]
     {
@@ -17,9 +16,9 @@ pub fn prefer_large_pages(buffer: &mut Vec<f64>) {
         let end = spare.as_mut_ptr_range().end as usize;
         let start = (buffer.as_mut_ptr() as usize).next_multiple_of(PAGE);
         let length = end.saturating_sub(start) / PAGE * PAGE;
-        if length >= WORTH_IT {
-            // SAFETY: the range lies within the buffer's own allocation and is aligned to pages. The
-            // advice neither reads nor writes memory; a failure leaves ordinary pages.
+        if length >= MIN_BYTES {
+            // SAFETY: the range lies within the allocation of the buffer and is aligned to pages. The
+            // advice neither reads nor writes memory; on failure the pages stay ordinary.
             unsafe { libc::madvise(start as *mut libc::c_void, length, libc::MADV_HUGEPAGE) };
         }
     }
@@ -27,7 +26,7 @@ pub fn prefer_large_pages(buffer: &mut Vec<f64>) {
     let _ = buffer;
 }
 
-/// That many zeros, on large pages if they are many. Fresh memory is zero already, so nothing is written.
+/// A vector of zeros, on huge pages if it is large. New memory is already zero, so nothing is written.
 pub fn zeros(length: usize) -> Vec<f64> {
     let mut buffer = vec![0.0; length];
     prefer_large_pages(&mut buffer);
@@ -39,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn contents_stay_as_they_were() {
+    fn contents_are_unchanged() {
         let mut buffer: Vec<f64> = (0..1_000_000).map(f64::from).collect();
         buffer.reserve_exact(500_000);
         prefer_large_pages(&mut buffer);

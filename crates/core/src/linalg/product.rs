@@ -5,25 +5,25 @@ use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 use rayon::prelude::*;
 
-/// What products work with beside their matrices: copies of the blocks at hand, for every thread.
+/// Temporary memory of products in bytes: packed copies of blocks, for every thread.
 pub(crate) fn product_bytes() -> f64 {
     f64::from(4 << 20) * rayon::current_num_threads() as f64
 }
 
-/// Rows of the left factor that one task works on.
+/// Rows of the left factor per task.
 const BLOCK: usize = 256;
 
 pub(super) fn faer_ref<'a>(a: &ArrayView2<'a, f64>) -> MatRef<'a, f64> {
     let (rows, cols) = a.dim();
     let strides = a.strides();
-    // SAFETY: pointer, shape and strides are those of a live view, whose lifetime the result keeps.
+    // SAFETY: pointer, shape and strides come from a live view, whose lifetime the result has.
     unsafe { MatRef::from_raw_parts(a.as_ptr(), rows, cols, strides[0], strides[1]) }
 }
 
 pub(super) fn faer_mut<'a>(a: &'a mut ArrayViewMut2<'_, f64>) -> MatMut<'a, f64> {
     let (rows, cols) = a.dim();
     let (row_stride, col_stride) = (a.strides()[0], a.strides()[1]);
-    // SAFETY: pointer, shape and strides are those of a live exclusive view that stays borrowed.
+    // SAFETY: pointer, shape and strides come from a live exclusive view that stays borrowed.
     unsafe { MatMut::from_raw_parts_mut(a.as_mut_ptr(), rows, cols, row_stride, col_stride) }
 }
 
@@ -43,7 +43,7 @@ pub fn add_product(factor: f64, a: ArrayView2<f64>, b: ArrayView2<f64>, mut out:
     }
 }
 
-/// `out += factor a b` on all threads, so many rows to a task.
+/// `out += factor a b` on all threads, with `rows` rows per task.
 pub(super) fn add_product_by_rows(
     factor: f64,
     a: ArrayView2<f64>,
@@ -57,9 +57,9 @@ pub(super) fn add_product_by_rows(
         .for_each(|(out, a)| add_product(factor, a, b, out));
 }
 
-/// `a b`, on all threads, laid out by columns.
+/// `a b` on all threads, column-major.
 pub fn multiply(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
-    assert_eq!(a.ncols(), b.nrows(), "inner sizes of a product");
+    assert_eq!(a.ncols(), b.nrows(), "inner dimensions of a product");
     let mut out = Array2::zeros((a.nrows(), b.ncols()).f());
     out.axis_chunks_iter_mut(Axis(0), BLOCK)
         .into_par_iter()
@@ -74,7 +74,7 @@ mod tests {
     use ndarray::{array, s};
 
     #[test]
-    fn a_product_by_hand_in_all_layouts() {
+    fn products_in_all_memory_layouts() {
         let a = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
         let b = array![[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]];
         let expected = array![[1.0, 2.0, 0.0], [3.0, 4.0, 2.0], [5.0, 6.0, 4.0]];
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_keeps_what_was_there() {
+    fn add_product_adds_to_the_output() {
         let a = array![[1.0, 2.0]];
         let mut out = array![[10.0]];
         add_product(-2.0, a.view(), a.t(), out.view_mut());
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_inner_size_is_zero() {
+    fn an_empty_inner_dimension_gives_zeros() {
         let a = Array2::<f64>::zeros((2, 0));
         assert_eq!(multiply(a.view(), a.t()), Array2::<f64>::zeros((2, 2)));
     }

@@ -1,5 +1,5 @@
-//! Nearest rows: by Euclidean distance through matrix products, or by sums of differences, which also knows
-//! the Manhattan distance and gaps.
+//! Exact nearest neighbors: by Euclidean distance through matrix products, or by sums of differences, which also supports the
+//! Manhattan distance and missing values.
 
 mod euclidean;
 mod sums;

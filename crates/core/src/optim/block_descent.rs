@@ -1,30 +1,29 @@
-//! Least squares under the row norm, a row at a time.
+//! Block coordinate descent for least squares penalized by the row norm; a block is a row of $W$.
 //!
 //! $$ \min_W P(W) = \tfrac{1}{2n} \lVert T - X W \rVert_F^2 + \lambda \Omega(W), \qquad \Omega(W) = \sum_j \max_k |w_{jk}| $$
 //!
-//! Convex, and with all other rows fixed a row has a formula: with $R = T - XW$ and $L_j = \lVert X_j \rVert^2 / n$,
+//! The problem is convex. With all other rows fixed, a row has a closed form: with $R = T - XW$ and $L_j = \lVert X_j \rVert^2 / n$,
 //!
 //! $$ w_j \leftarrow \operatorname{prox}\_{(\lambda / L_j) \lVert \cdot \rVert_\infty}\bigl( w_j + X_j^T R / (n L_j) \bigr). $$
 //!
-//! Sweeps go over the rows that are not zero until these are settled, then over all rows that the strong rule does not
-//! rule out, $\lVert X_j^T R_0 / n \rVert_1 \ge 2 \lambda - \lambda_0$ with the residual at the last $\lambda_0$. Then all
-//! rows are looked at: a row that was wrongly ruled out comes back in.
+//! Sweeps visit the nonzero rows until they converge, then all rows that pass the strong rule,
+//! $\lVert X_j^T R_0 / n \rVert_1 \ge 2 \lambda - \lambda_0$ with the residual at the last $\lambda_0$. Then the optimality conditions of
+//! all rows are checked, and rows that the strong rule discarded wrongly are added.
 //!
-//! The dual is $\max_\Theta \langle \Theta, T \rangle - \tfrac n2 \lVert \Theta \rVert^2$ where
-//! $\max_j \lVert X_j^T \Theta \rVert_1 \le \lambda$, and $\Theta = s R / n$ with the best $s$ that is allowed gives a bound
-//! from below: the gap to it says how far $P$ can be from its least value. A place is solved when both hold:
+//! The dual is $\max_\Theta \langle \Theta, T \rangle - \tfrac n2 \lVert \Theta \rVert^2$ subject to
+//! $\max_j \lVert X_j^T \Theta \rVert_1 \le \lambda$. $\Theta = s R / n$ with the best feasible $s$ gives a lower bound and so a duality
+//! gap. The solver has converged if both conditions hold:
 //!
-//! * the gap is at most `tolerance` times $P(0)$;
-//! * no row would move by more than `tolerance` in its own step, counted in the units of the gradient: the largest
-//!   entry of $L_j (w_j - w_j^+)$, zero exactly where the first-order conditions hold.
+//! * the duality gap is at most `tolerance` times $P(0)$;
+//! * no row would change by more than `tolerance` in its step, in the units of the gradient: the largest entry of
+//!   $L_j (w_j - w_j^+)$, which is zero exactly where the first-order conditions hold.
 //!
-//! The larger of the two, the gap as a share of $P(0)$, is the optimality that is reported. From
+//! The reported optimality measure is the larger of the two, with the gap relative to $P(0)$. From
 //! $\lambda_{\max} = \max_j \lVert X_j^T T / n \rVert_1$ on, zero is optimal.
 //!
-//! Cost: $O(n q)$ a row and sweep, of sparse columns $q$ times what they store. Where there are more than twice as many rows
-//! as columns, these dense and at most 1000, the problem is first written with as few rows as columns: then
-//! $O(n d^2)$ once and $O(d q)$ a row. Sweeps run on one thread; looking at
-//! all rows runs on all, in blocks of a fixed size.
+//! Cost: $O(n q)$ per row and sweep; for sparse columns, $q$ times the number of nonzeros. Dense problems with at most 1000
+//! columns and at least twice as many rows are first compressed to as many rows as columns: $O(n d^2)$ once, then $O(d q)$ per
+//! row. Sweeps run on one thread; checks of all rows run on all threads, in blocks of a fixed size.
 //!
 //! Reference: Tibshirani and others, *Strong rules for discarding predictors in lasso-type problems*, 2012;
 //! Tseng, *Convergence of a block coordinate descent method for nondifferentiable minimization*, 2001.
@@ -32,7 +31,7 @@
 use super::criterion::Criterion;
 use super::design::{Design, Residual, compresses};
 use super::row_norm::{dual_row_norm, prox_row, row_norm};
-use super::spectral::Minimum;
+use super::spectral::{Minimum, not_finite};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
@@ -41,9 +40,9 @@ use ndarray::Array2;
 
 const NAME: &str = "block descent";
 
-/// A row of zeros enters only if it is pulled by more than the penalty and this share: copies of a row that is in are
-/// pulled by the penalty up to rounding.
-const ENTRY: f64 = 1e-11;
+/// A zero row becomes nonzero only if its gradient exceeds the penalty by this fraction: the gradient of a duplicate of a nonzero
+/// row equals the penalty up to rounding.
+const ENTRY_MARGIN: f64 = 1e-11;
 
 /// The least-squares problem, at any penalty.
 #[derive(Debug, Clone)]
@@ -52,33 +51,33 @@ pub struct LeastSquares {
     target: Array2<f64>,
     /// $P(0)$
     at_zero: f64,
-    /// What fewer rows leave out of every value.
+    /// Difference between the values of the original and the compressed problem.
     constant: f64,
 }
 
-/// The minimum at one penalty, and what the next one needs of it.
+/// The solution at one penalty of a path.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct PathSolution {
     /// The penalty.
     pub lambda: f64,
     /// The minimum.
     pub minimum: Minimum,
-    /// Minus the gradient of the criterion there, $X^T R / n$: a row whose sizes add up to `lambda` is about to enter.
-    pub pull: Array2<f64>,
+    /// The negative gradient of the criterion, $X^T R / n$. A zero row enters when its l1 norm reaches `lambda`.
+    pub negative_gradient: Array2<f64>,
 }
 
 impl LeastSquares {
-    /// Bytes that such a problem takes with its path, beside the columns: targets and what is left of them, weights and
-    /// pulls at the places that are remembered, and the eigenvectors for fewer rows.
+    /// Memory in bytes for a problem and its path, besides the design: targets and residuals, weights and gradients of the
+    /// stored solutions, and the eigenvectors for compression.
     pub fn bytes(n: usize, d: usize, targets: usize, sparse: bool) -> f64 {
         let (nq, dq) = ((n * targets) as f64, (d * targets) as f64);
         let square = (d * d) as f64;
-        let begun =
+        let setup =
             if !sparse && compresses(n, d) { (5.2 * square).max(3.0 * square + 2.0 * nq) } else { nq };
-        8.0 * (nq + begun.max(7.0 * dq)) + product_bytes()
+        8.0 * (nq + setup.max(7.0 * dq)) + product_bytes()
     }
 
-    /// Columns and as many rows of targets.
+    /// A problem with the given design matrix and targets, one row per sample.
     pub fn new(design: Design, target: Array2<f64>) -> Result<Self> {
         if target.nrows() != design.n() {
             return Err(Error::Shape {
@@ -91,7 +90,7 @@ impl LeastSquares {
         if !finite || !target.iter().all(|t| t.is_finite()) {
             return Err(Error::Breakdown {
                 step: NAME,
-                why: "squares of some columns are too large for a number; scale the columns".into(),
+                why: "squares of some features overflow; scale the features".into(),
             });
         }
         let half_square = |t: &Array2<f64>| t.iter().map(|t| t * t).sum::<f64>() / (2.0 * t.nrows() as f64);
@@ -101,11 +100,11 @@ impl LeastSquares {
         Ok(Self { design, target, at_zero, constant })
     }
 
-    /// The least penalty at which zero is optimal, and zero itself.
-    pub fn top(&self) -> Place {
+    /// The zero solution at $\lambda_{\max}$, the smallest penalty at which zero is optimal.
+    pub fn null_solution(&self) -> PathSolution {
         let w = Array2::zeros(self.shape());
         let residual = self.design.residual(&self.target, &w);
-        let pull = self.design.products(&residual, self.target.ncols());
+        let negative_gradient = self.design.products(&residual, self.target.ncols());
         let value = self.at_zero;
         let minimum = Minimum {
             w,
@@ -116,10 +115,10 @@ impl LeastSquares {
             evaluations: 1,
             stop: Stop::Tolerance,
         };
-        Place { lambda: dual_row_norm(&pull), minimum, pull }
+        PathSolution { lambda: dual_row_norm(&negative_gradient), minimum, negative_gradient }
     }
 
-    /// Whether a column is not zero throughout.
+    /// Whether a column has a nonzero value.
     pub fn varies(&self, column: usize) -> bool {
         self.design.curvature(column) > 0.0
     }
@@ -136,8 +135,8 @@ impl Criterion for LeastSquares {
 
     fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
         let residual = self.design.residual(&self.target, w);
-        let pull = self.design.products(&residual, self.target.ncols());
-        gradient.zip_mut_with(&pull, |g, p| *g = -p);
+        let negative_gradient = self.design.products(&residual, self.target.ncols());
+        gradient.zip_mut_with(&negative_gradient, |g, n| *g = -n);
         self.value_of(&residual)
     }
 
@@ -146,12 +145,12 @@ impl Criterion for LeastSquares {
     }
 }
 
-/// The solver and when it stops.
+/// The solver and its stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockDescent {
-    /// What counts as solved; see the module's text.
+    /// Tolerance for the optimality measure; see the module documentation.
     pub tolerance: f64,
-    /// Most sweeps at one penalty.
+    /// Maximum number of sweeps per penalty.
     pub max_iterations: usize,
 }
 
@@ -163,47 +162,51 @@ impl Default for BlockDescent {
 }
 
 impl BlockDescent {
-    /// The minimum at a penalty, starting from another place.
-    pub fn minimise(
+    /// The solution at a penalty, starting from another solution.
+    pub fn minimize(
         &self,
         problem: &LeastSquares,
         lambda: f64,
-        from: &Place,
+        from: &PathSolution,
         ctx: &Context,
-    ) -> Result<Place> {
+    ) -> Result<PathSolution> {
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return Err(Error::param(NAME, "penalty", "0 or a positive number", lambda));
         }
-        if lambda >= dual_row_norm(&from.pull) && from.minimum.w.iter().all(|&w| w == 0.0) {
-            // Zero exactly, whatever the rounding of a sweep would make of it.
-            return Ok(Place { lambda, ..from.clone() });
+        if lambda >= dual_row_norm(&from.negative_gradient) && from.minimum.w.iter().all(|&w| w == 0.0) {
+            // Exactly zero, without the rounding error of a sweep.
+            return Ok(PathSolution { lambda, ..from.clone() });
         }
         let (d, q) = problem.shape();
         let at_zero = problem.at_zero;
         let mut state = State::new(problem, lambda, from.minimum.w.clone());
-        let bar = 2.0 * lambda - from.lambda.max(lambda);
-        let mut inside: Vec<bool> = (0..d).map(|j| state.is_used(j) || size(&from.pull, j) >= bar).collect();
-        let mut settled = self.tolerance.max(1e-10);
+        let strong_rule = 2.0 * lambda - from.lambda.max(lambda);
+        let mut candidate: Vec<bool> = (0..d)
+            .map(|j| state.is_nonzero(j) || l1_norm(&from.negative_gradient, j) >= strong_rule)
+            .collect();
+        let mut tolerance = self.tolerance.max(1e-10);
         let (mut iterations, mut evaluations) = (0, 0);
         loop {
             let rows: Vec<usize> =
-                (0..d).filter(|&j| inside[j] && problem.design.curvature(j) > 0.0).collect();
-            iterations += state.settle(&rows, settled, self.max_iterations - iterations, ctx)?;
-            // Small changes have been added up; look at everything from the sums themselves.
+                (0..d).filter(|&j| candidate[j] && problem.design.curvature(j) > 0.0).collect();
+            iterations += state.converge(&rows, tolerance, self.max_iterations - iterations, ctx)?;
+            // Remove accumulated rounding error before all rows are checked.
             state.residual = problem.design.residual(&problem.target, &state.w);
-            let pull = problem.design.products(&state.residual, q);
+            let negative_gradient = problem.design.products(&state.residual, q);
             evaluations += 1;
-            let gap = state.gap(&pull);
-            let optimality = state.violation(&pull).max(if at_zero > 0.0 { gap / at_zero } else { gap });
+            let gap = state.gap(&negative_gradient);
+            let relative_gap = if at_zero > 0.0 { gap / at_zero } else { gap };
+            let optimality = state.violation(&negative_gradient).max(relative_gap);
             if !optimality.is_finite() {
-                return Err(super::spectral::broken("on the way"));
+                return Err(not_finite("during the iterations"));
             }
-            let missed: Vec<usize> = (0..d).filter(|&j| !inside[j] && size(&pull, j) > lambda).collect();
+            let missed: Vec<usize> =
+                (0..d).filter(|&j| !candidate[j] && l1_norm(&negative_gradient, j) > lambda).collect();
             let stop = if optimality <= self.tolerance {
                 Some(Stop::Tolerance)
             } else if iterations >= self.max_iterations {
                 Some(Stop::MaxIterations)
-            } else if missed.is_empty() && settled < 1e-14 {
+            } else if missed.is_empty() && tolerance < 1e-14 {
                 Some(Stop::Stationary)
             } else {
                 None
@@ -213,42 +216,42 @@ impl BlockDescent {
                 let w = state.w;
                 let objective = value + lambda * row_norm(&w);
                 let minimum = Minimum { w, value, objective, optimality, iterations, evaluations, stop };
-                return Ok(Place { lambda, minimum, pull });
+                return Ok(PathSolution { lambda, minimum, negative_gradient });
             }
             if missed.is_empty() {
-                settled *= 0.1;
+                tolerance *= 0.1;
             }
-            missed.iter().for_each(|&j| inside[j] = true);
+            missed.iter().for_each(|&j| candidate[j] = true);
         }
     }
 
-    /// A path: the minimum at each penalty in turn, falling ones for preference, each from where the last ended.
-    pub fn path(&self, problem: &LeastSquares, lambdas: &[f64], ctx: &Context) -> Result<Vec<Place>> {
-        let mut path: Vec<Place> = vec![];
+    /// Solutions at each penalty in turn, preferably decreasing, each starting from the previous one.
+    pub fn path(&self, problem: &LeastSquares, lambdas: &[f64], ctx: &Context) -> Result<Vec<PathSolution>> {
+        let mut path: Vec<PathSolution> = vec![];
         for (at, &lambda) in lambdas.iter().enumerate() {
             ctx.step("path", at, lambdas.len())?;
-            let place = match path.last() {
-                Some(last) => self.minimise(problem, lambda, last, ctx)?,
-                None => self.minimise(problem, lambda, &problem.top(), ctx)?,
+            let solution = match path.last() {
+                Some(last) => self.minimize(problem, lambda, last, ctx)?,
+                None => self.minimize(problem, lambda, &problem.null_solution(), ctx)?,
             };
-            path.push(place);
+            path.push(solution);
         }
         Ok(path)
     }
 }
 
-/// `count` penalties from `top` down to `ratio` times it, each the same share of the one before.
-pub fn geometric(top: f64, ratio: f64, count: usize) -> Vec<f64> {
+/// A geometric sequence of `count` penalties from `max` down to `ratio * max`.
+pub fn geometric(max: f64, ratio: f64, count: usize) -> Vec<f64> {
     let steps = count.max(2) - 1;
-    (0..count).map(|i| top * ratio.powf(i as f64 / steps as f64)).collect()
+    (0..count).map(|i| max * ratio.powf(i as f64 / steps as f64)).collect()
 }
 
 /// $\sum_k |a_{jk}|$
-fn size(a: &Array2<f64>, j: usize) -> f64 {
+fn l1_norm(a: &Array2<f64>, j: usize) -> f64 {
     a.row(j).iter().map(|v| v.abs()).sum()
 }
 
-/// The weights on their way.
+/// The current weights and their residual.
 struct State<'a> {
     problem: &'a LeastSquares,
     lambda: f64,
@@ -262,26 +265,32 @@ impl<'a> State<'a> {
         Self { problem, lambda, w, residual }
     }
 
-    fn is_used(&self, j: usize) -> bool {
+    fn is_nonzero(&self, j: usize) -> bool {
         self.w.row(j).iter().any(|&w| w != 0.0)
     }
 
-    /// Sweeps over these rows until none moves by more than `settled`; how many sweeps it took.
-    fn settle(&mut self, rows: &[usize], settled: f64, most: usize, ctx: &Context) -> Result<usize> {
+    /// Sweeps over `rows` until none changes by more than `tolerance`. Returns the number of sweeps.
+    fn converge(
+        &mut self,
+        rows: &[usize],
+        tolerance: f64,
+        max_sweeps: usize,
+        ctx: &Context,
+    ) -> Result<usize> {
         let mut sweeps = 0;
-        while sweeps < most {
+        while sweeps < max_sweeps {
             ctx.check()?;
-            let moved = self.sweep(rows);
+            let change = self.sweep(rows);
             sweeps += 1;
-            if moved <= settled {
+            if change <= tolerance {
                 break;
             }
-            let used: Vec<usize> = rows.iter().copied().filter(|&j| self.is_used(j)).collect();
-            while sweeps < most {
+            let nonzero: Vec<usize> = rows.iter().copied().filter(|&j| self.is_nonzero(j)).collect();
+            while sweeps < max_sweeps {
                 ctx.check()?;
-                let moved = self.sweep(&used);
+                let change = self.sweep(&nonzero);
                 sweeps += 1;
-                if moved <= settled {
+                if change <= tolerance {
                     break;
                 }
             }
@@ -289,7 +298,7 @@ impl<'a> State<'a> {
         Ok(sweeps)
     }
 
-    /// One step of each row; the largest move, in the units of the gradient.
+    /// One step of each row. Returns the largest change, in the units of the gradient.
     fn sweep(&mut self, rows: &[usize]) -> f64 {
         let design = &self.problem.design;
         let q = self.w.ncols();
@@ -299,8 +308,8 @@ impl<'a> State<'a> {
             let curvature = design.curvature(j);
             design.product(j, &self.residual, &mut next);
             let mut old = self.w.row_mut(j);
-            let pull: f64 = next.iter().map(|v| v.abs()).sum();
-            if pull <= self.lambda * (1.0 + ENTRY) && old.iter().all(|&w| w == 0.0) {
+            let gradient_norm: f64 = next.iter().map(|v| v.abs()).sum();
+            if gradient_norm <= self.lambda * (1.0 + ENTRY_MARGIN) && old.iter().all(|&w| w == 0.0) {
                 continue;
             }
             next.iter_mut().zip(&old).for_each(|(z, w)| *z = w + *z / curvature);
@@ -316,13 +325,13 @@ impl<'a> State<'a> {
         largest
     }
 
-    /// The most that any row would move in its own step, in the units of the gradient.
-    fn violation(&self, pull: &Array2<f64>) -> f64 {
+    /// The largest change of any row in its step, in the units of the gradient.
+    fn violation(&self, negative_gradient: &Array2<f64>) -> f64 {
         let mut worst = 0.0_f64;
-        for (j, (old, pull)) in self.w.rows().into_iter().zip(pull.rows()).enumerate() {
+        for (j, (old, gradient)) in self.w.rows().into_iter().zip(negative_gradient.rows()).enumerate() {
             let curvature = self.problem.design.curvature(j);
             if curvature > 0.0 {
-                let mut next: Vec<f64> = old.iter().zip(pull).map(|(w, p)| w + p / curvature).collect();
+                let mut next: Vec<f64> = old.iter().zip(gradient).map(|(w, g)| w + g / curvature).collect();
                 prox_row(&mut next, self.lambda / curvature);
                 let moved = next.iter().zip(old).map(|(a, b)| (a - b).abs());
                 worst = moved.fold(worst, |a, m| if m.is_nan() { f64::NAN } else { a.max(curvature * m) });
@@ -331,25 +340,25 @@ impl<'a> State<'a> {
         worst
     }
 
-    /// $P(W)$ less the bound from below that the residual gives.
-    fn gap(&self, pull: &Array2<f64>) -> f64 {
+    /// The duality gap.
+    fn gap(&self, negative_gradient: &Array2<f64>) -> f64 {
         let n = self.problem.design.n() as f64;
         let (square, along) = self.residual.sums(&self.problem.target);
         let (square, along) = (square / n, along / n);
         let primal = 0.5 * square + self.lambda * row_norm(&self.w);
-        let longest = self.lambda / dual_row_norm(pull).max(f64::MIN_POSITIVE);
-        let share = if square > 0.0 { (along / square).clamp(-longest, longest) } else { 0.0 };
-        primal - (share * along - 0.5 * share * share * square)
+        let limit = self.lambda / dual_row_norm(negative_gradient).max(f64::MIN_POSITIVE);
+        let scale = if square > 0.0 { (along / square).clamp(-limit, limit) } else { 0.0 };
+        primal - (scale * along - 0.5 * scale * scale * square)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::optim::{Hold, SparseColumns, Spectral, gradient_error};
+    use crate::optim::{Regularizer, SparseColumns, Spectral, gradient_error};
     use crate::random::Rng;
 
-    /// Columns that lean on one another, about a third of whose cells are zero, and targets made of three.
+    /// Correlated columns with about a third of zeros, and targets that depend on a few of them.
     fn example(seed: u64, n: usize, d: usize, q: usize) -> (Array2<f64>, Array2<f64>) {
         let mut rng = Rng::new(seed);
         let mut x = Array2::from_shape_simple_fn((n, d), || {
@@ -371,16 +380,16 @@ mod tests {
 
     fn moments(x: &Array2<f64>) -> (Vec<f64>, Vec<f64>) {
         let n = x.nrows() as f64;
-        let centre: Vec<f64> = x.columns().into_iter().map(|c| c.sum() / n).collect();
-        let spread = x.columns().into_iter().zip(&centre);
+        let center: Vec<f64> = x.columns().into_iter().map(|c| c.sum() / n).collect();
+        let columns = x.columns().into_iter().zip(&center);
         let scale =
-            spread.map(|(c, m)| 1.0 / (c.iter().map(|v| (v - m).powi(2)).sum::<f64>() / n).sqrt()).collect();
-        (centre, scale)
+            columns.map(|(c, m)| 1.0 / (c.iter().map(|v| (v - m).powi(2)).sum::<f64>() / n).sqrt()).collect();
+        (center, scale)
     }
 
     fn dense(x: &Array2<f64>, target: &Array2<f64>) -> LeastSquares {
-        let (centre, scale) = moments(x);
-        LeastSquares::new(Design::dense(x.view(), &centre, &scale), target.clone()).unwrap()
+        let (center, scale) = moments(x);
+        LeastSquares::new(Design::dense(x.view(), &center, &scale), target.clone()).unwrap()
     }
 
     fn sparse(x: &Array2<f64>, target: &Array2<f64>) -> LeastSquares {
@@ -392,41 +401,45 @@ mod tests {
             }
             columns.start.push(columns.row.len());
         }
-        let (centre, scale) = moments(x);
-        LeastSquares::new(Design::sparse(x.nrows(), columns, centre, scale), target.clone()).unwrap()
+        let (center, scale) = moments(x);
+        LeastSquares::new(Design::sparse(x.nrows(), columns, center, scale), target.clone()).unwrap()
     }
 
     #[test]
-    fn gradients_are_differences() {
+    fn gradients_agree_with_finite_differences() {
         let (x, target) = example(1, 15, 6, 3);
         let mut rng = Rng::new(2);
         let w = Array2::from_shape_simple_fn((6, 3), || rng.normal());
         for problem in [dense(&x, &target), sparse(&x, &target)] {
-            // Quadratic: the differences are exact but for rounding.
+            // Quadratic: central differences are exact up to rounding.
             assert!(gradient_error(&problem, &w, 1e-4) < 1e-9);
         }
     }
 
     #[test]
-    fn it_ends_where_the_spectral_solver_ends() {
+    fn agrees_with_the_spectral_solver() {
         let ctx = Context::default();
         for seed in 0..4 {
             let (x, target) = example(seed, 40, 25, 1 + seed as usize);
             for problem in [dense(&x, &target), sparse(&x, &target)] {
-                let top = problem.top().lambda;
-                let lambdas = geometric(top, 0.01, 6);
+                let lambdas = geometric(problem.null_solution().lambda, 0.01, 6);
                 let path = BlockDescent::default().path(&problem, &lambdas, &ctx).unwrap();
-                assert!(path[0].minimum.w.iter().all(|&w| w == 0.0), "zero at the top");
-                for place in &path[1..] {
-                    let end = &place.minimum;
+                assert!(path[0].minimum.w.iter().all(|&w| w == 0.0), "zero at lambda_max");
+                for solution in &path[1..] {
+                    let end = &solution.minimum;
                     assert!(end.stop == Stop::Tolerance && end.optimality <= 1e-6, "{end:?}");
                     assert!(end.w.iter().any(|&w| w != 0.0));
                     let other = Spectral { tolerance: 1e-8, max_iterations: 20_000, memory: 10 }
-                        .minimise(&problem, Hold::Penalty(place.lambda), Array2::zeros(end.w.dim()), &ctx)
+                        .minimize(
+                            &problem,
+                            Regularizer::Penalty(solution.lambda),
+                            Array2::zeros(end.w.dim()),
+                            &ctx,
+                        )
                         .unwrap();
-                    // Both lie within a millionth of P(0) of the least value, and the gap proves it for one.
+                    // Both objectives are within 1e-6 P(0) of the minimum; for one the duality gap proves it.
                     let slack = 1e-6 * problem.at_zero;
-                    assert!((end.objective - other.objective).abs() <= slack, "{seed} {}", place.lambda);
+                    assert!((end.objective - other.objective).abs() <= slack, "{seed} {}", solution.lambda);
                 }
                 let sizes: Vec<usize> = path
                     .iter()
@@ -438,48 +451,47 @@ mod tests {
     }
 
     #[test]
-    fn more_columns_than_rows_and_rows_that_the_strong_rule_misses() {
+    fn rows_that_the_strong_rule_discards_wrongly_are_added() {
         let ctx = Context::default();
         let (x, target) = example(9, 20, 120, 2);
         let problem = dense(&x, &target);
-        // One long stride makes the strong rule keep everything; from a place with a smaller penalty it keeps little.
-        let top = problem.top();
-        let low = BlockDescent::default().minimise(&problem, 0.05 * top.lambda, &top, &ctx).unwrap();
-        let high = BlockDescent::default().minimise(&problem, 0.3 * top.lambda, &low, &ctx).unwrap();
-        let again = BlockDescent::default().minimise(&problem, 0.3 * top.lambda, &top, &ctx).unwrap();
+        // After a large decrease of the penalty the strong rule discards nothing; after an increase it discards most rows.
+        let top = problem.null_solution();
+        let low = BlockDescent::default().minimize(&problem, 0.05 * top.lambda, &top, &ctx).unwrap();
+        let high = BlockDescent::default().minimize(&problem, 0.3 * top.lambda, &low, &ctx).unwrap();
+        let again = BlockDescent::default().minimize(&problem, 0.3 * top.lambda, &top, &ctx).unwrap();
         assert!((high.minimum.objective - again.minimum.objective).abs() <= 1e-6 * problem.at_zero);
         assert!(low.minimum.stop == Stop::Tolerance && high.minimum.stop == Stop::Tolerance);
     }
 
     #[test]
-    fn copies_of_a_row_that_is_in_stay_out() {
+    fn duplicates_of_a_selected_feature_stay_zero() {
         let (x, target) = example(5, 40, 10, 2);
         let twice = ndarray::concatenate![ndarray::Axis(1), x, x];
         for problem in [dense(&twice, &target), sparse(&twice, &target)] {
-            let top = problem.top();
-            let lambdas = geometric(top.lambda, 0.1, 10);
-            for place in BlockDescent::default().path(&problem, &lambdas, &Context::default()).unwrap() {
-                let w = &place.minimum.w;
+            let lambdas = geometric(problem.null_solution().lambda, 0.1, 10);
+            for solution in BlockDescent::default().path(&problem, &lambdas, &Context::default()).unwrap() {
+                let w = &solution.minimum.w;
                 assert!((10..20).all(|j| w.row(j).iter().all(|&w| w == 0.0)), "{w}");
             }
         }
     }
 
     #[test]
-    fn ends_are_told() {
+    fn stop_reasons_and_errors() {
         let ctx = Context::default();
         let (x, target) = example(3, 40, 25, 2);
         let problem = dense(&x, &target);
-        let top = problem.top();
+        let top = problem.null_solution();
         let short = BlockDescent { max_iterations: 2, ..BlockDescent::default() };
-        let end = short.minimise(&problem, 0.01 * top.lambda, &top, &ctx).unwrap().minimum;
+        let end = short.minimize(&problem, 0.01 * top.lambda, &top, &ctx).unwrap().minimum;
         assert_eq!((end.stop, end.iterations), (Stop::MaxIterations, 2));
         let exact = BlockDescent { tolerance: 0.0, ..BlockDescent::default() };
-        let end = exact.minimise(&problem, 0.1 * top.lambda, &top, &ctx).unwrap().minimum;
+        let end = exact.minimize(&problem, 0.1 * top.lambda, &top, &ctx).unwrap().minimum;
         assert!(end.stop == Stop::Stationary && end.optimality < 1e-12, "{end:?}");
-        assert!(short.minimise(&problem, -1.0, &top, &ctx).is_err());
-        let (centre, scale) = moments(&x);
-        let design = Design::dense(x.view(), &centre, &scale);
+        assert!(short.minimize(&problem, -1.0, &top, &ctx).is_err());
+        let (center, scale) = moments(&x);
+        let design = Design::dense(x.view(), &center, &scale);
         assert!(LeastSquares::new(design.clone(), Array2::zeros((3, 1))).is_err());
         assert!(LeastSquares::new(design, Array2::from_elem((40, 1), f64::NAN)).is_err());
     }

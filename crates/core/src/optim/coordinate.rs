@@ -1,20 +1,24 @@
-//! Coordinate descent for linear classifiers: one variable at a time, as fast as a row or column can be read.
+//! Coordinate descent for linear SVMs.
 //!
-//! Two problems, with $b_i = 1 - y_i \langle w, x_i \rangle$ and prices $C_i$:
+//! Two problems, with the signed slack $b_i = 1 - y_i \langle w, x_i \rangle$ and regularization parameters $C_i$:
 //!
 //! $$ \min_w \tfrac12 \lVert w \rVert_2^2 + \sum_i C_i \max(0, b_i)^p, \quad p = 1, 2 \qquad\qquad
 //!    \min_w \lVert w \rVert_1 + \sum_i C_i \max(0, b_i)^2 $$
 //!
-//! The first is solved in the dual, where $w = \sum_i \alpha_i y_i x_i$ is kept up to date and each
-//! $\alpha_i \ge 0$ has a closed form (Hsieh and others). The second is solved as it stands: each weight takes a Newton
-//! step on its own with a line search, and most stay exactly zero (Yuan and others). Both visit the variables in a
-//! random order and set aside those that seem settled until the others are solved.
+//! The l2-penalized problem is solved in the dual: $w = \sum_i \alpha_i y_i x_i$ is updated with each $\alpha_i \ge 0$, which has a
+//! closed form (Hsieh and others). The l1-penalized problem is solved in the primal: each weight takes a Newton step with a
+//! line search, and most weights stay exactly zero (Yuan and others). Both visit the variables in random order and shrink: variables
+//! at a bound, or zero, that satisfy the optimality conditions are skipped until the others have converged.
 
+use super::sparse_columns::SparseColumns;
 use crate::context::Context;
 use crate::error::Result;
 use crate::random::Rng;
 
-/// Rows of numbers, as the dual needs them.
+/// Changes below this value are skipped.
+const MIN_CHANGE: f64 = 1e-12;
+
+/// Row operations that the dual needs.
 pub trait RowProducts {
     /// Number of rows.
     fn n(&self) -> usize;
@@ -26,272 +30,285 @@ pub trait RowProducts {
     fn add(&self, i: usize, s: f64, w: &mut [f64]);
 }
 
-/// Columns with what is not zero in them.
-#[derive(Debug, Clone, Default)]
-pub struct SparseColumns {
-    /// Cells of column `j` are `start[j]..start[j + 1]`.
-    pub start: Vec<usize>,
-    /// The row of each cell.
-    pub row: Vec<u32>,
-    /// Its value.
-    pub value: Vec<f64>,
-}
-
-impl SparseColumns {
-    /// Cells that come row by row, as (row, column, value), put together by `d` columns.
-    pub fn gather<I: Iterator<Item = (usize, usize, f64)>>(d: usize, cells: impl Fn() -> I) -> Self {
-        let mut start = vec![0; d + 1];
-        cells().for_each(|(_, j, _)| start[j + 1] += 1);
-        (0..d).for_each(|j| start[j + 1] += start[j]);
-        let mut next = start.clone();
-        let (mut row, mut value) = (vec![0; start[d]], vec![0.0; start[d]]);
-        for (i, j, v) in cells() {
-            (row[next[j]], value[next[j]]) = (i as u32, v);
-            next[j] += 1;
-        }
-        Self { start, row, value }
-    }
-
-    /// Number of columns.
-    pub fn len(&self) -> usize {
-        self.start.len() - 1
-    }
-
-    /// Whether there is no column.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Rows and values of a column.
-    pub fn column(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let cells = self.start[j]..self.start[j + 1];
-        self.row[cells.clone()].iter().map(|&i| i as usize).zip(self.value[cells].iter().copied())
-    }
-}
-
-/// When to stop.
+/// Stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sweeps {
-    /// The violation that is let pass; see the functions.
+pub struct StopRule {
+    /// Tolerance for violations of the optimality conditions; see the functions.
     pub tolerance: f64,
-    /// Most sweeps over the variables.
+    /// Maximum number of sweeps over the variables.
     pub max_iterations: usize,
 }
 
-/// How a descent ended.
+/// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Descent {
+pub struct Convergence {
     /// Sweeps over the variables.
     pub iterations: usize,
     /// Whether the violation is below the tolerance.
     pub converged: bool,
 }
 
-/// The first problem. `alpha` is where it starts and where it ends; returns $w$. `squared`: $p = 2$.
+/// The l2-penalized problem, without its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct DualProblem<'a> {
+    /// Number of weights.
+    pub d: usize,
+    /// $y$: 1 or -1 per row.
+    pub signs: &'a [f64],
+    /// $C_i$
+    pub c: &'a [f64],
+    /// Whether $p = 2$ (squared hinge loss).
+    pub squared: bool,
+}
+
+impl DualProblem<'_> {
+    /// The upper bound of $\alpha_i$.
+    fn bound(&self, i: usize) -> f64 {
+        if self.squared { f64::INFINITY } else { self.c[i] }
+    }
+
+    /// The diagonal term that the squared loss adds to the dual.
+    fn ridge(&self, i: usize) -> f64 {
+        if self.squared { 0.5 / self.c[i] } else { 0.0 }
+    }
+}
+
+/// Solves the l2-penalized problem, starting at `alpha`, which it updates. Returns $w$.
 ///
-/// Stops when the projected gradients of one sweep over all rows lie within `tolerance` of one another.
-#[allow(clippy::too_many_arguments, reason = "a problem, a start and a way to stop")]
+/// Stops when the projected gradients of one sweep over all rows differ by at most the tolerance.
 pub fn dual_descent(
     x: &impl RowProducts,
-    d: usize,
-    signs: &[f64],
-    prices: &[f64],
-    squared: bool,
+    problem: &DualProblem,
     alpha: &mut [f64],
-    sweeps: Sweeps,
+    stop: StopRule,
     rng: &mut Rng,
     ctx: &Context,
-) -> Result<(Vec<f64>, Descent)> {
+) -> Result<(Vec<f64>, Convergence)> {
     let n = x.n();
-    let bound = |i: usize| if squared { f64::INFINITY } else { prices[i] };
-    let ridge = |i: usize| if squared { 0.5 / prices[i] } else { 0.0 };
-    let mut w = vec![0.0; d];
-    (0..n).filter(|&i| alpha[i] != 0.0).for_each(|i| x.add(i, alpha[i] * signs[i], &mut w));
-    // Rows that cost nothing have no say.
-    let everything: Vec<usize> = (0..n).filter(|&i| prices[i] > 0.0).collect();
+    let mut w = vec![0.0; problem.d];
+    (0..n).filter(|&i| alpha[i] != 0.0).for_each(|i| x.add(i, alpha[i] * problem.signs[i], &mut w));
+    // Rows with C = 0 have no influence.
+    let all: Vec<usize> = (0..n).filter(|&i| problem.c[i] > 0.0).collect();
     let curvature: Vec<f64> =
-        (0..n).map(|i| if prices[i] > 0.0 { x.square(i) + ridge(i) } else { 1.0 }).collect();
-    let mut active = everything.clone();
-    let (mut highest_before, mut lowest_before) = (f64::INFINITY, f64::NEG_INFINITY);
-    for iterations in 1..=sweeps.max_iterations {
+        (0..n).map(|i| if problem.c[i] > 0.0 { x.square(i) + problem.ridge(i) } else { 1.0 }).collect();
+    let mut sweep = DualSweep { x, problem, curvature, active: all.clone(), shrink: UNLIMITED };
+    for iterations in 1..=stop.max_iterations {
         ctx.check()?;
-        rng.shuffle(&mut active);
-        let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
+        rng.shuffle(&mut sweep.active);
+        let (lowest, highest) = sweep.run(alpha, &mut w);
+        if highest - lowest <= stop.tolerance || sweep.active.is_empty() {
+            if sweep.active.len() == all.len() {
+                return Ok((w, Convergence { iterations, converged: true }));
+            }
+            sweep.active.clone_from(&all);
+            sweep.shrink = UNLIMITED;
+            continue;
+        }
+        sweep.shrink = (
+            if lowest < 0.0 { lowest } else { f64::NEG_INFINITY },
+            if highest > 0.0 { highest } else { f64::INFINITY },
+        );
+    }
+    Ok((w, Convergence { iterations: stop.max_iterations, converged: false }))
+}
+
+/// Shrinking limits that shrink nothing.
+const UNLIMITED: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+
+struct DualSweep<'a, X> {
+    x: &'a X,
+    problem: &'a DualProblem<'a>,
+    curvature: Vec<f64>,
+    active: Vec<usize>,
+    /// A row at its upper bound with a gradient below the first limit, or at zero with one above the second, is shrunk.
+    shrink: (f64, f64),
+}
+
+impl<X: RowProducts> DualSweep<'_, X> {
+    /// One sweep over the active rows. Returns the smallest and largest projected gradient.
+    fn run(&mut self, alpha: &mut [f64], w: &mut [f64]) -> (f64, f64) {
+        let problem = self.problem;
+        let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut at = 0;
-        while at < active.len() {
-            let i = active[at];
-            let gradient = signs[i] * x.product(i, &w) - 1.0 + ridge(i) * alpha[i];
-            let aside = (alpha[i] == 0.0 && gradient > highest_before)
-                || (alpha[i] >= bound(i) && gradient < lowest_before);
-            if aside {
-                active.swap_remove(at);
+        while at < self.active.len() {
+            let i = self.active[at];
+            let bound = problem.bound(i);
+            let gradient = problem.signs[i] * self.x.product(i, w) - 1.0 + problem.ridge(i) * alpha[i];
+            let shrinks = (alpha[i] == 0.0 && gradient > self.shrink.1)
+                || (alpha[i] >= bound && gradient < self.shrink.0);
+            if shrinks {
+                self.active.swap_remove(at);
                 continue;
             }
             at += 1;
             let projected = if alpha[i] == 0.0 {
                 gradient.min(0.0)
-            } else if alpha[i] >= bound(i) {
+            } else if alpha[i] >= bound {
                 gradient.max(0.0)
             } else {
                 gradient
             };
             (highest, lowest) = (highest.max(projected), lowest.min(projected));
-            if projected.abs() > 1e-12 && curvature[i] > 0.0 {
-                let before = alpha[i];
-                alpha[i] = (before - gradient / curvature[i]).clamp(0.0, bound(i));
-                x.add(i, (alpha[i] - before) * signs[i], &mut w);
-            } else if projected < 0.0 && curvature[i] == 0.0 {
-                // A row of zeros and no ridge: nothing holds it back.
-                alpha[i] = bound(i);
+            if projected.abs() > MIN_CHANGE && self.curvature[i] > 0.0 {
+                let old = alpha[i];
+                alpha[i] = (old - gradient / self.curvature[i]).clamp(0.0, bound);
+                self.x.add(i, (alpha[i] - old) * problem.signs[i], w);
+            } else if projected < 0.0 && self.curvature[i] == 0.0 {
+                // A row of zeros without a ridge: the objective is linear in its coefficient.
+                alpha[i] = bound;
             }
         }
-        if highest - lowest <= sweeps.tolerance || active.is_empty() {
-            if active.len() == everything.len() {
-                return Ok((w, Descent { iterations, converged: true }));
-            }
-            active.clone_from(&everything);
-            (highest_before, lowest_before) = (f64::INFINITY, f64::NEG_INFINITY);
-            continue;
-        }
-        highest_before = if highest > 0.0 { highest } else { f64::INFINITY };
-        lowest_before = if lowest < 0.0 { lowest } else { f64::NEG_INFINITY };
+        (lowest, highest)
     }
-    Ok((w, Descent { iterations: sweeps.max_iterations, converged: false }))
 }
 
-/// The second problem, whose columns carry the signs: cell $i$ of column $j$ is $y_i x_{ij}$. `w` is where it starts
-/// and where it ends.
+/// Solves the l1-penalized problem, starting at `w`, which it updates. The columns include the signs: entry $i$ of column $j$ is
+/// $y_i x_{ij}$.
 ///
-/// Stops when the violations of one sweep over all weights add up to at most `tolerance` times what they are at zero.
+/// Stops when the sum of violations in one sweep over all weights is at most the tolerance times that at zero.
 pub fn l1_descent(
     columns: &SparseColumns,
-    prices: &[f64],
+    c: &[f64],
     w: &mut [f64],
-    sweeps: Sweeps,
+    stop: StopRule,
     rng: &mut Rng,
     ctx: &Context,
-) -> Result<Descent> {
+) -> Result<Convergence> {
     let d = columns.len();
     let at_zero: f64 =
-        l1_gradient(columns, prices, &vec![1.0; prices.len()]).iter().map(|g| (g.abs() - 1.0).max(0.0)).sum();
-    let mut margin = l1_margins(columns, prices.len(), w);
+        l1_gradient(columns, c, &vec![1.0; c.len()]).iter().map(|g| (g.abs() - 1.0).max(0.0)).sum();
+    let mut slack = l1_slacks(columns, c.len(), w);
     let mut active: Vec<usize> = (0..d).collect();
-    let mut worst_before = f64::INFINITY;
-    for iterations in 1..=sweeps.max_iterations {
+    let mut shrink = f64::INFINITY;
+    for iterations in 1..=stop.max_iterations {
         ctx.check()?;
         rng.shuffle(&mut active);
-        let (mut worst, mut sum) = (0.0_f64, 0.0);
+        let (mut largest, mut sum) = (0.0_f64, 0.0);
         let mut at = 0;
         while at < active.len() {
             let j = active[at];
-            let (gradient, curvature) = derivatives(columns, j, prices, &margin);
-            let (rising, falling) = (gradient + 1.0, gradient - 1.0);
-            let violation = if w[j] == 0.0 {
-                let per_row = worst_before / prices.len() as f64;
-                if rising > per_row && falling < -per_row {
+            let (gradient, curvature) = derivatives(columns, j, c, &slack);
+            let (right, left) = (gradient + 1.0, gradient - 1.0);
+            if w[j] == 0.0 {
+                let limit = shrink / c.len() as f64;
+                if right > limit && left < -limit {
                     active.swap_remove(at);
                     continue;
                 }
-                (-rising).max(falling).max(0.0)
-            } else if w[j] > 0.0 {
-                rising.abs()
-            } else {
-                falling.abs()
-            };
+            }
             at += 1;
-            worst = worst.max(violation);
+            let violation = l1_violation(w[j], right, left);
+            largest = largest.max(violation);
             sum += violation;
-            let newton = if rising < curvature * w[j] {
-                -rising / curvature
-            } else if falling > curvature * w[j] {
-                -falling / curvature
-            } else {
-                -w[j]
-            };
-            if newton.abs() > 1e-12 {
-                line_search(columns, j, prices, &mut margin, &mut w[j], gradient, newton);
+            let newton = newton_step(w[j], right, left, curvature);
+            if newton.abs() > MIN_CHANGE {
+                line_search(columns, j, c, &mut slack, &mut w[j], gradient, newton);
             }
         }
-        if sum <= sweeps.tolerance * at_zero || active.is_empty() {
+        if sum <= stop.tolerance * at_zero || active.is_empty() {
             if active.len() == d {
-                return Ok(Descent { iterations, converged: true });
+                return Ok(Convergence { iterations, converged: true });
             }
             active = (0..d).collect();
-            worst_before = f64::INFINITY;
-            // Small changes have been added up; start the last look from the sums themselves.
-            margin = l1_margins(columns, prices.len(), w);
+            shrink = f64::INFINITY;
+            // Remove accumulated rounding error before the final sweeps.
+            slack = l1_slacks(columns, c.len(), w);
             continue;
         }
-        worst_before = worst;
+        shrink = largest;
     }
-    Ok(Descent { iterations: sweeps.max_iterations, converged: false })
+    Ok(Convergence { iterations: stop.max_iterations, converged: false })
 }
 
-/// $b_i = 1 - \sum_j w_j y_i x_{ij}$
-pub fn l1_margins(columns: &SparseColumns, n: usize, w: &[f64]) -> Vec<f64> {
-    let mut margin = vec![1.0; n];
+/// Violation of the optimality conditions of a weight; `right` and `left` are the derivatives of the objective for positive and
+/// negative weights.
+fn l1_violation(w: f64, right: f64, left: f64) -> f64 {
+    if w == 0.0 {
+        (-right).max(left).max(0.0)
+    } else if w > 0.0 {
+        right.abs()
+    } else {
+        left.abs()
+    }
+}
+
+/// The minimizer of the quadratic model of the loss plus the penalty, as a change of the weight.
+fn newton_step(w: f64, right: f64, left: f64, curvature: f64) -> f64 {
+    if right < curvature * w {
+        -right / curvature
+    } else if left > curvature * w {
+        -left / curvature
+    } else {
+        -w
+    }
+}
+
+/// Signed slacks $b_i = 1 - \sum_j w_j y_i x_{ij}$, positive where a row violates the margin.
+pub fn l1_slacks(columns: &SparseColumns, n: usize, w: &[f64]) -> Vec<f64> {
+    let mut slack = vec![1.0; n];
     for (j, &w) in w.iter().enumerate().filter(|(_, w)| **w != 0.0) {
-        columns.column(j).for_each(|(i, v)| margin[i] -= w * v);
+        columns.column(j).for_each(|(i, v)| slack[i] -= w * v);
     }
-    margin
+    slack
 }
 
-/// The gradient of the loss for every weight, given all $b_i$.
-pub fn l1_gradient(columns: &SparseColumns, prices: &[f64], margin: &[f64]) -> Vec<f64> {
-    (0..columns.len()).map(|j| derivatives(columns, j, prices, margin).0).collect()
+/// The gradient of the loss with respect to the weights, given all $b_i$.
+pub fn l1_gradient(columns: &SparseColumns, c: &[f64], slack: &[f64]) -> Vec<f64> {
+    (0..columns.len()).map(|j| derivatives(columns, j, c, slack).0).collect()
 }
 
 /// $\lVert w \rVert_1 + \sum_i C_i \max(0, b_i)^2$
-pub fn l1_objective(prices: &[f64], margin: &[f64], w: &[f64]) -> f64 {
-    let loss: f64 = margin.iter().zip(prices).map(|(b, c)| c * b.max(0.0).powi(2)).sum();
+pub fn l1_objective(c: &[f64], slack: &[f64], w: &[f64]) -> f64 {
+    let loss: f64 = slack.iter().zip(c).map(|(b, c)| c * b.max(0.0).powi(2)).sum();
     w.iter().map(|w| w.abs()).sum::<f64>() + loss
 }
 
-/// First and second derivative of the loss along weight `j`.
-fn derivatives(columns: &SparseColumns, j: usize, prices: &[f64], margin: &[f64]) -> (f64, f64) {
+/// First and second derivative of the loss with respect to weight `j`.
+fn derivatives(columns: &SparseColumns, j: usize, c: &[f64], slack: &[f64]) -> (f64, f64) {
     let (mut first, mut second) = (0.0, 0.0);
     for (i, v) in columns.column(j) {
-        if margin[i] > 0.0 {
-            let priced = prices[i] * v;
-            first -= priced * margin[i];
-            second += priced * v;
+        if slack[i] > 0.0 {
+            let weighted = c[i] * v;
+            first -= weighted * slack[i];
+            second += weighted * v;
         }
     }
-    // Where no row is inside the margin the loss is flat; any curvature will do.
+    // If no row violates the margin the loss has no curvature; any positive value works.
     (2.0 * first, (2.0 * second).max(1e-12))
 }
 
-/// Goes along the Newton direction as far as the objective falls enough, halving at most 20 times.
+/// Backtracking line search along the Newton direction, with at most 20 halvings.
 fn line_search(
     columns: &SparseColumns,
     j: usize,
-    prices: &[f64],
-    margin: &mut [f64],
+    c: &[f64],
+    slack: &mut [f64],
     w: &mut f64,
     gradient: f64,
     newton: f64,
 ) {
-    const SHARE: f64 = 0.01;
+    /// Required fraction of the predicted decrease.
+    const SUFFICIENT_DECREASE: f64 = 0.01;
     let change = |step: f64| -> f64 {
         let loss: f64 = columns
             .column(j)
             .map(|(i, v)| {
-                let (old, new) = (margin[i].max(0.0), (margin[i] - step * v).max(0.0));
-                prices[i] * (new - old) * (new + old)
+                let (old, new) = (slack[i].max(0.0), (slack[i] - step * v).max(0.0));
+                c[i] * (new - old) * (new + old)
             })
             .sum();
         (*w + step).abs() - w.abs() + loss
     };
-    let promised = gradient * newton + (*w + newton).abs() - w.abs();
-    let mut share = 1.0;
+    let predicted = gradient * newton + (*w + newton).abs() - w.abs();
+    let mut length = 1.0;
     for _ in 0..20 {
-        if change(share * newton) <= SHARE * share * promised {
-            let step = share * newton;
-            // A full step to zero lands on it.
-            *w = if share == 1.0 && newton == -*w { 0.0 } else { *w + step };
-            columns.column(j).for_each(|(i, v)| margin[i] -= step * v);
+        if change(length * newton) <= SUFFICIENT_DECREASE * length * predicted {
+            let step = length * newton;
+            // A full step to zero gives exactly zero.
+            *w = if length == 1.0 && newton == -*w { 0.0 } else { *w + step };
+            columns.column(j).for_each(|(i, v)| slack[i] -= step * v);
             return;
         }
-        share *= 0.5;
+        length *= 0.5;
     }
 }

@@ -1,79 +1,78 @@
-//! The columns of a linear problem, centred and scaled without being filled.
+//! Design matrices: dense, or sparse with implicit centering and scaling.
 
-use super::coordinate::SparseColumns;
+use super::sparse_columns::SparseColumns;
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::simd::{add_scaled, dot};
 use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
 
-/// The most columns of which all products are made.
-const MOST_COMPRESSED: usize = 1000;
+/// Maximum number of columns for compression.
+const MAX_COMPRESSED: usize = 1000;
 
-/// Columns $s_j (x_j - c_j 1)$ of a matrix, for products with one at a time.
+/// A design matrix with the columns $s_j (x_j - c_j 1)$.
 ///
-/// Dense columns are kept as they are after centring and scaling, sparse ones as they were: what centring would fill is
-/// done by sums.
+/// Dense columns are stored centered and scaled. Sparse columns are stored unchanged; products account for centering and scaling.
 #[derive(Debug, Clone)]
 pub struct Design {
     n: usize,
-    cells: Cells,
+    values: Values,
     /// $\lVert s_j (x_j - c_j 1) \rVert^2 / n$
     curvature: Vec<f64>,
 }
 
 #[derive(Debug, Clone)]
-enum Cells {
-    /// A row per column.
+enum Values {
+    /// Transposed: one row per column of the design.
     Dense(Array2<f64>),
     Sparse {
         columns: SparseColumns,
-        centre: Vec<f64>,
+        center: Vec<f64>,
         scale: Vec<f64>,
-        /// Sums of the stored cells of each column.
+        /// Sum of the stored values of each column.
         sum: Vec<f64>,
     },
 }
 
-/// What is left of a target, in the layout that suits the columns.
+/// The residual of the targets.
 #[derive(Debug, Clone)]
 pub(super) struct Residual {
-    /// Dense columns: a run of $n$ per column of the target. Sparse: a run of $q$ per row.
-    cells: Vec<f64>,
-    /// Added to every row; zero beside dense columns.
+    /// Column-major for a dense design, row-major without the offset for a sparse one.
+    values: Vec<f64>,
+    /// Added to every row; empty for a dense design.
     offset: Vec<f64>,
-    /// Sums over the rows, offset included; only kept beside sparse columns.
+    /// Sums over the rows, including the offset; empty for a dense design.
     total: Vec<f64>,
 }
 
-/// Whether so many dense rows and columns are worth [`Design::compressed`].
+/// Whether [`Design::compressed`] applies to a dense design of this shape.
 pub(super) fn compresses(n: usize, d: usize) -> bool {
-    d <= MOST_COMPRESSED && n >= 2 * d
+    d <= MAX_COMPRESSED && n >= 2 * d
 }
 
 impl Design {
-    /// Dense columns; column $j$ becomes `scale[j] * (x - centre[j])`.
-    pub fn dense(x: ArrayView2<f64>, centre: &[f64], scale: &[f64]) -> Self {
+    /// A dense design; column $j$ becomes `scale[j] * (x - center[j])`.
+    pub fn dense(x: ArrayView2<f64>, center: &[f64], scale: &[f64]) -> Self {
         let n = x.nrows();
         let mut columns = x.t().as_standard_layout().into_owned();
         let curvature = columns
             .rows_mut()
             .into_iter()
-            .zip(centre.iter().zip(scale))
-            .map(|(mut column, (centre, scale))| {
-                column.mapv_inplace(|v| scale * (v - centre));
+            .zip(center.iter().zip(scale))
+            .map(|(mut column, (center, scale))| {
+                column.mapv_inplace(|v| scale * (v - center));
                 column.iter().map(|v| v * v).sum::<f64>() / n as f64
             })
             .collect();
-        Self { n, cells: Cells::Dense(columns), curvature }
+        Self { n, values: Values::Dense(columns), curvature }
     }
 
-    /// Sparse columns of `n` rows, which stay sparse.
-    pub fn sparse(n: usize, columns: SparseColumns, centre: Vec<f64>, scale: Vec<f64>) -> Self {
+    /// A sparse design with `n` rows, centered and scaled as in [`Design::dense`].
+    pub fn sparse(n: usize, columns: SparseColumns, center: Vec<f64>, scale: Vec<f64>) -> Self {
         let mut sum = vec![];
         let mut curvature = vec![];
         for j in 0..columns.len() {
-            let c = centre[j];
+            let c = center[j];
             let (mut all, mut squares, mut stored) = (0.0, 0.0, 0);
             for (_, v) in columns.column(j) {
                 all += v;
@@ -84,13 +83,13 @@ impl Design {
             sum.push(all);
             curvature.push(scale[j] * scale[j] * squares / n as f64);
         }
-        Self { n, cells: Cells::Sparse { columns, centre, scale, sum }, curvature }
+        Self { n, values: Values::Sparse { columns, center, scale, sum }, curvature }
     }
 
-    /// Fewer rows with the same least-squares problem, where there are many more rows than columns and these are dense:
-    /// columns and targets with the same products $X^T X / n$ and $X^T T / n$. What is lost is a constant.
+    /// An equivalent least-squares problem with at most as many rows as columns: a design and targets with the same products
+    /// $X^T X / n$ and $X^T T / n$. Its values differ by a constant. `None` if the design is sparse or has too few rows.
     pub(super) fn compressed(&self, target: &Array2<f64>) -> Result<Option<(Self, Array2<f64>)>> {
-        let Cells::Dense(columns) = &self.cells else { return Ok(None) };
+        let Values::Dense(columns) = &self.values else { return Ok(None) };
         let d = self.d();
         if !compresses(self.n, d) {
             return Ok(None);
@@ -103,22 +102,22 @@ impl Design {
         if kept == 0 {
             return Ok(None);
         }
-        // K = V L V^T: columns sqrt(r L) V^T and targets sqrt(r / L) V^T X^T T / n, with r rows.
+        // X^T X / n = V L V^T: the new design is sqrt(r L) V^T, the targets sqrt(r / L) V^T X^T T / n, with r rows.
         let vectors = eigen.vectors.slice(s![.., ..kept]);
         let roots: Array1<f64> = eigen.values.iter().take(kept).map(|v| (kept as f64 * v).sqrt()).collect();
-        let mut fewer = &vectors * &roots;
-        for (j, mut column) in fewer.rows_mut().into_iter().enumerate() {
+        let mut design = &vectors * &roots;
+        for (j, mut column) in design.rows_mut().into_iter().enumerate() {
             if self.curvature[j] == 0.0 {
                 column.fill(0.0);
             }
         }
-        let along =
+        let products =
             self.products(&self.residual(target, &Array2::zeros((d, target.ncols()))), target.ncols());
-        let turned = multiply((&vectors / &roots * kept as f64).t(), along.view());
+        let targets = multiply((&vectors / &roots * kept as f64).t(), products.view());
         let curvature =
-            fewer.rows().into_iter().map(|c| c.iter().map(|v| v * v).sum::<f64>() / kept as f64).collect();
-        let cells = Cells::Dense(fewer.as_standard_layout().into_owned());
-        Ok(Some((Self { n: kept, cells, curvature }, turned.as_standard_layout().into_owned())))
+            design.rows().into_iter().map(|c| c.iter().map(|v| v * v).sum::<f64>() / kept as f64).collect();
+        let values = Values::Dense(design.as_standard_layout().into_owned());
+        Ok(Some((Self { n: kept, values, curvature }, targets.as_standard_layout().into_owned())))
     }
 
     /// Number of rows.
@@ -138,9 +137,9 @@ impl Design {
 
     /// $X W$
     pub fn times(&self, w: &Array2<f64>) -> Array2<f64> {
-        match &self.cells {
-            // Where most rows of W are zero their columns need not be read.
-            Cells::Dense(columns) if 2 * used(w) > self.d() => {
+        match &self.values {
+            // If most rows of W are zero, it is faster to read only the columns of the others.
+            Values::Dense(columns) if 2 * nonzero_rows(w) > self.d() => {
                 multiply(columns.t(), w.view()).as_standard_layout().into_owned()
             }
             _ => {
@@ -153,21 +152,21 @@ impl Design {
 
     /// $X^T R / n$
     pub fn transposed_times(&self, r: &Array2<f64>) -> Array2<f64> {
-        let nothing = Array2::zeros((self.d(), r.ncols()));
-        self.products(&self.residual(r, &nothing), r.ncols())
+        let zero = Array2::zeros((self.d(), r.ncols()));
+        self.products(&self.residual(r, &zero), r.ncols())
     }
 
     /// $T - X W$
     pub(super) fn residual(&self, target: &Array2<f64>, w: &Array2<f64>) -> Residual {
         let q = target.ncols();
-        let mut residual = match &self.cells {
-            Cells::Dense(_) => Residual {
-                cells: target.t().as_standard_layout().iter().copied().collect(),
+        let mut residual = match &self.values {
+            Values::Dense(_) => Residual {
+                values: target.t().as_standard_layout().iter().copied().collect(),
                 offset: vec![],
                 total: vec![],
             },
-            Cells::Sparse { .. } => Residual {
-                cells: target.as_standard_layout().iter().copied().collect(),
+            Values::Sparse { .. } => Residual {
+                values: target.as_standard_layout().iter().copied().collect(),
                 offset: vec![0.0; q],
                 total: target.columns().into_iter().map(|c| c.sum()).collect(),
             },
@@ -181,23 +180,23 @@ impl Design {
 
     /// $R \mathrel{-}= X_j \delta^T$
     pub(super) fn subtract(&self, j: usize, change: &[f64], residual: &mut Residual) {
-        match &self.cells {
-            Cells::Dense(columns) => {
+        match &self.values {
+            Values::Dense(columns) => {
                 let column = row_slice(columns, j);
-                for (part, &change) in residual.cells.chunks_exact_mut(self.n).zip(change) {
+                for (part, &change) in residual.values.chunks_exact_mut(self.n).zip(change) {
                     if change != 0.0 {
                         add_scaled(part, -change, column);
                     }
                 }
             }
-            Cells::Sparse { columns, centre, scale, sum } => {
+            Values::Sparse { columns, center, scale, sum } => {
                 let q = change.len();
                 for (i, v) in columns.column(j) {
                     let by = scale[j] * v;
-                    let row = &mut residual.cells[i * q..(i + 1) * q];
+                    let row = &mut residual.values[i * q..(i + 1) * q];
                     row.iter_mut().zip(change).for_each(|(r, change)| *r -= by * change);
                 }
-                let (shift, mass) = (scale[j] * centre[j], scale[j] * (sum[j] - self.n as f64 * centre[j]));
+                let (shift, mass) = (scale[j] * center[j], scale[j] * (sum[j] - self.n as f64 * center[j]));
                 for (k, change) in change.iter().enumerate() {
                     residual.offset[k] += shift * change;
                     residual.total[k] -= mass * change;
@@ -206,44 +205,45 @@ impl Design {
         }
     }
 
-    /// $X_j^T R / n$ into `out`.
+    /// Writes $X_j^T R / n$ to `out`.
     pub(super) fn product(&self, j: usize, residual: &Residual, out: &mut [f64]) {
         let n = self.n as f64;
-        match &self.cells {
-            Cells::Dense(columns) => {
+        match &self.values {
+            Values::Dense(columns) => {
                 let column = row_slice(columns, j);
-                for (out, part) in out.iter_mut().zip(residual.cells.chunks_exact(self.n)) {
+                for (out, part) in out.iter_mut().zip(residual.values.chunks_exact(self.n)) {
                     *out = dot(column, part) / n;
                 }
             }
-            Cells::Sparse { columns, centre, scale, sum } => {
+            Values::Sparse { columns, center, scale, sum } => {
                 let q = out.len();
                 out.fill(0.0);
                 for (i, v) in columns.column(j) {
-                    let row = &residual.cells[i * q..(i + 1) * q];
+                    let row = &residual.values[i * q..(i + 1) * q];
                     out.iter_mut().zip(row).for_each(|(out, r)| *out += v * r);
                 }
                 for (k, out) in out.iter_mut().enumerate() {
-                    *out += sum[j] * residual.offset[k] - centre[j] * residual.total[k];
+                    *out += sum[j] * residual.offset[k] - center[j] * residual.total[k];
                     *out *= scale[j] / n;
                 }
             }
         }
     }
 
-    /// $X^T R / n$, all columns at once on all threads.
+    /// $X^T R / n$, on all threads.
     pub(super) fn products(&self, residual: &Residual, q: usize) -> Array2<f64> {
-        match &self.cells {
-            Cells::Dense(columns) => {
-                let rest = ArrayView2::from_shape((q, self.n), &residual.cells).expect("a run per column");
-                let mut out = multiply(columns.view(), rest.t());
+        match &self.values {
+            Values::Dense(columns) => {
+                let residual =
+                    ArrayView2::from_shape((q, self.n), &residual.values).expect("n values per target");
+                let mut out = multiply(columns.view(), residual.t());
                 out /= self.n as f64;
                 out.as_standard_layout().into_owned()
             }
-            Cells::Sparse { .. } => {
+            Values::Sparse { .. } => {
                 let mut out = Array2::zeros((self.d(), q));
-                let cells = out.as_slice_mut().expect("standard layout");
-                cells.par_chunks_mut(q).enumerate().for_each(|(j, out)| self.product(j, residual, out));
+                let values = out.as_slice_mut().expect("standard layout");
+                values.par_chunks_mut(q).enumerate().for_each(|(j, out)| self.product(j, residual, out));
                 out
             }
         }
@@ -254,12 +254,12 @@ impl Residual {
     /// The residual as a matrix of `n` rows.
     fn into_array(self, n: usize) -> Array2<f64> {
         if self.offset.is_empty() {
-            let q = self.cells.len() / n;
-            let by_column = Array2::from_shape_vec((q, n), self.cells).expect("a run per column");
+            let q = self.values.len() / n;
+            let by_column = Array2::from_shape_vec((q, n), self.values).expect("n values per target");
             return by_column.t().as_standard_layout().into_owned();
         }
         let q = self.offset.len();
-        let mut rows = Array2::from_shape_vec((n, q), self.cells).expect("a run per row");
+        let mut rows = Array2::from_shape_vec((n, q), self.values).expect("q values per row");
         rows.rows_mut().into_iter().for_each(|mut row| {
             row.iter_mut().zip(&self.offset).for_each(|(r, offset)| *r += offset);
         });
@@ -273,7 +273,7 @@ impl Residual {
         let (mut square, mut along) = (0.0, 0.0);
         for i in 0..n {
             for k in 0..q {
-                let r = if dense { self.cells[k * n + i] } else { self.cells[i * q + k] + self.offset[k] };
+                let r = if dense { self.values[k * n + i] } else { self.values[i * q + k] + self.offset[k] };
                 square += r * r;
                 along += r * target[[i, k]];
             }
@@ -282,8 +282,8 @@ impl Residual {
     }
 }
 
-/// Rows of which some entry is not zero.
-fn used(w: &Array2<f64>) -> usize {
+/// Number of nonzero rows.
+fn nonzero_rows(w: &Array2<f64>) -> usize {
     w.rows().into_iter().filter(|row| row.iter().any(|&w| w != 0.0)).count()
 }
 
@@ -298,26 +298,26 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn fewer_rows_with_the_same_products() {
+    fn compression_keeps_products() {
         let mut rng = crate::random::Rng::new(1);
-        // A copy and a column of zeros among five.
+        // Five columns: three random, a duplicate and a column of zeros.
         let x = Array2::from_shape_fn((40, 3), |_| rng.normal());
         let x = ndarray::concatenate![ndarray::Axis(1), x, x.slice(s![.., ..1]), Array2::zeros((40, 1))];
         let target = Array2::from_shape_simple_fn((40, 2), || rng.normal());
         let design = Design::dense(x.view(), &[0.0; 5], &[1.0; 5]);
-        let (fewer, turned) = design.compressed(&target).unwrap().unwrap();
-        assert_eq!((fewer.n(), fewer.d(), fewer.curvature(4)), (3, 5, 0.0));
+        let (small, small_target) = design.compressed(&target).unwrap().unwrap();
+        assert_eq!((small.n(), small.d(), small.curvature(4)), (3, 5, 0.0));
         let w = Array2::from_shape_simple_fn((5, 2), || rng.normal());
-        let (a, b) = (design.residual(&target, &w), fewer.residual(&turned, &w));
-        assert!((design.products(&a, 2) - fewer.products(&b, 2)).iter().all(|e| e.abs() < 1e-13));
-        // The same value but for a constant.
+        let (a, b) = (design.residual(&target, &w), small.residual(&small_target, &w));
+        assert!((design.products(&a, 2) - small.products(&b, 2)).iter().all(|e| e.abs() < 1e-13));
+        // The same value up to a constant.
         let zero = Array2::zeros((5, 2));
         let value = |design: &Design, target: &Array2<f64>, w: &Array2<f64>| {
             design.residual(target, w).sums(target).0 / design.n() as f64
         };
         let change = value(&design, &target, &w) - value(&design, &target, &zero);
-        let same = value(&fewer, &turned, &w) - value(&fewer, &turned, &zero);
-        assert!((change - same).abs() < 1e-12, "{change} {same}");
+        let compressed = value(&small, &small_target, &w) - value(&small, &small_target, &zero);
+        assert!((change - compressed).abs() < 1e-12, "{change} {compressed}");
         assert!(
             Design::dense(x.slice(s![..9, ..]), &[0.0; 5], &[1.0; 5])
                 .compressed(&target.slice(s![..9, ..]).to_owned())
@@ -327,19 +327,19 @@ mod tests {
     }
 
     #[test]
-    fn sparse_columns_are_centred_without_being_filled() {
+    fn sparse_and_dense_designs_agree() {
         let x = array![[0.0, 2.0], [3.0, 0.0], [0.0, 4.0], [1.0, 0.0]];
-        let (centre, scale) = (vec![1.0, 0.5], vec![2.0, 3.0]);
+        let (center, scale) = (vec![1.0, 0.5], vec![2.0, 3.0]);
         let columns =
             SparseColumns { start: vec![0, 2, 4], row: vec![1, 3, 0, 2], value: vec![3.0, 1.0, 2.0, 4.0] };
-        let filled = array![[-2.0, 4.5], [4.0, -1.5], [-2.0, 10.5], [0.0, -1.5]];
+        let dense = array![[-2.0, 4.5], [4.0, -1.5], [-2.0, 10.5], [0.0, -1.5]];
         let target = array![[1.0, 0.0, 2.0], [0.0, 1.0, 0.5], [-1.0, 3.0, 0.0], [2.0, 2.0, 1.0]];
         let w = array![[0.5, -1.0, 0.0], [0.0, 2.0, 1.0]];
-        let rest = &target - &filled.dot(&w);
-        let products = filled.t().dot(&rest) / 4.0;
+        let residual_matrix = &target - &dense.dot(&w);
+        let products = dense.t().dot(&residual_matrix) / 4.0;
         for design in [
-            Design::dense(x.view(), &centre, &scale),
-            Design::sparse(4, columns, centre.clone(), scale.clone()),
+            Design::dense(x.view(), &center, &scale),
+            Design::sparse(4, columns, center.clone(), scale.clone()),
         ] {
             assert_eq!((design.n(), design.d()), (4, 2));
             let residual = design.residual(&target, &w);
@@ -350,17 +350,17 @@ mod tests {
                 let mut one = [0.0; 3];
                 design.product(j, &residual, &mut one);
                 assert!(one.iter().zip(all.row(j)).all(|(a, b)| (a - b).abs() < 1e-13));
-                let square: f64 = filled.column(j).iter().map(|v| v * v).sum();
+                let square: f64 = dense.column(j).iter().map(|v| v * v).sum();
                 assert!((design.curvature(j) - square / 4.0).abs() < 1e-13);
             }
-            assert!((&design.transposed_times(&rest) - &products).iter().all(|e| e.abs() < 1e-13));
+            assert!((&design.transposed_times(&residual_matrix) - &products).iter().all(|e| e.abs() < 1e-13));
             let one_row = array![[0.5, -1.0, 0.0], [0.0, 0.0, 0.0]];
             for w in [&w, &one_row] {
-                assert!((&design.times(w) - &filled.dot(w)).iter().all(|e| e.abs() < 1e-13));
+                assert!((&design.times(w) - &dense.dot(w)).iter().all(|e| e.abs() < 1e-13));
             }
             let (square, along) = residual.sums(&target);
-            assert!((square - rest.iter().map(|v| v * v).sum::<f64>()).abs() < 1e-12);
-            assert!((along - (&rest * &target).sum()).abs() < 1e-12);
+            assert!((square - residual_matrix.iter().map(|v| v * v).sum::<f64>()).abs() < 1e-12);
+            assert!((along - (&residual_matrix * &target).sum()).abs() < 1e-12);
         }
     }
 }

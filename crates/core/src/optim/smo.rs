@@ -1,22 +1,22 @@
-//! Sequential minimal optimisation: a quadratic programme with one equality, two variables at a time.
+//! Sequential minimal optimization (SMO): a quadratic program with one equality constraint, two variables at a time.
 //!
 //! $$ \min_\beta \tfrac12 \beta^\top K \beta - y^\top \beta \quad\text{with}\quad \sum_i \beta_i = 0, \quad
 //!    0 \le y_i \beta_i \le C_i, \quad y_i = \pm 1 $$
 //!
-//! This is the dual of the support vector machine in signed coefficients $\beta_i = y_i \alpha_i$, which spares
-//! the signs of $Q_{ij} = y_i y_j K_{ij}$. With $f = y - K \beta$, what is left of the labels, $\beta$ is optimal if no
-//! row that may rise has a larger $f$ than one that may fall:
+//! This is the dual of the support vector machine in signed coefficients $\beta_i = y_i \alpha_i$, which avoids the signs of
+//! $Q_{ij} = y_i y_j K_{ij}$. With the residual $f = y - K \beta$, $\beta$ is optimal if no coefficient that can increase has a larger
+//! $f$ than one that can decrease:
 //!
-//! $$ \max_{i:\ \beta_i \text{ may rise}} f_i - \min_{j:\ \beta_j \text{ may fall}} f_j \le \varepsilon $$
+//! $$ \max_{i:\ \beta_i \text{ can increase}} f_i - \min_{j:\ \beta_j \text{ can decrease}} f_j \le \varepsilon $$
 //!
-//! Each step takes the row $i$ with the largest $f$ that may rise, and of those that may fall the one with which
-//! the objective gains most to second order, $(f_i - f_j)^2 / (K_{ii} + K_{jj} - 2 K_{ij})$; the pair moves by
-//! $\pm (f_i - f_j) / (K_{ii} + K_{jj} - 2 K_{ij})$, as far as the bounds allow.
+//! Each step takes the row $i$ with the largest $f$ among those that can increase and, among those that can decrease, the row $j$ with
+//! the largest second-order gain $(f_i - f_j)^2 / (K_{ii} + K_{jj} - 2 K_{ij})$. The pair moves by
+//! $\pm (f_i - f_j) / (K_{ii} + K_{jj} - 2 K_{ij})$, clipped to the bounds.
 //!
-//! Rows at a bound that cannot take part in any such pair as things stand are set aside (shrinking). When the rest
-//! is solved their $f$ is rebuilt from the coefficients, and all rows are looked at again: what is returned
-//! holds for all. At the end $f$ of all rows is rebuilt, because the many small changes it went through leave rounding
-//! behind; if it is not optimal after all, work goes on from there.
+//! Shrinking removes rows at a bound that cannot be part of a violating pair at the current $f$. When the remaining problem is
+//! solved, the $f$ of the removed rows is recomputed and all rows are checked: the returned solution is optimal for all rows. At the
+//! end $f$ of all rows is recomputed to remove accumulated rounding error; if the solution is not optimal then, the iterations
+//! continue.
 //!
 //! Cost: $O(n)$ per step and one or two columns of $K$; the number of steps grows faster than $n$, and with $C$.
 //!
@@ -24,143 +24,76 @@
 //! Chen and Lin, *Working set selection using second order information*, 2005.
 
 use super::columns::KernelColumns;
+use super::pair_problem::PairProblem;
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::simd::{add_scaled, best_partner, dot, largest_sum, step_and_largest_sum};
 
-const NAME: &str = "pairwise solver";
+/// Steps between two shrinking attempts.
+const SHRINKING_INTERVAL: usize = 1000;
 
-/// Steps between two looks at what can be set aside.
-const ROUND: usize = 1000;
+/// Columns that are combined between two checks for interruption.
+const COLUMNS_PER_CHECK: usize = 1024;
 
-/// Coefficients whose columns are added up between two looks at whether the user asked to stop.
-const COMBINED: usize = 1024;
+/// Maximum number of times $f$ is recomputed at the end; violations that remain are due to rounding of the kernel values.
+const MAX_RECOMPUTATIONS: usize = 5;
 
-/// How often $f$ is rebuilt at the end; what is then still not optimal is so by the rounding of the kernel values.
-const REBUILDS: usize = 5;
+/// Default limit on steps; columns of very different scales can need any number.
+const MIN_STEP_LIMIT: usize = 10_000_000;
+/// Default limit on steps per row, if that is larger.
+const STEP_LIMIT_PER_ROW: usize = 100;
 
-/// Steps without a limit of the user's, at least; columns of very different scales could take any number.
-const MOST_STEPS: usize = 10_000_000;
-/// The same per row.
-const MOST_STEPS_PER_ROW: usize = 100;
+/// Shrink only if at most this fraction of the rows remains, because shrinking copies the remaining matrix.
+const MAX_REMAINING: f64 = 0.8;
 
-/// Rows are set aside only if no more than this share stays: it costs a copy of what stays.
-const WORTH_SHRINKING: f64 = 0.8;
-
-/// How the programme is solved.
+/// The solver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Smo {
-    /// $\varepsilon$: the violation of the optimality conditions that is let pass.
+    /// $\varepsilon$: tolerance for violations of the optimality conditions.
     pub tolerance: f64,
-    /// Most steps; 0 is ten million, or a hundred per row if that is more.
+    /// Maximum number of steps; 0 is ten million, or a hundred per row if that is more.
     pub max_iterations: usize,
-    /// Whether rows are set aside.
+    /// Whether to use the shrinking heuristic.
     pub shrinking: bool,
 }
 
 impl Default for Smo {
-    /// A tolerance of 0.001, no limit of its own, with shrinking.
+    /// A tolerance of 0.001, the default limit on steps, with shrinking.
     fn default() -> Self {
         Self { tolerance: 1e-3, max_iterations: 0, shrinking: true }
     }
 }
 
-/// What is solved, besides $K$.
-#[derive(Debug, Clone, Copy)]
-pub struct PairProblem<'a> {
-    /// $y$: 1 or -1 per row.
-    pub signs: &'a [f64],
-    /// $C_i$, zero or more.
-    pub bounds: &'a [f64],
-    /// Where to start; all zeros if none.
-    pub start: Option<PairStart<'a>>,
-}
-
-/// Where the solver starts.
-#[derive(Debug, Clone, Copy)]
-pub struct PairStart<'a> {
-    /// Any $\beta$ that the conditions allow.
-    pub coefficients: &'a [f64],
-    /// $y - K \beta$, if that is known; it may be off by rounding, which is put right in the end.
-    pub left: Option<&'a [f64]>,
-}
-
-impl<'a> PairStart<'a> {
-    /// At coefficients of which nothing else is known.
-    pub fn at(coefficients: &'a [f64]) -> Self {
-        Self { coefficients, left: None }
-    }
-}
-
-/// What came out.
+/// A solution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SmoSolution {
     /// $\beta$
     pub coefficients: Vec<f64>,
-    /// The constant that goes with them: $f$ of the rows strictly between their bounds, on average.
+    /// The intercept: the mean of $f$ over the rows strictly between their bounds.
     pub bias: f64,
     /// $\tfrac12 \beta^\top K \beta - y^\top \beta$
     pub objective: f64,
-    /// $y - K \beta$
-    pub left: Vec<f64>,
-    /// Steps taken.
+    /// $f = y - K \beta$
+    pub residual: Vec<f64>,
+    /// Number of steps.
     pub iterations: usize,
     /// Whether the violation is below the tolerance.
     pub converged: bool,
 }
 
-impl PairProblem<'_> {
-    /// $y - K \beta$ at the start, if that is known.
-    fn left(&self) -> Option<&[f64]> {
-        self.start.and_then(|start| start.left)
-    }
-
-    /// The least and the most that every coefficient may be.
-    pub(super) fn limits(&self) -> (Vec<f64>, Vec<f64>) {
-        let ends = || self.signs.iter().zip(self.bounds).map(|(sign, bound)| sign * bound);
-        (ends().map(|end| end.min(0.0)).collect(), ends().map(|end| end.max(0.0)).collect())
-    }
-
-    pub(super) fn check(&self, n: usize) -> Result<()> {
-        for (what, length) in [("signs", self.signs.len()), ("bounds", self.bounds.len())]
-            .into_iter()
-            .chain(self.start.map(|s| ("starting coefficients", s.coefficients.len())))
-            .chain(self.left().map(|f| ("what is left of the labels at the start", f.len())))
-        {
-            if length != n {
-                let (expected, got) = (n.to_string(), length.to_string());
-                return Err(Error::Shape { what: format!("{NAME}: {what}"), expected, got });
-            }
-        }
-        if let Some(bound) = self.bounds.iter().find(|c| !(**c >= 0.0 && c.is_finite())) {
-            return Err(Error::param(NAME, "bounds", "zero or more and finite", bound));
-        }
-        let Some(PairStart { coefficients: start, .. }) = self.start else { return Ok(()) };
-        let sizes = start.iter().zip(self.signs).map(|(start, sign)| start * sign);
-        let within =
-            sizes.zip(self.bounds).fold(true, |all, (size, most)| all & (size >= 0.0) & (size <= *most));
-        let (sum, size) = start.iter().fold((0.0, 0.0), |(s, z), b| (s + b, z + b.abs()));
-        // A sum of numbers that cancel is rounding of their size.
-        if !within || f64::abs(sum) > 1e-9 * size {
-            return Err(Error::param(NAME, "start", "within the bounds, with the sum 0", "another start"));
-        }
-        Ok(())
-    }
-}
-
 impl Smo {
-    /// Solves the programme; `columns` gives $K$.
+    /// Solves the program; `columns` provides $K$.
     pub fn solve(
         &self,
         problem: &PairProblem,
         columns: &mut impl KernelColumns,
         ctx: &Context,
     ) -> Result<SmoSolution> {
-        columns.release();
+        columns.unshrink();
         problem.check(columns.len())?;
         let mut run = Run::new(problem, columns, ctx)?;
         let (iterations, converged) = self.iterate(&mut run, columns, ctx)?;
-        run.release(columns, ctx)?;
+        run.unshrink(columns, ctx)?;
         Ok(run.solution(iterations, converged))
     }
 
@@ -171,47 +104,38 @@ impl Smo {
         ctx: &Context,
     ) -> Result<(usize, bool)> {
         let limit = match self.max_iterations {
-            0 => MOST_STEPS.max(MOST_STEPS_PER_ROW.saturating_mul(run.whole.len())),
+            0 => MIN_STEP_LIMIT.max(STEP_LIMIT_PER_ROW.saturating_mul(run.coefficients.len())),
             given => given,
         };
-        let (mut iterations, mut until_look) = (0, ROUND.min(run.whole.len()));
-        // Steps when f was last built from the coefficients, and how often it was rebuilt.
-        let (mut exact, mut rebuilds) = (run.problem.left().is_none().then_some(0), 0);
-        // Just before the end, what was set aside early is looked at once more.
-        let mut looked_again = false;
+        let interval = SHRINKING_INTERVAL.min(run.coefficients.len());
+        let (mut iterations, mut until_shrinking) = (0, interval);
+        // The step at which f was last computed from the coefficients, and the number of recomputations.
+        let (mut exact, mut recomputations) = (run.problem.residual().is_none().then_some(0), 0);
         let mut first = run.active.first();
         if exact.is_some() && run.active.violation(first.0) < self.tolerance {
-            // A start that needs nothing needs no column either.
+            // An optimal start needs no column.
             return Ok((0, true));
         }
         loop {
-            if until_look == 0 {
-                until_look = ROUND.min(run.whole.len());
+            if until_shrinking == 0 {
+                until_shrinking = interval;
                 if self.shrinking {
-                    let violation = run.active.violation(first.0);
-                    if !looked_again && violation <= 10.0 * self.tolerance {
-                        looked_again = true;
-                        run.release(columns, ctx)?;
-                    }
-                    run.shrink(columns);
-                    first = run.active.first();
+                    first = self.shrink(run, first.0, columns, ctx)?;
                 }
             }
-            until_look -= 1;
+            until_shrinking -= 1;
             let (gain, second, violation) = run.active.partner(first, columns);
             if violation < self.tolerance || gain < 0.0 {
-                if run.is_whole() {
-                    if exact == Some(iterations) {
-                        // Without a partner that gains it is solved too, unless kernel values are beyond a number.
-                        return Ok((iterations, violation < self.tolerance));
-                    }
-                    if rebuilds == REBUILDS {
-                        return Ok((iterations, false));
-                    }
-                    (exact, rebuilds) = (Some(iterations), rebuilds + 1);
-                    run.rebuild_all(columns, ctx)?;
+                if !run.is_complete() {
+                    run.unshrink(columns, ctx)?;
+                } else if exact == Some(iterations) {
+                    // Without a partner it is solved too, unless kernel values are not finite.
+                    return Ok((iterations, violation < self.tolerance));
+                } else if recomputations == MAX_RECOMPUTATIONS {
+                    return Ok((iterations, false));
                 } else {
-                    run.release(columns, ctx)?;
+                    (exact, recomputations) = (Some(iterations), recomputations + 1);
+                    run.recompute_all(columns, ctx)?;
                 }
                 first = run.active.first();
                 continue;
@@ -219,133 +143,158 @@ impl Smo {
             if iterations == limit {
                 return Ok((iterations, false));
             }
-            if iterations % columns.patience() == 0 {
+            if iterations % columns.check_interval() == 0 {
                 ctx.check()?;
             }
             first = run.active.step(first.1, second, columns);
             iterations += 1;
         }
     }
+
+    /// Shrinks. Close to the optimum, rows that were removed early are checked once more first. Returns the new first row.
+    fn shrink(
+        &self,
+        run: &mut Run,
+        highest: f64,
+        columns: &mut impl KernelColumns,
+        ctx: &Context,
+    ) -> Result<(f64, usize)> {
+        if !run.unshrunk_near_optimum && run.active.violation(highest) <= 10.0 * self.tolerance {
+            run.unshrunk_near_optimum = true;
+            run.unshrink(columns, ctx)?;
+        }
+        run.shrink(columns);
+        Ok(run.active.first())
+    }
 }
 
-/// All rows, and those at work.
+/// All rows, and the active ones.
 struct Run<'a> {
     problem: &'a PairProblem<'a>,
-    /// All coefficients; of rows at work, as they were when work began.
-    whole: Vec<f64>,
-    left: Vec<f64>,
-    /// The least and the most that every coefficient may be.
+    /// All coefficients; those of active rows are current only after `store`.
+    coefficients: Vec<f64>,
+    residual: Vec<f64>,
+    /// Lower and upper bounds of all coefficients.
     limits: (Vec<f64>, Vec<f64>),
     active: Active,
+    /// Whether shrinking was undone close to the optimum.
+    unshrunk_near_optimum: bool,
 }
 
-/// The rows at work, side by side.
+/// The active rows.
 #[derive(Default)]
 struct Active {
-    /// Places among all rows, rising.
+    /// Indices among all rows, increasing.
     rows: Vec<usize>,
     beta: Vec<f64>,
-    /// The bounds of each coefficient.
-    least: Vec<f64>,
-    most: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
     /// $f$
-    left: Vec<f64>,
-    /// 0 where the coefficient may rise, minus infinity elsewhere.
+    residual: Vec<f64>,
+    /// 0 if the coefficient can increase, else minus infinity.
     up: Vec<f64>,
-    /// 0 where the coefficient may fall, infinity elsewhere.
+    /// 0 if the coefficient can decrease, else infinity.
     low: Vec<f64>,
 }
 
 impl<'a> Run<'a> {
     fn new(problem: &'a PairProblem<'a>, columns: &mut impl KernelColumns, ctx: &Context) -> Result<Self> {
-        let whole = problem.start.map_or_else(|| vec![0.0; columns.len()], |at| at.coefficients.to_vec());
-        let left = problem.left().unwrap_or(problem.signs).to_vec();
-        let mut run = Self { problem, whole, left, limits: problem.limits(), active: Active::default() };
-        let everything: Vec<usize> = (0..run.whole.len()).collect();
-        if problem.left().is_none() {
-            run.rebuild(&everything, columns, ctx)?;
+        let coefficients =
+            problem.start.map_or_else(|| vec![0.0; columns.len()], |start| start.coefficients.to_vec());
+        let all: Vec<usize> = (0..coefficients.len()).collect();
+        let mut run = Self {
+            problem,
+            coefficients,
+            residual: problem.residual().unwrap_or(problem.signs).to_vec(),
+            limits: problem.limits(),
+            active: Active::default(),
+            unshrunk_near_optimum: false,
+        };
+        if problem.residual().is_none() {
+            run.recompute(&all, columns, ctx)?;
         }
-        run.activate(everything);
+        run.activate(all);
         Ok(run)
     }
 
-    /// $f$ of all rows anew, which are all at work.
-    fn rebuild_all(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
+    /// Recomputes $f$ of all rows, which must all be active.
+    fn recompute_all(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
         self.store();
-        let everything: Vec<usize> = (0..self.whole.len()).collect();
-        self.rebuild(&everything, columns, ctx)?;
-        self.activate(everything);
+        let all: Vec<usize> = (0..self.coefficients.len()).collect();
+        self.recompute(&all, columns, ctx)?;
+        self.activate(all);
         Ok(())
     }
 
-    fn is_whole(&self) -> bool {
-        self.active.rows.len() == self.whole.len()
+    /// Whether all rows are active.
+    fn is_complete(&self) -> bool {
+        self.active.rows.len() == self.coefficients.len()
     }
 
-    /// $f$ of these rows from the coefficients of all.
-    fn rebuild(&mut self, rows: &[usize], columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
+    /// Recomputes $f$ of `rows` from all coefficients.
+    fn recompute(&mut self, rows: &[usize], columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
         let weights: Vec<(usize, f64)> =
-            self.whole.iter().copied().enumerate().filter(|(_, b)| *b != 0.0).collect();
+            self.coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0).collect();
         if rows.is_empty() {
             return Ok(());
         }
         let mut sum = vec![0.0; rows.len()];
-        for weights in weights.chunks(COMBINED) {
+        for weights in weights.chunks(COLUMNS_PER_CHECK) {
             ctx.check()?;
             columns.combine(weights, rows, &mut sum);
         }
-        rows.iter().zip(sum).for_each(|(&i, sum)| self.left[i] = self.problem.signs[i] - sum);
+        rows.iter().zip(sum).for_each(|(&i, sum)| self.residual[i] = self.problem.signs[i] - sum);
         Ok(())
     }
 
     fn activate(&mut self, rows: Vec<usize>) {
         let take = |from: &[f64]| -> Vec<f64> { rows.iter().map(|&i| from[i]).collect() };
-        let (beta, left) = (take(&self.whole), take(&self.left));
-        let (least, most) = (take(&self.limits.0), take(&self.limits.1));
-        let up = beta.iter().zip(&most).map(|(beta, most)| Active::up(*beta, *most)).collect();
-        let low = beta.iter().zip(&least).map(|(beta, least)| Active::low(*beta, *least)).collect();
-        self.active = Active { rows, beta, least, most, left, up, low };
+        let (beta, residual) = (take(&self.coefficients), take(&self.residual));
+        let (lower, upper) = (take(&self.limits.0), take(&self.limits.1));
+        let up = beta.iter().zip(&upper).map(|(beta, upper)| Active::up(*beta, *upper)).collect();
+        let low = beta.iter().zip(&lower).map(|(beta, lower)| Active::low(*beta, *lower)).collect();
+        self.active = Active { rows, beta, lower, upper, residual, up, low };
     }
 
-    /// Writes what the rows at work have found to all rows.
+    /// Copies the state of the active rows to all rows.
     fn store(&mut self) {
         for (at, &i) in self.active.rows.iter().enumerate() {
-            self.whole[i] = self.active.beta[at];
-            self.left[i] = self.active.left[at];
+            self.coefficients[i] = self.active.beta[at];
+            self.residual[i] = self.active.residual[at];
         }
     }
 
-    /// All rows go back to work.
-    fn release(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
+    /// Makes all rows active.
+    fn unshrink(&mut self, columns: &mut impl KernelColumns, ctx: &Context) -> Result<()> {
         self.store();
-        if self.is_whole() {
+        if self.is_complete() {
             return Ok(());
         }
-        columns.release();
-        let mut aside = vec![true; self.whole.len()];
-        self.active.rows.iter().for_each(|&i| aside[i] = false);
-        let aside: Vec<usize> = (0..aside.len()).filter(|&i| aside[i]).collect();
-        self.rebuild(&aside, columns, ctx)?;
-        self.activate((0..self.whole.len()).collect());
+        columns.unshrink();
+        let mut inactive = vec![true; self.coefficients.len()];
+        self.active.rows.iter().for_each(|&i| inactive[i] = false);
+        let inactive: Vec<usize> = (0..inactive.len()).filter(|&i| inactive[i]).collect();
+        self.recompute(&inactive, columns, ctx)?;
+        self.activate((0..self.coefficients.len()).collect());
         Ok(())
     }
 
-    /// Sets rows aside that no violating pair can have as things stand.
+    /// Removes rows that cannot be part of a violating pair at the current $f$.
     fn shrink(&mut self, columns: &mut impl KernelColumns) {
-        let keep = self.active.still_needed();
-        if keep.is_empty() || keep.len() as f64 > WORTH_SHRINKING * self.active.rows.len() as f64 {
+        let keep = self.active.remaining();
+        if keep.is_empty() || keep.len() as f64 > MAX_REMAINING * self.active.rows.len() as f64 {
             return;
         }
         self.store();
         let rows = keep.iter().map(|&at| self.active.rows[at]).collect();
-        columns.restrict(&keep);
+        columns.shrink(&keep);
         self.activate(rows);
     }
 
     fn solution(self, iterations: usize, converged: bool) -> SmoSolution {
-        let Active { beta, left, least, most, .. } = &self.active;
-        let inside = (0..beta.len()).filter(|&i| beta[i] > least[i] && beta[i] < most[i]);
-        let (free, sum) = inside.fold((0_usize, 0.0), |(count, sum), i| (count + 1, sum + left[i]));
+        let Active { beta, residual, lower, upper, .. } = &self.active;
+        let inside = (0..beta.len()).filter(|&i| beta[i] > lower[i] && beta[i] < upper[i]);
+        let (free, sum) = inside.fold((0_usize, 0.0), |(count, sum), i| (count + 1, sum + residual[i]));
         let bias = if free > 0 {
             sum / free as f64
         } else {
@@ -357,12 +306,12 @@ impl<'a> Run<'a> {
                 (false, false) => 0.0,
             }
         };
-        let twice = dot(beta, self.problem.signs) + dot(beta, left);
+        let twice = dot(beta, self.problem.signs) + dot(beta, residual);
         SmoSolution {
             coefficients: self.active.beta,
             bias,
             objective: -0.5 * twice,
-            left: self.active.left,
+            residual: self.active.residual,
             iterations,
             converged,
         }
@@ -370,82 +319,82 @@ impl<'a> Run<'a> {
 }
 
 impl Active {
-    /// Whether a coefficient may rise, as a handicap.
-    fn up(beta: f64, most: f64) -> f64 {
-        if beta < most { 0.0 } else { f64::NEG_INFINITY }
+    fn up(beta: f64, upper: f64) -> f64 {
+        if beta < upper { 0.0 } else { f64::NEG_INFINITY }
     }
 
-    /// Whether it may fall.
-    fn low(beta: f64, least: f64) -> f64 {
-        if beta > least { 0.0 } else { f64::INFINITY }
+    fn low(beta: f64, lower: f64) -> f64 {
+        if beta > lower { 0.0 } else { f64::INFINITY }
     }
 
-    /// Says whether coefficient `i` may rise and fall.
+    /// Updates `up` and `low` of coefficient `i`.
     fn mark(&mut self, i: usize) {
-        self.up[i] = Self::up(self.beta[i], self.most[i]);
-        self.low[i] = Self::low(self.beta[i], self.least[i]);
+        self.up[i] = Self::up(self.beta[i], self.upper[i]);
+        self.low[i] = Self::low(self.beta[i], self.lower[i]);
     }
 
-    /// The row that wants most to rise: its $f$ and place.
+    /// The largest $f$ among rows that can increase, and its index.
     fn first(&self) -> (f64, usize) {
-        largest_sum(&self.left, &self.up)
+        largest_sum(&self.residual, &self.up)
     }
 
-    /// How far the largest $f$ that may rise lies above the least that may fall.
+    /// The maximum violation of the optimality conditions, given the largest $f$ among rows that can increase.
     fn violation(&self, highest: f64) -> f64 {
         highest - self.lowest()
     }
 
-    /// The least $f$ that may fall; infinity if none may.
+    /// The smallest $f$ among rows that can decrease; infinity if there are none.
     fn lowest(&self) -> f64 {
-        self.left.iter().zip(&self.low).map(|(f, low)| f + low).fold(f64::INFINITY, f64::min)
+        self.residual.iter().zip(&self.low).map(|(f, low)| f + low).fold(f64::INFINITY, f64::min)
     }
 
-    /// Gain, place and largest violation for the partner of `first`.
+    /// The partner of `first`: its gain and index, and the maximum violation.
     fn partner(&self, first: (f64, usize), columns: &mut impl KernelColumns) -> (f64, usize, f64) {
         let own = columns.diagonal()[first.1];
         columns.with_column(first.1, |diagonal, column| {
-            best_partner(first.0, &self.left, &self.low, own, diagonal, column)
+            best_partner(first.0, &self.residual, &self.low, own, diagonal, column)
         })
     }
 
-    /// Moves the pair, and finds the next first row.
+    /// Moves the pair and returns the next first row.
     fn step(&mut self, i: usize, j: usize, columns: &mut impl KernelColumns) -> (f64, usize) {
         let own = columns.diagonal()[i];
         let step = columns.with_column(i, |diagonal, column| {
-            // The same floor as where the partner was chosen.
+            // The same lower bound as in `best_partner`.
             let curvature = (own + diagonal[j] - 2.0 * column[j]).max(1e-12);
-            let step = self.move_pair(i, j, (self.left[i] - self.left[j]) / curvature);
-            add_scaled(&mut self.left, -step, column);
+            let step = self.move_pair(i, j, (self.residual[i] - self.residual[j]) / curvature);
+            add_scaled(&mut self.residual, -step, column);
             step
         });
-        columns.with_column(j, |_, column| step_and_largest_sum(&mut self.left, step, column, &self.up))
+        columns.with_column(j, |_, column| step_and_largest_sum(&mut self.residual, step, column, &self.up))
     }
 
-    /// Raises `i` and lowers `j` by `step` or as far as bounds allow, which are then met exactly.
+    /// Increases `i` and decreases `j` by `step`, clipped so that bounds are met exactly. Returns the clipped step.
     fn move_pair(&mut self, i: usize, j: usize, step: f64) -> f64 {
-        let (room, below) = (self.most[i] - self.beta[i], self.beta[j] - self.least[j]);
-        let step = step.min(room).min(below);
-        self.beta[i] = if step == room { self.most[i] } else { self.beta[i] + step };
-        self.beta[j] = if step == below { self.least[j] } else { self.beta[j] - step };
+        let (above, below) = (self.upper[i] - self.beta[i], self.beta[j] - self.lower[j]);
+        let step = step.min(above).min(below);
+        self.beta[i] = if step == above { self.upper[i] } else { self.beta[i] + step };
+        self.beta[j] = if step == below { self.lower[j] } else { self.beta[j] - step };
         self.mark(i);
         self.mark(j);
         step
     }
 
-    /// Places of rows that are not at a bound that nothing pulls them from.
-    fn still_needed(&self) -> Vec<usize> {
+    /// Indices of the rows that can be part of a violating pair.
+    fn remaining(&self) -> Vec<usize> {
         let ((highest, _), lowest) = (self.first(), self.lowest());
-        let stuck = |i: usize| {
-            (self.up[i] != 0.0 && self.left[i] > highest) || (self.low[i] != 0.0 && self.left[i] < lowest)
+        let removable = |i: usize| {
+            (self.up[i] != 0.0 && self.residual[i] > highest)
+                || (self.low[i] != 0.0 && self.residual[i] < lowest)
         };
-        (0..self.rows.len()).filter(|&i| !stuck(i)).collect()
+        (0..self.rows.len()).filter(|&i| !removable(i)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::columns::BlockColumns;
+    use super::super::pair_problem::PairStart;
     use super::*;
     use ndarray::{Array2, array};
 
@@ -458,7 +407,7 @@ mod tests {
 
     #[test]
     fn two_points_on_a_line() {
-        // Points 1 and -1 with the product as kernel: w = 1, so alpha = 1/2 each, no constant, objective -1/2.
+        // Points 1 and -1 with a linear kernel: w = 1, so alpha = 1/2 each, intercept 0, objective -1/2.
         let k = array![[1.0, -1.0], [-1.0, 1.0]];
         let free = solve(&k, &[1.0, -1.0], &[10.0, 10.0]);
         assert_eq!(free.coefficients, [0.5, -0.5]);
@@ -466,12 +415,12 @@ mod tests {
         // A bound of 1/4 binds: both are at it, w = 1/2, f = 1 - 1/2 and -1 + 1/2.
         let bound = solve(&k, &[1.0, -1.0], &[0.25, 0.25]);
         assert_eq!(bound.coefficients, [0.25, -0.25]);
-        assert_eq!(bound.left, [0.5, -0.5]);
+        assert_eq!(bound.residual, [0.5, -0.5]);
         assert_eq!((bound.bias, bound.objective), (0.0, 0.5 * 0.25 - 0.5));
     }
 
     #[test]
-    fn the_constant_is_where_the_line_crosses() {
+    fn the_intercept_of_two_points() {
         // Points 0 and 2 on a line: w = 1, b = -1.
         let k = array![[0.0, 0.0], [0.0, 4.0]];
         let solution = solve(&k, &[-1.0, 1.0], &[9.0, 9.0]);
@@ -480,22 +429,22 @@ mod tests {
     }
 
     #[test]
-    fn nothing_can_move_where_bounds_are_zero() {
+    fn bounds_of_zero_give_coefficients_of_zero() {
         let solution = solve(&array![[1.0, 0.0], [0.0, 1.0]], &[1.0, -1.0], &[0.0, 0.0]);
         assert!(solution.converged && solution.coefficients == [0.0, 0.0] && solution.bias == 0.0);
     }
 
     #[test]
-    fn a_side_without_a_price_sets_the_constant() {
-        // Nothing can move; f is 1 and -1. Only the second row could fall, so that its f is the constant: its class
-        // is predicted everywhere. The other way round the first row could rise.
+    fn a_class_with_bounds_of_zero_determines_the_intercept() {
+        // No coefficient can move; f is 1 and -1. Only the second can decrease, so its f is the intercept: its class is
+        // predicted everywhere. With the bounds exchanged only the first can increase.
         let k = array![[1.0, 0.0], [0.0, 1.0]];
         assert_eq!(solve(&k, &[1.0, -1.0], &[0.0, 1.0]).bias, -1.0);
         assert_eq!(solve(&k, &[1.0, -1.0], &[1.0, 0.0]).bias, 1.0);
     }
 
     #[test]
-    fn starts_that_break_the_conditions_are_refused() {
+    fn infeasible_starts_are_an_error() {
         let k = array![[1.0, 0.0], [0.0, 1.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1]);
         for start in [[0.5, 0.5], [0.5, -0.4], [2.0, -2.0], [-0.5, 0.5], [f64::NAN, 0.0], [0.0, f64::NAN]] {
@@ -504,14 +453,14 @@ mod tests {
             let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
             assert!(error.to_string().contains("'start' must be within the bounds"), "{error}");
         }
-        let start = Some(PairStart { coefficients: &[0.5, -0.5], left: Some(&[0.5]) });
+        let start = Some(PairStart { coefficients: &[0.5, -0.5], residual: Some(&[0.5]) });
         let problem = PairProblem { signs: &[1.0, -1.0], bounds: &[1.0, 1.0], start };
         let error = Smo::default().solve(&problem, &mut columns, &Context::default()).unwrap_err();
-        assert!(error.to_string().contains("what is left of the labels at the start"), "{error}");
+        assert!(error.to_string().contains("initial residual"), "{error}");
     }
 
     #[test]
-    fn a_limit_of_steps_is_an_outcome() {
+    fn the_limit_on_steps_is_an_outcome() {
         let k = array![[2.0, 0.1, 0.3], [0.1, 1.0, 0.2], [0.3, 0.2, 3.0]];
         let mut columns = BlockColumns::new(k.view(), &[0, 1, 2]);
         let problem = PairProblem { signs: &[1.0, -1.0, 1.0], bounds: &[9.0; 3], start: None };

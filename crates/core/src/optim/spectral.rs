@@ -1,25 +1,24 @@
-//! Spectral gradient descent under the row norm, as a penalty or as a ball.
+//! Spectral projected or proximal gradient descent with the row norm, as a penalty or as a constraint.
 //!
 //! $$ \min_W f(W) + \lambda \Omega(W) \qquad\text{or}\qquad \min_W f(W) \ \text{ where } \ \Omega(W) \le \tau $$
 //!
-//! with any smooth $f$ that comes as a [`Criterion`]. A step goes down the gradient by a length $\alpha$ and then to
-//! the nearest point that the penalty or the ball allows,
+//! with any smooth $f$, given as a [`Criterion`]. A gradient step of length $\alpha$ is followed by the proximal operator of the
+//! penalty or the projection on the ball,
 //!
 //! $$ P_\alpha(W) = \operatorname{prox}\_{\alpha \lambda \Omega}(W - \alpha \nabla f) \quad\text{or}\quad
 //!    \operatorname{proj}_{\Omega \le \tau}(W - \alpha \nabla f). $$
 //!
-//! so that rows become exactly zero. The length is one of Barzilai and Borwein's, which follows the curvature met by the
-//! last step: $\langle s, s \rangle / \langle s, y \rangle$, or the shorter $\langle s, y \rangle / \langle y, y \rangle$ where
-//! the two differ much ($s$ the change of $W$, $y$ that of the gradient). It is cut until the objective lies below the
-//! largest of the last few, not necessarily the last, by a share of $\lVert P_\alpha(W) - W \rVert^2 / \alpha$.
-//! The best point seen is kept and given back.
+//! which makes rows exactly zero. The initial length is a Barzilai-Borwein step, which estimates the curvature along the last
+//! step: $\langle s, s \rangle / \langle s, y \rangle$, or the shorter $\langle s, y \rangle / \langle y, y \rangle$ if the two
+//! differ by more than a factor of two ($s$ is the change of $W$, $y$ that of the gradient). A nonmonotone line search shortens it
+//! until the objective is below the largest of the last few values by a fraction of $\lVert P_\alpha(W) - W \rVert^2 / \alpha$.
+//! The best point found is returned.
 //!
-//! How far from optimal a point is, is measured by the step of length one, $\max_{jk} |W - P_1(W)|_{jk}$: zero
-//! exactly where the first-order conditions hold. For entries that are free it is the gradient, so it has the units
-//! of $f$: a criterion should be scaled so that its values and the entries of $W$ are of order one.
-//! If $f$ is not convex this speaks of a stationary point, not of the least one.
+//! The optimality measure is the step of length one, $\max_{jk} |W - P_1(W)|_{jk}$, which is zero exactly where the first-order
+//! conditions hold. For unconstrained entries it equals the gradient, so it has the units of $f$: scale a criterion so that its
+//! values and the entries of $W$ are of order one. If $f$ is not convex, the result is a stationary point.
 //!
-//! Cost: one value with gradient an iteration, rarely two, and two proximal steps.
+//! Cost: usually one value with gradient per iteration, and two proximal steps.
 //!
 //! Reference: Barzilai and Borwein, *Two-point step size gradient methods*, 1988; Birgin, Martinez and Raydan, *Nonmonotone spectral
 //! projected gradient methods on convex sets*, 2000; Wright, Nowak and Figueiredo, *Sparse reconstruction by separable
@@ -35,30 +34,30 @@ use std::collections::VecDeque;
 
 const NAME: &str = "spectral gradient";
 
-/// Lengths of steps that are tried at most.
-const SHORTEST: f64 = 1e-15;
-const LONGEST: f64 = 1e15;
-/// The share of the promised decrease that a step must bring.
-const SHARE: f64 = 1e-4;
-/// Steps smaller than this share of the largest entry change nothing but rounding.
-const NOTHING: f64 = 1e-14;
+/// Bounds on step lengths.
+const MIN_LENGTH: f64 = 1e-15;
+const MAX_LENGTH: f64 = 1e15;
+/// Required fraction of the predicted decrease.
+const SUFFICIENT_DECREASE: f64 = 1e-4;
+/// Steps below this fraction of the largest entry are rounding error.
+const NEGLIGIBLE_STEP: f64 = 1e-14;
 
-/// What holds the rows of $W$ back.
+/// Regularization of the rows of $W$.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Hold {
-    /// $\lambda \Omega(W)$ is added to the criterion.
+pub enum Regularizer {
+    /// Adds $\lambda \Omega(W)$ to the criterion.
     Penalty(f64),
-    /// $\Omega(W) \le \tau$ must hold.
+    /// Constrains $\Omega(W) \le \tau$.
     Ball(f64),
-    /// $\Omega(W) \le \tau$ and $W \ge 0$ must hold.
-    Positive(f64),
+    /// Constrains $\Omega(W) \le \tau$ and $W \ge 0$.
+    NonNegativeBall(f64),
 }
 
-impl Hold {
+impl Regularizer {
     fn check(self) -> Result<()> {
         let (name, strength) = match self {
             Self::Penalty(lambda) => ("penalty", lambda),
-            Self::Ball(tau) | Self::Positive(tau) => ("radius", tau),
+            Self::Ball(tau) | Self::NonNegativeBall(tau) => ("radius", tau),
         };
         if strength >= 0.0 && strength.is_finite() {
             return Ok(());
@@ -66,42 +65,42 @@ impl Hold {
         Err(Error::param(NAME, name, "0 or a positive number", strength))
     }
 
-    /// Puts in place of `w` the nearest point allowed, for a step of this length.
-    fn pull(self, w: &mut Array2<f64>, length: f64) {
+    /// Applies the proximal operator for a step of this length, or the projection.
+    fn prox(self, w: &mut Array2<f64>, length: f64) {
         match self {
             Self::Penalty(lambda) => prox_rows(w, length * lambda),
             Self::Ball(tau) => project_rows(w, tau),
-            // The norm sees sizes alone, so what is negative goes first.
-            Self::Positive(tau) => {
+            // The norm depends on absolute values only, so projecting on the orthant first is exact.
+            Self::NonNegativeBall(tau) => {
                 w.mapv_inplace(|v| v.max(0.0));
                 project_rows(w, tau);
             }
         }
     }
 
-    /// What is added to the criterion.
-    fn price(self, w: &Array2<f64>) -> f64 {
+    /// The penalty term.
+    fn penalty(self, w: &Array2<f64>) -> f64 {
         match self {
             Self::Penalty(lambda) => lambda * row_norm(w),
-            Self::Ball(_) | Self::Positive(_) => 0.0,
+            Self::Ball(_) | Self::NonNegativeBall(_) => 0.0,
         }
     }
 
-    /// $P_\alpha$ of the point `w` with this gradient, into `out`.
+    /// Writes $P_\alpha$ of the point `w` with this gradient to `out`.
     fn step(self, w: &Array2<f64>, gradient: &Array2<f64>, length: f64, out: &mut Array2<f64>) {
         Zip::from(&mut *out).and(w).and(gradient).for_each(|o, w, g| *o = w - length * g);
-        self.pull(out, length);
+        self.prox(out, length);
     }
 }
 
-/// The solver and when it stops.
+/// The solver and its stopping criteria.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spectral {
-    /// The largest optimality measure that counts as solved; see the module's text.
+    /// Tolerance for the optimality measure; see the module documentation.
     pub tolerance: f64,
-    /// Most steps.
+    /// Maximum number of steps.
     pub max_iterations: usize,
-    /// A step must lie below the largest of this many last values; 1 allows no rise.
+    /// The line search compares with the largest of this many last values; with 1 the objective decreases monotonically.
     pub memory: usize,
 }
 
@@ -112,26 +111,26 @@ impl Default for Spectral {
     }
 }
 
-/// Where a solver ended.
+/// The result of a minimization.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Minimum {
     /// The point.
     pub w: Array2<f64>,
-    /// The criterion alone.
+    /// The criterion without penalty.
     pub value: f64,
-    /// The criterion with the penalty, if there is one.
+    /// The criterion with penalty.
     pub objective: f64,
-    /// How far from optimal the point is; the solver says by which measure.
+    /// Optimality measure, defined by the solver.
     pub optimality: f64,
-    /// Steps taken.
+    /// Number of steps.
     pub iterations: usize,
-    /// Times that the criterion was asked.
+    /// Number of evaluations of the criterion.
     pub evaluations: usize,
-    /// Why it ended: [`Stop::Tolerance`], [`Stop::Stationary`] or [`Stop::MaxIterations`].
+    /// Why the solver stopped: [`Stop::Tolerance`], [`Stop::Stationary`] or [`Stop::MaxIterations`].
     pub stop: Stop,
 }
 
-/// A point with what is known there.
+/// A point with its gradient and values.
 #[derive(Clone)]
 struct Point {
     w: Array2<f64>,
@@ -141,10 +140,10 @@ struct Point {
 }
 
 impl Point {
-    fn at(criterion: &dyn Criterion, hold: Hold, w: Array2<f64>) -> Self {
+    fn at(criterion: &dyn Criterion, regularizer: Regularizer, w: Array2<f64>) -> Self {
         let mut gradient = Array2::zeros(w.dim());
         let value = criterion.value_and_gradient(&w, &mut gradient);
-        let objective = value + hold.price(&w);
+        let objective = value + regularizer.penalty(&w);
         Self { w, gradient, value, objective }
     }
 
@@ -153,106 +152,98 @@ impl Point {
     }
 
     /// The largest entry of $W - P_1(W)$.
-    fn optimality(&self, hold: Hold, scratch: &mut Array2<f64>) -> f64 {
-        hold.step(&self.w, &self.gradient, 1.0, scratch);
+    fn optimality(&self, regularizer: Regularizer, scratch: &mut Array2<f64>) -> f64 {
+        regularizer.step(&self.w, &self.gradient, 1.0, scratch);
         largest_difference(scratch, &self.w)
     }
 }
 
 impl Spectral {
-    /// Minimises from `start`, which need not lie in the ball.
-    pub fn minimise(
+    /// Minimizes from `start`, which need not lie in the ball.
+    pub fn minimize(
         &self,
         criterion: &dyn Criterion,
-        hold: Hold,
+        regularizer: Regularizer,
         start: Array2<f64>,
         ctx: &Context,
     ) -> Result<Minimum> {
-        hold.check()?;
-        let mut start = need_shape(criterion, start)?;
-        if let Hold::Ball(_) | Hold::Positive(_) = hold {
-            hold.pull(&mut start, 1.0);
+        regularizer.check()?;
+        let mut start = checked_start(criterion, start)?;
+        if let Regularizer::Ball(_) | Regularizer::NonNegativeBall(_) = regularizer {
+            regularizer.prox(&mut start, 1.0);
         }
-        let mut here = Point::at(criterion, hold, start);
+        let mut here = Point::at(criterion, regularizer, start);
         if !here.is_finite() {
-            return Err(broken("at the start"));
+            return Err(not_finite("at the start"));
         }
         let mut scratch = Array2::zeros(here.w.dim());
         let mut evaluations = 1;
-        let mut optimality = here.optimality(hold, &mut scratch);
-        // The first step moves the largest entry by about one.
-        let mut length = (1.0 / optimality).clamp(SHORTEST, LONGEST);
+        let mut optimality = here.optimality(regularizer, &mut scratch);
+        // The first step changes the largest entry by about one.
+        let mut length = (1.0 / optimality).clamp(MIN_LENGTH, MAX_LENGTH);
         let mut memory = self.memory.max(1);
         let mut last = VecDeque::from([here.objective]);
-        let mut best = (here.clone(), optimality);
-        let mut best_at = 0;
-        let mut least = here.objective;
+        let mut best = Best::new(&here, optimality);
         let mut iterations = 0;
         let stop = loop {
             ctx.check()?;
             if optimality <= self.tolerance {
-                if here.objective <= least + rounding(least) {
-                    best = (here, optimality);
+                if here.objective <= best.least + rounding(best.least) {
+                    (best.point, best.optimality) = (here, optimality);
                     break Stop::Tolerance;
                 }
-                // A stationary point, but a better one was passed on the way: go back, and downhill only.
-                (here, memory) = (best.0.clone(), 1);
+                // A stationary point, but a better point was found before: return to it and decrease monotonically.
+                (here, memory) = (best.point.clone(), 1);
                 last = VecDeque::from([here.objective]);
             }
             if iterations == self.max_iterations {
                 break Stop::MaxIterations;
             }
             let highest = last.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let Some(next) = self.search(criterion, hold, &here, highest, length, &mut evaluations)? else {
-                break Stop::Stationary;
-            };
+            let found = self.search(criterion, regularizer, &here, highest, length, &mut evaluations)?;
+            let Some(next) = found else { break Stop::Stationary };
             iterations += 1;
             length = spectral_length(&here, &next, length);
             here = next;
-            optimality = here.optimality(hold, &mut scratch);
+            optimality = here.optimality(regularizer, &mut scratch);
             if last.len() >= memory {
                 last.pop_front();
             }
             last.push_back(here.objective);
-            // Of values that differ by rounding alone the point with the better conditions is the better one.
-            let margin = rounding(least);
-            if here.objective < least - margin || (here.objective <= least + margin && optimality < best.1) {
-                best = (here.clone(), optimality);
-                best_at = iterations;
-            } else if iterations - best_at > 10 * self.memory.max(5) {
+            best.update(&here, optimality, iterations);
+            if iterations - best.iteration > 10 * self.memory.max(5) {
                 break Stop::Stationary;
             }
-            least = least.min(here.objective);
         };
-        let (Point { w, value, objective, .. }, optimality) = best;
+        let Best { point: Point { w, value, objective, .. }, optimality, .. } = best;
         Ok(Minimum { w, value, objective, optimality, iterations, evaluations, stop })
     }
 
-    /// A path: the minimum under each hold in turn, each from where the last ended.
+    /// Minimizes with each regularizer in turn, starting from the previous solution.
     pub fn path(
         &self,
         criterion: &dyn Criterion,
-        holds: &[Hold],
+        regularizers: &[Regularizer],
         start: Array2<f64>,
         ctx: &Context,
     ) -> Result<Vec<Minimum>> {
         let mut start = start;
-        let mut path = Vec::with_capacity(holds.len());
-        for (at, &hold) in holds.iter().enumerate() {
-            ctx.step("path", at, holds.len())?;
-            let minimum = self.minimise(criterion, hold, start, ctx)?;
+        let mut path = Vec::with_capacity(regularizers.len());
+        for (at, &regularizer) in regularizers.iter().enumerate() {
+            ctx.step("path", at, regularizers.len())?;
+            let minimum = self.minimize(criterion, regularizer, start, ctx)?;
             start = minimum.w.clone();
             path.push(minimum);
         }
         Ok(path)
     }
 
-    /// The first step, of this length or shorter, that lies enough below `highest`; nothing if none does before steps
-    /// are too small to matter.
+    /// Backtracking line search: the first step of this length or shorter whose objective is sufficiently below `highest`;
+    /// `None` if steps become negligible first.
     fn search(
         &self,
         criterion: &dyn Criterion,
-        hold: Hold,
+        regularizer: Regularizer,
         here: &Point,
         highest: f64,
         mut length: f64,
@@ -262,31 +253,58 @@ impl Spectral {
         let mut finite = true;
         loop {
             let mut w = Array2::zeros(here.w.dim());
-            hold.step(&here.w, &here.gradient, length, &mut w);
-            if length < SHORTEST || largest_difference(&w, &here.w) <= NOTHING * size {
-                return if finite { Ok(None) } else { Err(broken("however short the step")) };
+            regularizer.step(&here.w, &here.gradient, length, &mut w);
+            if length < MIN_LENGTH || largest_difference(&w, &here.w) <= NEGLIGIBLE_STEP * size {
+                return if finite { Ok(None) } else { Err(not_finite("for steps of any length")) };
             }
-            let (mut along, mut square) = (0.0, 0.0);
+            let (mut slope, mut square) = (0.0, 0.0);
             Zip::from(&w).and(&here.w).and(&here.gradient).for_each(|new, old, g| {
-                along += (new - old) * g;
+                slope += (new - old) * g;
                 square += (new - old) * (new - old);
             });
-            let next = Point::at(criterion, hold, w);
+            let next = Point::at(criterion, regularizer, w);
             *evaluations += 1;
             finite = next.is_finite();
-            if finite && next.objective <= highest + rounding(highest) - SHARE * 0.5 * square / length {
+            let decrease = SUFFICIENT_DECREASE * 0.5 * square / length;
+            if finite && next.objective <= highest + rounding(highest) - decrease {
                 return Ok(Some(next));
             }
-            // The least point of the parabola through both values and the slope, within bounds.
-            let bend = next.value - here.value - along;
-            let cut = if finite && bend > 0.0 { -along / (2.0 * bend) } else { 0.1 };
-            length *= if cut.is_finite() { cut.clamp(0.1, 0.5) } else { 0.1 };
+            // The minimum of the parabola through both values and the slope, within bounds.
+            let bend = next.value - here.value - slope;
+            let factor = if finite && bend > 0.0 { -slope / (2.0 * bend) } else { 0.1 };
+            length *= if factor.is_finite() { factor.clamp(0.1, 0.5) } else { 0.1 };
         }
     }
 }
 
-/// Barzilai and Borwein's length after the step from `here` to `next`; ten times the last where the curvature is not
-/// positive.
+/// The best point found so far.
+struct Best {
+    point: Point,
+    optimality: f64,
+    /// The iteration at which it was found.
+    iteration: usize,
+    /// The smallest objective so far.
+    least: f64,
+}
+
+impl Best {
+    fn new(point: &Point, optimality: f64) -> Self {
+        Self { point: point.clone(), optimality, iteration: 0, least: point.objective }
+    }
+
+    /// Among points whose objectives are equal up to rounding, the one with the smaller optimality measure is better.
+    fn update(&mut self, point: &Point, optimality: f64, iteration: usize) {
+        let margin = rounding(self.least);
+        if point.objective < self.least - margin
+            || (point.objective <= self.least + margin && optimality < self.optimality)
+        {
+            (self.point, self.optimality, self.iteration) = (point.clone(), optimality, iteration);
+        }
+        self.least = self.least.min(point.objective);
+    }
+}
+
+/// Barzilai-Borwein length after the step from `here` to `next`; ten times the last one if the curvature is not positive.
 fn spectral_length(here: &Point, next: &Point, last: f64) -> f64 {
     let (mut ss, mut sy, mut yy) = (0.0, 0.0, 0.0);
     Zip::from(&next.w).and(&here.w).and(&next.gradient).and(&here.gradient).for_each(|a, b, g, h| {
@@ -303,15 +321,15 @@ fn spectral_length(here: &Point, next: &Point, last: f64) -> f64 {
     } else {
         long
     };
-    if length.is_finite() { length.clamp(SHORTEST, LONGEST) } else { last }
+    if length.is_finite() { length.clamp(MIN_LENGTH, MAX_LENGTH) } else { last }
 }
 
-/// The start in the layout that criteria are promised.
-pub(super) fn need_shape(criterion: &dyn Criterion, start: Array2<f64>) -> Result<Array2<f64>> {
+/// Checks the shape of a start and makes it row-major.
+pub(super) fn checked_start(criterion: &dyn Criterion, start: Array2<f64>) -> Result<Array2<f64>> {
     let (expected, got) = (criterion.shape(), start.dim());
     if expected != got {
         return Err(Error::Shape {
-            what: "start of a minimisation".into(),
+            what: "start of a minimization".into(),
             expected: format!("{} x {}", expected.0, expected.1),
             got: format!("{} x {}", got.0, got.1),
         });
@@ -319,14 +337,14 @@ pub(super) fn need_shape(criterion: &dyn Criterion, start: Array2<f64>) -> Resul
     Ok(if start.is_standard_layout() { start } else { start.as_standard_layout().into_owned() })
 }
 
-pub(super) fn broken(place: &str) -> Error {
+pub(super) fn not_finite(place: &str) -> Error {
     Error::Breakdown {
-        step: "minimisation",
-        why: format!("the criterion or its gradient is not a finite number {place}; scale the columns"),
+        step: "minimization",
+        why: format!("the criterion or its gradient is not a finite number {place}; scale the features"),
     }
 }
 
-/// What two computations of the same objective may differ by.
+/// Bound on the rounding error of an objective.
 pub(super) fn rounding(objective: f64) -> f64 {
     1e-14 * objective.abs()
 }
@@ -345,7 +363,7 @@ mod tests {
     use crate::random::Rng;
     use ndarray::array;
 
-    /// $\tfrac12 \lVert W - V \rVert^2$, each entry weighted.
+    /// $\tfrac c2 \lVert W - V \rVert^2$
     struct Distance {
         to: Array2<f64>,
         weight: f64,
@@ -362,9 +380,9 @@ mod tests {
         }
     }
 
-    fn solve(criterion: &dyn Criterion, hold: Hold) -> Minimum {
+    fn solve(criterion: &dyn Criterion, regularizer: Regularizer) -> Minimum {
         let start = Array2::zeros(criterion.shape());
-        Spectral::default().minimise(criterion, hold, start, &Context::default()).unwrap()
+        Spectral::default().minimize(criterion, regularizer, start, &Context::default()).unwrap()
     }
 
     #[test]
@@ -372,21 +390,21 @@ mod tests {
         let to = array![[4.0, 0.5], [1.5, -1.5], [0.2, 0.3]];
         for weight in [1.0, 30.0, 0.1] {
             let criterion = Distance { to: to.clone(), weight };
-            let penalised = solve(&criterion, Hold::Penalty(weight));
-            // One weighs against one: 1 is cut off every row, whatever both weigh.
-            assert!(largest_difference(&penalised.w, &array![[3.0, 0.5], [1.0, -1.0], [0.0, 0.0]]) < 1e-5);
-            assert_eq!(penalised.w.row(2), array![0.0, 0.0]);
-            // 1 is cut off each of the first two, and the last row lies within.
-            let held = solve(&criterion, Hold::Ball(4.0));
-            assert!(largest_difference(&held.w, &penalised.w) < 1e-5, "{weight} {}", held.w);
-            assert_eq!((held.value, held.stop), (held.objective, Stop::Tolerance));
-            // Half the squares of 1, twice 0.5, 0.2 and 0.3.
-            assert!((penalised.value - weight * 0.815).abs() < 1e-6 * weight, "{}", penalised.value);
-            assert!((penalised.objective - penalised.value - 4.0 * weight).abs() < 1e-5 * weight);
+            let penalized = solve(&criterion, Regularizer::Penalty(weight));
+            // Penalty and criterion have the same weight: every row is reduced by 1.
+            assert!(largest_difference(&penalized.w, &array![[3.0, 0.5], [1.0, -1.0], [0.0, 0.0]]) < 1e-5);
+            assert_eq!(penalized.w.row(2), array![0.0, 0.0]);
+            // The first two rows are reduced by 1, the last to zero.
+            let constrained = solve(&criterion, Regularizer::Ball(4.0));
+            assert!(largest_difference(&constrained.w, &penalized.w) < 1e-5, "{weight} {}", constrained.w);
+            assert_eq!((constrained.value, constrained.stop), (constrained.objective, Stop::Tolerance));
+            // Half the sum of squares of 1, 0.5, 0.5, 0.2 and 0.3.
+            assert!((penalized.value - weight * 0.815).abs() < 1e-6 * weight, "{}", penalized.value);
+            assert!((penalized.objective - penalized.value - 4.0 * weight).abs() < 1e-5 * weight);
         }
     }
 
-    /// Least squares with a bad condition, by products.
+    /// An ill-conditioned least-squares problem.
     struct Squares {
         a: Array2<f64>,
         b: Array2<f64>,
@@ -398,15 +416,15 @@ mod tests {
         }
 
         fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
-            let rest = self.a.dot(w) - &self.b;
-            gradient.assign(&self.a.t().dot(&rest));
-            0.5 * rest.iter().map(|v| v * v).sum::<f64>()
+            let residual = self.a.dot(w) - &self.b;
+            gradient.assign(&self.a.t().dot(&residual));
+            0.5 * residual.iter().map(|v| v * v).sum::<f64>()
         }
     }
 
     fn squares(seed: u64) -> Squares {
         let mut rng = Rng::new(seed);
-        // Columns of sizes 1 to 10: curvatures up to a hundred times as large as others.
+        // Columns with norms from 1 to 10: curvatures differ by a factor of up to 100.
         let a = Array2::from_shape_fn((30, 12), |(_, j)| {
             10.0_f64.powf(j as f64 / 11.0) * rng.normal() / 30.0_f64.sqrt()
         });
@@ -420,11 +438,11 @@ mod tests {
             let problem = squares(seed);
             let mut gradient = Array2::zeros(problem.shape());
             problem.value_and_gradient(&gradient.clone(), &mut gradient);
-            let most = super::super::row_norm::dual_row_norm(&gradient);
-            for share in [1.1, 0.5, 0.1] {
-                let lambda = share * most;
-                let end = solve(&problem, Hold::Penalty(lambda));
-                assert_eq!(end.stop, Stop::Tolerance, "{seed} {share}: {}", end.optimality);
+            let lambda_max = super::super::row_norm::dual_row_norm(&gradient);
+            for ratio in [1.1, 0.5, 0.1] {
+                let lambda = ratio * lambda_max;
+                let end = solve(&problem, Regularizer::Penalty(lambda));
+                assert_eq!(end.stop, Stop::Tolerance, "{seed} {ratio}: {}", end.optimality);
                 problem.value_and_gradient(&end.w, &mut gradient);
                 // Zero rows: ||g||_1 <= lambda. Others: = lambda, and <g, w> = -lambda max |w|.
                 let slack = 1e-5;
@@ -433,32 +451,32 @@ mod tests {
                         g.iter().map(|g| g.abs()).sum::<f64>(),
                         w.iter().fold(0.0_f64, |a, w| a.max(w.abs())),
                     );
-                    assert!(size <= lambda + slack, "{seed} {share}: {size} {lambda}");
-                    assert!((g.dot(&w) + lambda * height).abs() <= slack * height, "{seed} {share}");
+                    assert!(size <= lambda + slack, "{seed} {ratio}: {size} {lambda}");
+                    assert!((g.dot(&w) + lambda * height).abs() <= slack * height, "{seed} {ratio}");
                 }
-                assert_eq!(share > 1.0, end.w.iter().all(|&w| w == 0.0));
+                assert_eq!(ratio > 1.0, end.w.iter().all(|&w| w == 0.0));
                 // The ball of that radius has the same solution.
-                let held = solve(&problem, Hold::Ball(row_norm(&end.w)));
-                assert!((held.value - end.value).abs() < 1e-6 * end.value, "{seed} {share}");
+                let constrained = solve(&problem, Regularizer::Ball(row_norm(&end.w)));
+                assert!((constrained.value - end.value).abs() < 1e-6 * end.value, "{seed} {ratio}");
             }
         }
     }
 
     #[test]
-    fn a_path_starts_each_point_at_the_last() {
+    fn a_path_gives_the_same_values_as_separate_fits() {
         let problem = squares(1);
-        let holds: Vec<Hold> = (1..=5).map(|k| Hold::Ball(0.2 * f64::from(k))).collect();
+        let regularizers: Vec<Regularizer> = (1..=5).map(|k| Regularizer::Ball(0.2 * f64::from(k))).collect();
         let ctx = Context::default();
-        let path = Spectral::default().path(&problem, &holds, Array2::zeros((12, 3)), &ctx).unwrap();
+        let path = Spectral::default().path(&problem, &regularizers, Array2::zeros((12, 3)), &ctx).unwrap();
         assert_eq!(path.len(), 5);
         assert!(path.windows(2).all(|w| w[1].value < w[0].value));
-        for (end, hold) in path.iter().zip(&holds) {
-            let alone = solve(&problem, *hold);
-            assert!((alone.value - end.value).abs() < 1e-7 * end.value);
+        for (end, regularizer) in path.iter().zip(&regularizers) {
+            let separate = solve(&problem, *regularizer);
+            assert!((separate.value - end.value).abs() < 1e-7 * end.value);
         }
     }
 
-    /// Two valleys, and a cliff beyond which there is no value.
+    /// A function with two local minima that is NaN far from zero.
     struct Valleys;
 
     impl Criterion for Valleys {
@@ -474,23 +492,30 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_told() {
+    fn stop_reasons_and_errors() {
         let ctx = Context::default();
-        let from = |x: f64| Spectral::default().minimise(&Valleys, Hold::Penalty(0.0), array![[x]], &ctx);
+        let from =
+            |x: f64| Spectral::default().minimize(&Valleys, Regularizer::Penalty(0.0), array![[x]], &ctx);
         for x in [2.9, -2.9, 0.1] {
             let end = from(x).unwrap();
             assert!(end.stop == Stop::Tolerance && end.optimality <= 1e-6, "{x}: {end:?}");
         }
         assert!(matches!(from(4.0).unwrap_err(), Error::Breakdown { .. }));
         let short = Spectral { max_iterations: 2, ..Spectral::default() };
-        let end = short.minimise(&squares(0), Hold::Penalty(0.1), Array2::zeros((12, 3)), &ctx).unwrap();
+        let end =
+            short.minimize(&squares(0), Regularizer::Penalty(0.1), Array2::zeros((12, 3)), &ctx).unwrap();
         assert_eq!((end.stop, end.iterations), (Stop::MaxIterations, 2));
         let exact = Spectral { tolerance: 0.0, ..Spectral::default() };
-        let end = exact.minimise(&squares(0), Hold::Penalty(0.1), Array2::zeros((12, 3)), &ctx).unwrap();
+        let end =
+            exact.minimize(&squares(0), Regularizer::Penalty(0.1), Array2::zeros((12, 3)), &ctx).unwrap();
         assert!(end.stop == Stop::Stationary && end.optimality < 1e-9, "{end:?}");
         let error = from(f64::NAN).unwrap_err();
         assert!(error.to_string().contains("not a finite number at the start"), "{error}");
-        assert!(Spectral::default().minimise(&Valleys, Hold::Ball(-1.0), array![[0.0]], &ctx).is_err());
-        assert!(Spectral::default().minimise(&Valleys, Hold::Ball(1.0), array![[0.0, 1.0]], &ctx).is_err());
+        assert!(
+            Spectral::default().minimize(&Valleys, Regularizer::Ball(-1.0), array![[0.0]], &ctx).is_err()
+        );
+        assert!(
+            Spectral::default().minimize(&Valleys, Regularizer::Ball(1.0), array![[0.0, 1.0]], &ctx).is_err()
+        );
     }
 }

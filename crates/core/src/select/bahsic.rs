@@ -192,7 +192,7 @@ impl Selector for Bahsic {
             Some(k) => k,
             None => self.best_size(data, &rounds, ctx)?,
         };
-        let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
+        let stop = if wanted.is_some() { Stop::Requested } else { Stop::Minimum };
         Ok(Selection {
             method: "bahsic".into(),
             order,

@@ -154,7 +154,7 @@ impl Ffs {
             };
             scores[column] = weight(error, labels);
         }
-        let stop = if wanted.is_some() { Stop::Wanted } else { Stop::Minimum };
+        let stop = if wanted.is_some() { Stop::Requested } else { Stop::Minimum };
         let outcome = Outcome { stop, iterations: curve.len() };
         Selection {
             method: "ffs".into(),

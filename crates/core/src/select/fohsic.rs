@@ -177,7 +177,7 @@ impl<'a> Search<'a> {
             self.reached.push(reached);
             self.aligned.push(aligned);
         }
-        Ok(if wanted.is_some() { Stop::Wanted } else { Stop::Exhausted })
+        Ok(if wanted.is_some() { Stop::Requested } else { Stop::Exhausted })
     }
 
     fn selection(self, wanted: Option<usize>, stop: Stop) -> Selection {

@@ -26,7 +26,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, is_constant};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::optim::{Descent, SparseColumns, Sweeps, l1_descent, l1_gradient, l1_margins};
+use crate::optim::{Convergence, SparseColumns, StopRule, l1_descent, l1_gradient, l1_slacks};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
 use crate::random::Rng;
@@ -140,7 +140,7 @@ struct Machine {
 struct Weights {
     price: f64,
     of: Vec<Vec<f64>>,
-    descent: Vec<Descent>,
+    descent: Vec<Convergence>,
 }
 
 impl<'a> Path<'a> {
@@ -177,12 +177,12 @@ impl<'a> Path<'a> {
             let prices: Vec<f64> = machine.unit.iter().map(|u| u * price).collect();
             let mut w = start.of[k].clone();
             let sweeps =
-                Sweeps { tolerance: self.method.tol * machine.share, max_iterations: self.method.max_iter };
+                StopRule { tolerance: self.method.tol * machine.share, max_iterations: self.method.max_iter };
             let mut rng = Rng::stream(ctx.seed, &format!("L1-SVM {k}"));
             let descent = l1_descent(&machine.columns, &prices, &mut w, sweeps, &mut rng, ctx)?;
             Ok((w, descent))
         };
-        let solved: Vec<(Vec<f64>, Descent)> =
+        let solved: Vec<(Vec<f64>, Convergence)> =
             self.machines.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         let (of, descent) = solved.into_iter().unzip();
         Ok(Weights { price, of, descent })
@@ -242,7 +242,7 @@ impl<'a> Path<'a> {
         let mut nearness = vec![0.0; self.d];
         for (machine, w) in self.machines.iter().zip(&weights.of) {
             let prices: Vec<f64> = machine.unit.iter().map(|u| u * weights.price).collect();
-            let margin = l1_margins(&machine.columns, prices.len(), w);
+            let margin = l1_slacks(&machine.columns, prices.len(), w);
             let gradient = l1_gradient(&machine.columns, &prices, &margin);
             nearness.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.abs());
         }

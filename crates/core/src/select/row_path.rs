@@ -16,7 +16,7 @@
 use super::selector::{PathPoint, Selection};
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::optim::{Place, geometric};
+use crate::optim::{PathSolution, geometric};
 use crate::outcome::Outcome;
 use ndarray::{Array2, ArrayView1};
 
@@ -28,9 +28,9 @@ const OWN_RULE: f64 = 0.1;
 /// A problem that can be solved at any penalty.
 pub(super) trait Penalized {
     /// The solution at the largest penalty of interest.
-    fn top(&self) -> Result<Place>;
+    fn top(&self) -> Result<PathSolution>;
     /// The solution at a penalty, starting from another one's.
-    fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place>;
+    fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution>;
     /// Whether a column is not constant.
     fn varies(&self, column: usize) -> bool;
     /// Whether the solution depends on where it starts.
@@ -80,7 +80,7 @@ impl Route {
     fn selection(
         &self,
         problem: &dyn Penalized,
-        place: Place,
+        place: PathSolution,
         wanted: Option<usize>,
         path: Vec<PathPoint>,
         iterations: usize,
@@ -88,7 +88,7 @@ impl Route {
     ) -> Selection {
         let mut scores: Vec<f64> = place.minimum.w.rows().into_iter().map(height).collect();
         let pull: Vec<f64> =
-            place.pull.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
+            place.negative_gradient.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
             scores[b]
@@ -136,13 +136,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn top(&mut self) -> Result<Place> {
+    fn top(&mut self) -> Result<PathSolution> {
         let top = self.problem.top()?;
         self.path.push(point(&top));
         Ok(top)
     }
 
-    fn solve(&mut self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
+    fn solve(&mut self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
         let place = self.problem.solve(lambda, from, ctx)?;
         self.iterations += place.minimum.iterations;
         self.unsolved += usize::from(!place.minimum.stop.converged());
@@ -157,7 +157,7 @@ impl Walk<'_> {
         all
     }
 
-    fn whole(&mut self, ctx: &Context) -> Result<Place> {
+    fn whole(&mut self, ctx: &Context) -> Result<PathSolution> {
         let top = self.top()?;
         let penalties = self.penalties(top.lambda);
         // A little room, so that the tenth itself counts however it was rounded.
@@ -175,7 +175,7 @@ impl Walk<'_> {
         Ok(answer)
     }
 
-    fn down_to(&mut self, lambda: f64, ctx: &Context) -> Result<Place> {
+    fn down_to(&mut self, lambda: f64, ctx: &Context) -> Result<PathSolution> {
         let mut last = self.top()?;
         let mut penalties = self.penalties(last.lambda);
         penalties.retain(|&step| step > lambda);
@@ -190,7 +190,7 @@ impl Walk<'_> {
 
     /// The place at which `k` columns or, if it cannot be, the next number above have a weight; if the path ends
     /// before, its end.
-    fn reach(&mut self, k: usize, ctx: &Context) -> Result<Place> {
+    fn reach(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
         let mut below = self.top()?;
         if count(&below.minimum.w) >= k {
             return Ok(below);
@@ -222,11 +222,11 @@ impl Walk<'_> {
     fn halve(
         &mut self,
         k: usize,
-        mut below: Place,
-        mut above: Place,
+        mut below: PathSolution,
+        mut above: PathSolution,
         from_above: bool,
         ctx: &Context,
-    ) -> Result<Place> {
+    ) -> Result<PathSolution> {
         for _ in 0..HALVINGS {
             if count(&above.minimum.w) == k {
                 break;
@@ -243,7 +243,7 @@ impl Walk<'_> {
 
     /// Where a path jumps over a number on the way down, it may pass it on the way up: larger penalties from `above`, as
     /// long as `k` columns are left.
-    fn climb(&mut self, k: usize, mut above: Place, ctx: &Context) -> Result<Place> {
+    fn climb(&mut self, k: usize, mut above: PathSolution, ctx: &Context) -> Result<PathSolution> {
         let steps = self.route.n_penalties - 1;
         let growth = self.route.penalty_ratio.powf(-1.0 / steps as f64);
         for _ in 0..steps {
@@ -269,7 +269,7 @@ fn count(w: &Array2<f64>) -> usize {
     w.rows().into_iter().filter(|&row| height(row) > 0.0).count()
 }
 
-fn point(place: &Place) -> PathPoint {
+fn point(place: &PathSolution) -> PathPoint {
     let minimum = &place.minimum;
     let heights: Vec<f64> = minimum.w.rows().into_iter().map(height).collect();
     let mut columns: Vec<usize> = (0..heights.len()).filter(|&j| heights[j] > 0.0).collect();

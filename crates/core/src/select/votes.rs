@@ -9,7 +9,7 @@
 //! All counts are whole numbers, so neither blocking nor threads can change them.
 
 use super::weak::Labels;
-use crate::simd::{VOTERS, count_votes, vectorised};
+use crate::simd::{VOTERS, count_votes, vectorized};
 use rayon::prelude::*;
 
 /// Rows that one task counts; a count must fit in 16 bits.
@@ -180,7 +180,7 @@ fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[i32; 
     total
 }
 
-vectorised! {
+vectorized! {
     /// For each voter of a tile, the fewest errors over all thresholds once its votes are added. `ayes[2 l + c]`
     /// has the votes for class 1 among rows of level `l` and class `c`.
     pub fn fewest_errors(levels: &[Level], ayes: &[[i32; VOTERS]]) -> [i32; VOTERS] {

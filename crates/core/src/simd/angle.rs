@@ -1,19 +1,19 @@
-//! Sines and cosines of many numbers at once.
+//! Vectorized sine and cosine.
 //!
-//! With $x = n \pi / 2 + r$, $|r| \le \pi / 4$, both follow from sine and cosine of $r$, which are Taylor polynomials whose first
-//! neglected terms are below 1e-16; $\pi / 2$ is split in three so that the remainder keeps its digits up to $|x|$ of a million.
+//! With $x = n \pi / 2 + r$, $|r| \le \pi / 4$, both follow from sine and cosine of $r$, computed by Taylor polynomials whose first
+//! neglected terms are below 1e-16. $\pi / 2$ is split in three, which keeps $r$ accurate for $|x|$ up to a million.
 
-use super::{multiply_add, vectorised};
+use super::dispatch::{multiply_add, vectorized};
 
 const TWO_OVER_PI: f64 = std::f64::consts::FRAC_2_PI;
-/// $\pi / 2$ in three parts; the first two have their low bits cleared, so that small multiples are exact.
+/// $\pi / 2$ in three parts; the low bits of the first two are zero, so that small multiples are exact.
 const HIGH: f64 = f64::from_bits(0x3FF9_21FB_5440_0000);
 const MIDDLE: f64 = f64::from_bits(0x3DD0_B461_1A60_0000);
 const LOW: f64 = 2.022_266_248_795_950_6e-21;
-/// Adding this rounds to an integer and leaves it in the low bits.
+/// Adding this constant rounds to an integer and leaves it in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 
-/// -1/3!, 1/5!, ..., 1/17!, in reverse.
+/// -1/3!, 1/5!, ..., 1/17!, in reverse order.
 const SINE: [f64; 8] = [
     1.0 / 355_687_428_096_000.0,
     -1.0 / 1_307_674_368_000.0,
@@ -24,7 +24,7 @@ const SINE: [f64; 8] = [
     1.0 / 120.0,
     -1.0 / 6.0,
 ];
-/// -1/2!, 1/4!, ..., 1/16!, in reverse.
+/// -1/2!, 1/4!, ..., 1/16!, in reverse order.
 const COSINE: [f64; 8] = [
     1.0 / 20_922_789_888_000.0,
     -1.0 / 87_178_291_200.0,
@@ -36,8 +36,9 @@ const COSINE: [f64; 8] = [
     -0.5,
 ];
 
-vectorised! {
-    /// `v[i]` becomes its cosine, and its sine goes to `sine[i]`; both to 1e-15 for angles up to a million.
+vectorized! {
+    /// Writes the sine of `v[i]` to `sine[i]` and replaces `v[i]` by its cosine. The error is below 1e-15 for angles up to a
+    /// million.
     pub fn sin_cos(v: &mut [f64], sine: &mut [f64]) {
         for (value, sine) in v.iter_mut().zip(sine) {
             let x = *value;
@@ -54,12 +55,12 @@ vectorised! {
             }
             let s = multiply_add::<FMA>(s * square, r, r);
             let c = multiply_add::<FMA>(c, square, 1.0);
-            // Quarter turns: swap for odd ones, and change signs.
-            let turns = shifted.to_bits();
-            let odd = turns & 1 == 1;
+            // The quadrant: swap sine and cosine in odd ones, and set signs.
+            let quadrant = shifted.to_bits();
+            let odd = quadrant & 1 == 1;
             let (a, b) = if odd { (c, s) } else { (s, c) };
-            let flip_sine = (turns & 2) << 62;
-            let flip_cosine = (turns.wrapping_add(1) & 2) << 62;
+            let flip_sine = (quadrant & 2) << 62;
+            let flip_cosine = (quadrant.wrapping_add(1) & 2) << 62;
             *sine = f64::from_bits(a.to_bits() ^ flip_sine);
             *value = f64::from_bits(b.to_bits() ^ flip_cosine);
         }
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_std_has_them() {
+    fn sin_cos_agrees_with_std() {
         let mut worst = 0.0_f64;
         for i in -200_000..200_000 {
             let x = f64::from(i) * 0.0137;
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_none() {
+    fn nan_and_infinity_give_nan() {
         let (mut v, mut sine) = ([f64::NAN, f64::INFINITY], [0.0; 2]);
         sin_cos(&mut v, &mut sine);
         assert!(v.iter().chain(&sine).all(|v| v.is_nan()));

@@ -1,30 +1,31 @@
-//! The exponential of many numbers at once.
+//! Vectorized exponential, and sums of Gaussian kernels.
 //!
-//! With `x = n ln 2 + r`, `|r| <= ln 2 / 2`, `exp x = 2^n exp r`. The remainder is exact to well below
-//! an ulp by splitting `ln 2` in two; `exp r` is the Taylor polynomial of degree 13, whose first
-//! neglected term is below 5e-18; `2^n` is written into the exponent bits.
+//! With `x = n ln 2 + r`, `|r| <= ln 2 / 2`, `exp x = 2^n exp r`. `ln 2` is split in two, which keeps the error of `r` well
+//! below an ulp; `exp r` is the Taylor polynomial of degree 13, whose first neglected term is below 5e-18; `2^n` is written into
+//! the exponent bits.
 
-use super::{LANES, by_halves, multiply_add, vectorised};
+use super::dispatch::{LANES, multiply_add, vectorized};
+use super::sums::reduce;
 
-/// What [`rough_gaussian_sum`] adds up at a time: as many numbers as are added to each of its sums one after the other.
-pub const ROUGH_LANES: usize = 32;
-/// [`rough_gaussian_sum`] has each kernel to within this share: four roundings by the polynomial and as many again where
-/// multiplications and additions round one by one.
-pub const ROUGH_SHARE: f64 = 8.0 * ROUGH_ROUNDING;
-/// Half a unit in the last place of a number in single precision.
-pub const ROUGH_ROUNDING: f64 = 1.0 / 16_777_216.0;
+/// Number of partial sums of [`gaussian_sum_f32`].
+pub const F32_LANES: usize = 32;
+/// Relative error bound of a kernel value in [`gaussian_sum_f32`]: four roundings in the polynomial, and four more where
+/// multiplications and additions round separately.
+pub const F32_KERNEL_ERROR: f64 = 8.0 * F32_UNIT_ROUNDOFF;
+/// Unit roundoff of single precision, 2^-24.
+pub const F32_UNIT_ROUNDOFF: f64 = 1.0 / 16_777_216.0;
 
 const LOG2_E: f64 = std::f64::consts::LOG2_E;
 /// `ln 2` with the low 20 bits cleared, so that `n * LN2_HIGH` is exact, and the rest.
 const LN2_HIGH: f64 = f64::from_bits(0x3FE6_2E42_FEE0_0000);
 const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Adding this rounds to an integer and leaves it in the low bits.
+/// Adding this constant rounds to an integer and leaves it in the low bits.
 const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
 
-/// Below this the result is under the smallest normal number: 0 is returned.
-const SMALLEST: f64 = -708.0;
-/// Above this the result is infinite.
-const LARGEST: f64 = 709.0;
+/// Below this exponent the result is less than the smallest normal number and 0 is returned.
+const MIN_EXPONENT: f64 = -708.0;
+/// Above this exponent the result is infinite.
+const MAX_EXPONENT: f64 = 709.0;
 
 /// 1/13!, 1/12!, ..., 1/2!, 1, 1.
 const TAYLOR: [f64; 14] = [
@@ -44,10 +45,10 @@ const TAYLOR: [f64; 14] = [
     1.0,
 ];
 
-vectorised! {
-    /// `v[i] = exp(scale * v[i])`, to within 2 units in the last place.
+vectorized! {
+    /// `v[i] = exp(scale * v[i])`, within 2 units in the last place.
     ///
-    /// Results below the smallest normal number become 0, results above `exp(709)` infinite.
+    /// Results below the smallest normal number become 0, results above `exp(709)` infinity.
     pub fn exp_scaled(v: &mut [f64], scale: f64) {
         for value in v.iter_mut() {
             *value = exp::<FMA>(scale * *value);
@@ -55,10 +56,9 @@ vectorised! {
     }
 }
 
-vectorised! {
-    /// `sum_j weights[j] exp(-gamma (base[j] + sign (x[j] - z)^2))`: a weighted row of a Gaussian kernel matrix
-    /// whose squared distances get one column more, or with a negative sign one less. Added up as sixteen sums,
-    /// in an order that does not depend on the processor.
+vectorized! {
+    /// `sum_j weights[j] exp(-gamma (base[j] + sign (x[j] - z)^2))`: the weighted sum of a row of a Gaussian kernel matrix after
+    /// adding a feature (`sign = 1`) or removing one (`sign = -1`). The order of summation does not depend on the processor.
     pub fn kernel_sum(weights: &[f64], base: &[f64], x: &[f64], z: f64, gamma: f64, sign: f64) -> f64 {
         let term = |w: f64, b: f64, x: f64, sum: f64| {
             let distance = multiply_add::<FMA>(sign * (x - z), x - z, b);
@@ -76,54 +76,54 @@ vectorised! {
         for (sum, ((w, b), x)) in sums.iter_mut().zip(weights_rest.iter().zip(base_rest).zip(x_rest)) {
             *sum = term(*w, *b, *x, *sum);
         }
-        by_halves(sums)
+        reduce(sums)
     }
 }
 
-vectorised! {
-    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, added up as [`kernel_sum`] does. What would be below the smallest normal
-    /// number is that number.
+vectorized! {
+    /// `sum_j weights[j] exp(-gamma (x[j] - z)^2)`, in the same order of summation as [`kernel_sum`]. Kernel values are at least
+    /// the smallest normal number.
     pub fn gaussian_sum(weights: &[f64], x: &[f64], z: f64, gamma: f64) -> f64 {
         let term = |w: f64, x: f64, sum: f64| {
             let exponent = -gamma * (x - z) * (x - z);
-            let exponent = if exponent < SMALLEST { SMALLEST } else { exponent };
-            multiply_add::<FMA>(w, exp_inside::<FMA>(exponent), sum)
+            let exponent = if exponent < MIN_EXPONENT { MIN_EXPONENT } else { exponent };
+            multiply_add::<FMA>(w, exp_in_range::<FMA>(exponent), sum)
         };
-        by_halves(sums_in_lanes(weights, x, term))
+        reduce(sums_in_lanes(weights, x, term))
     }
 }
 
-/// The polynomial whose largest error beside `2^r`, `|r| <= 1/2`, as a share is least: 1.3 times [`ROUGH_ROUNDING`].
+/// Minimax polynomial for `2^r`, `|r| <= 1/2`; its relative error is at most 1.3 times [`F32_UNIT_ROUNDOFF`].
 const POWER_OF_TWO: [f32; 6] =
     [0.001_327_647_1, 0.009_675_541, 0.055_507_13, 0.240_221_2, 0.693_146_94, 1.000_000_1];
-/// Adding this rounds a number in single precision to an integer and leaves it in the low bits.
-const ROUGH_ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
-/// Below this the polynomial times the power is no normal number in single precision.
-const ROUGH_SMALLEST: f32 = -125.0;
+/// Adding this constant rounds a single-precision number to an integer and leaves it in the low bits.
+const F32_ROUND: f32 = 12_582_912.0; // 1.5 * 2^23
+/// Below this exponent the result would not be a normal number in single precision.
+const F32_MIN_EXPONENT: f32 = -125.0;
 
-vectorised! {
-    /// `sum_j weights[j] 2^(scale (x[j] - z)^2)` for a negative scale, in single precision: a third of the work of
-    /// [`gaussian_sum`]. Added up as [`ROUGH_LANES`] sums. What would be below `2^-125` is that number.
-    pub fn rough_gaussian_sum(weights: &[f32], x: &[f32], z: f32, scale: f32) -> f64 {
+vectorized! {
+    /// `sum_j weights[j] 2^(scale (x[j] - z)^2)` with `scale < 0` in single precision, at a third of the cost of
+    /// [`gaussian_sum`]. Uses [`F32_LANES`] partial sums. Kernel values are at least `2^-125`.
+    pub fn gaussian_sum_f32(weights: &[f32], x: &[f32], z: f32, scale: f32) -> f64 {
         let term = |w: f32, x: f32, sum: f32| {
             let exponent = (x - z) * scale * (x - z);
-            let exponent = if exponent < ROUGH_SMALLEST { ROUGH_SMALLEST } else { exponent };
-            let shifted = exponent + ROUGH_ROUND;
-            let r = exponent - (shifted - ROUGH_ROUND);
+            let exponent = if exponent < F32_MIN_EXPONENT { F32_MIN_EXPONENT } else { exponent };
+            let shifted = exponent + F32_ROUND;
+            let r = exponent - (shifted - F32_ROUND);
             let mut p = POWER_OF_TWO[0];
             for coefficient in &POWER_OF_TWO[1..] {
-                p = rough_multiply_add::<FMA>(p, r, *coefficient);
+                p = multiply_add_f32::<FMA>(p, r, *coefficient);
             }
             let power = f32::from_bits(p.to_bits().wrapping_add(shifted.to_bits() << 23));
-            rough_multiply_add::<FMA>(w, power, sum)
+            multiply_add_f32::<FMA>(w, power, sum)
         };
-        let sums: [f32; ROUGH_LANES] = sums_in_lanes(weights, x, term);
+        let sums: [f32; F32_LANES] = sums_in_lanes(weights, x, term);
         sums.iter().map(|&sum| f64::from(sum)).sum()
     }
 }
 
-/// Sums of terms, each in its lane. Unlike those of short vectors what is left over goes into the first lanes: parts of its own
-/// would each have a copy of the exponential.
+/// Partial sums of terms. The remaining terms are added to the first lanes: separate groups, as in `sum_of_terms`, would
+/// each need a copy of the exponential.
 #[inline(always)]
 fn sums_in_lanes<T: Copy + Default, const N: usize>(a: &[T], b: &[T], add: impl Fn(T, T, T) -> T) -> [T; N] {
     let (a, a_rest) = a.as_chunks::<N>();
@@ -140,29 +140,29 @@ fn sums_in_lanes<T: Copy + Default, const N: usize>(a: &[T], b: &[T], add: impl 
     sums
 }
 
-/// `a * b + c` in single precision, fused where that is one instruction.
+/// `a * b + c` in single precision, fused where fused multiply-add is a single instruction.
 #[inline(always)]
-fn rough_multiply_add<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
+fn multiply_add_f32<const FMA: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FMA { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// The exponential of one number, for loops that do more with it.
+/// The exponential of one number, for use inside other loops.
 #[inline(always)]
 pub(super) fn exp<const FMA: bool>(x: f64) -> f64 {
-    // Written with selects, not branches, so that it vectorises; NaN passes through all of them.
-    let inside = if x < SMALLEST { SMALLEST } else { x };
-    let inside = if inside > LARGEST { LARGEST } else { inside };
-    let result = exp_inside::<FMA>(inside);
-    let result = if x < SMALLEST { 0.0 } else { result };
-    if x > LARGEST { f64::INFINITY } else { result }
+    // Selects instead of branches, so that the loop vectorizes; NaN propagates.
+    let clamped = if x < MIN_EXPONENT { MIN_EXPONENT } else { x };
+    let clamped = if clamped > MAX_EXPONENT { MAX_EXPONENT } else { clamped };
+    let result = exp_in_range::<FMA>(clamped);
+    let result = if x < MIN_EXPONENT { 0.0 } else { result };
+    if x > MAX_EXPONENT { f64::INFINITY } else { result }
 }
 
-/// The exponential of a number between the smallest and the largest.
+/// The exponential of `x` in `MIN_EXPONENT..=MAX_EXPONENT`.
 #[inline(always)]
-fn exp_inside<const FMA: bool>(inside: f64) -> f64 {
-    let shifted = multiply_add::<FMA>(inside, LOG2_E, ROUND);
+fn exp_in_range<const FMA: bool>(x: f64) -> f64 {
+    let shifted = multiply_add::<FMA>(x, LOG2_E, ROUND);
     let n = shifted - ROUND;
-    let r = multiply_add::<FMA>(-n, LN2_HIGH, inside);
+    let r = multiply_add::<FMA>(-n, LN2_HIGH, x);
     let r = multiply_add::<FMA>(-n, LN2_LOW, r);
     let mut p = TAYLOR[0];
     for coefficient in &TAYLOR[1..] {
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn within_two_ulps_of_std_over_the_whole_range() {
+    fn within_two_ulps_of_std_over_the_full_range() {
         let mut worst = 0;
         let n = 400_000;
         for i in 0..n {
@@ -189,18 +189,18 @@ mod tests {
             let mut v = [x];
             exp_scaled(&mut v, 1.0);
             worst = worst.max(ulps(v[0], x.exp()));
-            // Near zero, where kernels live.
+            // Near zero, where most kernel exponents are.
             let small = -(i as f64) / n as f64;
             let mut v = [small];
             exp_scaled(&mut v, 1.0);
             worst = worst.max(ulps(v[0], small.exp()));
         }
-        // One ulp from the polynomial and its scaling, one from std's own rounding.
+        // One ulp from the polynomial and its scaling, one from the rounding of std.
         assert!(worst <= 2, "{worst} ulps");
     }
 
     #[test]
-    fn the_edges() {
+    fn overflow_underflow_and_nan() {
         let mut v = [0.0, -0.0, -1000.0, f64::NEG_INFINITY, f64::INFINITY, f64::NAN, 710.0];
         exp_scaled(&mut v, 1.0);
         assert_eq!(&v[..5], &[1.0, 1.0, 0.0, 0.0, f64::INFINITY]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_a_kernel_matrix_adds_up() {
+    fn kernel_sums_equal_plain_sums() {
         let mut rng = crate::random::Rng::new(8);
         for n in [0, 1, 15, 16, 17, 100] {
             let mut draw = || (0..n).map(|_| rng.normal()).collect::<Vec<f64>>();
@@ -221,7 +221,7 @@ mod tests {
                 // Rounding of a hundred terms of order one.
                 assert!((kernel_sum(&weights, &base, &x, 0.5, 0.3, sign) - plain).abs() < 1e-13, "{n}");
             }
-            // A weight so far off that nothing is left of it.
+            // One point so far away that its kernel value underflows.
             let far: Vec<f64> = x.iter().enumerate().map(|(j, v)| if j == 3 { 1e3 } else { *v }).collect();
             let plain: f64 = (0..n).map(|j| weights[j] * (-0.3 * (far[j] - 0.5).powi(2)).exp()).sum();
             assert!((gaussian_sum(&weights, &far, 0.5, 0.3) - plain).abs() < 1e-13, "{n}");
@@ -229,22 +229,22 @@ mod tests {
     }
 
     #[test]
-    fn rough_kernels_are_as_near_as_they_say() {
-        // One kernel at a time, over exponents from 0 to where nothing is left.
+    fn f32_kernels_are_within_the_stated_error() {
+        // One kernel at a time, over exponents from 0 to the smallest.
         for i in 0..200_000 {
             let (x, scale) = (i as f32 * 5e-5, -1.25_f32);
-            let rough = rough_gaussian_sum(&[1.0], &[x], 0.0, scale);
+            let single = gaussian_sum_f32(&[1.0], &[x], 0.0, scale);
             let exponent = f64::from(x * scale * x);
             let exact = exponent.max(-125.0).exp2();
-            assert!((rough / exact - 1.0).abs() <= ROUGH_SHARE, "{x}: {rough} beside {exact}");
+            assert!((single / exact - 1.0).abs() <= F32_KERNEL_ERROR, "{x}: {single}, exact {exact}");
         }
-        assert_eq!(rough_gaussian_sum(&[], &[], 0.0, -1.0), 0.0);
-        let nothing = rough_gaussian_sum(&[3.0], &[1e30], -1e30, -1.0);
-        assert!(nothing > 0.0 && nothing < 1e-36, "{nothing}");
+        assert_eq!(gaussian_sum_f32(&[], &[], 0.0, -1.0), 0.0);
+        let tiny = gaussian_sum_f32(&[3.0], &[1e30], -1e30, -1.0);
+        assert!(tiny > 0.0 && tiny < 1e-36, "{tiny}");
     }
 
     #[test]
-    fn rough_sums_add_up() {
+    fn f32_sums_equal_plain_sums() {
         let mut rng = crate::random::Rng::new(9);
         for n in [0, 1, 31, 32, 33, 100, 1000] {
             let mut draw = || (0..n).map(|_| rng.normal() as f32).collect::<Vec<f32>>();
@@ -254,15 +254,16 @@ mod tests {
                 .map(|j| f64::from(weights[j]) * (f64::from(scale) * f64::from(x[j] - z).powi(2)).exp2())
                 .sum();
             let all: f64 = weights.iter().map(|w| f64::from(w.abs())).sum();
-            // Each kernel, two roundings of its exponent, which is above -8, and one for every addition to a sum.
-            let most = all * (ROUGH_SHARE + (16.0 + 2.0 + (n / ROUGH_LANES) as f64) * ROUGH_ROUNDING);
-            let rough = rough_gaussian_sum(&weights, &x, z, scale);
-            assert!((rough - exact).abs() <= most, "{n}: {rough} beside {exact}");
+            // Each kernel value, two roundings of its exponent, which is above -8, and one per addition to a partial sum.
+            let allowed =
+                all * (F32_KERNEL_ERROR + (16.0 + 2.0 + (n / F32_LANES) as f64) * F32_UNIT_ROUNDOFF);
+            let single = gaussian_sum_f32(&weights, &x, z, scale);
+            assert!((single - exact).abs() <= allowed, "{n}: {single}, exact {exact}");
         }
     }
 
     #[test]
-    fn plain_and_fused_forms_agree() {
+    fn baseline_and_fused_forms_agree() {
         for i in 0..10_000 {
             let x = -i as f64 * 0.05;
             assert!(ulps(super::exp::<true>(x), super::exp::<false>(x)) <= 2);

@@ -1,15 +1,16 @@
-//! A wide matrix times a thin one, and pairs of thin rows.
+//! Products of a wide matrix with a thin one (few columns), and sums over pairs of thin rows.
 
+use super::dispatch::{multiply_add, vectorized};
 use super::exp::exp;
-use super::{multiply_add, sum_of_terms, vectorised};
+use super::sums::sum_of_terms;
 
-/// Numbers of a thin row that are worked on at once.
+/// Number of columns of a thin matrix.
 pub const THIN: usize = 8;
-/// Rows of the wide matrix that are worked on at once, so that each thin row is loaded once for all.
+/// Rows of the wide matrix processed together, so that each thin row is loaded once for all of them.
 const GROUP: usize = 4;
 
-vectorised! {
-    /// Rows of a wide matrix times a thin one: `out[i] = sum_j x[i * stride + j] w[j]`.
+vectorized! {
+    /// Product of a wide matrix with a thin one: `out[i] = sum_j x[i * stride + j] w[j]`.
     pub fn rows_times_thin(x: &[f64], stride: usize, w: &[[f64; THIN]], out: &mut [[f64; THIN]]) {
         let d = w.len();
         let row = |i: usize| &x[i * stride..i * stride + d];
@@ -38,8 +39,8 @@ vectorised! {
     }
 }
 
-vectorised! {
-    /// The transpose of a wide matrix times a thin one: `out[j] += sum_i x[i * stride + j] b[i]`.
+vectorized! {
+    /// Product of the transpose of a wide matrix with a thin one: `out[j] += sum_i x[i * stride + j] b[i]`.
     pub fn add_transposed_times_thin(x: &[f64], stride: usize, b: &[[f64; THIN]], out: &mut [[f64; THIN]]) {
         let d = out.len();
         let row = |i: usize| &x[i * stride..i * stride + d];
@@ -66,81 +67,82 @@ vectorised! {
     }
 }
 
-/// Rows of one side of a tile of [`add_pairs`], and of the other.
+/// Maximum number of rows on each side of a tile of [`add_pairs`].
 pub const PAIRS: usize = 128;
 
-/// Thin rows of one side of a tile, by columns: number `k` of row `r` is `of[k * stride + r]`.
+/// Thin rows on one side of a tile in column-major order: entry `k` of row `r` is `values[k * stride + r]`.
 #[derive(Clone, Copy)]
 pub struct ThinRows<'a> {
-    /// The numbers, from the tile's first row on.
-    pub of: &'a [f64],
-    /// From a column to the next.
+    /// The values, starting at the first row of the tile.
+    pub values: &'a [f64],
+    /// Distance between columns in `values`.
     pub stride: usize,
-    /// How many columns.
+    /// Number of columns.
     pub width: usize,
 }
 
 impl ThinRows<'_> {
     #[inline(always)]
     fn column(&self, k: usize, height: usize) -> &[f64] {
-        &self.of[k * self.stride..k * self.stride + height]
+        &self.values[k * self.stride..k * self.stride + height]
     }
 }
 
-/// What [`add_pairs`] adds up for one side of a tile, by columns.
+/// Sums over pairs for the rows on one side of a tile; see [`add_pairs`].
 pub struct PairSums {
-    /// The sum of each row's weights.
+    /// Sum of the weights of each row.
     pub total: [f64; PAIRS],
-    /// The sum of the other side's rows under each row's weights.
+    /// Weighted sum of the rows on the other side, for each row; one array per column.
     pub rows: Vec<[f64; PAIRS]>,
 }
 
 impl PairSums {
-    /// Zeros for rows of some width.
+    /// Zeros, for rows of `width` columns.
     pub fn zeros(width: usize) -> Self {
         Self { total: [0.0; PAIRS], rows: vec![[0.0; PAIRS]; width] }
     }
 }
 
-vectorised! {
-    /// Over all pairs of a tile, weights $a_{ij} = \exp(-\lVert p_i - p_j \rVert^2 / 2) \langle y_i, y_j \rangle$ and what gradients
-    /// need of them; returns their sum.
+vectorized! {
+    /// Sums over all pairs of a tile with the weights $a_{ij} = \exp(-\lVert p_i - q_j \rVert^2 / 2) \langle y_i, z_j \rangle$.
+    /// Returns the sum of the weights.
     ///
-    /// `below` gets the sums of the rows of `p`, `right` those of the rows of `q`; neither is wanted where only the value
-    /// is, and `right` is not where both sides are the same rows.
+    /// `heights` are the numbers of rows of `p` and `q`. The sums that gradients need are added to `p_sums` for the rows of `p` and to
+    /// `q_sums` for the rows of `q`. Pass `None` for both if only the value is needed, and for `q_sums` if both sides are the same
+    /// rows.
     pub fn add_pairs(
         p: ThinRows,
         y: ThinRows,
         heights: (usize, usize),
         q: ThinRows,
         z: ThinRows,
-        below: Option<&mut PairSums>,
-        right: Option<&mut PairSums>,
+        p_sums: Option<&mut PairSums>,
+        q_sums: Option<&mut PairSums>,
     ) -> f64 {
         let (rows, columns) = heights;
-        let (mut below, mut right) = (below, right);
-        // The other side's rows, filled up with rows of weight zero so that all loops have one length.
-        let mut other = vec![[0.0; PAIRS]; q.width + z.width];
-        for (k, other) in other.iter_mut().enumerate() {
-            let own = if k < q.width { q.column(k, columns) } else { z.column(k - q.width, columns) };
-            other[..columns].copy_from_slice(own);
+        let (mut p_sums, mut q_sums) = (p_sums, q_sums);
+        // Copies of `q` and `z`, padded with rows of weight zero so that all loops have the same length.
+        let mut padded = vec![[0.0; PAIRS]; q.width + z.width];
+        for (k, padded) in padded.iter_mut().enumerate() {
+            let column = if k < q.width { q.column(k, columns) } else { z.column(k - q.width, columns) };
+            padded[..columns].copy_from_slice(column);
         }
-        let (q, z) = other.split_at(q.width);
+        let (q, z) = padded.split_at(q.width);
         let ones = [1.0; PAIRS];
         let mut total = 0.0;
         for i in 0..rows {
             let (mut distance, mut product) = ([0.0; PAIRS], [0.0; PAIRS]);
             for (k, q) in q.iter().enumerate() {
-                let own = p.of[k * p.stride + i];
+                let value = p.values[k * p.stride + i];
                 for j in 0..PAIRS {
-                    let e = own - q[j];
+                    let e = value - q[j];
                     distance[j] = multiply_add::<FMA>(e, e, distance[j]);
                 }
             }
             for (k, z) in z.iter().enumerate() {
-                let own = y.of[k * y.stride + i];
+                let value = y.values[k * y.stride + i];
                 for j in 0..PAIRS {
-                    product[j] = multiply_add::<FMA>(own, z[j], product[j]);
+                    product[j] = multiply_add::<FMA>(value, z[j], product[j]);
                 }
             }
             let mut weight = [0.0; PAIRS];
@@ -149,18 +151,18 @@ vectorised! {
             }
             let row_sum = sum_of_terms(&weight, &ones, multiply_add::<FMA>);
             total += row_sum;
-            if let Some(below) = &mut below {
-                below.total[i] += row_sum;
-                for (sums, q) in below.rows.iter_mut().zip(q) {
+            if let Some(p_sums) = &mut p_sums {
+                p_sums.total[i] += row_sum;
+                for (sums, q) in p_sums.rows.iter_mut().zip(q) {
                     sums[i] += sum_of_terms(&weight, q, multiply_add::<FMA>);
                 }
             }
-            if let Some(right) = &mut right {
-                right.total.iter_mut().zip(&weight).for_each(|(total, weight)| *total += weight);
-                for (k, sums) in right.rows.iter_mut().enumerate() {
-                    let own = p.of[k * p.stride + i];
+            if let Some(q_sums) = &mut q_sums {
+                q_sums.total.iter_mut().zip(&weight).for_each(|(total, weight)| *total += weight);
+                for (k, sums) in q_sums.rows.iter_mut().enumerate() {
+                    let value = p.values[k * p.stride + i];
                     for j in 0..PAIRS {
-                        sums[j] = multiply_add::<FMA>(own, weight[j], sums[j]);
+                        sums[j] = multiply_add::<FMA>(value, weight[j], sums[j]);
                     }
                 }
             }
@@ -184,19 +186,19 @@ mod tests {
         for (n, d) in [(1, 1), (7, 5), (9, 33)] {
             let x: Vec<f64> = (0..n * d).map(|_| rng.normal()).collect();
             let (w, b) = (draw(&mut rng, d), draw(&mut rng, n));
-            let mut forth = vec![[7.0; THIN]; n];
-            rows_times_thin(&x, d, &w, &mut forth);
-            let mut back = vec![[1.0; THIN]; d];
-            add_transposed_times_thin(&x, d, &b, &mut back);
+            let mut product = vec![[7.0; THIN]; n];
+            rows_times_thin(&x, d, &w, &mut product);
+            let mut transposed = vec![[1.0; THIN]; d];
+            add_transposed_times_thin(&x, d, &b, &mut transposed);
             for l in 0..THIN {
                 // At most 33 products of numbers below 5 each.
                 for i in 0..n {
                     let plain: f64 = (0..d).map(|j| x[i * d + j] * w[j][l]).sum();
-                    assert!((forth[i][l] - plain).abs() < 1e-12);
+                    assert!((product[i][l] - plain).abs() < 1e-12);
                 }
                 for j in 0..d {
                     let plain: f64 = 1.0 + (0..n).map(|i| x[i * d + j] * b[i][l]).sum::<f64>();
-                    assert!((back[j][l] - plain).abs() < 1e-12);
+                    assert!((transposed[j][l] - plain).abs() < 1e-12);
                 }
             }
         }
@@ -208,18 +210,18 @@ mod tests {
         let (n, width, classes, stride) = (40, 3, 2, 50);
         let p: Vec<f64> = (0..stride * width).map(|_| rng.normal()).collect();
         let y: Vec<f64> = (0..stride * classes).map(|_| rng.normal()).collect();
-        let thin = |of, width| ThinRows { of, stride, width };
+        let thin = |values, width| ThinRows { values, stride, width };
         // Rows 0 to 9 against rows 10 to 39.
         let (rows, columns) = (10, n - 10);
-        let (mut below, mut right) = (PairSums::zeros(width), PairSums::zeros(width));
+        let (mut p_sums, mut q_sums) = (PairSums::zeros(width), PairSums::zeros(width));
         let total = add_pairs(
             thin(&p, width),
             thin(&y, classes),
             (rows, columns),
             thin(&p[10..], width),
             thin(&y[10..], classes),
-            Some(&mut below),
-            Some(&mut right),
+            Some(&mut p_sums),
+            Some(&mut q_sums),
         );
         let weight = |i: usize, j: usize| {
             let distance: f64 = (0..width).map(|k| (p[k * stride + i] - p[k * stride + j]).powi(2)).sum();
@@ -230,14 +232,14 @@ mod tests {
         // Three hundred numbers below 20.
         assert!((total - pairs.iter().map(|&(i, j)| weight(i, j)).sum::<f64>()).abs() < 1e-11);
         for i in 0..rows {
-            assert!((below.total[i] - (10..n).map(|j| weight(i, j)).sum::<f64>()).abs() < 1e-12);
+            assert!((p_sums.total[i] - (10..n).map(|j| weight(i, j)).sum::<f64>()).abs() < 1e-12);
             let plain: f64 = (10..n).map(|j| weight(i, j) * p[2 * stride + j]).sum();
-            assert!((below.rows[2][i] - plain).abs() < 1e-12);
+            assert!((p_sums.rows[2][i] - plain).abs() < 1e-12);
         }
         for j in 0..columns {
-            assert!((right.total[j] - (0..10).map(|i| weight(i, j + 10)).sum::<f64>()).abs() < 1e-12);
+            assert!((q_sums.total[j] - (0..10).map(|i| weight(i, j + 10)).sum::<f64>()).abs() < 1e-12);
             let plain: f64 = (0..10).map(|i| weight(i, j + 10) * p[stride + i]).sum();
-            assert!((right.rows[1][j] - plain).abs() < 1e-12);
+            assert!((q_sums.rows[1][j] - plain).abs() < 1e-12);
         }
     }
 }

@@ -147,7 +147,7 @@ fn page(
     );
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
     let why = match selection.outcome.stop {
-        _ if args.k.is_some() => Stop::Wanted.explain(),
+        _ if args.k.is_some() => Stop::Requested.explain(),
         _ if selection.n_selected == map.n_components() => "all of them",
         Stop::Direct => "those with a weight above 0",
         stop => stop.explain(),

@@ -155,7 +155,7 @@ impl Svm {
     ) -> Result<Vec<SmoSolution>> {
         match source {
             KernelSource::Full(k) => {
-                let mut columns = BlockColumns::within(std::mem::take(memory), k.view(), &pair.rows);
+                let mut columns = BlockColumns::with_memory(std::mem::take(memory), k.view(), &pair.rows);
                 let solutions = self.solve_columns(&mut columns, pair, c_values, ctx);
                 *memory = columns.into_memory();
                 solutions

@@ -30,7 +30,7 @@ pub(super) fn by_columns(a: &Array2<f64>) -> Array2<f64> {
 
 fn thin(of: &Array2<f64>, from: usize) -> ThinRows<'_> {
     let cells = of.as_slice_memory_order().expect("laid out by columns");
-    ThinRows { of: &cells[from.min(cells.len())..], stride: of.nrows(), width: of.ncols() }
+    ThinRows { values: &cells[from.min(cells.len())..], stride: of.nrows(), width: of.ncols() }
 }
 
 impl OfProjection for Exact {

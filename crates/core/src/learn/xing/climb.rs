@@ -86,7 +86,7 @@ pub(super) fn climb(
         };
         let criterion = problem.criterion(&matrix);
         let bounds = Bounds::uniform(matrix.dim(), problem.least(), f64::INFINITY);
-        let end = solver.minimise(&*criterion, &bounds, matrix, ctx)?;
+        let end = solver.minimize(&*criterion, &bounds, matrix, ctx)?;
         drop(criterion);
         iterations += end.iterations;
         matrix = problem.unit(end.w);

@@ -1,23 +1,23 @@
-//! Which rows become pivots next.
+//! Selection of the next pivots.
 
-use super::super::product::add_product_by_rows;
-use super::{BATCH, DOUBTFUL, Pivoting, Run, first_largest};
+use super::gain::{Sample, draw_rows, first_largest};
+use super::run::{BATCH, ROUNDING_DOMINATED, Run};
+use super::types::Pivoting;
 use crate::error::Result;
 use crate::simd::add_scaled;
 use ndarray::Array2;
 
-/// Candidates among which the next greedy pivots are sought.
+/// Number of candidates for the next greedy pivots.
 const CANDIDATES: usize = 128;
-/// Rows of a block that one task works on.
-const BLOCK: usize = 128;
 
 impl Run<'_> {
-    /// The next pivots, at least one; `None` when no row is left.
+    /// The next pivots, at least one; `None` if no rows remain.
     pub(super) fn plan(&mut self) -> Result<Option<Vec<usize>>> {
-        self.tell()?;
-        // Where little but rounding is left, every step is looked at before the next.
-        let most = if self.largest_residual().1 < DOUBTFUL * self.largest * self.largest { 1 } else { BATCH };
-        let room = most.min(self.rule.max_rank - self.rank());
+        self.report_progress()?;
+        // Residuals close to rounding error are checked after every step.
+        let rounding_dominated = self.largest_residual().1 < ROUNDING_DOMINATED * self.largest * self.largest;
+        let batch = if rounding_dominated { 1 } else { BATCH };
+        let max = batch.min(self.rule.max_rank - self.rank());
         if self.rank() == 0
             && let Some(first) = self.rule.first
             && self.residual[first] > self.zero()
@@ -25,81 +25,91 @@ impl Run<'_> {
             return Ok(Some(vec![first]));
         }
         Ok(match self.rule.pivoting {
-            Pivoting::Greedy => Some(self.forecast(room)),
-            Pivoting::Random => Some(self.draw(room)),
-            Pivoting::Gain => Some(self.most_gain(room)),
-            Pivoting::InOrder => self.in_order(room),
+            Pivoting::Greedy => Some(self.greedy(max)),
+            Pivoting::Random => Some(self.random(max)),
+            Pivoting::Gain => Some(self.largest_gains(max)),
+            Pivoting::InOrder => self.in_order(max),
         })
     }
 
-    /// What is left of the kernel among some rows, whose rows of the factor are `known`; laid out by rows.
-    pub(super) fn residual_block(&self, rows: &[usize], known: &Array2<f64>) -> Array2<f64> {
-        let mut block = self.source.block(rows);
-        add_product_by_rows(-1.0, known.view(), known.t(), block.view_mut(), BLOCK);
-        block
-    }
-
-    /// Greedy pivots, as far ahead as can be told for certain (up to rounding) from the rows with
-    /// the largest residuals.
-    fn forecast(&self, room: usize) -> Vec<usize> {
+    /// Greedy pivots, as many as the rows with the largest residuals determine (up to rounding).
+    fn greedy(&self, max: usize) -> Vec<usize> {
         let (mut candidates, bound) = largest_entries(&self.residual, CANDIDATES);
-        if room == 1 || candidates.len() == 1 {
+        if max == 1 || candidates.len() == 1 {
             candidates.truncate(1);
             return candidates;
         }
         let mut block = self.residual_block(&candidates, &self.rows(&candidates));
-        let mut left: Vec<f64> = candidates.iter().map(|&i| self.residual[i]).collect();
+        let mut residual: Vec<f64> = candidates.iter().map(|&i| self.residual[i]).collect();
         let mut planned = vec![];
-        while planned.len() < room {
-            let (best, squared) = first_largest(&left);
+        while planned.len() < max {
+            let (best, squared) = first_largest(&residual);
             if !planned.is_empty() && (squared < bound || squared <= self.zero()) {
                 break;
             }
             planned.push(candidates[best]);
-            eliminate(&mut block, &mut left, best);
+            eliminate(&mut block, &mut residual, best);
         }
         planned
     }
 
-    /// Random pivots by rejection: proposals from the residuals as they are now, each kept with the
-    /// probability by which its residual has shrunk under the ones kept before it.
-    fn draw(&mut self, room: usize) -> Vec<usize> {
+    /// Random pivots by rejection sampling: proposals have probabilities proportional to the current residuals. A proposal is
+    /// accepted with the probability given by the ratio of its residual after the accepted pivots to its current one.
+    fn random(&mut self, max: usize) -> Vec<usize> {
         let total: f64 = self.residual.iter().sum();
-        let mut marks: Vec<(f64, usize)> = (0..room).map(|i| (self.rng.uniform() * total, i)).collect();
-        let chances: Vec<f64> = (0..room).map(|_| self.rng.uniform()).collect();
-        marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut proposals = vec![0; room];
+        let mut targets: Vec<(f64, usize)> = (0..max).map(|i| (self.rng.uniform() * total, i)).collect();
+        let uniforms: Vec<f64> = (0..max).map(|_| self.rng.uniform()).collect();
+        targets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut proposals = vec![0; max];
         let (mut row, mut sum) = (0, self.residual[0]);
-        for (mark, place) in marks {
-            while sum <= mark && row + 1 < self.n {
+        for (target, index) in targets {
+            while sum <= target && row + 1 < self.n {
                 row += 1;
                 sum += self.residual[row];
             }
-            proposals[place] = row;
+            proposals[index] = row;
         }
-        // Rounding of the running sum may end at a row of residual zero: such a proposal is void.
+        // Rounding of the cumulative sum can select a row with residual zero: discard it.
         proposals.retain(|&row| self.residual[row] > self.zero());
         if proposals.is_empty() {
             return vec![self.largest_residual().0];
         }
         let mut block = self.residual_block(&proposals, &self.rows(&proposals));
         let start: Vec<f64> = proposals.iter().map(|&i| self.residual[i]).collect();
-        let mut left = start.clone();
-        let mut kept = vec![];
+        let mut residual = start.clone();
+        let mut accepted = vec![];
         for i in 0..proposals.len() {
-            // The first proposal has not shrunk and is always kept.
-            if left[i] > self.zero() && chances[i] * start[i] < left[i] {
-                kept.push(proposals[i]);
-                eliminate(&mut block, &mut left, i);
+            // The first proposal is always accepted.
+            if residual[i] > self.zero() && uniforms[i] * start[i] < residual[i] {
+                accepted.push(proposals[i]);
+                eliminate(&mut block, &mut residual, i);
             }
         }
-        kept
+        accepted
     }
 
-    /// The next rows in order.
-    fn in_order(&mut self, room: usize) -> Option<Vec<usize>> {
+    /// Pivots with the largest gains in the current sample, at least one. Draws a new sample if needed.
+    fn largest_gains(&mut self, max: usize) -> Vec<usize> {
+        let zero = self.zero();
+        let planned = self.sample.as_mut().map_or(vec![], |sample| sample.next_pivots(max, zero));
+        if !planned.is_empty() {
+            return planned;
+        }
+        // Free the memory of the old sample first.
+        self.sample = None;
+        let (rows, weights) = draw_rows(&self.residual, zero, &mut self.rng);
+        let residual = rows.iter().map(|&i| self.residual[i]).collect();
+        let block = self.residual_block(&rows, &self.rows(&rows));
+        let sample = self.sample.insert(Sample::new(rows, &weights, residual, block));
+        let planned = sample.next_pivots(max, zero);
+        // NaN kernel values give no gains; the check of the column reports the row.
+        if planned.is_empty() { vec![self.largest_residual().0] } else { planned }
+    }
+
+    /// The next rows in row order.
+    fn in_order(&mut self, max: usize) -> Option<Vec<usize>> {
         let mut rows = vec![];
-        while rows.len() < room && self.next_in_order < self.n {
+        while rows.len() < max && self.next_in_order < self.n {
             let row = self.next_in_order;
             self.next_in_order += 1;
             if self.residual[row] > self.zero() {
@@ -110,8 +120,7 @@ impl Run<'_> {
     }
 }
 
-/// The places of the `k` largest entries, largest first (of equals, the first), and the largest
-/// entry that is not among them.
+/// Indices of the `k` largest entries, largest first (ties are broken by index), and the largest of the other entries.
 fn largest_entries(values: &[f64], k: usize) -> (Vec<usize>, f64) {
     use std::cmp::{Ordering, Reverse};
     use std::collections::BinaryHeap;
@@ -153,20 +162,19 @@ fn largest_entries(values: &[f64], k: usize) -> (Vec<usize>, f64) {
     (entries.into_iter().map(|Reverse(e)| e.1).collect(), bound)
 }
 
-/// One step of a dense Cholesky factorisation in place: takes the part along `pivot` out of a small
-/// residual matrix and its diagonal.
-fn eliminate(block: &mut Array2<f64>, left: &mut [f64], pivot: usize) {
-    let squared = left[pivot];
+/// One step of a dense Cholesky factorization in place: eliminates `pivot` from a small residual matrix and its diagonal.
+fn eliminate(block: &mut Array2<f64>, residual: &mut [f64], pivot: usize) {
+    let squared = residual[pivot];
     if squared <= 0.0 {
         return;
     }
     let norm = squared.sqrt();
     let column: Vec<f64> = block.column(pivot).iter().map(|v| v / norm).collect();
-    for ((row, left), &share) in block.rows_mut().into_iter().zip(left.iter_mut()).zip(&column) {
-        add_scaled(row.into_slice().expect("laid out by rows"), -share, &column);
-        *left = (*left - share * share).max(0.0);
+    for ((row, residual), &factor) in block.rows_mut().into_iter().zip(residual.iter_mut()).zip(&column) {
+        add_scaled(row.into_slice().expect("row-major"), -factor, &column);
+        *residual = (*residual - factor * factor).max(0.0);
     }
-    left[pivot] = 0.0;
+    residual[pivot] = 0.0;
 }
 
 #[cfg(test)]
@@ -175,11 +183,11 @@ mod tests {
 
     #[test]
     fn largest_entries_and_the_bound() {
-        let (places, bound) = largest_entries(&[1.0, 5.0, 3.0, 5.0, 2.0], 3);
-        assert_eq!(places, [1, 3, 2]);
+        let (indices, bound) = largest_entries(&[1.0, 5.0, 3.0, 5.0, 2.0], 3);
+        assert_eq!(indices, [1, 3, 2]);
         assert_eq!(bound, 2.0);
-        let (places, bound) = largest_entries(&[1.0, 1.0, 1.0], 2);
-        assert_eq!((places, bound), (vec![0, 1], 1.0));
+        let (indices, bound) = largest_entries(&[1.0, 1.0, 1.0], 2);
+        assert_eq!((indices, bound), (vec![0, 1], 1.0));
         assert_eq!(largest_entries(&[4.0], 3), (vec![0], f64::NEG_INFINITY));
     }
 }

@@ -9,7 +9,7 @@ use crate::dependence::projection::{
 };
 use crate::dependence::{centre, target_factor};
 use crate::error::{Error, Result};
-use crate::optim::{Bounds, Criterion, Hold, Minimum, Spectral, TwoMetric};
+use crate::optim::{Bounds, Criterion, Minimum, Regularizer, Spectral, TwoMetric};
 use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::{Array1, Array2, Axis};
@@ -282,8 +282,8 @@ impl<'a> Problem<'a> {
         Array2::from_shape_simple_fn(shape, || each * rng.normal())
     }
 
-    pub fn ball(&self, radius: f64) -> Hold {
-        if self.is_diagonal() { Hold::Positive(radius) } else { Hold::Ball(radius) }
+    pub fn ball(&self, radius: f64) -> Regularizer {
+        if self.is_diagonal() { Regularizer::NonNegativeBall(radius) } else { Regularizer::Ball(radius) }
     }
 
     /// The least value in a ball, from a start. Wide data is solved over the columns that have a weight and those
@@ -299,7 +299,7 @@ impl<'a> Problem<'a> {
         let start = start / scale;
         let wide = if self.is_diagonal() { WIDE_DIAGONAL } else { WIDE };
         let end = if self.d() <= wide {
-            self.in_units(|criterion| spectral.minimise(criterion, hold, start, ctx))?
+            self.in_units(|criterion| spectral.minimize(criterion, hold, start, ctx))?
         } else {
             self.solve_wide(start, hold, spectral, effort.rounds, ctx)?
         };
@@ -309,7 +309,7 @@ impl<'a> Problem<'a> {
     fn solve_wide(
         &self,
         start: Array2<f64>,
-        hold: Hold,
+        hold: Regularizer,
         spectral: Spectral,
         rounds: usize,
         ctx: &Context,
@@ -317,7 +317,7 @@ impl<'a> Problem<'a> {
         let let_in = if self.is_diagonal() { LET_IN_DIAGONAL } else { LET_IN };
         self.in_units(|criterion| {
             let at =
-                |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimise(criterion, hold, w, ctx);
+                |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimize(criterion, hold, w, ctx);
             let mut here = at(start)?;
             let mut gradient = Array2::zeros(here.w.dim());
             let (mut iterations, mut stop) = (0, Stop::MaxIterations);
@@ -334,7 +334,7 @@ impl<'a> Problem<'a> {
                 columns.sort_unstable();
                 let part = self.among(&columns);
                 let found = part.in_units(|criterion| {
-                    spectral.minimise(criterion, hold, here.w.select(Axis(0), &columns), ctx)
+                    spectral.minimize(criterion, hold, here.w.select(Axis(0), &columns), ctx)
                 })?;
                 iterations += found.iterations;
                 // What is solved among some columns need not be among all.
@@ -372,13 +372,13 @@ impl<'a> Problem<'a> {
             (true, _) => {
                 let tilted = Tilted { criterion, lambda };
                 let bounds = Bounds::uniform(criterion.shape(), 0.0, f64::INFINITY);
-                let end = two_metric.minimise(&tilted, &bounds, start, ctx)?;
+                let end = two_metric.minimize(&tilted, &bounds, start, ctx)?;
                 Ok(Minimum { value: end.objective - lambda * end.w.sum(), ..end })
             }
-            (false, 1) => two_metric.minimise_l1(criterion, lambda, start, ctx),
-            (false, _) => Spectral { tolerance, max_iterations, ..Spectral::default() }.minimise(
+            (false, 1) => two_metric.minimize_l1(criterion, lambda, start, ctx),
+            (false, _) => Spectral { tolerance, max_iterations, ..Spectral::default() }.minimize(
                 criterion,
-                Hold::Penalty(lambda),
+                Regularizer::Penalty(lambda),
                 start,
                 ctx,
             ),

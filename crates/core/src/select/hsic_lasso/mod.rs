@@ -51,7 +51,7 @@ use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
 use crate::method::{Info, Needs};
-use crate::optim::{Knot, LarsEnd, LarsPath, nonnegative_lars};
+use crate::optim::{Knot, LarsPath, LarsStop, nonnegative_lars};
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use factors::{Blocks, Stack};
@@ -177,9 +177,9 @@ impl<'a> Problem<'a> {
 
     fn path(&self, wanted: Option<usize>, ctx: &Context) -> Result<LarsPath> {
         let d = self.data.d();
-        let end = LarsEnd {
-            most: wanted.unwrap_or(d),
-            least_penalty: if wanted.is_some() { 0.0 } else { self.chance },
+        let end = LarsStop {
+            max_active: wanted.unwrap_or(d),
+            min_penalty: if wanted.is_some() { 0.0 } else { self.chance },
             max_knots: 8 * d + 100,
         };
         let mut kept: HashMap<usize, Stack> = HashMap::new();
@@ -187,7 +187,7 @@ impl<'a> Problem<'a> {
         let mut joined = BTreeSet::new();
         nonnegative_lars(&self.b, end, |j, of| {
             joined.insert(j);
-            ctx.step("HSIC Lasso path", joined.len().min(end.most), end.most)?;
+            ctx.step("HSIC Lasso path", joined.len().min(end.max_active), end.max_active)?;
             let mine = self.column(j);
             let mut entries = Vec::with_capacity(of.len());
             for batch in of.chunks(BATCH) {
@@ -243,7 +243,7 @@ impl<'a> Problem<'a> {
             scores[j]
                 .total_cmp(&scores[i])
                 .then(varies(j).cmp(&varies(i)))
-                .then(found.left[j].total_cmp(&found.left[i]))
+                .then(found.correlations[j].total_cmp(&found.correlations[i]))
                 .then(i.cmp(&j))
         });
         let count = last.active.len();

@@ -298,7 +298,7 @@ fn constant_columns_come_last_whatever_is_left_of_the_others() {
         let (method, ctx) = (HsicLasso::default(), Context::default());
         Problem::new(&method, &data, method.blocks(200, &ctx).unwrap(), &ctx).unwrap()
     };
-    let left = problem.path(Some(2), &Context::default()).unwrap().left;
+    let left = problem.path(Some(2), &Context::default()).unwrap().correlations;
     assert!(left[2] < 0.0, "or the test would not see it: {left:?}");
 }
 

@@ -6,14 +6,14 @@
 //! With cells $u$ in units in which the kernel is $2^{-(u - v)^2}$ and at most $U$ from the middle of their column, rounding
 //! by shares of $\varepsilon$ moves a difference $D$ by $\varepsilon (2 U + D)$ and so the exponent by $\varepsilon (4 U D + 5 D^2)$, with the
 //! roundings of its products. The kernel is that much wrong times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, beside
-//! [`ROUGH_SHARE`] of itself. A weight is rounded, and sums of $m$ terms by $m \varepsilon$ of what they would be without signs.
+//! [`F32_KERNEL_ERROR`] of itself. A weight is rounded, and sums of $m$ terms by $m \varepsilon$ of what they would be without signs.
 
 use super::{Cells, Change, Joint, ROWS, distances_before, slices, weighted_kernels};
 use crate::context::Context;
 use crate::data::Rows;
 use crate::dependence::PairWeights;
 use crate::error::Result;
-use crate::simd::{ROUGH_LANES, ROUGH_ROUNDING, ROUGH_SHARE, rough_gaussian_sum};
+use crate::simd::{F32_KERNEL_ERROR, F32_LANES, F32_UNIT_ROUNDOFF, gaussian_sum_f32};
 use ndarray::Array2;
 use std::f64::consts::LOG2_E;
 use std::ops::Range;
@@ -147,7 +147,7 @@ struct Rough {
 
 impl Rough {
     fn stride(n: usize) -> usize {
-        n.next_multiple_of(ROUGH_LANES)
+        n.next_multiple_of(F32_LANES)
     }
 
     fn bytes(n: usize, d: usize) -> f64 {
@@ -186,7 +186,7 @@ impl Rough {
             let exponent = -(self.exponent(f, gamma) as f32);
             let of_row = |(i, weights): (usize, &Vec<f32>)| -> f64 {
                 let spans = weights.chunks(SPAN).zip(cells.chunks(SPAN));
-                spans.map(|(w, x)| rough_gaussian_sum(w, &x[..w.len()], cells[i], exponent)).sum()
+                spans.map(|(w, x)| gaussian_sum_f32(w, &x[..w.len()], cells[i], exponent)).sum()
             };
             2.0 * at.clone().zip(&weights).map(of_row).sum::<f64>()
         };
@@ -207,8 +207,8 @@ impl Rough {
             return f64::INFINITY;
         }
         let n = self.stride as f64;
-        let terms = n.min(SPAN as f64) / ROUGH_LANES as f64 + 1.0;
-        let share = ROUGH_SHARE + ROUGH_ROUNDING * (1.5 * far + 1.9 + 1.0 + terms);
+        let terms = n.min(SPAN as f64) / F32_LANES as f64 + 1.0;
+        let share = F32_KERNEL_ERROR + F32_UNIT_ROUNDOFF * (1.5 * far + 1.9 + 1.0 + terms);
         // Twice as much: what was left out of the bound are squares of roundings.
         2.0 * (share * size + n * n * LOST)
     }

@@ -4,7 +4,7 @@ use super::super::row_path::Penalized;
 use crate::context::Context;
 use crate::data::Classes;
 use crate::error::Result;
-use crate::optim::{BlockDescent, LeastSquares, Place};
+use crate::optim::{BlockDescent, LeastSquares, PathSolution};
 use ndarray::Array2;
 
 /// Targets of the classes that have rows: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$ outside.
@@ -26,12 +26,12 @@ pub(in super::super) struct Squares {
 }
 
 impl Penalized for Squares {
-    fn top(&self) -> Result<Place> {
-        Ok(self.problem.top())
+    fn top(&self) -> Result<PathSolution> {
+        Ok(self.problem.null_solution())
     }
 
-    fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
-        self.solver.minimise(&self.problem, lambda, from, ctx)
+    fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
+        self.solver.minimize(&self.problem, lambda, from, ctx)
     }
 
     fn varies(&self, column: usize) -> bool {

@@ -13,7 +13,7 @@ use super::super::row_path::Penalized;
 use crate::context::Context;
 use crate::data::Classes;
 use crate::error::{Error, Result};
-use crate::optim::{Criterion, Design, Hold, Minimum, Place, Spectral, row_norm};
+use crate::optim::{Criterion, Design, Minimum, PathSolution, Regularizer, Spectral, row_norm};
 use crate::outcome::Stop;
 use ndarray::{Array1, Array2, Zip};
 
@@ -140,19 +140,19 @@ impl Criterion for AtPenalty<'_> {
 
 impl Ratio {
     /// A place from a point with $\Omega = 1$, brought to $N = 1$.
-    fn place(&self, lambda: f64, minimum: Minimum) -> Place {
+    fn place(&self, lambda: f64, minimum: Minimum) -> PathSolution {
         let parts = self.parts(&minimum.w);
         let (of_ratio, of_norm) = self.gradients(&minimum.w, &parts);
         let pull = -(of_ratio + of_norm * lambda);
         let w = &minimum.w / self.norm(&minimum.w, &parts);
         let value = -parts.between / parts.within;
-        Place { lambda, minimum: Minimum { w, value, ..minimum }, pull }
+        PathSolution { lambda, minimum: Minimum { w, value, ..minimum }, negative_gradient: pull }
     }
 }
 
 impl Penalized for Ratio {
     /// The best single column, and the penalty above which no other can join it.
-    fn top(&self) -> Result<Place> {
+    fn top(&self) -> Result<PathSolution> {
         let d = self.design.d();
         // Each column alone: the value is -S_B / (S_W + rho); of standard columns S_W = 1 - S_B if classes are weighted.
         let alone = self.alone();
@@ -191,10 +191,10 @@ impl Penalized for Ratio {
         Ok(self.place(lambda, minimum))
     }
 
-    fn solve(&self, lambda: f64, from: &Place, ctx: &Context) -> Result<Place> {
+    fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
         let start = &from.minimum.w / row_norm(&from.minimum.w);
         let criterion = AtPenalty { ratio: self, lambda };
-        let minimum = self.solver.minimise(&criterion, Hold::Ball(1.0), start, ctx)?;
+        let minimum = self.solver.minimize(&criterion, Regularizer::Ball(1.0), start, ctx)?;
         Ok(self.place(lambda, minimum))
     }
 

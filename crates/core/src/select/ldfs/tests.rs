@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
 use crate::data::{BuiltIn, Prepare, SparseRows, Target};
-use crate::optim::{Criterion, Hold, gradient_error, row_norm};
+use crate::optim::{Criterion, Regularizer, gradient_error, row_norm};
 use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::{Array2, Axis, concatenate, s};
@@ -272,7 +272,12 @@ fn a_spectral_solve_of_the_same_problem_is_not_better() {
         let ours = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, FeatureCount::Auto);
         let solver = Spectral { tolerance: 1e-9, max_iterations: 20_000, ..Spectral::default() };
         let other = solver
-            .minimise(&problem, Hold::Penalty(lambda), Array2::zeros(problem.shape()), &Context::default())
+            .minimize(
+                &problem,
+                Regularizer::Penalty(lambda),
+                Array2::zeros(problem.shape()),
+                &Context::default(),
+            )
             .unwrap();
         assert!(ours.path.last().unwrap().objective <= other.objective + 1e-6, "{lambda}");
     }

@@ -41,7 +41,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::probability::normal_upper_point;
+use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
 use neighbours::{Digamma, Labelled, Numbers};
 
@@ -126,7 +126,7 @@ impl MutualInformation {
         let n = (told.len() as f64).max(1.0);
         let mean = told.iter().sum::<f64>() / n;
         let spread = (told.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / n).sqrt();
-        Ok((mean + normal_upper_point(LEVEL / data.d() as f64) * spread).max(0.0))
+        Ok((mean + normal_upper_quantile(LEVEL / data.d() as f64) * spread).max(0.0))
     }
 
     /// The estimate for every column, which may be negative; none for constant columns.

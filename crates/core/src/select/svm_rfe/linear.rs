@@ -143,7 +143,7 @@ impl KernelColumns for LinearRows {
         use_it(own, &self.part)
     }
 
-    fn restrict(&mut self, keep: &[usize]) {
+    fn shrink(&mut self, keep: &[usize]) {
         let rows: Vec<usize> = match &self.kept {
             Some((rows, _)) => keep.iter().map(|&at| rows[at]).collect(),
             None => keep.to_vec(),
@@ -152,7 +152,7 @@ impl KernelColumns for LinearRows {
         self.kept = Some((rows, own));
     }
 
-    fn release(&mut self) {
+    fn unshrink(&mut self) {
         self.kept = None;
     }
 
@@ -174,16 +174,16 @@ impl Products for LinearRows {
         multiply(part.view(), part.t())
     }
 
-    fn with(&self, row: usize, rows: &[usize]) -> Vec<f64> {
+    fn entries(&self, row: usize, rows: &[usize]) -> Vec<f64> {
         let own = self.row(row);
         rows.iter().map(|&i| dot(own, self.row(i))).collect()
     }
 
-    fn own(&self, row: usize) -> f64 {
+    fn diagonal_entry(&self, row: usize) -> f64 {
         self.own[row]
     }
 
-    fn take_from(&self, left: &mut [f64], rows: &[usize], weights: &[f64]) {
+    fn subtract_from(&self, left: &mut [f64], rows: &[usize], weights: &[f64]) {
         let w = self.weights(rows.iter().zip(weights).map(|(&i, w)| (i, -w)));
         self.add_values(left, &w);
     }

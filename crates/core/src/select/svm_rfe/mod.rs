@@ -147,7 +147,7 @@ impl SvmRfe {
             Some(start) => (start.to_vec(), left_of_labels(task, columns, start)),
             None => {
                 let found = smo(ROUGH, few).solve(&problem, columns, ctx)?;
-                (found.coefficients, found.left)
+                (found.coefficients, found.residual)
             }
         };
         for turn in 1.. {
@@ -158,7 +158,7 @@ impl SvmRfe {
             if found.converged || turn == TURNS {
                 return Ok(found);
             }
-            near = (found.coefficients, found.left);
+            near = (found.coefficients, found.residual);
         }
         unreachable!("the last turn returns")
     }
@@ -446,7 +446,7 @@ impl<'a> Elimination<'a> {
         if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
             // Two classes: the solver knows what is left of every label.
             let wrong = |i: &usize| {
-                let value = task.signs[*i] - solution.left[*i] + solution.bias;
+                let value = task.signs[*i] - solution.residual[*i] + solution.bias;
                 // A value of 0 is the second class.
                 (value > 0.0) != (task.signs[*i] > 0.0)
             };
@@ -537,7 +537,7 @@ impl<'a> Elimination<'a> {
         }
         scores[self.left[0]] = if self.constant[self.left[0]] { 0.0 } else { rounds as f64 };
         let order = self.left.iter().copied().chain(self.gone.iter().rev().map(|g| g.0)).collect();
-        let stop = if self.converged { Stop::Wanted } else { Stop::MaxIterations };
+        let stop = if self.converged { Stop::Requested } else { Stop::MaxIterations };
         let curve = self.curve.into_iter().rev().collect();
         let outcome = Outcome { stop, iterations: rounds };
         Selection {

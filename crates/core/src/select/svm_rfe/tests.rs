@@ -238,13 +238,13 @@ fn rows_that_are_set_aside_come_back() {
         |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
     let whole = [5, 0, 1, 2, 3].map(|k| product(5, k));
     rows.with_column(0, |own, column| assert!(near(column, &whole) && own.len() == 5));
-    rows.restrict(&[0, 2, 4]);
-    rows.restrict(&[0, 2]);
+    rows.shrink(&[0, 2, 4]);
+    rows.shrink(&[0, 2]);
     assert_eq!(rows.len(), 2);
     rows.with_column(1, |own, column| {
         assert!(near(column, &[product(3, 5), product(3, 3)]) && near(own, &[product(5, 5), product(3, 3)]));
     });
-    rows.release();
+    rows.unshrink();
     rows.with_column(0, |_, column| assert!(near(column, &whole)));
     let mut sum = vec![0.0; 2];
     rows.combine(&[(0, 2.0), (3, -1.0)], &[1, 4], &mut sum);
