@@ -21,7 +21,7 @@ use crate::linalg::GrowingFactor;
 use crate::simd::{add_scaled, largest_violation};
 use ndarray::Array2;
 
-/// Maximum number of free coefficients; with more, the problem is left to SMO.
+/// Maximum number of free coefficients; with more, SMO solves the problem alone.
 const MAX_FREE: usize = 1024;
 
 /// Ridge added to the diagonal, relative to its mean.

@@ -39,7 +39,7 @@ pub(super) struct Run<'a> {
     pub(super) largest: f64,
     trace: f64,
     /// The smallest difference so far between the largest residual norm, relative to the initial one, and its threshold.
-    gap: f64,
+    margin: f64,
     /// The next row to consider when pivoting in row order.
     pub(super) next_in_order: usize,
     /// The first row with the largest residual, if known.
@@ -79,7 +79,7 @@ impl<'a> Run<'a> {
             pivots: vec![],
             norms: vec![],
             largest,
-            gap: 1.0,
+            margin: 1.0,
             next_in_order: 0,
             top: None,
             previous: vec![],
@@ -128,10 +128,10 @@ impl<'a> Run<'a> {
 
     /// Reports progress: the number of pivots or, with a threshold, how close the residuals are to it.
     pub(super) fn report_progress(&self) -> Result<()> {
-        let most = self.rule.max_rank.min(self.n);
-        let has_threshold = (self.rule.threshold)(most) > 0.0;
-        let near = if has_threshold { (most as f64 * (1.0 - self.gap)) as usize } else { 0 };
-        self.ctx.step("pivots", self.rank().max(near).min(most), most)
+        let total = self.rule.max_rank.min(self.n);
+        let has_threshold = (self.rule.threshold)(total) > 0.0;
+        let by_threshold = if has_threshold { (total as f64 * (1.0 - self.margin)) as usize } else { 0 };
+        self.ctx.step("pivots", self.rank().max(by_threshold).min(total), total)
     }
 
     /// Checks all stopping criteria.
@@ -166,7 +166,7 @@ impl<'a> Run<'a> {
         if relative < threshold {
             return Some(Stop::Threshold);
         }
-        self.gap = self.gap.min(relative - threshold);
+        self.margin = self.margin.min(relative - threshold);
         (self.needs_sum() && sum <= self.rule.tolerance * self.trace).then_some(Stop::Tolerance)
     }
 
