@@ -133,7 +133,7 @@ def test_bad_input_is_a_value_error(act, message):
     [
         (
             lambda: KOBL().fit(np.ones((5, 2))),
-            "kernel width: all rows are equal, so the data set no width; give gamma as a number",
+            "gamma: all rows are equal, so gamma cannot be estimated; give gamma as a number",
         ),
         (
             lambda: KernelPCA(gamma=1.0).fit(np.ones((5, 2))),

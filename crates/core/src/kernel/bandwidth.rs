@@ -1,21 +1,21 @@
-//! Kernel widths from the data.
+//! $\gamma$ from the data.
 
-use super::Family;
+use super::formula::Family;
 use crate::data::Rows;
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use rayon::prelude::*;
 
-/// Pairs are taken among this many rows at most.
-const ROWS: usize = 1000;
+/// Rows in the sample whose pairs are used, at most.
+const MAX_ROWS: usize = 1000;
 
-/// The median rule: the width at which a typical pair of rows is neither equal nor strange.
+/// The median heuristic.
 ///
-/// RBF: $1 / (2 m^2)$ with $m$ the median distance; Laplacian: $1 / m_1$ with the median of
-/// $\lVert x-y \rVert_1$; polynomial: one over the median of $\lVert x \rVert^2$, so that products are of order one.
-/// Taken over all pairs of a seeded sample of 1000 rows; pairs of equal rows are left out.
+/// RBF: $1 / (2 m^2)$ with $m$ the median distance; Laplacian: $1 / m_1$ with $m_1$ the median of $\lVert x-y \rVert_1$;
+/// polynomial: one over the median of $\lVert x \rVert^2$, so that products are of order one. Medians are over all pairs
+/// of a seeded sample of 1000 rows, without pairs of equal rows.
 pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
-    let rows = Rng::stream(seed, "median").sample(x.n(), ROWS);
+    let rows = Rng::stream(seed, "median").sample(x.n(), MAX_ROWS);
     let sample = x.take_rows(&rows);
     let size = |e: f64| if family == Family::Laplacian { e.abs() } else { e * e };
     let distance = |i: usize, j: usize| sample.sum_over_differences(i, &sample, j, size);
@@ -28,60 +28,60 @@ pub fn median_gamma(family: Family, x: &Rows, seed: u64) -> Result<f64> {
     } else {
         let mut values = vec![0.0; pairs(rows.len())];
         let mut rest = &mut values[..];
-        let mut of_rows = vec![];
+        let mut by_row = vec![];
         for i in 1..rows.len() {
-            let (own, others) = rest.split_at_mut(i);
-            of_rows.push(own);
+            let (row, others) = rest.split_at_mut(i);
+            by_row.push(row);
             rest = others;
         }
-        of_rows.into_par_iter().enumerate().for_each(|(i, own)| {
-            (0..).zip(own).for_each(|(j, v)| *v = distance(i + 1, j));
+        by_row.into_par_iter().enumerate().for_each(|(i, row)| {
+            (0..).zip(row).for_each(|(j, v)| *v = distance(i + 1, j));
         });
         values
     };
     values.retain(|&v| v > 0.0);
     if values.is_empty() {
-        return Err(no_spread());
+        return Err(all_rows_equal());
     }
     let median = median(&mut values);
     if !median.is_finite() {
         return Err(Error::Breakdown {
-            step: "kernel width",
-            why: "distances between rows are too large for a number; scale the columns".into(),
+            step: "gamma",
+            why: "distances between rows overflow; scale the columns".into(),
         });
     }
     Ok(if family == Family::Rbf { 1.0 / (2.0 * median) } else { 1.0 / median })
 }
 
-/// Bytes that [`median_gamma`] takes: a sample of the rows, and the distances between them.
+/// Bytes that [`median_gamma`] needs: a sample of the rows and the distances between them.
 pub(crate) fn median_bytes(x: &Rows) -> f64 {
-    let rows = x.n().min(ROWS);
+    let rows = x.n().min(MAX_ROWS);
     x.bytes_of(rows) + 8.0 * pairs(rows) as f64
 }
 
-/// Pairs of so many rows.
+/// Number of pairs of rows.
 fn pairs(rows: usize) -> usize {
     rows * rows.saturating_sub(1) / 2
 }
 
-/// scikit-learn's "scale": one over the number of columns times the variance of all cells.
+/// scikit-learn's "scale": one over the number of columns times the variance of all values.
 pub fn scale_gamma(x: &Rows) -> Result<f64> {
-    let (mean, spread) = x.moments();
+    let (mean, std) = x.moments();
     let d = x.d() as f64;
-    let centre = mean.sum() / d;
-    let total = spread.mapv(|s| s * s).sum() / d + mean.mapv(|m| (m - centre).powi(2)).sum() / d;
-    if total > 0.0 { Ok(1.0 / (d * total)) } else { Err(no_spread()) }
+    let center = mean.sum() / d;
+    let total = std.mapv(|s| s * s).sum() / d + mean.mapv(|m| (m - center).powi(2)).sum() / d;
+    if total > 0.0 { Ok(1.0 / (d * total)) } else { Err(all_rows_equal()) }
 }
 
-fn no_spread() -> Error {
+fn all_rows_equal() -> Error {
     Error::Breakdown {
-        step: "kernel width",
-        why: "all rows are equal, so the data set no width; give gamma as a number, or check the columns"
+        step: "gamma",
+        why: "all rows are equal, so gamma cannot be estimated; give gamma as a number, or check the columns"
             .into(),
     }
 }
 
-/// The middle value, or the mean of the two.
+/// The median, of an even number of values the mean of the middle two.
 fn median(values: &mut [f64]) -> f64 {
     let (half, odd) = (values.len() / 2, values.len() % 2 == 1);
     let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
@@ -103,12 +103,12 @@ mod tests {
         let x: Rows = array![[0.0], [1.0], [4.0]].into();
         assert_eq!(median_gamma(Family::Rbf, &x, 0).unwrap(), 1.0 / 18.0);
         assert_eq!(median_gamma(Family::Laplacian, &x, 0).unwrap(), 1.0 / 3.0);
-        // Squared norms 1 and 16 (0 is left out).
+        // Squared norms 1 and 16; 0 is excluded.
         assert_eq!(median_gamma(Family::Poly, &x, 0).unwrap(), 1.0 / 8.5);
     }
 
     #[test]
-    fn sparse_rows_have_the_same_medians_to_the_last_bit() {
+    fn sparse_rows_have_bitwise_equal_medians() {
         let mut rng = Rng::new(4);
         let draw = || if rng.uniform() < 0.7 { 0.0 } else { rng.normal() };
         let dense = ndarray::Array2::from_shape_simple_fn((40, 9), draw);
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn scale_is_the_variance_of_all_cells() {
-        // Cells 0, 2, 2, 4: mean 2, variance 2.
+    fn scale_is_based_on_the_variance_of_all_values() {
+        // Values 0, 2, 2, 4: mean 2, variance 2.
         let x: Rows = array![[0.0, 2.0], [2.0, 4.0]].into();
         assert_eq!(scale_gamma(&x).unwrap(), 1.0 / 4.0);
     }
 
     #[test]
-    fn equal_rows_have_no_width() {
+    fn equal_rows_have_no_gamma() {
         let x: Rows = array![[1.0, 2.0], [1.0, 2.0]].into();
         assert!(median_gamma(Family::Rbf, &x, 0).unwrap_err().to_string().contains("all rows are equal"));
         let constant: Rows = array![[1.0, 1.0], [1.0, 1.0]].into();

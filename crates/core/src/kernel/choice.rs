@@ -1,7 +1,7 @@
-//! A kernel as a user asks for it, with a width that may depend on the data.
+//! A kernel as the user specifies it; $\gamma$ may depend on the data.
 
 use super::bandwidth::{median_bytes, median_gamma, scale_gamma};
-use super::formula::Kernel;
+use super::formula::{Family, Kernel};
 use crate::context::Context;
 use crate::data::Rows;
 use crate::error::{Error, Result};
@@ -11,27 +11,13 @@ use serde::de::{IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt::Formatter;
 
-crate::choices! {
-    /// The kernels that have a name.
-    pub enum Family {
-        /// Gaussian: exp(-gamma ||x-y||²).
-        Rbf = "rbf",
-        /// The inner product of x and y.
-        Linear = "linear",
-        /// Polynomial: (gamma x·y + coef0)^degree.
-        Poly = "poly",
-        /// Laplacian: exp(-gamma ||x-y||₁).
-        Laplacian = "laplacian",
-    }
-}
-
 /// How gamma is chosen. Serialized as `"median"`, `"scale"` or a number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gamma {
-    /// By the median rule, see [`median_gamma`].
+    /// The median heuristic, see [`median_gamma`].
     Median,
-    /// As scikit-learn's "scale", see [`scale_gamma`].
+    /// scikit-learn's "scale", see [`scale_gamma`].
     Scale,
     /// A number.
     #[serde(untagged)]
@@ -55,34 +41,34 @@ impl ParameterValue for Gamma {
     }
 }
 
-/// A kernel that becomes definite when it meets the training rows. It is also read from a bare name such as
-/// `"rbf"`, with the settings of [`KernelChoice::default`].
+/// A kernel to be resolved on the training rows. Deserializes also from a name such as `"rbf"`, with the other settings of
+/// [`KernelChoice::default`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KernelChoice {
     /// By name.
     Named {
-        /// Which.
+        /// The kernel's family.
         family: Family,
-        /// Its width; not used by the linear kernel.
+        /// $\gamma$; ignored by the linear kernel.
         gamma: Gamma,
         /// Degree, for polynomials.
         degree: u32,
         /// Constant, for polynomials.
         coef0: f64,
     },
-    /// A definite kernel.
+    /// A kernel with all its parameters.
     Fixed(Kernel),
 }
 
 impl Default for KernelChoice {
-    /// RBF with the median width.
+    /// RBF with $\gamma$ by the median heuristic.
     fn default() -> Self {
         Self::Named { family: Family::Rbf, gamma: Gamma::Median, degree: 3, coef0: 1.0 }
     }
 }
 
-/// [`KernelChoice`] as it is written.
+/// [`KernelChoice`] as serialized.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Full {
@@ -179,7 +165,7 @@ impl KernelChoice {
         Ok(kernel)
     }
 
-    /// Checks what can be checked before there is data.
+    /// Validates the parameters that do not depend on data.
     pub fn validate(&self) -> Result<()> {
         match self {
             Self::Named { gamma: Gamma::Value(gamma), .. } if !(*gamma > 0.0 && gamma.is_finite()) => {
@@ -199,7 +185,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn a_bare_name_is_read_and_the_written_form_stays() {
+    fn a_name_is_read_and_the_serialized_form_round_trips() {
         let read = |text: &str| serde_json::from_str::<KernelChoice>(text).map_err(|e| e.to_string());
         assert_eq!(read("\"rbf\"").unwrap(), KernelChoice::default());
         assert!(matches!(read("\"linear\""), Ok(KernelChoice::Named { family: Family::Linear, .. })));

@@ -1,9 +1,23 @@
-//! What a kernel is: data, so that it can be printed, saved and sent.
+//! Kernel functions as data: printable and serializable.
 
 use crate::error::{Error, Result};
 use crate::linalg::symmetric_eigen;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+
+crate::choices! {
+    /// The kernels that have a name.
+    pub enum Family {
+        /// Gaussian: exp(-gamma ||x-y||²).
+        Rbf = "rbf",
+        /// The inner product of x and y.
+        Linear = "linear",
+        /// Polynomial: (gamma x·y + coef0)^degree.
+        Poly = "poly",
+        /// Laplacian: exp(-gamma ||x-y||₁).
+        Laplacian = "laplacian",
+    }
+}
 
 /// A kernel function of two rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,11 +44,11 @@ pub enum Kernel {
         /// $\gamma > 0$
         gamma: f64,
     },
-    /// 1 where $x = y$ in every column, else 0.
+    /// 1 if $x = y$, else 0.
     WhiteNoise,
-    /// A weak kernel: another kernel that sees one column only.
+    /// A kernel on one feature (a weak kernel).
     OnFeature {
-        /// The column, from 0.
+        /// The feature, from 0.
         feature: usize,
         /// The kernel on it.
         kernel: Box<Kernel>,
@@ -65,7 +79,7 @@ impl Kernel {
         }
     }
 
-    /// Whether the kernel is positive semidefinite by its form, on any rows.
+    /// Whether the kernel is known to be positive semidefinite on any rows.
     pub fn is_semidefinite(&self) -> bool {
         match self {
             Self::Linear | Self::Rbf { .. } | Self::Laplacian { .. } | Self::WhiteNoise => true,
@@ -78,33 +92,33 @@ impl Kernel {
         }
     }
 
-    /// The columns, of `d`, that its values can depend on, in rising order.
+    /// The columns, of `d`, that its values can depend on, in ascending order.
     pub fn columns(&self, d: usize) -> Vec<usize> {
-        let mut seen = vec![false; d];
-        self.mark_columns(&mut seen);
-        (0..d).filter(|&j| seen[j]).collect()
+        let mut used = vec![false; d];
+        self.mark_columns(&mut used);
+        (0..d).filter(|&j| used[j]).collect()
     }
 
-    fn mark_columns(&self, seen: &mut [bool]) {
+    fn mark_columns(&self, used: &mut [bool]) {
         match self {
             Self::OnFeature { feature, .. } => {
-                if let Some(seen) = seen.get_mut(*feature) {
-                    *seen = true;
+                if let Some(used) = used.get_mut(*feature) {
+                    *used = true;
                 }
             }
             Self::Sum(parts) => {
-                parts.iter().filter(|(weight, _)| *weight != 0.0).for_each(|(_, k)| k.mark_columns(seen));
+                parts.iter().filter(|(weight, _)| *weight != 0.0).for_each(|(_, k)| k.mark_columns(used));
             }
             Self::Mahalanobis { metric } => {
-                for (seen, row) in seen.iter_mut().zip(metric.rows()) {
-                    *seen |= row.iter().any(|v| *v != 0.0);
+                for (used, row) in used.iter_mut().zip(metric.rows()) {
+                    *used |= row.iter().any(|v| *v != 0.0);
                 }
             }
-            _ => seen.fill(true),
+            _ => used.fill(true),
         }
     }
 
-    /// Checks parameters, and that the kernel can be evaluated on `d` columns.
+    /// Validates the parameters, and that the kernel can be evaluated on `d` columns.
     pub fn validate(&self, d: usize) -> Result<()> {
         match self {
             Self::Linear | Self::WhiteNoise => Ok(()),
@@ -171,7 +185,7 @@ impl Kernel {
     }
 }
 
-/// A number with four digits that matter.
+/// A number with four significant digits.
 fn digits(value: f64) -> String {
     let size = value.abs().log10().floor();
     if (-5.0..6.0).contains(&size) {
@@ -194,8 +208,8 @@ fn positive(name: &'static str, value: f64) -> Result<()> {
 /// $G$ with $M = G G^\top$, so that $(x-y)^\top M (x-y) = \lVert G^\top (x - y) \rVert^2$.
 pub(super) fn metric_factor(metric: &Array2<f64>) -> Result<Array2<f64>> {
     let size = metric.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
-    let lopsided = metric.indexed_iter().any(|((i, j), v)| (v - metric[[j, i]]).abs() > 1e-10 * size);
-    if lopsided || !size.is_finite() {
+    let asymmetric = metric.indexed_iter().any(|((i, j), v)| (v - metric[[j, i]]).abs() > 1e-10 * size);
+    if asymmetric || !size.is_finite() {
         return Err(Error::param(
             "kernel",
             "metric",
@@ -205,7 +219,7 @@ pub(super) fn metric_factor(metric: &Array2<f64>) -> Result<Array2<f64>> {
     }
     let eigen = symmetric_eigen(metric.view())?;
     let least = eigen.values.last().copied().unwrap_or(0.0);
-    // Rounding of a semidefinite matrix leaves eigenvalues of about n ulps of the largest entry.
+    // Rounding errors of zero eigenvalues are about n ulps of the largest entry.
     if least < -1e-10 * size {
         return Err(Error::param(
             "kernel",
@@ -250,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn widths_are_shown_by_digits_that_matter() {
+    fn gamma_is_shown_with_four_significant_digits() {
         let shown = |gamma| Kernel::Rbf { gamma }.describe();
         assert_eq!(shown(0.02), "rbf(gamma=0.02)");
         assert_eq!(shown(1.0 / 3.0), "rbf(gamma=0.3333)");
@@ -260,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_play_no_part_are_known() {
+    fn columns_without_effect_are_excluded() {
         let on = |feature| Kernel::OnFeature { feature, kernel: Box::new(Kernel::Linear) };
         assert_eq!(Kernel::WhiteNoise.columns(3), [0, 1, 2]);
         assert_eq!(on(2).columns(3), [2]);

@@ -1,12 +1,11 @@
-//! The kernel of given pairs of rows, without a Gram matrix.
+//! Kernel values of given pairs of rows, without a Gram matrix.
 //!
-//! A pair costs as many steps as its rows have cells: for a thousand triples over a million rows that is
-//! nothing beside a Gram matrix. Kernels that see one column read that column alone. A pair's value depends
-//! on its two rows and on nothing else, neither its place in the list nor the number of threads (in a metric up to rounding), so that rows
-//! which are equal give values which are equal, to the last bit.
+//! The cost of a pair is the number of cells of its rows; a thousand triplets over a million rows need no Gram matrix.
+//! Kernels on one column read that column only. A value depends on the two rows alone (in a metric up to rounding), not on
+//! the position in the list or the number of threads, so equal rows give bitwise equal values.
 
 use super::formula::{Kernel, metric_factor};
-use super::terms::{Flat, Form, flatten};
+use super::terms::{Form, SimpleKernel, flatten};
 use crate::data::{Rows, SparseRows};
 use crate::error::{Error, Result};
 use crate::simd::{absolute_distance, add_scaled, dot, squared_distance};
@@ -15,88 +14,87 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Pairs that one task works on.
+/// Pairs per task.
 const BLOCK: usize = 1024;
 
 /// The values of a kernel on pairs of rows of `x`.
 pub fn pair_values(kernel: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec<f64>> {
     let sources = Sources::new(kernel, x, pairs)?;
     let terms = sources.terms(kernel, pairs)?;
-    Ok(in_blocks(pairs, |pairs, sum, one| {
+    Ok(in_blocks(pairs, |pairs, sum, values| {
         for term in &terms {
-            term.numbers(pairs, one);
-            term.form.finish(one);
-            add_scaled(sum, term.weight, one);
+            term.arguments(pairs, values);
+            term.form.apply(values);
+            add_scaled(sum, term.weight, values);
         }
     }))
 }
 
-/// Numbers in the order of the kernel's values on pairs of rows, which unlike these do not run out of digits
-/// where the rows are far apart.
+/// Numbers in the same order as the kernel's values on pairs of rows, which do not underflow where rows are far apart.
 ///
-/// For a kernel that falls with one distance these are its exponents: Gaussian, Laplacian or in a metric, of
-/// all columns or of one, and sums of several widths of it with positive weights, where the widest speaks for
-/// all. For any other kernel they are its values.
+/// For a kernel that decreases with a single distance (Gaussian, Laplacian or in a metric, on all columns or on one) these
+/// are its exponents. For a sum of such kernels over the same distance with positive weights they are the exponents with
+/// the smallest $\gamma$. For any other kernel they are its values.
 pub fn pair_ranks(kernel: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec<f64>> {
     let sources = Sources::new(kernel, x, pairs)?;
-    let Some((widest, gamma)) = falls_with_one_distance(kernel) else {
+    let Some((term, gamma)) = decreasing_in_one_distance(kernel) else {
         return pair_values(kernel, x, pairs);
     };
-    let term = sources.term(1.0, &widest, pairs)?;
+    let term = sources.term(1.0, &term, pairs)?;
     Ok(in_blocks(pairs, |pairs, sum, _| {
-        term.numbers(pairs, sum);
+        term.arguments(pairs, sum);
         sum.iter_mut().for_each(|v| *v *= -gamma);
     }))
 }
 
-/// The widest term of a kernel all of whose terms fall with one and the same distance, and its exponent's
-/// factor.
-fn falls_with_one_distance(kernel: &Kernel) -> Option<(Flat<'_>, f64)> {
-    let mut terms = flatten(kernel, None);
+/// The term with the smallest $\gamma$, and this $\gamma$, if all terms decrease with the same distance.
+fn decreasing_in_one_distance(kernel: &Kernel) -> Option<(SimpleKernel<'_>, f64)> {
+    let mut terms = flatten(kernel);
     terms.retain(|(weight, _)| *weight != 0.0);
-    let alone = terms.len() == 1;
-    let mut widest: Option<(Flat, f64)> = None;
+    let single = terms.len() == 1;
+    let mut best: Option<(SimpleKernel, f64)> = None;
     let mut distance = None;
-    for (weight, flat) in terms {
-        let (gamma, squared) = match form_of(&flat) {
+    for (weight, term) in terms {
+        let (gamma, squared) = match form_of(&term) {
             Form::SquaredDistance { gamma } => (gamma, true),
             Form::AbsoluteDistance { gamma } => (gamma, false),
             _ => return None,
         };
         // Two metrics are two distances.
-        let is_metric = flat.feature.is_none() && matches!(flat.kernel, Kernel::Mahalanobis { .. });
-        let another = *distance.get_or_insert((flat.feature, squared)) != (flat.feature, squared);
-        if weight <= 0.0 || weight.is_nan() || another || (is_metric && !alone) {
+        let is_metric = term.feature.is_none() && matches!(term.kernel, Kernel::Mahalanobis { .. });
+        let another = *distance.get_or_insert((term.feature, squared)) != (term.feature, squared);
+        if weight <= 0.0 || weight.is_nan() || another || (is_metric && !single) {
             return None;
         }
-        if widest.as_ref().is_none_or(|(_, least)| gamma < *least) {
-            widest = Some((flat, gamma));
+        if best.as_ref().is_none_or(|(_, least)| gamma < *least) {
+            best = Some((term, gamma));
         }
     }
-    widest
+    best
 }
 
-/// The form of a term; a metric of one column is a width.
-fn form_of(flat: &Flat) -> Form {
-    match (flat.feature, flat.kernel) {
+/// The form of a term; the only entry of a metric on one column is gamma.
+fn form_of(term: &SimpleKernel) -> Form {
+    match (term.feature, term.kernel) {
         (Some(_), Kernel::Mahalanobis { metric }) => Form::SquaredDistance { gamma: metric[[0, 0]] },
-        _ => Form::of(flat.kernel),
+        _ => Form::of(term.kernel),
     }
 }
 
-/// A number per pair. `fill` gets pairs, zeros to add to, and room for as many numbers more.
+/// A number per pair. `fill` gets pairs, zeros to add to, and a buffer of the same length.
 fn in_blocks(pairs: &[[usize; 2]], fill: impl Fn(&[[usize; 2]], &mut [f64], &mut [f64]) + Sync) -> Vec<f64> {
     let mut out = vec![0.0; pairs.len()];
-    out.par_chunks_mut(BLOCK)
-        .zip(pairs.par_chunks(BLOCK))
-        .for_each_init(|| vec![0.0; BLOCK], |room, (sum, pairs)| fill(pairs, sum, &mut room[..pairs.len()]));
+    out.par_chunks_mut(BLOCK).zip(pairs.par_chunks(BLOCK)).for_each_init(
+        || vec![0.0; BLOCK],
+        |buffer, (sum, pairs)| fill(pairs, sum, &mut buffer[..pairs.len()]),
+    );
     out
 }
 
-/// The rows as terms read them, made once for all terms.
+/// The rows in the layouts that the terms read, shared by all terms.
 struct Sources<'a> {
     x: &'a Rows,
-    /// Dense rows, each in one piece; none where no term reads them.
+    /// Contiguous dense rows; `None` if no term reads them.
     dense: Option<Cow<'a, Array2<f64>>>,
     columns: BTreeMap<usize, Vec<f64>>,
 }
@@ -112,51 +110,51 @@ impl<'a> Sources<'a> {
             });
         }
         let mut columns = BTreeMap::new();
-        let mut whole = false;
-        for (_, flat) in flatten(kernel, None) {
-            match flat.feature {
+        let mut all_columns = false;
+        for (_, term) in flatten(kernel) {
+            match term.feature {
                 Some(f) => {
                     columns.entry(f).or_insert_with(|| x.column(f));
                 }
-                None => whole = true,
+                None => all_columns = true,
             }
         }
         let dense = match x {
-            Rows::Dense(x) if whole && x.is_standard_layout() => Some(Cow::Borrowed(x)),
-            Rows::Dense(x) if whole => Some(Cow::Owned(x.as_standard_layout().into_owned())),
+            Rows::Dense(x) if all_columns && x.is_standard_layout() => Some(Cow::Borrowed(x)),
+            Rows::Dense(x) if all_columns => Some(Cow::Owned(x.as_standard_layout().into_owned())),
             _ => None,
         };
         Ok(Self { x, dense, columns })
     }
 
     fn terms(&self, kernel: &Kernel, pairs: &[[usize; 2]]) -> Result<Vec<Term<'_>>> {
-        flatten(kernel, None).iter().map(|(weight, flat)| self.term(*weight, flat, pairs)).collect()
+        flatten(kernel).iter().map(|(weight, term)| self.term(*weight, term, pairs)).collect()
     }
 
-    fn term(&self, weight: f64, flat: &Flat, pairs: &[[usize; 2]]) -> Result<Term<'_>> {
-        let source = match (flat.feature, flat.kernel, self.x) {
+    fn term(&self, weight: f64, term: &SimpleKernel, pairs: &[[usize; 2]]) -> Result<Term<'_>> {
+        let source = match (term.feature, term.kernel, self.x) {
             (Some(f), _, _) => Source::Column(&self.columns[&f]),
             (None, Kernel::Mahalanobis { metric }, _) => {
-                Source::Turned(turned(self.x, &metric_factor(metric)?, pairs))
+                Source::Transformed(transformed(self.x, &metric_factor(metric)?, pairs))
             }
             (None, _, Rows::Sparse(x)) => Source::Sparse(x),
             (None, _, Rows::Dense(_)) => {
-                Source::Dense(self.dense.as_ref().expect("a term reads them").view())
+                Source::Dense(self.dense.as_ref().expect("kept for such terms").view())
             }
         };
-        Ok(Term { weight, form: form_of(flat), source })
+        Ok(Term { weight, form: form_of(term), source })
     }
 }
 
-/// Where a pair first names a row that is not there, and the row.
+/// The position of the first pair with a row out of range, and this row.
 fn first_outside(pairs: &[[usize; 2]], n: usize) -> Option<(usize, usize)> {
     pairs.iter().enumerate().find_map(|(at, pair)| Some((at, *pair.iter().find(|row| **row >= n)?)))
 }
 
-/// Rows times the factor of a metric; rows that are in no pair are left zero.
+/// Rows times the factor of a metric; rows in no pair stay zero.
 ///
-/// Rows are first taken less one of them, so that their differences keep their digits wherever the rows lie.
-fn turned(x: &Rows, factor: &Array2<f64>, pairs: &[[usize; 2]]) -> Array2<f64> {
+/// One of the rows is first subtracted from all, so that differences stay accurate far from the origin.
+fn transformed(x: &Rows, factor: &Array2<f64>, pairs: &[[usize; 2]]) -> Array2<f64> {
     let mut is_used = vec![false; x.n()];
     pairs.iter().flatten().for_each(|&row| is_used[row] = true);
     let directions = factor.t().as_standard_layout().into_owned();
@@ -175,7 +173,7 @@ fn turned(x: &Rows, factor: &Array2<f64>, pairs: &[[usize; 2]]) -> Array2<f64> {
             }
             row.iter_mut().zip(&origin).for_each(|(r, o)| *r -= o);
             for (out, direction) in out.iter_mut().zip(directions.rows()) {
-                *out = dot(row, direction.as_slice().expect("in one piece"));
+                *out = dot(row, direction.as_slice().expect("standard layout"));
             }
         },
     );
@@ -186,7 +184,7 @@ enum Source<'a> {
     Column(&'a [f64]),
     Dense(ArrayView2<'a, f64>),
     Sparse(&'a SparseRows),
-    Turned(Array2<f64>),
+    Transformed(Array2<f64>),
 }
 
 struct Term<'a> {
@@ -196,8 +194,8 @@ struct Term<'a> {
 }
 
 impl Term<'_> {
-    /// Products, distances or equalities, before the formula is applied.
-    fn numbers(&self, pairs: &[[usize; 2]], out: &mut [f64]) {
+    /// Products, distances or equalities, the arguments of the term's form.
+    fn arguments(&self, pairs: &[[usize; 2]], out: &mut [f64]) {
         match &self.source {
             Source::Column(cells) => {
                 let fill = |out: &mut [f64], of: fn(f64, f64) -> f64| {
@@ -210,8 +208,8 @@ impl Term<'_> {
                     Form::Equal => fill(out, |a, b| f64::from(a == b)),
                 }
             }
-            Source::Dense(x) => self.of_dense(x.view(), pairs, out),
-            Source::Turned(x) => self.of_dense(x.view(), pairs, out),
+            Source::Dense(x) => self.on_dense(x.view(), pairs, out),
+            Source::Transformed(x) => self.on_dense(x.view(), pairs, out),
             Source::Sparse(x) => {
                 for (out, &[i, j]) in out.iter_mut().zip(pairs) {
                     *out = match self.form {
@@ -225,10 +223,10 @@ impl Term<'_> {
         }
     }
 
-    fn of_dense(&self, x: ArrayView2<f64>, pairs: &[[usize; 2]], out: &mut [f64]) {
-        let width = x.ncols();
-        let cells = x.to_slice().expect("rows by rows");
-        let row = |i: usize| &cells[i * width..(i + 1) * width];
+    fn on_dense(&self, x: ArrayView2<f64>, pairs: &[[usize; 2]], out: &mut [f64]) {
+        let d = x.ncols();
+        let cells = x.to_slice().expect("standard layout");
+        let row = |i: usize| &cells[i * d..(i + 1) * d];
         for (out, &[i, j]) in out.iter_mut().zip(pairs) {
             let (a, b) = (row(i), row(j));
             *out = match self.form {
@@ -249,7 +247,7 @@ mod tests {
     use crate::random::Rng;
     use ndarray::{ShapeBuilder, array};
 
-    /// More pairs than a block has, of a row with itself among them.
+    /// More pairs than a block holds, including pairs of a row with itself.
     fn draw(n: usize, seed: u64) -> Vec<[usize; 2]> {
         let mut rng = Rng::new(seed);
         (0..BLOCK + 77).map(|_| [rng.below(n), rng.below(n)]).chain([[0, 0], [0, n - 1]]).collect()
@@ -262,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_cells_of_the_gram_matrix() {
+    fn values_equal_the_gram_matrix() {
         for d in [3, 25, 60] {
             let x = rows(90, d, 1);
             let pairs = draw(90, 2);
@@ -282,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn values_by_hand() {
+    fn values_computed_by_hand() {
         let x = array![[0.0, 0.0], [3.0, 4.0]];
         for x in [x.clone().into(), sparse(&x)] {
             let value = |kernel| pair_values(&kernel, &x, &[[0, 1]]).unwrap()[0];
@@ -301,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_in_the_order_of_values() {
+    fn ranks_have_the_order_of_values() {
         for d in [3, 30] {
             let x = rows(60, d, 3);
             let pairs = draw(60, 4);
@@ -310,22 +308,22 @@ mod tests {
                     let values = pair_values(&kernel, &x, &pairs).unwrap();
                     let ranks = pair_ranks(&kernel, &x, &pairs).unwrap();
                     for (a, b) in (1..pairs.len()).map(|b| (b - 1, b)) {
-                        let in_order = match values[a].total_cmp(&values[b]) {
+                        let agrees = match values[a].total_cmp(&values[b]) {
                             std::cmp::Ordering::Less => ranks[a] < ranks[b],
                             std::cmp::Ordering::Greater => ranks[a] > ranks[b],
-                            // Exponents may tell apart what their exponentials round to one number.
+                            // Different exponents may have exponentials that round to the same number.
                             std::cmp::Ordering::Equal => (ranks[a] - ranks[b]).abs() < 1e-15,
                         };
-                        assert!(in_order, "{}", kernel.describe());
+                        assert!(agrees, "{}", kernel.describe());
                     }
                 }
             }
         }
     }
 
-    /// The kernels whose ranks are exponents, each with what it gives to the rows (0, 0) and (a, 0).
+    /// The kernels whose ranks are exponents, each with the exponents of two pairs.
     #[test]
-    fn far_rows_keep_their_order() {
+    fn ranks_of_distant_rows_do_not_underflow() {
         let x = array![[0.0, 0.0], [100.0, 0.0], [101.0, 0.0]];
         let gauss = |gamma| Kernel::Rbf { gamma };
         let weak = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
@@ -353,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fall_with_one_distance_is_ranked_by_value() {
+    fn other_kernels_are_ranked_by_value() {
         let x: Rows = rows(20, 3, 5).into();
         let pairs = draw(20, 6);
         let gauss = |gamma| Kernel::Rbf { gamma };
@@ -381,10 +379,10 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_tie_to_the_last_bit() {
+    fn equal_rows_have_bitwise_equal_ranks() {
         let mut x = rows(50, 37, 7) + 1e3;
-        let twin = x.row(3).to_owned();
-        x.row_mut(48).assign(&twin);
+        let copy = x.row(3).to_owned();
+        x.row_mut(48).assign(&copy);
         let mut rng = Rng::new(8);
         let factor = Array2::from_shape_simple_fn((37, 37), || rng.normal());
         let metric = factor.dot(&factor.t());
@@ -413,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_input_is_refused() {
+    fn invalid_input_is_rejected() {
         let x: Rows = array![[1.0], [2.0]].into();
         for of in [pair_values, pair_ranks] {
             let error = of(&Kernel::Rbf { gamma: 1.0 }, &x, &[[0, 1], [0, 2]]).unwrap_err();
@@ -430,7 +428,7 @@ mod tests {
             let nothing = Kernel::Mahalanobis { metric: array![[0.0]] };
             assert!(of(&nothing, &x, &[]).unwrap().is_empty());
         }
-        // A metric of nothing sees no difference.
+        // A zero metric gives distance 0.
         assert_eq!(
             pair_values(&Kernel::Mahalanobis { metric: array![[0.0]] }, &x, &[[0, 1]]).unwrap(),
             [1.0]

@@ -1,30 +1,35 @@
-//! A kernel taken apart: weighted terms, each one formula of one number per pair of rows.
+//! A kernel as a weighted sum of terms, each a function of one number per pair of rows.
 
 use super::formula::Kernel;
 use crate::simd::exp_scaled;
 
-/// A kernel without sums and features inside features.
-pub(super) struct Flat<'a> {
+/// A kernel without sums, on all columns or on one.
+pub(super) struct SimpleKernel<'a> {
+    /// The column it sees; `None` for all.
     pub feature: Option<usize>,
     pub kernel: &'a Kernel,
 }
 
-/// Opens sums and one-feature kernels.
-pub(super) fn flatten(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, Flat<'_>)> {
+/// The weighted terms of a kernel.
+pub(super) fn flatten(kernel: &Kernel) -> Vec<(f64, SimpleKernel<'_>)> {
+    flatten_on(kernel, None)
+}
+
+fn flatten_on(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, SimpleKernel<'_>)> {
     match kernel {
         Kernel::Sum(parts) => parts
             .iter()
             .flat_map(|(weight, part)| {
-                flatten(part, feature).into_iter().map(move |(w, flat)| (weight * w, flat))
+                flatten_on(part, feature).into_iter().map(move |(w, term)| (weight * w, term))
             })
             .collect(),
-        // Inside a one-feature kernel there is only column 0, which is the outer one's feature.
-        Kernel::OnFeature { feature: inner, kernel } => flatten(kernel, feature.or(Some(*inner))),
-        _ => vec![(1.0, Flat { feature, kernel })],
+        // Nested one-feature kernels: the inner one can only name column 0, which is the outer one's feature.
+        Kernel::OnFeature { feature: inner, kernel } => flatten_on(kernel, feature.or(Some(*inner))),
+        _ => vec![(1.0, SimpleKernel { feature, kernel })],
     }
 }
 
-/// What is done with a number per pair of rows.
+/// The function that a term applies to a product, a distance or an equality.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Form {
     Product,
@@ -35,7 +40,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form of a kernel that was flattened. That of a metric is over rows turned by its factor.
+    /// The form of a flattened kernel. For a metric it applies to rows multiplied by the metric's factor.
     pub fn of(kernel: &Kernel) -> Self {
         match kernel {
             Kernel::Linear => Self::Product,
@@ -50,8 +55,8 @@ impl Form {
         }
     }
 
-    /// Turns products, distances and equalities into values of the kernel.
-    pub fn finish(self, numbers: &mut [f64]) {
+    /// Turns products, distances or equalities into kernel values, in place.
+    pub fn apply(self, numbers: &mut [f64]) {
         match self {
             Self::Product | Self::Equal => {}
             Self::Polynomial { degree, gamma, coef0 } => {
