@@ -1,11 +1,12 @@
-//! How far single columns say the same.
+//! Kernel alignment between single columns: a measure of redundancy.
 //!
-//! The alignment of two columns is the HSIC of their Gaussian kernels, over that of each with itself:
+//! The alignment of two columns is the normalized HSIC of their Gaussian kernels (centered kernel alignment):
 //! $$ a_{fg} = \frac{\lVert F_f^\top F_g \rVert^2}{\lVert F_f^\top F_f \rVert \lVert F_g^\top F_g \rVert}, $$
-//! with centred thin factors $F$ of the two kernel matrices, whose width is one standard deviation. It is 1 for a column and itself,
-//! or its mirror image, and near 0 for columns that have nothing to do with each other.
+//! with centered thin factors $F$ of the two kernel matrices, whose bandwidth is one standard deviation. It is 1 for a
+//! column with itself or its negative, and near 0 for independent columns.
 
-use super::{centre, column_factor};
+use super::target::center;
+use super::thin::column_factor;
 use crate::context::Context;
 use crate::data::Rows;
 use crate::error::Result;
@@ -13,17 +14,17 @@ use crate::linalg::multiply;
 use crate::random::Rng;
 use ndarray::Array2;
 
-/// Rows by which columns are compared, at most.
-const ROWS: usize = 1000;
-/// The share of a kernel's trace that its factor may leave out: a picture shows two digits.
+/// Rows in the sample, at most.
+const MAX_ROWS: usize = 1000;
+/// The fraction of a kernel's trace that its factor may omit: plots show two digits.
 const TOLERANCE: f64 = 1e-6;
-/// Shares of the centred kernel's norm below which there is nothing but rounding.
-const NOTHING: f64 = 1e-9;
+/// A norm of the centered kernel below this fraction of the number of rows is rounding error.
+const ROUNDING: f64 = 1e-9;
 
-/// How far each of these columns says the same as each other one, from 0 to 1. A constant column says nothing: its
-/// alignments are 0. Cells must be finite. Of many rows a sample is looked at.
+/// The alignment of each pair of these columns, from 0 to 1; 0 for constant columns. Values must be finite. Uses a sample of
+/// at most 1000 rows.
 pub fn alignment(x: &Rows, columns: &[usize], ctx: &Context) -> Result<Array2<f64>> {
-    let sample = Rng::stream(ctx.seed, "alignment").sample(x.n(), ROWS);
+    let sample = Rng::stream(ctx.seed, "alignment").sample(x.n(), MAX_ROWS);
     let x = x.take_columns(columns).take_rows(&sample);
     let mut factors = vec![];
     for j in 0..columns.len() {
@@ -35,9 +36,9 @@ pub fn alignment(x: &Rows, columns: &[usize], ctx: &Context) -> Result<Array2<f6
     let mut out = Array2::zeros((columns.len(), columns.len()));
     for a in 0..columns.len() {
         for b in 0..=a {
-            if norms[a].min(norms[b]) > NOTHING * n {
-                let share = squared_norm(&factors[a], &factors[b]) / (norms[a] * norms[b]);
-                out[[a, b]] = share.min(1.0);
+            if norms[a].min(norms[b]) > ROUNDING * n {
+                let cosine = squared_norm(&factors[a], &factors[b]) / (norms[a] * norms[b]);
+                out[[a, b]] = cosine.min(1.0);
                 out[[b, a]] = out[[a, b]];
             }
         }
@@ -45,18 +46,18 @@ pub fn alignment(x: &Rows, columns: &[usize], ctx: &Context) -> Result<Array2<f6
     Ok(out)
 }
 
-/// The centred factor of a column's kernel.
+/// The centered factor of a column's kernel.
 fn factor(mut values: Vec<f64>) -> Array2<f64> {
     let n = values.len() as f64;
-    // By the largest first, so that squares are numbers.
+    // Divide by the largest first, so that squares do not overflow.
     let largest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs())).max(f64::MIN_POSITIVE);
     values.iter_mut().for_each(|v| *v /= largest);
     let mean = values.iter().sum::<f64>() / n;
-    let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
-    let scale = if spread > 1e-12 { 1.0 / spread } else { 0.0 };
+    let std = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let scale = if std > 1e-12 { 1.0 / std } else { 0.0 };
     values.iter_mut().for_each(|v| *v = (*v - mean) * scale);
     let mut factor = column_factor(&values, 0.5, TOLERANCE);
-    centre(&mut factor);
+    center(&mut factor);
     factor
 }
 
@@ -70,7 +71,7 @@ mod tests {
     use crate::dependence::{Estimator, Hsic, Variable, hsic};
     use crate::kernel::{Kernel, KernelChoice};
 
-    /// Noise, its square, its mirror image, other noise, a constant.
+    /// Noise, its square, its negative, other noise, a constant.
     fn example() -> Array2<f64> {
         let mut rng = Rng::new(3);
         let cells = (0..400).flat_map(|_| {
@@ -81,18 +82,18 @@ mod tests {
     }
 
     #[test]
-    fn equals_are_one_and_strangers_near_zero() {
+    fn redundant_columns_have_one_and_independent_columns_zero() {
         let a = alignment(&example().into(), &[0, 1, 2, 3, 4], &Context::default()).unwrap();
-        // The factor leaves out a millionth of the trace.
+        // The factor omits a millionth of the trace.
         assert!((a[[0, 0]] - 1.0).abs() < 1e-9 && (a[[0, 2]] - 1.0).abs() < 1e-5, "{a}");
-        // A square depends on its root, which correlation would not see.
+        // A square depends on its root, although they are not correlated.
         assert!(a[[0, 1]] > 0.2 && a[[0, 1]] < 0.9 && a[[0, 3]] < 0.05, "{a}");
         assert_eq!(a.row(4).sum(), 0.0);
         assert_eq!(a, a.t());
     }
 
     #[test]
-    fn it_is_normalised_hsic() {
+    fn alignment_is_normalized_hsic() {
         let x = example();
         let ctx = Context::default();
         let found = alignment(&x.clone().into(), &[0, 1], &ctx).unwrap()[[0, 1]];
@@ -105,7 +106,7 @@ mod tests {
         let (a, b) = (column(0), column(1));
         let settings = Hsic { estimator: Estimator::Normalized, ..Hsic::default() };
         let both = hsic(Variable::Rows(&a, &kernel), Variable::Rows(&b, &kernel), &settings, &ctx).unwrap();
-        // Two factors that leave out a millionth each.
+        // Each factor omits a millionth.
         assert!((found - both.value).abs() < 1e-5, "{found} {}", both.value);
     }
 }

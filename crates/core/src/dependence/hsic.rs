@@ -4,23 +4,22 @@
 //!
 //! $$ \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H) $$
 //!
-//! is zero, up to what chance leaves, where they are independent, and with kernels such as the Gaussian only
-//! there. It is always 0 or more, and of size $1/n$ for independent variables. The unbiased estimate leaves the
-//! diagonals out ($\tilde K$, $\tilde L$), so that its mean is zero for independent variables:
+//! estimates a quantity that is zero if the variables are independent and, with kernels such as the Gaussian, only then.
+//! This biased estimate is never negative and of order $1/n$ for independent variables. The unbiased estimate sets the
+//! diagonals to zero ($\tilde K$, $\tilde L$); its mean is zero for independent variables:
 //!
 //! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \ 1^\top \tilde L 1}{(n-1)(n-2)} -
 //! \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
 //!
-//! The normalised one divides the biased one by $\sqrt{\mathrm{HSIC}(X, X) \mathrm{HSIC}(Y, Y)}$, which makes
-//! it the cosine of the angle between the centred matrices, from 0 to 1 (centred kernel alignment); it is 0 where
-//! either is constant.
+//! The normalized estimate divides the biased one by $\sqrt{\mathrm{HSIC}(X, X)  \mathrm{HSIC}(Y, Y)}$. It is the cosine
+//! of the angle between the centered matrices, from 0 to 1 (centered kernel alignment), and 0 if either set is constant.
 //!
-//! All three are sums of products of entries, of row sums and of totals, so both matrices are met once, some rows
-//! at a time, and neither is kept: $O(n^2)$ time and $O(n)$ memory beyond the blocks.
+//! All three are sums of products of entries, of row sums and of totals, so one pass over blocks of rows is enough: $O(n^2)$
+//! time and $O(n)$ memory beyond the blocks.
 //!
-//! Whether a value could be chance is answered by permutations: the rows of $Y$ are shuffled $B$ times, and the
-//! p-value is $(1 + \text{shuffles that reach the value}) / (1 + B)$. For this both matrices are kept, $16 n^2$
-//! bytes, and each shuffle costs $n^2 / 2$ multiplications.
+//! A permutation test gives the p-value: the rows of $Y$ are permuted $B$ times, and
+//! $p = (1 + \text{permutations with at least the observed value}) / (1 + B)$. The test keeps both matrices, $16 n^2$ bytes,
+//! and each permutation costs $n^2 / 2$ multiplications.
 //!
 //! Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt
 //! norms*, 2005; Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
@@ -42,7 +41,7 @@ const NAME: &str = "HSIC";
 
 /// Entries of a block of a kernel matrix.
 const BLOCK: usize = 1 << 21;
-/// Shuffles between two looks at whether the user wants to stop.
+/// Permutations between two checks for an interrupt.
 const BATCH: usize = 32;
 
 crate::choices! {
@@ -57,31 +56,31 @@ crate::choices! {
     }
 }
 
-/// How dependence is measured.
+/// Settings of [`hsic`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct Hsic {
-    /// The estimate. Default: biased.
+    /// The estimator. Default: biased.
     pub estimator: Estimator,
-    /// Shuffles for the p-value; none by default, and then there is no p-value.
+    /// Permutations for the p-value. Default: 0, no p-value.
     pub permutations: usize,
 }
 
 /// One of two sets of variables.
 #[derive(Debug, Clone, Copy)]
 pub enum Variable<'a> {
-    /// Columns, seen through a kernel.
+    /// Columns with a kernel.
     Rows(&'a Rows, &'a KernelChoice),
-    /// A target, seen through a kernel of its own.
+    /// A target with a target kernel.
     Target(&'a Target, TargetKernel),
 }
 
-/// What was measured.
+/// The result of [`hsic`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dependence {
     /// The estimate.
     pub value: f64,
-    /// The share of shuffles that reach it, itself counted as one; `None` without shuffles.
+    /// The p-value of the permutation test; `None` without permutations.
     pub p_value: Option<f64>,
 }
 
@@ -101,7 +100,7 @@ pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<
         return Err(Error::TooFewRows { method: NAME, need, got: n });
     }
     let keep = settings.permutations > 0;
-    // Some rows of both matrices at a time.
+    // A block of rows of both matrices.
     let blocks = 16.0 * (n as f64).powi(2).min(BLOCK.max(n) as f64) + product_bytes();
     if keep {
         ctx.need_memory(
@@ -117,23 +116,23 @@ pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<
     if !value.is_finite() {
         return Err(Error::Breakdown {
             step: "HSIC",
-            why: "sums over the kernel matrices are too large for a number; scale the columns".into(),
+            why: "sums over the kernel matrices overflow; scale the columns".into(),
         });
     }
     let p_value = match kept {
         None => None,
         Some((k, l)) => {
-            let reached = sums.reached(&k, &l, settings, ctx)?;
-            Some((1 + reached) as f64 / (1 + settings.permutations) as f64)
+            let exceeding = sums.exceeding(&k, &l, settings, ctx)?;
+            Some((1 + exceeding) as f64 / (1 + settings.permutations) as f64)
         }
     };
     Ok(Dependence { value, p_value })
 }
 
-/// A kernel matrix that is made some rows at a time.
+/// A kernel matrix that is computed a block of rows at a time.
 enum Side<'a> {
     Kernel(Kernel, &'a Rows),
-    /// A centred factor.
+    /// A centered factor.
     Factor(Array2<f64>),
 }
 
@@ -162,16 +161,17 @@ impl<'a> Side<'a> {
     fn rows(&self, at: Range<usize>) -> Result<Array2<f64>> {
         match self {
             Self::Kernel(kernel, x) => gram(kernel, &x.take_rows(&at.collect::<Vec<_>>()), x),
-            // The transpose of what is laid out by columns.
+            // The transpose of a product laid out by columns.
             Self::Factor(factor) => Ok(multiply(factor.view(), factor.slice(s![at, ..]).t()).reversed_axes()),
         }
     }
 }
 
-/// Both matrices in full.
-type Kept = (Array2<f64>, Array2<f64>);
+/// Both kernel matrices.
+type Matrices = (Array2<f64>, Array2<f64>);
 
-/// What the estimates are made of.
+/// The sums that the estimates are computed from.
+#[derive(Default)]
 struct Sums {
     /// $\sum K \circ L$, $\sum K \circ K$, $\sum L \circ L$.
     kl: f64,
@@ -181,15 +181,15 @@ struct Sums {
     k: Vec<f64>,
     l: Vec<f64>,
     /// Diagonals.
-    k_own: Vec<f64>,
-    l_own: Vec<f64>,
+    k_diagonal: Vec<f64>,
+    l_diagonal: Vec<f64>,
 }
 
 impl Sums {
-    /// One pass over both matrices, which are kept if asked for.
-    fn over(x: &Side, y: &Side, keep: bool, ctx: &Context) -> Result<(Self, Option<Kept>)> {
+    /// One pass over both matrices, which are returned if `keep`.
+    fn over(x: &Side, y: &Side, keep: bool, ctx: &Context) -> Result<(Self, Option<Matrices>)> {
         let n = x.n();
-        let mut sums = Self { kl: 0.0, kk: 0.0, ll: 0.0, k: vec![], l: vec![], k_own: vec![], l_own: vec![] };
+        let mut sums = Self::default();
         let mut kept = keep.then(|| (Array2::zeros((n, n)), Array2::zeros((n, n))));
         let ones = vec![1.0; n];
         let height = (BLOCK / n).clamp(1, n);
@@ -199,18 +199,18 @@ impl Sums {
             let (k, l) = (x.rows(at.clone())?, y.rows(at.clone())?);
             let of_row = |i: usize| {
                 let (k, l) = (k.row(i - from), l.row(i - from));
-                let (k, l) = (k.to_slice().expect("by rows"), l.to_slice().expect("by rows"));
+                let (k, l) = (k.to_slice().expect("standard layout"), l.to_slice().expect("standard layout"));
                 [dot(k, l), dot(k, k), dot(l, l), dot(k, &ones), dot(l, &ones), k[i], l[i]]
             };
             let parts: Vec<[f64; 7]> = at.clone().into_par_iter().map(of_row).collect();
-            for [kl, kk, ll, k, l, k_own, l_own] in parts {
+            for [kl, kk, ll, k, l, k_diagonal, l_diagonal] in parts {
                 sums.kl += kl;
                 sums.kk += kk;
                 sums.ll += ll;
                 sums.k.push(k);
                 sums.l.push(l);
-                sums.k_own.push(k_own);
-                sums.l_own.push(l_own);
+                sums.k_diagonal.push(k_diagonal);
+                sums.l_diagonal.push(l_diagonal);
             }
             if let Some((all_k, all_l)) = &mut kept {
                 all_k.slice_mut(s![at.clone(), ..]).assign(&k);
@@ -225,61 +225,65 @@ impl Sums {
             Estimator::Biased => biased(self.kl, &self.k, &self.l),
             Estimator::Unbiased => self.unbiased(),
             Estimator::Normalized => {
-                let own = biased(self.kk, &self.k, &self.k) * biased(self.ll, &self.l, &self.l);
-                // What rounding leaves of a constant set of variables is nothing.
+                let product = biased(self.kk, &self.k, &self.k) * biased(self.ll, &self.l, &self.l);
+                // For a constant set of variables the product is rounding error.
                 let size = self.kk * self.ll / (self.k.len() as f64).powi(4);
-                if own > 1e-28 * size { biased(self.kl, &self.k, &self.l) / own.sqrt() } else { 0.0 }
+                if product > 1e-28 * size { biased(self.kl, &self.k, &self.l) / product.sqrt() } else { 0.0 }
             }
         }
     }
 
     fn unbiased(&self) -> f64 {
         let n = self.k.len() as f64;
-        let (k, l) = (less(&self.k, &self.k_own), less(&self.l, &self.l_own));
+        let (k, l) = (difference(&self.k, &self.k_diagonal), difference(&self.l, &self.l_diagonal));
         let (k_all, l_all): (f64, f64) = (k.iter().sum(), l.iter().sum());
-        let kl = self.kl - dot(&self.k_own, &self.l_own);
+        let kl = self.kl - dot(&self.k_diagonal, &self.l_diagonal);
         (kl + k_all * l_all / ((n - 1.0) * (n - 2.0)) - 2.0 / (n - 2.0) * dot(&k, &l)) / (n * (n - 3.0))
     }
 
-    /// How many shuffles of the second set of variables reach the value of the rows as they are.
-    fn reached(&self, k: &Array2<f64>, l: &Array2<f64>, settings: &Hsic, ctx: &Context) -> Result<usize> {
+    /// The number of permutations of the second set of variables with at least the observed value.
+    fn exceeding(&self, k: &Array2<f64>, l: &Array2<f64>, settings: &Hsic, ctx: &Context) -> Result<usize> {
         let n = self.k.len();
-        // Totals, and all that belongs to one matrix alone, stay the same: two sums tell shuffles apart.
+        // Totals and sums over a single matrix do not change: two sums determine the order of permutations.
         let unbiased = settings.estimator == Estimator::Unbiased;
-        let (k_rows, l_rows, share) = if unbiased {
-            (less(&self.k, &self.k_own), less(&self.l, &self.l_own), 2.0 / (n as f64 - 2.0))
+        let (k_rows, l_rows, factor) = if unbiased {
+            (
+                difference(&self.k, &self.k_diagonal),
+                difference(&self.l, &self.l_diagonal),
+                2.0 / (n as f64 - 2.0),
+            )
         } else {
             (self.k.clone(), self.l.clone(), 2.0 / n as f64)
         };
-        let statistic = |place: &[usize]| {
-            let (mut pairs, mut own, mut rows) = (0.0, 0.0, 0.0);
-            for (i, &at) in place.iter().enumerate() {
+        let statistic = |permutation: &[usize]| {
+            let (mut pairs, mut diagonal, mut rows) = (0.0, 0.0, 0.0);
+            for (i, &at) in permutation.iter().enumerate() {
                 let (k, l) = (k.row(i), l.row(at));
-                let (k, l) = (k.to_slice().expect("by rows"), l.to_slice().expect("by rows"));
-                pairs += place[..i].iter().zip(k).map(|(&j, k)| k * l[j]).sum::<f64>();
-                own += k[i] * l[at];
+                let (k, l) = (k.to_slice().expect("standard layout"), l.to_slice().expect("standard layout"));
+                pairs += permutation[..i].iter().zip(k).map(|(&j, k)| k * l[j]).sum::<f64>();
+                diagonal += k[i] * l[at];
                 rows += k_rows[i] * l_rows[at];
             }
-            2.0 * pairs + if unbiased { 0.0 } else { own } - share * rows
+            2.0 * pairs + if unbiased { 0.0 } else { diagonal } - factor * rows
         };
-        let unmoved: Vec<usize> = (0..n).collect();
-        let observed = statistic(&unmoved);
-        // Shuffles among equal rows change nothing but rounding.
-        let enough = observed - 1e-12 * (self.kk * self.ll).sqrt();
-        let mut reached = 0;
+        let identity: Vec<usize> = (0..n).collect();
+        let observed = statistic(&identity);
+        // Permutations of equal rows change only rounding.
+        let threshold = observed - 1e-12 * (self.kk * self.ll).sqrt();
+        let mut count = 0;
         for from in (0..settings.permutations).step_by(BATCH) {
             ctx.step("HSIC permutations", from, settings.permutations)?;
             let batch = from..settings.permutations.min(from + BATCH);
-            reached += batch
+            count += batch
                 .into_par_iter()
                 .filter(|b| {
-                    let mut place = unmoved.clone();
-                    Rng::stream(ctx.seed, &format!("HSIC permutation {b}")).shuffle(&mut place);
-                    statistic(&place) >= enough
+                    let mut permutation = identity.clone();
+                    Rng::stream(ctx.seed, &format!("HSIC permutation {b}")).shuffle(&mut permutation);
+                    statistic(&permutation) >= threshold
                 })
                 .count();
         }
-        Ok(reached)
+        Ok(count)
     }
 }
 
@@ -290,7 +294,7 @@ fn biased(kl: f64, k: &[f64], l: &[f64]) -> f64 {
     (kl - 2.0 / n * dot(k, l) + k_all / n * (l_all / n)) / (n * n)
 }
 
-fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
+fn difference(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 

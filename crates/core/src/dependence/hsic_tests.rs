@@ -24,8 +24,8 @@ fn naive(k: &Array2<f64>, l: &Array2<f64>) -> f64 {
     k.dot(&h).dot(l).dot(&h).diag().sum() / (n * n) as f64
 }
 
-/// The unbiased estimate as the mean over all four different rows (Song et al., theorem 2).
-fn by_fours(k: &Array2<f64>, l: &Array2<f64>) -> f64 {
+/// The unbiased estimate as the mean over all quadruples of distinct rows (Song et al., theorem 2).
+fn mean_over_quadruples(k: &Array2<f64>, l: &Array2<f64>) -> f64 {
     let n = k.nrows();
     let (mut sum, mut count) = (0.0, 0.0);
     for i in 0..n {
@@ -42,7 +42,7 @@ fn by_fours(k: &Array2<f64>, l: &Array2<f64>) -> f64 {
 }
 
 #[test]
-fn by_hand() {
+fn values_computed_by_hand() {
     // Linear kernels: tr(KHLH) = (x'Hy)^2 = ((-1)(-2) + 1 * 2)^2 = 16, n^2 = 4.
     let (x, y): (Rows, Rows) = (array![[1.0], [3.0]].into(), array![[0.0], [4.0]].into());
     let linear = fixed(Kernel::Linear);
@@ -52,7 +52,7 @@ fn by_hand() {
 }
 
 #[test]
-fn estimates_are_those_of_the_definitions() {
+fn estimates_equal_their_definitions() {
     let (x, y): (Rows, Rows) = (noise(1, 8, 3).into(), noise(2, 8, 2).into());
     let (kx, ky) = (Kernel::Rbf { gamma: 0.3 }, Kernel::Laplacian { gamma: 0.7 });
     let (k, l) = (gram_symmetric(&kx, &x).unwrap(), gram_symmetric(&ky, &y).unwrap());
@@ -60,7 +60,7 @@ fn estimates_are_those_of_the_definitions() {
     let value = |estimator| measure(Variable::Rows(&x, &kx), Variable::Rows(&y, &ky), estimator);
     // Rounding of some hundred terms of order one.
     assert!((value(Estimator::Biased) - naive(&k, &l)).abs() < 1e-14);
-    assert!((value(Estimator::Unbiased) - by_fours(&k, &l)).abs() < 1e-14);
+    assert!((value(Estimator::Unbiased) - mean_over_quadruples(&k, &l)).abs() < 1e-14);
     let cosine = naive(&k, &l) / (naive(&k, &k) * naive(&l, &l)).sqrt();
     assert!((value(Estimator::Normalized) - cosine).abs() < 1e-13);
 }
@@ -93,8 +93,8 @@ fn targets_and_pair_weights_agree_with_full_matrices() {
 }
 
 #[test]
-fn sparse_rows_and_blocks_change_nothing() {
-    // More rows than a block has.
+fn sparse_rows_in_several_blocks_give_the_same_value() {
+    // More rows than fit in a block.
     let n = 1700;
     let mut rng = Rng::new(4);
     let cells: Vec<(u32, f64)> = (0..n).map(|_| (rng.below(3) as u32, 1.0 + rng.below(2) as f64)).collect();
@@ -117,7 +117,7 @@ fn sparse_rows_and_blocks_change_nothing() {
 }
 
 #[test]
-fn a_constant_depends_on_nothing() {
+fn a_constant_has_no_dependence() {
     let x: Rows = Array2::from_elem((6, 1), 3.0).into();
     let y: Rows = noise(5, 6, 1).into();
     let kernel = fixed(Kernel::Rbf { gamma: 1.0 });
@@ -125,7 +125,7 @@ fn a_constant_depends_on_nothing() {
 }
 
 #[test]
-fn p_values_are_even_for_independent_and_small_for_dependent_variables() {
+fn p_values_are_uniform_for_independent_and_small_for_dependent_variables() {
     let settings = Hsic { estimator: Estimator::Unbiased, permutations: 99 };
     let rbf = KernelChoice::default();
     let mut below_half = 0;
@@ -138,7 +138,7 @@ fn p_values_are_even_for_independent_and_small_for_dependent_variables() {
         below_half += usize::from(p <= 0.5);
         below_tenth += usize::from(p <= 0.1);
     }
-    // Binomial with 100 draws: 50 and 10, four deviations of 5 and 3 either way.
+    // Binomial with 100 draws: 50 and 10, plus or minus four standard deviations of 5 and 3.
     assert!((30..=70).contains(&below_half) && below_tenth <= 22, "{below_half} {below_tenth}");
     let x = noise(7, 100, 1);
     let y: Rows = x.mapv(|v| v * v).into();
@@ -157,19 +157,19 @@ fn p_values_are_even_for_independent_and_small_for_dependent_variables() {
 }
 
 #[test]
-fn shuffles_among_equal_rows_count_as_reaching() {
-    // Two values each: a third of the shuffles gives the same table.
+fn permutations_of_equal_rows_count_as_at_least_the_value() {
+    // Two values each: a third of the permutations give the same table.
     let x: Rows = array![[0.0], [0.0], [1.0], [1.0]].into();
     let kernel = fixed(Kernel::Rbf { gamma: 1.0 });
     let settings = Hsic { permutations: 600, ..Hsic::default() };
     let found =
         hsic(Variable::Rows(&x, &kernel), Variable::Rows(&x, &kernel), &settings, &Context::default());
-    // 1/3 with a deviation of 0.02.
+    // 1/3 with a standard deviation of 0.02.
     assert!((found.unwrap().p_value.unwrap() - 1.0 / 3.0).abs() < 0.08);
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn invalid_input_is_rejected() {
     let x: Rows = array![[1.0], [2.0], [4.0]].into();
     let kernel = fixed(Kernel::Linear);
     let pair = |y: &Rows, settings: &Hsic, ctx: &Context| {
@@ -182,7 +182,7 @@ fn what_cannot_be_measured_is_refused() {
     assert!(
         pair(&array![[1.0], [f64::NAN], [2.0]].into(), &Hsic::default(), &ctx).contains("row 2, column 'x1'")
     );
-    assert!(pair(&array![[1e200], [-1e200], [0.0]].into(), &Hsic::default(), &ctx).contains("too large"));
+    assert!(pair(&array![[1e200], [-1e200], [0.0]].into(), &Hsic::default(), &ctx).contains("overflow"));
     let little = Context { memory_limit: 100, ..Context::default() };
     assert!(pair(&x, &Hsic { permutations: 9, ..Hsic::default() }, &little).contains("no permutations"));
     let none = hsic(

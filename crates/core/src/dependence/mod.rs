@@ -1,7 +1,7 @@
-//! Dependence between two sets of variables, measured by kernels.
+//! Kernel measures of dependence between two sets of variables.
 //!
-//! Everything here rests on the Hilbert-Schmidt independence criterion, whose kernel matrices are mostly of low rank:
-//! one column under a Gaussian kernel has a factor of some twenty columns, and classes have one column each.
+//! All are based on the Hilbert-Schmidt independence criterion (HSIC). Its kernel matrices mostly have low rank: about 20 for
+//! one column under a Gaussian kernel, and the number of classes for a classification target.
 
 mod alignment;
 mod hsic;
@@ -13,7 +13,7 @@ mod thin;
 pub use alignment::alignment;
 pub use hsic::{Dependence, Estimator, Hsic, Variable, hsic};
 pub(crate) use pairs::PairWeights;
-pub(crate) use target::centre;
+pub(crate) use target::center;
 pub use target::{TargetKernel, target_factor};
-pub(crate) use thin::Levels;
+pub(crate) use thin::DistinctValues;
 pub use thin::column_factor;

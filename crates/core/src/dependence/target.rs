@@ -1,8 +1,8 @@
 //! Kernels of a target.
 //!
-//! A dependence is measured against the target's kernel matrix $L = Y Y^\top$, which is never made: all that is
-//! needed is the thin centred factor $\tilde Y = H Y$, $H = I - 11^\top / n$, of one column per class, one column
-//! for a linear kernel, or some twenty for numbers under a Gaussian kernel.
+//! Dependence on a target needs its kernel matrix $L = Y Y^\top$ only through the centered factor $\tilde Y = H Y$,
+//! $H = I - 11^\top / n$. The factor has one column per class, one for a linear kernel, and about 20 for a continuous target
+//! under a Gaussian kernel.
 
 use super::thin::column_factor;
 use crate::context::Context;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Family, median_gamma};
 use ndarray::{Array2, Axis, ShapeBuilder};
 
-/// The share of the trace that the factor of a Gaussian kernel over numbers may leave out.
+/// The fraction of the trace that the factor of a Gaussian kernel may omit.
 const TOLERANCE: f64 = 1e-10;
 
 crate::choices! {
@@ -30,10 +30,10 @@ crate::choices! {
     }
 }
 
-/// The centred factor $\tilde Y = H Y$ of the target's kernel matrix $L = Y Y^\top$, laid out by columns.
+/// The centered factor $\tilde Y = H Y$ of the target's kernel matrix $L = Y Y^\top$, laid out by columns.
 ///
-/// Classes without rows have no column. `method` is named in errors: no target, one class, the same number
-/// everywhere, or a kernel that does not go with the target.
+/// Classes without rows have no column. Errors name `method`: no target, a single class, a constant target, or a kernel that
+/// does not support the target.
 pub fn target_factor(
     target: &Target,
     kernel: TargetKernel,
@@ -43,19 +43,19 @@ pub fn target_factor(
     let mut factor = match target {
         Target::None => return Err(Error::NeedsTarget { method }),
         Target::Classes(classes) => {
-            // Once more by those who ask.
+            // Callers make a copy.
             let bytes = 16.0 * classes.codes.len() as f64 * classes.n_present() as f64;
             ctx.need_memory("the kernel of the classes", bytes, "use fewer rows or classes")?;
-            of_classes(classes, kernel, method)?
+            classes_factor(classes, kernel, method)?
         }
-        Target::Continuous(values) => of_numbers(values, kernel, method, ctx)?,
+        Target::Continuous(values) => continuous_factor(values, kernel, method, ctx)?,
     };
-    centre(&mut factor);
+    center(&mut factor);
     Ok(factor)
 }
 
-/// Subtracts from every column its mean.
-pub(crate) fn centre(factor: &mut Array2<f64>) {
+/// Subtracts the mean from every column.
+pub(crate) fn center(factor: &mut Array2<f64>) {
     let n = factor.nrows().max(1) as f64;
     for mut column in factor.axis_iter_mut(Axis(1)) {
         let mean = column.sum() / n;
@@ -63,7 +63,7 @@ pub(crate) fn centre(factor: &mut Array2<f64>) {
     }
 }
 
-fn of_classes(classes: &Classes, kernel: TargetKernel, method: &'static str) -> Result<Array2<f64>> {
+fn classes_factor(classes: &Classes, kernel: TargetKernel, method: &'static str) -> Result<Array2<f64>> {
     let counts = classes.counts();
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
     if present.len() < 2 {
@@ -76,27 +76,27 @@ fn of_classes(classes: &Classes, kernel: TargetKernel, method: &'static str) -> 
             let sign = |i: usize| if classes.codes[i] == present[0] { -1.0 } else { 1.0 };
             Ok(Array2::from_shape_fn((n, 1).f(), |(i, _)| sign(i)))
         }
-        TargetKernel::Linear => Err(refused(method, "not 'linear' for more than two classes", kernel)),
-        TargetKernel::Gaussian => Err(refused(method, "not 'gaussian' for classes", kernel)),
+        TargetKernel::Linear => Err(unsupported(method, "not 'linear' for more than two classes", kernel)),
+        TargetKernel::Gaussian => Err(unsupported(method, "not 'gaussian' for classes", kernel)),
         TargetKernel::Auto | TargetKernel::ClassBalanced | TargetKernel::Delta => {
             let mut factor = Array2::zeros((n, present.len()).f());
             for (k, &class) in present.iter().enumerate() {
                 let size = if kernel == TargetKernel::Delta { 1.0 } else { counts[class] as f64 };
-                let own = (0..n).filter(|&i| classes.codes[i] == class);
-                own.for_each(|i| factor[[i, k]] = 1.0 / size.sqrt());
+                let members = (0..n).filter(|&i| classes.codes[i] == class);
+                members.for_each(|i| factor[[i, k]] = 1.0 / size.sqrt());
             }
             Ok(factor)
         }
     }
 }
 
-fn of_numbers(
+fn continuous_factor(
     values: &[f64],
     kernel: TargetKernel,
     method: &'static str,
     ctx: &Context,
 ) -> Result<Array2<f64>> {
-    need_spread(values, method)?;
+    need_variation(values, method)?;
     let column = || Array2::from_shape_vec((values.len(), 1), values.to_vec()).expect("one column");
     match kernel {
         TargetKernel::Linear => Ok(column()),
@@ -110,8 +110,8 @@ fn of_numbers(
     }
 }
 
-/// Refuses a target that is the same number in every row.
-fn need_spread(values: &[f64], method: &'static str) -> Result<()> {
+/// Rejects a constant target.
+fn need_variation(values: &[f64], method: &'static str) -> Result<()> {
     let first = values.first().copied().unwrap_or(0.0);
     if values.iter().all(|v| *v == first) {
         return Err(Error::ConstantTarget { method, value: first });
@@ -119,7 +119,7 @@ fn need_spread(values: &[f64], method: &'static str) -> Result<()> {
     Ok(())
 }
 
-fn refused(method: &'static str, expected: &str, kernel: TargetKernel) -> Error {
+fn unsupported(method: &'static str, expected: &str, kernel: TargetKernel) -> Error {
     let got = if kernel == TargetKernel::Linear { "linear" } else { "gaussian" };
     Error::param(method, "target_kernel", expected, got)
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     /// H L H by the full matrices.
-    fn centred(l: &Array2<f64>) -> Array2<f64> {
+    fn centered(l: &Array2<f64>) -> Array2<f64> {
         let n = l.nrows();
         let h = Array2::<f64>::eye(n) - 1.0 / n as f64;
         h.dot(l).dot(&h)
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_by_hand() {
+    fn factors_computed_by_hand() {
         // Two rows of class 0, one of class 2; class 1 has no rows and no column.
         let y = factor(classes(&[0, 2, 0]), TargetKernel::Delta);
         let t = 1.0 / 3.0;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_give_the_kernel_matrices() {
+    fn factors_reproduce_the_kernel_matrices() {
         let mut rng = Rng::new(3);
         let codes: Vec<usize> = (0..40).map(|_| [0, 1, 1, 3][rng.below(4)]).collect();
         let of = Classes::from_codes(codes.clone());
@@ -177,7 +177,7 @@ mod tests {
             });
             let y = factor(classes(&codes), kernel);
             assert_eq!(y.ncols(), 3);
-            assert_near(&y.dot(&y.t()), &centred(&l));
+            assert_near(&y.dot(&y.t()), &centered(&l));
         }
         let numbers: Vec<f64> = (0..40).map(|_| 100.0 * rng.normal()).collect();
         let mut distances: Vec<f64> = (0..40)
@@ -191,12 +191,12 @@ mod tests {
             (-(numbers[i] - numbers[j]).powi(2) / (2.0 * median * median)).exp()
         });
         let y = factor(Target::Continuous(numbers), TargetKernel::Auto);
-        // The trace that may be left out is 1e-10 of 40.
-        assert!((&y.dot(&y.t()) - &centred(&l)).iter().all(|e| e.abs() < 4e-9));
+        // The factor may omit 1e-10 of the trace 40.
+        assert!((&y.dot(&y.t()) - &centered(&l)).iter().all(|e| e.abs() < 4e-9));
     }
 
     #[test]
-    fn what_does_not_go_together_is_refused() {
+    fn unsupported_targets_are_rejected() {
         let error = |target: Target, kernel| {
             target_factor(&target, kernel, "HSIC", &Context::default()).unwrap_err().to_string()
         };

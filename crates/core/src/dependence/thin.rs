@@ -1,85 +1,83 @@
-//! The kernel matrix of one column, as a product of thin factors.
+//! Low-rank factors of the kernel matrix of one column.
 //!
-//! Over a single column the Gaussian kernel $k(a, b) = \exp(-\gamma (a - b)^2)$ is so smooth that its eigenvalues
-//! fall geometrically: a pivoted Cholesky factorisation of rank $r \approx 20$ leaves a millionth of a millionth
-//! of the trace, whatever the number of rows $n$. The factor costs $n r$ exponentials and $n r^2$
-//! multiplications, and no $n \times n$ matrix is made.
+//! On a single column the eigenvalues of the Gaussian kernel $k(a, b) = \exp(-\gamma (a - b)^2)$ decay geometrically: a
+//! pivoted Cholesky factorization of rank $r \approx 20$ omits about $10^{-12}$ of the trace for any number of rows $n$. It
+//! costs $n r$ exponentials and $n r^2$ multiplications, and needs no $n \times n$ matrix.
 //!
-//! Equal cells have equal rows in the factor, so only the different values are factored, each counted as often as it
-//! occurs, and in rising order: the answer does not depend on the order of the rows, and a column of three
-//! values has a rank of three.
+//! Equal values have equal rows in the factor, so only distinct values are factored, weighted by their counts, in ascending
+//! order. The result does not depend on the order of the rows, and a column of three distinct values has rank three.
 
 use crate::simd::{add_combination, dot, exp_scaled, scale_and_reduce, squared_distances};
 use ndarray::{Array2, ShapeBuilder};
 
-/// Residuals below this are the rounding of ones.
+/// Residuals below this are rounding errors of 1.
 const ROUNDING: f64 = 1e-14;
 
-/// A factor $F$ with $F F^\top \approx K$, $K_{ij} = \exp(-\gamma (a_i - a_j)^2)$ over the cells of one column,
+/// A factor $F$ with $F F^\top \approx K$, $K_{ij} = \exp(-\gamma (a_i - a_j)^2)$ over the values of one column,
 /// laid out by columns: $K - F F^\top$ is positive semidefinite and its trace at most `tolerance` times $n$.
 ///
-/// Cells must be finite.
+/// Values must be finite.
 pub fn column_factor(values: &[f64], gamma: f64, tolerance: f64) -> Array2<f64> {
-    let levels = Levels::of(values);
-    levels.spread(&levels.factor(gamma, tolerance))
+    let distinct = DistinctValues::of(values);
+    distinct.expand(&distinct.factor(gamma, tolerance))
 }
 
-/// The different values of a column.
-pub(crate) struct Levels {
-    /// In rising order.
+/// The distinct values of a column.
+pub(crate) struct DistinctValues {
+    /// In ascending order.
     pub values: Vec<f64>,
-    /// How many rows have each, as numbers to calculate with.
+    /// Number of rows with each value.
     pub counts: Vec<f64>,
-    /// Which one each row has.
-    pub place: Vec<u32>,
+    /// Index of each row's value.
+    pub index: Vec<u32>,
 }
 
-impl Levels {
+impl DistinctValues {
     pub fn of(column: &[f64]) -> Self {
         let mut cells: Vec<(f64, u32)> = column.iter().copied().zip(0..).collect();
         cells.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let (mut values, mut counts) = (Vec::<f64>::new(), Vec::<f64>::new());
-        let mut place = vec![0; column.len()];
+        let mut index = vec![0; column.len()];
         for (value, row) in cells {
             if values.last() != Some(&value) {
                 values.push(value);
                 counts.push(0.0);
             }
             counts[values.len() - 1] += 1.0;
-            place[row as usize] = (values.len() - 1) as u32;
+            index[row as usize] = (values.len() - 1) as u32;
         }
-        Self { values, counts, place }
+        Self { values, counts, index }
     }
 
-    /// The rows of the factor that belong to the values, by columns.
+    /// The factor over the distinct values, by columns.
     pub fn factor(&self, gamma: f64, tolerance: f64) -> Vec<f64> {
-        factor_levels(&self.values, &self.counts, gamma, tolerance)
+        factor_distinct(&self.values, &self.counts, gamma, tolerance)
     }
 
-    /// A row of the factor per row of the column.
-    fn spread(&self, factor: &[f64]) -> Array2<f64> {
-        let (n, height) = (self.place.len(), self.values.len());
+    /// The factor with one row per row of the column.
+    fn expand(&self, factor: &[f64]) -> Array2<f64> {
+        let (n, height) = (self.index.len(), self.values.len());
         let rank = factor.len().checked_div(height).unwrap_or(0);
         let mut out = Vec::with_capacity(n * rank);
         for column in factor.chunks_exact(height.max(1)) {
-            out.extend(self.place.iter().map(|&p| column[p as usize]));
+            out.extend(self.index.iter().map(|&p| column[p as usize]));
         }
-        Array2::from_shape_vec((n, rank).f(), out).expect("a number per row and column")
+        Array2::from_shape_vec((n, rank).f(), out).expect("n x rank values")
     }
 }
 
-/// Pivoted Cholesky factorisation over values in rising order, none twice, that count as often as `counts` says.
-pub(crate) fn factor_levels(values: &[f64], counts: &[f64], gamma: f64, tolerance: f64) -> Vec<f64> {
+/// Pivoted Cholesky factorization over distinct values in ascending order, weighted by `counts`.
+pub(crate) fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, tolerance: f64) -> Vec<f64> {
     let height = values.len();
     let mut factor: Vec<f64> = vec![];
     let mut residual = vec![1.0; height];
     let rows: f64 = counts.iter().sum();
-    let mut left = rows;
+    let mut trace = rows;
     let mut weights = vec![];
-    // All residuals are equal at first: start in the middle.
+    // All residuals are equal at first: start with the median.
     let mut pivot = height / 2;
     for rank in 0..height {
-        if left <= tolerance * rows || residual[pivot] <= ROUNDING {
+        if trace <= tolerance * rows || residual[pivot] <= ROUNDING {
             break;
         }
         let start = factor.len();
@@ -91,9 +89,9 @@ pub(crate) fn factor_levels(values: &[f64], counts: &[f64], gamma: f64, toleranc
         weights.extend((0..rank).map(|k| -before[k * height + pivot]));
         add_combination(column, before, height, &weights);
         let (_, most) = scale_and_reduce(column, 1.0 / residual[pivot].sqrt(), &mut residual);
-        // What is left of the pivot is rounding; it must not be chosen again.
+        // The pivot's residual is rounding error; it must not be chosen again.
         residual[pivot] = 0.0;
-        left = dot(&residual, counts);
+        trace = dot(&residual, counts);
         pivot = residual.iter().position(|r| *r == most).unwrap_or(pivot);
     }
     factor
@@ -104,21 +102,21 @@ mod tests {
     use super::*;
     use crate::random::Rng;
 
-    fn trace_left(values: &[f64], gamma: f64, factor: &Array2<f64>) -> (f64, f64) {
+    fn residual_of(values: &[f64], gamma: f64, factor: &Array2<f64>) -> (f64, f64) {
         let (mut trace, mut worst) = (0.0, 0.0_f64);
         for (i, a) in values.iter().enumerate() {
             for (j, b) in values.iter().enumerate() {
                 let k = (-gamma * (a - b).powi(2)).exp();
-                let left = k - factor.row(i).dot(&factor.row(j));
-                worst = worst.max(left.abs());
-                trace += if i == j { left } else { 0.0 };
+                let residual = k - factor.row(i).dot(&factor.row(j));
+                worst = worst.max(residual.abs());
+                trace += if i == j { residual } else { 0.0 };
             }
         }
         (trace, worst)
     }
 
     #[test]
-    fn by_hand() {
+    fn factor_computed_by_hand() {
         // Two values a distance of 1 apart: the middle of (0, 1) is 1, so F = [[e, sqrt(1 - e^2)], [1, 0]], e =
         // exp(-1/2).
         let f = column_factor(&[0.0, 1.0], 0.5, 0.0);
@@ -128,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn the_trace_left_over_is_as_small_as_asked() {
+    fn residual_trace_is_within_the_tolerance() {
         let mut rng = Rng::new(1);
         let values: Vec<f64> = (0..300).map(|_| rng.normal()).collect();
         let mut ranks = vec![];
         for tolerance in [1e-2, 1e-6, 1e-10] {
             let f = column_factor(&values, 0.5, tolerance);
-            let (trace, worst) = trace_left(&values, 0.5, &f);
+            let (trace, worst) = residual_of(&values, 0.5, &f);
             assert!((-1e-12..=tolerance * 300.0 * (1.0 + 1e-9)).contains(&trace), "{tolerance}: {trace}");
             // An entry of a semidefinite matrix is no larger than its trace; rounding adds some ulps.
             assert!(worst <= trace + 1e-12, "{tolerance}: {worst}");
@@ -144,24 +142,24 @@ mod tests {
     }
 
     #[test]
-    fn few_values_have_their_true_rank() {
+    fn rank_is_the_number_of_distinct_values() {
         let values: Vec<f64> = (0..90).map(|i| [-2.0, 0.0, 2.0][i * i % 7 % 3]).collect();
         let f = column_factor(&values, 0.5, 1e-12);
         assert_eq!(f.ncols(), 3);
         // Rounding of numbers of order one.
-        assert!(trace_left(&values, 0.5, &f).1 < 1e-15);
+        assert!(residual_of(&values, 0.5, &f).1 < 1e-15);
         assert_eq!(column_factor(&[7.0; 5], 0.5, 1e-6), Array2::<f64>::ones((5, 1)));
         assert_eq!(column_factor(&[0.0, -0.0], 0.5, 1e-6), Array2::<f64>::ones((2, 1)));
         assert_eq!(column_factor(&[], 0.5, 1e-6).dim(), (0, 0));
-        // Values that are too far apart to be of one kind are as many kinds.
+        // Values far apart each add a rank.
         assert_eq!(column_factor(&[-1e200, 0.0, 1e200], 0.5, 0.0).ncols(), 3);
-        // A tolerance that rounding cannot reach is no endless search.
+        // A tolerance below rounding error still terminates.
         let near: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-9).collect();
         assert!(column_factor(&near, 0.5, 0.0).ncols() < 5);
     }
 
     #[test]
-    fn the_order_of_rows_plays_no_part() {
+    fn factor_does_not_depend_on_the_order_of_rows() {
         let mut rng = Rng::new(2);
         let values: Vec<f64> = (0..100).map(|_| (3.0 * rng.normal()).round() / 2.0).collect();
         let mut order: Vec<usize> = (0..100).collect();

@@ -1,13 +1,13 @@
-//! A weight per column instead of a projection.
+//! A weight per feature instead of a projection.
 //!
 //! $$ K_{ij} = \exp\Bigl(-\tfrac12 \sum_f u_f (x_{if} - x_{jf})^2\Bigr), \qquad
 //!    \frac{\partial J}{\partial u_f} = \frac{1}{n^2} x_f^\top (D - A) x_f, \qquad u \ge 0, $$
 //!
-//! which is a projection by $W = \operatorname{diag}(\sqrt u)$. The squares $u$ are what is varied: the derivative by $\sqrt u$
-//! vanishes where it is zero, so that a column once dropped could never return.
+//! which is a projection by $W = \operatorname{diag}(\sqrt u)$. The variables are the squares $u$: the derivative with respect to
+//! $\sqrt u$ vanishes at zero, so a feature with weight zero could never return.
 //!
-//! Cost: $O(n^2 a)$ for a value, $a$ the number of columns that have a weight, and $O(n^2 d)$ for a gradient; of sparse rows $n$ times
-//! the number of stored cells. In blocks of rows; nothing of size $n \times n$ is kept.
+//! Cost: $O(n^2 a)$ for a value, with $a$ features of nonzero weight, and $O(n^2 d)$ for a gradient; for sparse rows $n$ times the
+//! number of stored values. Works in blocks of rows; no $n \times n$ matrix is kept.
 
 use super::exact::by_columns;
 use crate::data::{Rows, SparseRows};
@@ -19,44 +19,43 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Rows of a block, and of what it is compared with; fewer where many columns have a weight, so that a block, which has all cells of
-/// these, stays small beside sparse rows.
-const BLOCK: usize = 128;
-/// Cells of a block.
-const CELLS: usize = 1 << 18;
+/// Rows of a block, at most.
+const BLOCK_ROWS: usize = 128;
+/// Values of a block, which is dense, at most: limits the rows of a block if many features have a nonzero weight.
+const BLOCK_VALUES: usize = 1 << 18;
 
-/// $-\mathrm{HSIC}$ as a function of one weight per column; see the module's text.
+/// $-\mathrm{HSIC}$ as a function of one weight per feature; see the module documentation.
 pub struct Diagonal<'a> {
     x: &'a Rows,
     y: Array2<f64>,
 }
 
 impl<'a> Diagonal<'a> {
-    /// Of these rows, best with means of zero, against a target's factor.
+    /// Rows, preferably with centered columns, and the target's factor.
     pub fn new(x: &'a Rows, factor: &Array2<f64>) -> Self {
         Self { x, y: by_columns(factor) }
     }
 
-    /// The sum of a block's weights with all rows from it on, and what it adds to each column's derivative.
+    /// The sum of $A$ over a block of rows and all rows from its start on, and its part of the gradient.
     fn block(&self, scaled: &Scaled, from: usize, gradient: bool) -> (f64, Array1<f64>) {
         let n = self.x.n();
         let height = scaled.height();
         let rows = from..n.min(from + height);
-        let own = scaled.cells(rows.clone());
+        let block = scaled.dense(rows.clone());
         let mut derivative = Array1::zeros(if gradient { self.x.d() } else { 0 });
         let mut total = 0.0;
         for to in (from..n).step_by(height) {
             let columns = to..n.min(to + height);
-            let mut a = squared_distances(own.view(), scaled.cells(columns.clone()).view());
-            exp_scaled(a.as_slice_mut().expect("just made"), -0.5);
+            let mut a = squared_distances(block.view(), scaled.dense(columns.clone()).view());
+            exp_scaled(a.as_slice_mut().expect("standard layout"), -0.5);
             let mut m = Array2::zeros(a.raw_dim());
             let (y, y_other) = (self.y.slice(s![rows.clone(), ..]), self.y.slice(s![columns.clone(), ..]));
             product_into(y, y_other.t(), m.view_mut());
             a *= &m;
-            let twice = if to == from { 1.0 } else { 2.0 };
-            total += twice * a.sum();
+            let multiplicity = if to == from { 1.0 } else { 2.0 };
+            total += multiplicity * a.sum();
             if gradient {
-                a *= twice;
+                a *= multiplicity;
                 match self.x {
                     Rows::Dense(x) => {
                         let (own, other) = (x.slice(s![rows.clone(), ..]), x.slice(s![columns, ..]));
@@ -73,8 +72,9 @@ impl<'a> Diagonal<'a> {
         let n = self.x.n();
         let scaled = Scaled::new(self.x, u);
         let starts: Vec<usize> = (0..n).step_by(scaled.height()).collect();
-        let wanted = gradient.is_some();
-        let parts: Vec<_> = starts.into_par_iter().map(|from| self.block(&scaled, from, wanted)).collect();
+        let with_gradient = gradient.is_some();
+        let parts: Vec<_> =
+            starts.into_par_iter().map(|from| self.block(&scaled, from, with_gradient)).collect();
         let square = (n * n) as f64;
         if let Some(gradient) = gradient {
             gradient.fill(0.0);
@@ -86,7 +86,7 @@ impl<'a> Diagonal<'a> {
     }
 }
 
-/// The columns that have a weight, to be multiplied by its root: a product of two such rows has the weights.
+/// The features with nonzero weight, each to be multiplied by the root of its weight.
 struct Scaled<'a> {
     x: Cow<'a, Rows>,
     root: Array1<f64>,
@@ -101,11 +101,11 @@ impl<'a> Scaled<'a> {
     }
 
     fn height(&self) -> usize {
-        (CELLS / self.x.d().max(1)).clamp(8, BLOCK)
+        (BLOCK_VALUES / self.x.d().max(1)).clamp(8, BLOCK_ROWS)
     }
 
-    /// Some rows with all their cells.
-    fn cells(&self, rows: Range<usize>) -> Array2<f64> {
+    /// Some rows as dense, scaled rows.
+    fn dense(&self, rows: Range<usize>) -> Array2<f64> {
         match &*self.x {
             Rows::Dense(x) => &x.slice(s![rows, ..]) * &self.root,
             sparse => sparse.take_rows(&rows.collect::<Vec<_>>()).into_dense() * &self.root,
@@ -113,8 +113,7 @@ impl<'a> Scaled<'a> {
     }
 }
 
-/// Half of the sum over pairs of rows of their weight times their squared difference, for each column: squares under the sums of
-/// weights, less products.
+/// Adds, for each feature, half of the sum over pairs of rows of `a` times the squared difference.
 fn add_dense(out: &mut Array1<f64>, a: ArrayView2<f64>, own: ArrayView2<f64>, other: ArrayView2<f64>) {
     let mut mixed = Array2::zeros(own.raw_dim());
     product_into(a, other, mixed.view_mut());
@@ -126,7 +125,7 @@ fn add_dense(out: &mut Array1<f64>, a: ArrayView2<f64>, own: ArrayView2<f64>, ot
     }
 }
 
-/// The same from stored cells: those of the other row for each pair.
+/// As [`add_dense`], from the stored values of sparse rows.
 fn add_sparse(
     out: &mut Array1<f64>,
     a: ArrayView2<f64>,
@@ -142,15 +141,15 @@ fn add_sparse(
     };
     add_squares(own.clone(), a.sum_axis(Axis(1)));
     add_squares(other.clone(), a.sum_axis(Axis(0)));
-    let mut here = vec![0.0; out.len()];
+    let mut dense = vec![0.0; out.len()];
     for (i, a) in own.zip(a.rows()) {
         let (columns, values) = x.row(i);
-        columns.iter().zip(values).for_each(|(&f, v)| here[f as usize] = *v);
+        columns.iter().zip(values).for_each(|(&f, v)| dense[f as usize] = *v);
         for (j, a) in other.clone().zip(a) {
             let (columns, values) = x.row(j);
-            columns.iter().zip(values).for_each(|(&f, v)| out[f as usize] -= a * here[f as usize] * v);
+            columns.iter().zip(values).for_each(|(&f, v)| out[f as usize] -= a * dense[f as usize] * v);
         }
-        columns.iter().for_each(|&f| here[f as usize] = 0.0);
+        columns.iter().for_each(|&f| dense[f as usize] = 0.0);
     }
 }
 
@@ -188,7 +187,7 @@ mod tests {
     use crate::optim::gradient_error;
 
     #[test]
-    fn it_is_a_projection_by_a_diagonal() {
+    fn equals_a_projection_by_a_diagonal_matrix() {
         let (x, y) = example(150, 4, 2);
         let u = ndarray::array![[0.5], [0.0], [1.2], [0.1]];
         let w = Array2::from_diag(&u.column(0).mapv(f64::sqrt));
@@ -198,16 +197,16 @@ mod tests {
         let diagonal = Diagonal::new(&rows, &y);
         // Sums of 150^2 numbers of order one, divided by their number.
         assert!((diagonal.value(&u) - expected).abs() < 1e-13);
-        // A weight of zero is the edge of what is allowed, so differences are taken inside.
+        // Zero is the bound of a weight, so take differences in the interior.
         assert!(gradient_error(&diagonal, &(u + 0.3), 1e-5) < 1e-8);
     }
 
     #[test]
-    fn stored_cells_are_enough() {
+    fn sparse_rows_give_the_same_result() {
         let (x, y) = example(300, 5, 2);
         let sparse: Rows = SparseRows::of(&x).into();
         let dense: Rows = x.into();
-        // With a weight of zero, whose column is not looked at for distances but has a derivative.
+        // Features of weight zero do not enter the distances but have a derivative.
         let u = ndarray::array![[0.5], [0.0], [1.2], [0.0], [0.1]];
         let both = [&dense, &sparse].map(|rows| {
             let mut gradient = Array2::zeros(u.raw_dim());

@@ -1,11 +1,11 @@
-//! All pairs, in tiles.
+//! The exact sum over all pairs, in tiles.
 
-use super::OfProjection;
+use super::projected::ProjectedCriterion;
 use crate::simd::{PAIRS, PairSums, ThinRows, add_pairs};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 
-/// Tiles whose sums are held at once.
+/// Tiles per batch.
 const BATCH: usize = 256;
 
 /// $-\frac{1}{n^2} \sum_{ij} K_{ij} M_{ij}$ over all pairs.
@@ -15,13 +15,13 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// Against a target's factor, see [`super::unit_factor`].
+    /// Takes the target's factor, see [`super::unit_factor`].
     pub fn new(factor: Array2<f64>) -> Self {
         Self { y: by_columns(&factor) }
     }
 }
 
-/// The same numbers, laid out by columns.
+/// A copy laid out by columns.
 pub(super) fn by_columns(a: &Array2<f64>) -> Array2<f64> {
     let mut out = Array2::zeros(a.raw_dim().f());
     out.assign(a);
@@ -33,8 +33,8 @@ fn thin(of: &Array2<f64>, from: usize) -> ThinRows<'_> {
     ThinRows { values: &cells[from.min(cells.len())..], stride: of.nrows(), width: of.ncols() }
 }
 
-impl OfProjection for Exact {
-    fn value(&self, p: &Array2<f64>, pull: Option<&mut Array2<f64>>) -> f64 {
+impl ProjectedCriterion for Exact {
+    fn value(&self, p: &Array2<f64>, gradient: Option<&mut Array2<f64>>) -> f64 {
         let (n, q) = p.dim();
         let by_columns = by_columns(p);
         let starts: Vec<usize> = (0..n).step_by(PAIRS).collect();
@@ -45,9 +45,9 @@ impl OfProjection for Exact {
             .collect();
         let tile = |&(i, j): &(usize, usize)| {
             let heights = (PAIRS.min(n - i), PAIRS.min(n - j));
-            let wanted = pull.is_some();
-            let mut below = wanted.then(|| PairSums::zeros(q));
-            let mut right = (wanted && i != j).then(|| PairSums::zeros(q));
+            let with_gradient = gradient.is_some();
+            let mut below = with_gradient.then(|| PairSums::zeros(q));
+            let mut right = (with_gradient && i != j).then(|| PairSums::zeros(q));
             let total = add_pairs(
                 thin(&by_columns, i),
                 thin(&self.y, i),
@@ -60,10 +60,10 @@ impl OfProjection for Exact {
             (total, below, right)
         };
         let mut value = 0.0;
-        let mut sums = vec![0.0; if pull.is_some() { n * (q + 1) } else { 0 }];
+        let mut sums = vec![0.0; if gradient.is_some() { n * (q + 1) } else { 0 }];
         for batch in tiles.chunks(BATCH) {
             let done: Vec<_> = batch.par_iter().map(tile).collect();
-            // One thread adds up, in the order of tiles.
+            // One thread sums, in the order of tiles, so that results do not depend on the number of threads.
             for (&(i, j), (total, below, right)) in batch.iter().zip(done) {
                 value += if i == j { total } else { 2.0 * total };
                 for (from, side) in [(i, below), (j, right)] {
@@ -77,11 +77,11 @@ impl OfProjection for Exact {
             }
         }
         let square = (n * n) as f64;
-        if let Some(pull) = pull {
-            for ((mut pull, p), sums) in
-                pull.rows_mut().into_iter().zip(p.rows()).zip(sums.chunks_exact(q + 1))
+        if let Some(gradient) = gradient {
+            for ((mut gradient, p), sums) in
+                gradient.rows_mut().into_iter().zip(p.rows()).zip(sums.chunks_exact(q + 1))
             {
-                (0..q).for_each(|k| pull[k] = 2.0 / square * (sums[0] * p[k] - sums[k + 1]));
+                (0..q).for_each(|k| gradient[k] = 2.0 / square * (sums[0] * p[k] - sums[k + 1]));
             }
         }
         -value / square

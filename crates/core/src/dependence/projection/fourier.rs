@@ -1,27 +1,27 @@
 //! Random Fourier features: linear in the number of rows.
 //!
-//! For frequencies $\omega_1, \ldots, \omega_f$ drawn from the standard normal distribution the kernel of two projected rows is the mean of
-//! $\cos \langle \omega, p_i - p_j \rangle$, up to the noise of the draw, so
+//! For frequencies $\omega_1, \ldots, \omega_f$ drawn from the standard normal distribution, the mean of
+//! $\cos \langle \omega, p_i - p_j \rangle$ is an unbiased estimate of the kernel of two projected rows, so
 //!
 //! $$ \mathrm{HSIC} \approx \frac{1}{n^2 f} \bigl( \lVert C^\top \tilde Y \rVert_F^2 + \lVert S^\top \tilde Y \rVert_F^2 \bigr), \qquad
 //!    C = \cos(P \Omega), \quad S = \sin(P \Omega). $$
 //!
-//! Its mean over draws is the exact value. Sine and cosine of the same frequency are used together, which needs half as many of them as
-//! cosines with random phases and is less noisy. The frequencies stay the same while $W$ changes.
+//! Sine and cosine of the same frequency are used together, which needs half as many frequencies as cosines with random phases and
+//! has lower variance. The frequencies stay fixed while $W$ changes.
 //!
 //! Reference: Rahimi and Recht, *Random features for large-scale kernel machines*, 2007.
 
-use super::OfProjection;
+use super::projected::ProjectedCriterion;
 use crate::linalg::{add_product, product_into};
 use crate::random::Rng;
 use crate::simd::sin_cos;
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 
-/// Rows that one task works on.
+/// Rows per task.
 const BLOCK: usize = 256;
 
-/// HSIC by random Fourier features; see the module's text.
+/// HSIC by random Fourier features; see the module documentation.
 pub struct Fourier {
     y: Array2<f64>,
     /// A column per frequency.
@@ -29,8 +29,7 @@ pub struct Fourier {
 }
 
 impl Fourier {
-    /// Against a target's factor, for rows projected onto some directions, with about this many features (two per
-    /// frequency).
+    /// Takes the target's factor, the number of directions and the number of features (two per frequency).
     pub fn new(factor: Array2<f64>, directions: usize, features: usize, seed: u64) -> Self {
         let mut rng = Rng::stream(seed, "Fourier features");
         let omega = Array2::from_shape_simple_fn((directions, features.div_ceil(2).max(1)), || rng.normal());
@@ -42,12 +41,15 @@ impl Fourier {
         let mut cosine = Array2::zeros((p.nrows(), self.omega.ncols()));
         product_into(p, self.omega.view(), cosine.view_mut());
         let mut sine = Array2::zeros(cosine.raw_dim());
-        sin_cos(cosine.as_slice_mut().expect("just made"), sine.as_slice_mut().expect("just made"));
+        sin_cos(
+            cosine.as_slice_mut().expect("standard layout"),
+            sine.as_slice_mut().expect("standard layout"),
+        );
         (cosine, sine)
     }
 
-    /// What the waves of all rows have in common with the target.
-    fn common(&self, p: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
+    /// $C^\top \tilde Y$ and $S^\top \tilde Y$.
+    fn target_products(&self, p: &Array2<f64>) -> (Array2<f64>, Array2<f64>) {
         let shape = (self.omega.ncols(), self.y.ncols());
         let blocks: Vec<_> =
             p.axis_chunks_iter(Axis(0), BLOCK).zip(self.y.axis_chunks_iter(Axis(0), BLOCK)).collect();
@@ -70,15 +72,15 @@ impl Fourier {
     }
 }
 
-impl OfProjection for Fourier {
-    fn value(&self, p: &Array2<f64>, pull: Option<&mut Array2<f64>>) -> f64 {
+impl ProjectedCriterion for Fourier {
+    fn value(&self, p: &Array2<f64>, gradient: Option<&mut Array2<f64>>) -> f64 {
         let n = p.nrows() as f64;
         let unit = 1.0 / (n * n * self.omega.ncols() as f64);
-        let (a, b) = self.common(p);
-        if let Some(pull) = pull {
-            pull.axis_chunks_iter_mut(Axis(0), BLOCK).into_par_iter().enumerate().for_each(
-                |(task, mut pull)| {
-                    let rows = s![task * BLOCK..task * BLOCK + pull.nrows(), ..];
+        let (a, b) = self.target_products(p);
+        if let Some(gradient) = gradient {
+            gradient.axis_chunks_iter_mut(Axis(0), BLOCK).into_par_iter().enumerate().for_each(
+                |(task, mut gradient)| {
+                    let rows = s![task * BLOCK..task * BLOCK + gradient.nrows(), ..];
                     let (mut cosine, mut sine) = self.waves(p.slice(rows));
                     let y = self.y.slice(rows);
                     let mut along = Array2::zeros(cosine.raw_dim());
@@ -87,8 +89,8 @@ impl OfProjection for Fourier {
                     product_into(y, b.t(), along.view_mut());
                     cosine *= &along;
                     sine -= &cosine;
-                    pull.fill(0.0);
-                    add_product(2.0 * unit, sine.view(), self.omega.t(), pull);
+                    gradient.fill(0.0);
+                    add_product(2.0 * unit, sine.view(), self.omega.t(), gradient);
                 },
             );
         }

@@ -1,4 +1,4 @@
-//! A table times a thin matrix, and its transpose times one.
+//! Products of rows, or their transpose, with thin matrices.
 
 use crate::data::{Rows, SparseRows};
 use crate::optim::SparseColumns;
@@ -6,23 +6,23 @@ use crate::simd::{THIN, add_transposed_times_thin, rows_times_thin};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Rows that one task projects.
+/// Rows per task.
 const ROWS: usize = 64;
-/// Columns of which one task makes the gradient: with [`THIN`] numbers each they stay in the cache.
+/// Columns per task: with [`THIN`] numbers each they stay in the cache.
 const COLUMNS: usize = 1024;
 
 /// Products of fixed rows with thin matrices.
 pub enum ThinProducts<'a> {
-    /// All cells.
+    /// Dense rows.
     Dense(&'a Array2<f64>),
-    /// Stored cells, by rows and by columns.
+    /// Stored values, by rows and by columns.
     Sparse(&'a SparseRows, SparseColumns),
 }
 
 type Lanes = [f64; THIN];
 
 impl<'a> ThinProducts<'a> {
-    /// Of these rows.
+    /// Prepares products with these rows.
     pub fn new(x: &'a Rows) -> Self {
         match x {
             Rows::Dense(x) => Self::Dense(x),
@@ -37,7 +37,7 @@ impl<'a> ThinProducts<'a> {
         }
     }
 
-    /// Number of columns of the table.
+    /// Number of columns.
     pub fn columns(&self) -> usize {
         match self {
             Self::Dense(x) => x.ncols(),
@@ -45,7 +45,7 @@ impl<'a> ThinProducts<'a> {
         }
     }
 
-    /// The table times `w`.
+    /// The rows times `w`.
     pub fn times(&self, w: &Array2<f64>) -> Array2<f64> {
         let mut out = Array2::zeros((self.rows(), w.ncols()));
         for from in (0..w.ncols()).step_by(THIN) {
@@ -53,7 +53,7 @@ impl<'a> ThinProducts<'a> {
             let mut part = vec![[0.0; THIN]; self.rows()];
             part.par_chunks_mut(ROWS).enumerate().for_each(|(task, part)| match self {
                 Self::Dense(x) => {
-                    let x = x.as_slice().expect("rows lie together");
+                    let x = x.as_slice().expect("standard layout");
                     if !w.is_empty() {
                         rows_times_thin(&x[task * ROWS * w.len()..], w.len(), &w, part);
                     }
@@ -72,7 +72,7 @@ impl<'a> ThinProducts<'a> {
         out
     }
 
-    /// The transpose of the table times `b`, into `out`.
+    /// Writes the transpose of the rows times `b` into `out`.
     pub fn transposed_times(&self, b: &Array2<f64>, out: &mut Array2<f64>) {
         for from in (0..b.ncols()).step_by(THIN) {
             let b = lanes(b, from);
@@ -80,7 +80,7 @@ impl<'a> ThinProducts<'a> {
             part.par_chunks_mut(COLUMNS).enumerate().for_each(|(task, part)| match self {
                 Self::Dense(x) => {
                     let stride = x.ncols();
-                    let x = x.as_slice().expect("rows lie together");
+                    let x = x.as_slice().expect("standard layout");
                     if !x.is_empty() {
                         add_transposed_times_thin(&x[task * COLUMNS..], stride, &b, part);
                     }
@@ -99,7 +99,7 @@ impl<'a> ThinProducts<'a> {
     }
 }
 
-/// The columns of a thin matrix from one on, filled up with zeros.
+/// Columns of a thin matrix from `from` on, padded with zeros.
 fn lanes(w: &Array2<f64>, from: usize) -> Vec<Lanes> {
     w.rows()
         .into_iter()

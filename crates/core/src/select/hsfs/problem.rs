@@ -5,9 +5,9 @@ use crate::basis::{Basis, Kobl, Threshold};
 use crate::context::{Context, Quiet};
 use crate::data::{Dataset, Rows};
 use crate::dependence::projection::{
-    Diagonal, Exact, Fourier, Nystrom, OfProjection, Projected, unit_factor,
+    Diagonal, Exact, Fourier, Nystrom, Projected, ProjectedCriterion, unit_factor,
 };
-use crate::dependence::{centre, target_factor};
+use crate::dependence::{center, target_factor};
 use crate::error::{Error, Result};
 use crate::optim::{Bounds, Criterion, Minimum, Regularizer, Spectral, TwoMetric};
 use crate::outcome::Stop;
@@ -50,7 +50,7 @@ pub(super) struct Problem<'a> {
     x: Cow<'a, Rows>,
     y: Arc<Array2<f64>>,
     /// None where there is a weight per column instead of directions.
-    inner: Option<Arc<dyn OfProjection>>,
+    inner: Option<Arc<dyn ProjectedCriterion>>,
     /// How many random Fourier features `inner` has, and the seed that they were drawn by; none if it is another.
     waves: Option<(usize, u64)>,
     /// Columns of the weights.
@@ -152,7 +152,7 @@ impl<'a> Problem<'a> {
     /// same waves as before.
     pub fn over(&self, rows: &[usize]) -> Option<Problem<'static>> {
         let mut y = self.y.select(Axis(0), rows);
-        centre(&mut y);
+        center(&mut y);
         // What is left of equal numbers is rounding.
         if y.iter().all(|v| v.abs() < 1e-9) {
             return None;
@@ -160,9 +160,8 @@ impl<'a> Problem<'a> {
         let y = unit_factor(&y);
         let waves = self.waves.filter(|_| rows.len() > EXACT_ROWS);
         let inner = self.inner.as_ref().map(|_| match waves {
-            Some((features, seed)) => {
-                Arc::new(Fourier::new(y.clone(), self.directions, features, seed)) as Arc<dyn OfProjection>
-            }
+            Some((features, seed)) => Arc::new(Fourier::new(y.clone(), self.directions, features, seed))
+                as Arc<dyn ProjectedCriterion>,
             None => Arc::new(Exact::new(y.clone())),
         });
         Some(Problem {
@@ -453,7 +452,7 @@ impl Hsfs {
         x: &Rows,
         directions: usize,
         ctx: &Context,
-    ) -> Result<Arc<dyn OfProjection>> {
+    ) -> Result<Arc<dyn ProjectedCriterion>> {
         let n = x.n();
         Ok(match self.approximation_of(n) {
             Approximation::Auto | Approximation::Exact => Arc::new(Exact::new(factor.clone())),

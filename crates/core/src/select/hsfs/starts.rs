@@ -14,7 +14,7 @@ use super::super::fohsic::joint_growth;
 use super::problem::Problem;
 use crate::context::Context;
 use crate::data::Rows;
-use crate::dependence::centre;
+use crate::dependence::center;
 use crate::error::Result;
 use crate::linalg::{add_product, product_bytes};
 use crate::random::Rng;
@@ -126,7 +126,7 @@ impl Sample {
         let pairs = rows.len() * rows.len().saturating_sub(1) / 2;
         let beside = ctx.hold("HSFS's sample of rows", cells + 16.0 * pairs as f64, "use fewer columns")?;
         let mut y = problem.factor().select(Axis(0), &rows);
-        centre(&mut y);
+        center(&mut y);
         let x = problem.x().take_rows(&rows);
         let mut all: Vec<(u32, u32)> = Vec::with_capacity(pairs);
         (0..rows.len() as u32).for_each(|i| all.extend((0..i).map(|j| (i, j))));
@@ -233,6 +233,6 @@ fn exponentials_of_a_step(x: &Rows) -> f64 {
 fn rows_and_target(problem: &Problem, ctx: &Context) -> (Rows, Array2<f64>) {
     let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
     let mut y = problem.factor().select(Axis(0), &rows);
-    centre(&mut y);
+    center(&mut y);
     (problem.rows_in_units(&rows), y)
 }

@@ -8,7 +8,7 @@
 use super::dense::{Dense, MOST_ROWS};
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
-use crate::dependence::{Levels, TargetKernel, column_factor, target_factor};
+use crate::dependence::{DistinctValues, TargetKernel, column_factor, target_factor};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, median_gamma};
 use crate::linalg::product_into;
@@ -36,23 +36,23 @@ pub(super) struct Thin {
 impl Thin {
     /// The Gaussian kernel of width 1 over one column's cells.
     pub fn of_column(cells: &[f64]) -> Self {
-        let levels = Levels::of(cells);
+        let levels = DistinctValues::of(cells);
         let flat = levels.factor(0.5, TOLERANCE);
         let height = levels.values.len();
         let rank = flat.len() / height.max(1);
         let most = (0..height).find(|&level| 2.0 * levels.counts[level] > cells.len() as f64);
         let rows: Option<Vec<u32>> = most.map(|level| {
-            let other = |row: &u32| levels.place[*row as usize] != level as u32;
+            let other = |row: &u32| levels.index[*row as usize] != level as u32;
             (0..cells.len() as u32).filter(other).collect()
         });
         let mut out = Vec::with_capacity(rank * rows.as_ref().map_or(cells.len(), Vec::len));
         for column in flat.chunks_exact(height.max(1)) {
             match (&rows, most) {
                 (Some(rows), Some(level)) => {
-                    let place = |&row: &u32| levels.place[row as usize] as usize;
+                    let place = |&row: &u32| levels.index[row as usize] as usize;
                     out.extend(rows.iter().map(|row| column[place(row)] - column[level]));
                 }
-                _ => out.extend(levels.place.iter().map(|&p| column[p as usize])),
+                _ => out.extend(levels.index.iter().map(|&p| column[p as usize])),
             }
         }
         let stored = rows.as_ref().map_or(cells.len(), Vec::len);

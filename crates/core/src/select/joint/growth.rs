@@ -48,7 +48,7 @@ impl<'a> Growth<'a> {
 
     /// The context is that of [`Growth::held`].
     pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
-        let scale = weights.most().recip();
+        let scale = weights.max_abs().recip();
         let joint = Joint::new(x, weights, method, ctx)?;
         let rough = match &joint.cells {
             Cells::Dense(x) if scale.is_normal() => Some(Rough::new(x, scale)),
