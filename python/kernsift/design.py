@@ -126,7 +126,7 @@ class KernelDesign(KeepsColumns, KernelLearner):
     support_ : ndarray of bool of shape (n_features,)
         The columns that have a weight.
     status_ : str
-        How the search ended: "optimal"; "trivial-cone" or "over-regularised", both with weights of zero;
+        How the search ended: "optimal"; "trivial-cone" or "over-regularized", both with weights of zero;
         "max-iterations" or "stalled".
     converged_ : bool
         Whether the result is the one that the method defines: one of the first three.
@@ -295,7 +295,7 @@ class KernelDesign(KeepsColumns, KernelLearner):
         rows = (native_rows(X), triplets, target, int(self.n_triplets), bool(self.standardize), run)
         own = [kernel for kernel in others if isinstance(kernel, Kernel)]
         if len(own) == len(others):
-            parts = named + ([{"own": [kernel._form() for kernel in own]}] if own else [])
+            parts = named + ([{"custom": [kernel._form() for kernel in own]}] if own else [])
             return _native.fit_design(self._form(parts), *rows)
         form = self._form(named)
         answer = _native.prepare_design(form, *rows)
@@ -399,12 +399,12 @@ class KernelDesign(KeepsColumns, KernelLearner):
         if not forms:
             return [], others
         if self.gammas is None:
-            widths = {"quantiles": _numbers("quantiles", self.quantiles)}
+            gammas = {"quantiles": _numbers("quantiles", self.quantiles)}
         else:
-            widths = {"gammas": _numbers("gammas", self.gammas)}
+            gammas = {"values": _numbers("gammas", self.gammas)}
         spelled = {
-            "gaussian": {"gaussian": widths},
-            "laplacian": {"laplacian": widths},
+            "gaussian": {"gaussian": gammas},
+            "laplacian": {"laplacian": gammas},
             "linear": "linear",
             "polynomial": {"polynomial": {"degree": int(self.degree), "coef0": float(self.coef0)}},
         }

@@ -91,7 +91,7 @@ pub fn fit_design<'py>(
         let (data, scaler) = scaled(data, standardize)?;
         let triplets = wanted.triplets(&data, ctx)?;
         let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
-        let design = KernelDesign { bases: Bases::Own(kernels), ..form.design()? };
+        let design = KernelDesign { bases: Bases::Custom(kernels), ..form.design()? };
         let designed = match wanted {
             FeatureCount::Given(_) => design.design(&data, &triplets, ctx)?,
             FeatureCount::Drawn(n) => design.design_from_target(&data, n, ctx)?,

@@ -380,12 +380,12 @@ def test_threads_and_sparse_rows_change_nothing():
 def test_zero_is_told():
     X, triplets = rows_and_triplets("wine", 40)
     strict = KernelDesign(psd="strict_dominance", **GIVEN)
-    with pytest.warns(UserWarning, match="no mixture of these kernels but zero is diagonally dominant"):
+    with pytest.warns(UserWarning, match="only the zero mixture of these kernels is diagonally dominant"):
         strict.fit(X, triplets)
     assert strict.status_ == "trivial-cone"
-    with pytest.warns(UserWarning, match="the penalties outweigh every triple"):
+    with pytest.warns(UserWarning, match="the penalties are too large"):
         heavy = KernelDesign(gamma1=100, gamma2=0).fit(X, triplets)
-    assert heavy.status_ == "over-regularised"
+    assert heavy.status_ == "over-regularized"
     for design in (strict, heavy):
         assert design.converged_ and design.objective_ == 1
         assert not design.alpha_.any() and not design.scores_.any() and not design.support_.any()

@@ -31,7 +31,7 @@ fn what_leads_to_nothing_is_said() {
         "{}",
         run.err
     );
-    assert_eq!(json(&s.ok(&format!("{line} --json")).out)["status"], "over-regularised");
+    assert_eq!(json(&s.ok(&format!("{line} --json")).out)["status"], "over-regularized");
     // Nothing to write is no reason to hide what was found.
     let run = s.ok(&format!("{line} --out kept.csv"));
     assert!(run.err.contains("no column is kept, so there is nothing to write to kept.csv"), "{}", run.err);

@@ -256,7 +256,7 @@ mod tests {
             text("linear-svm"),
             "Linear support vector machine: C 1, intercept, loss squared-hinge, penalty l2"
         );
-        assert_eq!(text("knn"), "Nearest neighbours: n_neighbors 5");
+        assert_eq!(text("knn"), "k-nearest neighbors: n_neighbors 5");
         assert_eq!(
             text("ridge"),
             "Kernel ridge regression: RBF kernel with gamma scale, penalty chosen from 0.001 0.01 0.1 1 10 100"

@@ -133,7 +133,7 @@ fn comparison_shows_protocol_and_scores() {
     for fact in [
         "wine.csv: 178 rows, 13 columns",
         "classes",
-        "Nearest neighbours: n_neighbors 5",
+        "k-nearest neighbors: n_neighbors 5",
         "4-fold cross-validation, repeated 2 times",
         "standardized",
     ] {

@@ -1,4 +1,4 @@
-//! All kernel learners by name: for the command line and the conformance tests.
+//! All kernel learners by name.
 
 use super::design::KernelDesign;
 use super::learner::{KernelLearner, Learned};
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LearnerMethod {
-    /// A mixture by linear programming.
+    /// A mixture of kernels by linear programming.
     Design(KernelDesign),
-    /// A metric.
+    /// A metric from similar and dissimilar pairs.
     Xing(XingMetric),
-    /// The average of many kernels.
+    /// The average of base kernels.
     Average(UniformAverage),
-    /// One kernel as it is.
+    /// A single kernel.
     Single(SingleKernel),
 }
 
-/// What there is to know about each learner before using it.
+/// A description of each learner.
 pub const LEARNERS: [Info; 7] = [
     Info {
         name: "design",
@@ -102,7 +102,7 @@ impl LearnerMethod {
     }
 
     /// Draws `n` triplets from the target of `data` with the context's seed, and learns from them. Kernel
-    /// design also draws anew where it chooses penalties.
+    /// design draws further triplets where it chooses penalties.
     pub fn learn_from_target(&self, data: &Dataset, n: usize, ctx: &Context) -> Result<Learned> {
         if let Self::Design(design) = self {
             return Ok(design.design_from_target(data, n, ctx)?.learned);

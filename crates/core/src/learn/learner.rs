@@ -1,4 +1,4 @@
-//! What every kernel learner gives.
+//! The trait of kernel learners, and their result.
 
 use crate::context::Context;
 use crate::data::{Dataset, Triplet};
@@ -6,40 +6,40 @@ use crate::error::Result;
 use crate::kernel::Kernel;
 use serde::{Deserialize, Serialize};
 
-/// Learns a kernel from statements of likeness.
+/// Learns a kernel from triplets.
 pub trait KernelLearner: Send + Sync {
-    /// Its name, as on the command line.
+    /// The name, as on the command line.
     fn name(&self) -> &'static str;
 
-    /// Learns from triples of row numbers of `data`; the target of `data` is not looked at.
+    /// Learns from triplets of row indices of `data`; ignores the target of `data`.
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned>;
 }
 
-/// A learned kernel, and what it is made of.
+/// A learned kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Learned {
-    /// The learner's name.
+    /// The name of the learner.
     pub method: String,
-    /// The kernel to rank and retrieve by.
+    /// The kernel.
     pub kernel: Kernel,
-    /// The weight of white noise that makes the kernel positive semidefinite on the rows it was learned from; 0 where
-    /// it is so without. It is not part of `kernel`.
+    /// The weight of white noise that makes the kernel positive semidefinite on the training rows; 0 if it already is. Not part
+    /// of `kernel`.
     pub noise: f64,
-    /// How much each column counts, against the one that counts most; 0 for columns that play no part.
+    /// The importance of each feature relative to the largest; 0 for features that are not used.
     pub scores: Vec<f64>,
-    /// How the run ended.
+    /// How the solver ended.
     pub status: Status,
-    /// Steps it took.
+    /// Number of iterations.
     pub iterations: usize,
 }
 
 impl Learned {
-    /// The columns that play a part, in rising order.
+    /// The features that are used, in ascending order.
     pub fn features(&self) -> Vec<usize> {
         (0..self.scores.len()).filter(|&j| self.scores[j] > 0.0).collect()
     }
 
-    /// The kernel with its noise part: positive semidefinite on the rows it was learned from.
+    /// The kernel plus noise: positive semidefinite on the training rows.
     pub fn with_noise(&self) -> Kernel {
         if self.noise > 0.0 {
             Kernel::Sum(vec![(1.0, self.kernel.clone()), (self.noise, Kernel::WhiteNoise)])
@@ -48,52 +48,52 @@ impl Learned {
         }
     }
 
-    /// Whether the parts fit together and to `d` columns, which a file may have broken.
+    /// Whether the fields are consistent with each other and with `d` features; a model file may be corrupt.
     pub(crate) fn is_sound(&self, d: usize) -> bool {
-        let right = |v: &f64| v.is_finite() && *v >= 0.0;
+        let is_valid = |v: &f64| v.is_finite() && *v >= 0.0;
         self.kernel.validate(d).is_ok()
-            && right(&self.noise)
+            && is_valid(&self.noise)
             && self.scores.len() == d
-            && self.scores.iter().all(right)
+            && self.scores.iter().all(is_valid)
     }
 }
 
-/// How the search for a kernel ended.
+/// How the solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Status {
-    /// The optimum was reached to the tolerance.
+    /// Optimal within the tolerance.
     Optimal,
-    /// No mixture but zero meets the condition on the kernel, whatever the penalties.
+    /// Only the zero mixture satisfies the constraint on the kernel, for any penalties.
     TrivialCone,
-    /// The penalties outweigh every statement: the best mixture is zero.
-    OverRegularised,
+    /// The penalties are so large that the optimal mixture is zero.
+    OverRegularized,
     /// The limit on rounds or iterations was reached before the tolerance.
     MaxIterations,
-    /// Steps became too small to go on before the tolerance was reached.
+    /// The solver stalled before it reached the tolerance.
     Stalled,
 }
 
 impl Status {
-    /// Whether the result is the one the method defines.
+    /// Whether the result is optimal within the tolerance.
     pub fn converged(self) -> bool {
-        matches!(self, Self::Optimal | Self::TrivialCone | Self::OverRegularised)
+        matches!(self, Self::Optimal | Self::TrivialCone | Self::OverRegularized)
     }
 
-    /// The ending in words, with what to do about it.
+    /// A description, with advice.
     pub fn explain(self) -> &'static str {
         match self {
             Self::Optimal => "the optimum was reached",
             Self::TrivialCone => {
-                "no mixture of these kernels but zero is diagonally dominant on these rows; use dominance with noise, \
-                 non-negative weights or eigenvector cuts, or far narrower kernels"
+                "only the zero mixture of these kernels is diagonally dominant on these rows; use dominance with noise, \
+                 nonnegative weights or eigenvector cuts, or much larger values of gamma"
             }
-            Self::OverRegularised => {
-                "the penalties outweigh every triple, so all weights are zero; make them smaller"
+            Self::OverRegularized => {
+                "the penalties are too large, so all weights are zero; use smaller penalties"
             }
-            Self::MaxIterations => "the limit on rounds was reached before the tolerance; allow more",
-            Self::Stalled => "the solver could make no further progress before the tolerance was reached",
+            Self::MaxIterations => "the limit on rounds was reached before the tolerance; increase it",
+            Self::Stalled => "the solver stalled before it reached the tolerance",
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Kernel learners: from statements "i is more like j than k" to a kernel.
+//! Kernel learners: learn a kernel from triplets "i is closer to j than to k".
 //!
 //! | learner | what it learns |
 //! |---|---|
-//! | [`KernelDesign`] | a mixture of kernels, and which columns it needs, by linear programming |
-//! | [`XingMetric`] | a metric in which similar rows are near and dissimilar ones far |
-//! | [`SingleKernel`], [`UniformAverage`] | nothing: what learned kernels are held against |
+//! | [`KernelDesign`] | a mixture of kernels and the features it needs, by linear programming |
+//! | [`XingMetric`] | a metric in which similar rows are close and dissimilar rows far apart |
+//! | [`SingleKernel`], [`UniformAverage`] | nothing: baselines for learned kernels |
 
 mod catalog;
 pub mod design;

@@ -1,14 +1,13 @@
-//! Kernels that learn nothing from triples, to hold learned ones against: a single kernel, and the average of
-//! many.
+//! Baselines that do not learn from triplets: a single kernel, and the average of many.
 //!
-//! *Single*: a kernel of all columns as it is, with a width by the median rule where it has one. How many
-//! triples a Gaussian has in order does not depend on its width. *Average*: the kernels that
-//! [`KernelDesign`](super::KernelDesign) would mix, each scaled to a mean of 1 on the diagonal over the rows
-//! that triples name, all with the same weight. It is hard to beat where all columns matter about alike.
+//! *Single*: a kernel on all features, by default with $\gamma$ by the median heuristic. The number of triplets that a Gaussian
+//! satisfies does not depend on $\gamma$. *Average*: the base kernels of [`KernelDesign`](super::KernelDesign) with equal
+//! weights, each scaled to a mean diagonal of 1 over the rows of the triplets. It is hard to beat if all features are about
+//! equally important.
 //!
-//! Triples are checked, and say which rows count; nothing else is taken from them.
+//! Triplets are validated and determine the rows that are used; their order has no effect.
 //!
-//! Cost: $O(m d)$ for $m$ rows that triples name.
+//! Cost: $O(m d)$ for $m$ rows in triplets.
 
 use super::design::Bases;
 use super::learner::{KernelLearner, Learned, Status};
@@ -19,19 +18,19 @@ use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, diagonal};
 use serde::{Deserialize, Serialize};
 
-/// One kernel as it is; see the module's text.
+/// A single kernel; see the module documentation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct SingleKernel {
-    /// The kernel. Default: a Gaussian with the median width.
+    /// The kernel. Default: a Gaussian with $\gamma$ by the median heuristic.
     pub kernel: KernelChoice,
 }
 
-/// All kernels with the same weight; see the module's text.
+/// The average of base kernels; see the module documentation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct UniformAverage {
-    /// The kernels. Default: for every column three Gaussians and the linear kernel.
+    /// The base kernels. Default: for every feature three Gaussians and the linear kernel.
     pub bases: Bases,
 }
 
@@ -41,8 +40,8 @@ impl SingleKernel {
         Self { kernel: Kernel::Linear.into() }
     }
 
-    /// $(\langle x, y \rangle + 1)^2$. Scaled down by the number of columns it would order triples as the
-    /// linear kernel does, as long as no product is below $-1$.
+    /// $(\langle x, y \rangle + 1)^2$. With $\gamma$ one over the number of features it would rank triplets as the linear kernel
+    /// does, as long as no product is below $-1$.
     pub fn polynomial() -> Self {
         let gamma = Gamma::Value(1.0);
         Self { kernel: KernelChoice::Named { family: Family::Poly, gamma, degree: 2, coef0: 1.0 } }
@@ -74,9 +73,9 @@ impl KernelLearner for SingleKernel {
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
         self.kernel.validate()?;
-        let (named, ctx) = named_rows(self.name(), data, triplets, ctx)?;
-        let kernel = self.kernel.resolve(&named, &ctx)?;
-        Ok(untaught(self.name(), kernel, data.d()))
+        let (rows, ctx) = rows_of_triplets(self.name(), data, triplets, ctx)?;
+        let kernel = self.kernel.resolve(&rows, &ctx)?;
+        Ok(unlearned(self.name(), kernel, data.d()))
     }
 }
 
@@ -86,22 +85,23 @@ impl KernelLearner for UniformAverage {
     }
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
-        let (named, ctx) = named_rows(self.name(), data, triplets, ctx)?;
-        let ctx = ctx.hold("the kernels of all columns", self.bases.bytes(data.d()), "use fewer columns")?;
-        let bases = self.bases.resolve(&named, ctx.seed)?;
+        let (rows, ctx) = rows_of_triplets(self.name(), data, triplets, ctx)?;
+        let ctx =
+            ctx.hold("the base kernels of all features", self.bases.bytes(data.d()), "use fewer columns")?;
+        let bases = self.bases.resolve(&rows, ctx.seed)?;
         let count = bases.len() as f64;
         let mut parts = Vec::with_capacity(bases.len());
         for base in bases {
             ctx.check()?;
-            let scale = scale(&base.kernel, &named)?;
+            let scale = scale(&base.kernel, &rows)?;
             parts.push((scale / count, base.kernel));
         }
-        Ok(untaught(self.name(), Kernel::Sum(parts), data.d()))
+        Ok(unlearned(self.name(), Kernel::Sum(parts), data.d()))
     }
 }
 
-/// The rows that sound triples name, and the context of work beside them.
-fn named_rows<'c>(
+/// The rows of the triplets, and the context with their memory reserved.
+fn rows_of_triplets<'c>(
     name: &str,
     data: &Dataset,
     triplets: &[Triplet],
@@ -112,28 +112,27 @@ fn named_rows<'c>(
         ctx.warn(warning);
     }
     let rows = points(triplets);
-    let beside = ctx.hold("the rows of the triples", data.x().bytes_of(rows.len()), "give fewer triples")?;
-    Ok((data.x().take_rows(&rows), beside))
+    let ctx = ctx.hold("the rows of the triplets", data.x().bytes_of(rows.len()), "give fewer triplets")?;
+    Ok((data.x().take_rows(&rows), ctx))
 }
 
-/// What makes the mean of a kernel's diagonal 1; a kernel that is 0 there is left as it is.
+/// The scale to a mean diagonal of 1; 1 for a kernel with a zero diagonal.
 fn scale(kernel: &Kernel, x: &Rows) -> Result<f64> {
-    let own = diagonal(kernel, x)?;
-    let (sum, size) = own.iter().fold((0.0, 0.0), |(sum, size), v| (sum + v, size + v.abs()));
+    let diagonal = diagonal(kernel, x)?;
+    let (sum, size) = diagonal.iter().fold((0.0, 0.0), |(sum, size), v| (sum + v, size + v.abs()));
     if !f64::is_finite(size) {
-        let why =
-            format!("the kernel {} has values too large for a number; scale the columns", kernel.describe());
+        let why = format!("values of the kernel {} overflow; scale the columns", kernel.describe());
         return Err(Error::Breakdown { step: "average of kernels", why });
     }
     if size == 0.0 {
         return Ok(1.0);
     }
-    let scale = own.len() as f64 / size;
+    let scale = diagonal.len() as f64 / size;
     Ok(if sum < 0.0 { -scale } else { scale })
 }
 
-/// A kernel in which all columns that it sees count alike.
-fn untaught(method: &str, kernel: Kernel, d: usize) -> Learned {
+/// A kernel with equal scores for all features that it uses.
+fn unlearned(method: &str, kernel: Kernel, d: usize) -> Learned {
     let mut scores = vec![0.0; d];
     kernel.columns(d).into_iter().for_each(|j| scores[j] = 1.0);
     Learned { method: method.into(), kernel, noise: 0.0, scores, status: Status::Optimal, iterations: 0 }
@@ -142,20 +141,20 @@ fn untaught(method: &str, kernel: Kernel, d: usize) -> Learned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::design::{Form, Widths};
+    use crate::learn::design::{Form, GammaGrid};
     use ndarray::array;
 
-    /// The last row is named by no triple, the second column is the same in all that are.
+    /// The last row is in no triplet; the second column is constant on the others.
     fn data() -> Dataset {
         Dataset::unlabeled(array![[0.0, 5.0], [1.0, 5.0], [3.0, 5.0], [-100.0, 7.0]]).unwrap()
     }
 
-    const TRIPLES: [Triplet; 2] = [[0, 1, 2], [1, 0, 2]];
+    const TRIPLETS: [Triplet; 2] = [[0, 1, 2], [1, 0, 2]];
 
     #[test]
-    fn an_average_by_hand() {
-        let bases = Bases::Weak(vec![Form::Gaussian(Widths::Quantiles(vec![1.0])), Form::Linear]);
-        let learned = UniformAverage { bases }.learn(&data(), &TRIPLES, &Context::default()).unwrap();
+    fn average_computed_by_hand() {
+        let bases = Bases::Weak(vec![Form::Gaussian(GammaGrid::Quantiles(vec![1.0])), Form::Linear]);
+        let learned = UniformAverage { bases }.learn(&data(), &TRIPLETS, &Context::default()).unwrap();
         let on = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
         // Squared distances 1, 4, 9; squares 0, 1, 9 with the mean 10/3.
         let expected =
@@ -166,31 +165,34 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_below_zero_is_turned_around_and_nothing_stays_nothing() {
+    fn negative_diagonals_are_negated_and_zero_diagonals_not_scaled() {
         let x: Rows = array![[1.0], [2.0]].into();
         // (x y - 5): -4 and -1.
         let negative = Kernel::Polynomial { degree: 1, gamma: 1.0, coef0: -5.0 };
         assert_eq!(scale(&negative, &x).unwrap(), -0.4);
         assert_eq!(scale(&Kernel::Linear, &array![[0.0], [0.0]].into()).unwrap(), 1.0);
         let huge = scale(&Kernel::Linear, &array![[1e200], [0.0]].into()).unwrap_err().to_string();
-        assert!(huge.contains("too large for a number"), "{huge}");
+        assert!(huge.contains("overflow"), "{huge}");
     }
 
     #[test]
-    fn a_single_kernel_takes_its_width_from_rows_that_are_named() {
+    fn gamma_of_a_single_kernel_depends_on_the_rows_of_triplets() {
         let ctx = Context::default();
-        let learned = SingleKernel::default().learn(&data(), &TRIPLES, &ctx).unwrap();
+        let learned = SingleKernel::default().learn(&data(), &TRIPLETS, &ctx).unwrap();
         // One over twice the median squared distance.
         assert_eq!(learned.kernel, Kernel::Rbf { gamma: 1.0 / 8.0 });
         assert_eq!((learned.method.as_str(), learned.features()), ("gaussian", vec![0, 1]));
-        let own = SingleKernel::from(Kernel::Laplacian { gamma: 2.0 });
-        assert_eq!(own.learn(&data(), &TRIPLES, &ctx).unwrap().kernel, Kernel::Laplacian { gamma: 2.0 });
-        assert_eq!(own.name(), "laplacian");
+        let laplacian = SingleKernel::from(Kernel::Laplacian { gamma: 2.0 });
+        assert_eq!(
+            laplacian.learn(&data(), &TRIPLETS, &ctx).unwrap().kernel,
+            Kernel::Laplacian { gamma: 2.0 }
+        );
+        assert_eq!(laplacian.name(), "laplacian");
         assert_eq!(SingleKernel::from(Kernel::WhiteNoise).name(), "kernel");
     }
 
     #[test]
-    fn triples_are_checked() {
+    fn triplets_are_validated() {
         let ctx = Context::default();
         let message = |triplets: &[Triplet]| {
             let single = SingleKernel::linear().learn(&data(), triplets, &ctx).unwrap_err().to_string();
@@ -203,6 +205,6 @@ mod tests {
         assert!(message(&[[0, 1, 1]]).contains("three different rows"));
         assert!(message(&[[0, 1, 2], [0, 2, 1]]).contains("as often as its opposite"));
         let wrong = SingleKernel::from(Kernel::Rbf { gamma: -1.0 });
-        assert!(wrong.learn(&data(), &TRIPLES, &ctx).unwrap_err().to_string().contains("'gamma'"));
+        assert!(wrong.learn(&data(), &TRIPLETS, &ctx).unwrap_err().to_string().contains("'gamma'"));
     }
 }

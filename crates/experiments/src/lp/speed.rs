@@ -7,7 +7,7 @@ use crate::study::{Section, Table, Verdict};
 use kernsift::data::Standardizer;
 use kernsift::data::triplets::from_target;
 use kernsift::learn::KernelDesign;
-use kernsift::learn::design::{Bases, Choice, Form, Penalties, Psd, Widths};
+use kernsift::learn::design::{Bases, Choice, Form, GammaGrid, Penalties, Psd};
 use kernsift::{Context, Error, Result};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -29,7 +29,7 @@ struct FullProgram {
 
 fn design() -> KernelDesign {
     KernelDesign {
-        bases: Bases::Weak(vec![Form::Gaussian(Widths::Gammas(vec![1.0, 0.1, 0.01]))]),
+        bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0, 0.1, 0.01]))]),
         psd: Psd::DominanceWithNoise,
         penalties: Choice::Given(Penalties { kernels: PENALTY, diagonal: PENALTY }),
         threshold: 0.0,

@@ -171,7 +171,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
             "nothing is learned: no mixture of these kernels but zero is diagonally dominant on these rows; use --psd \
              dominance-with-noise, nonnegative or eigen-cuts, or far narrower kernels (--gammas)",
         ),
-        Status::OverRegularised => Some(
+        Status::OverRegularized => Some(
             "nothing is learned: the penalties outweigh all triples; use a smaller --gamma1 or --gamma2, or other kernels",
         ),
         Status::Optimal => None,

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use clap::ValueEnum;
 use kernsift::Error;
 use kernsift::kernel::{Gamma, KernelChoice};
-use kernsift::learn::design::{Bases, Choice, Form, Grouping, Penalties, Psd, Widths};
+use kernsift::learn::design::{Bases, Choice, Form, GammaGrid, Grouping, Penalties, Psd};
 use kernsift::learn::{KernelDesign, LEARNERS, LearnerMethod};
 
 /// Learners that are judged beside the one that was asked for, unless the user says otherwise.
@@ -165,9 +165,9 @@ fn bases(args: &DesignArgs) -> Result<Bases, Failure> {
     needs("--degree", args.degree.is_some(), &[BaseArg::Polynomial], "polynomial")?;
     needs("--coef0", args.coef0.is_some(), &[BaseArg::Polynomial], "polynomial")?;
     let widths = match (&args.quantiles, &args.gammas) {
-        (Some(quantiles), _) => Widths::Quantiles(quantiles.clone()),
-        (None, Some(gammas)) => Widths::Gammas(gammas.clone()),
-        (None, None) => Widths::default(),
+        (Some(quantiles), _) => GammaGrid::Quantiles(quantiles.clone()),
+        (None, Some(gammas)) => GammaGrid::Values(gammas.clone()),
+        (None, None) => GammaGrid::default(),
     };
     let form = |kernel: &BaseArg| match kernel {
         BaseArg::Gaussian => Form::Gaussian(widths.clone()),

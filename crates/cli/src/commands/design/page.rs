@@ -78,7 +78,7 @@ fn headline(made: &Made, method: &LearnerMethod, d: usize) -> String {
 fn nothing(status: Status) -> &'static str {
     match status {
         Status::TrivialCone => "only zero is diagonally dominant",
-        Status::OverRegularised => "the penalties outweigh all triples",
+        Status::OverRegularized => "the penalties outweigh all triples",
         other => other.explain(),
     }
 }
@@ -215,7 +215,7 @@ fn out_of_order(result: &Findings, everything: bool) -> String {
 }
 
 fn is_nothing(learned: &Learned) -> bool {
-    matches!(learned.status, Status::TrivialCone | Status::OverRegularised)
+    matches!(learned.status, Status::TrivialCone | Status::OverRegularized)
 }
 
 /// Kernels side by side on what they were not learned from.

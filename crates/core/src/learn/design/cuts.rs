@@ -1,11 +1,11 @@
-//! Cuts: what the weights must satisfy so that the mixture is positive semidefinite on the rows.
+//! Cuts: linear constraints on the weights that make the mixture positive semidefinite on the rows.
 //!
-//! *Dominance*: $K_{ii} \ge \sum_{j \ne i} |K_{ij}|$ says $\sum_p \alpha_p (K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}) \ge 0$ for every pattern of
-//! signs $\sigma$, and the pattern that the mixture itself has is the one it breaks most. *Eigenvectors*: $v^\top K v \ge 0$ for the
-//! vectors of negative eigenvalues. Either way a cut is one row of numbers, a number per kernel; Gram matrices are made
-//! in blocks of rows and not kept.
+//! *Dominance*: $K_{ii} \ge \sum_{j \ne i} |K_{ij}|$ holds if $\sum_p \alpha_p (K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}) \ge 0$ for every
+//! sign pattern $\sigma$; the most violated pattern has the signs of the mixture. *Eigenvectors*: $v^\top K v \ge 0$ for the
+//! eigenvectors of negative eigenvalues. A cut is one row with a coefficient per kernel. Gram matrices are computed in blocks of
+//! rows and not kept.
 
-use super::likeness::Likeness;
+use super::similarity::Similarity;
 use crate::context::Context;
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
@@ -14,11 +14,11 @@ use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use rayon::prelude::*;
 
 /// Rows of a block.
-const ROWS: usize = 128;
-/// Eigenvectors that become cuts in one round.
-const VECTORS: usize = 32;
+const BLOCK_ROWS: usize = 128;
+/// Eigenvectors that become cuts in a round, at most.
+const MAX_VECTORS: usize = 32;
 
-/// What the cuts are to bring about.
+/// The property that the cuts enforce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Aim {
     /// Diagonal dominance.
@@ -27,70 +27,70 @@ pub(super) enum Aim {
     Eigenvalues,
 }
 
-/// Cuts on the weights of the kernels and, last, the weight of white noise.
+/// Cuts: a coefficient per kernel and, last, one for white noise.
 pub(super) struct Cuts {
     pub aim: Aim,
-    /// The first row is the mean of the diagonal.
+    /// The first row is the mean diagonal, which anchors the interior point.
     pub rows: Vec<Vec<f64>>,
 }
 
-/// What is wrong with a mixture.
-pub(super) struct Found {
-    /// White noise of this weight mends it.
-    pub deficit: f64,
-    /// Cuts that it breaks.
+/// The violations of a mixture.
+pub(super) struct Violations {
+    /// The weight of white noise that removes all violations.
+    pub violation: f64,
+    /// Violated cuts.
     pub rows: Vec<Vec<f64>>,
 }
 
 impl Cuts {
-    /// The anchor, and for dominance the pattern in which all similarities are positive.
-    pub fn new(aim: Aim, likeness: &Likeness, ctx: &Context) -> Result<Self> {
-        let mut anchor = likeness.diagonals.clone();
+    /// The anchor and, for dominance, the cuts of positive signs.
+    pub fn new(aim: Aim, similarity: &Similarity, ctx: &Context) -> Result<Self> {
+        let mut anchor = similarity.diagonals.clone();
         anchor.push(1.0);
         let mut rows = vec![anchor];
         if aim == Aim::Dominance {
-            let all: Vec<usize> = (0..likeness.n).collect();
-            let one = Array2::ones((1, likeness.n));
-            let signs = one.broadcast((likeness.n, likeness.n)).expect("one row stands for all");
-            rows.extend(dominance_rows(likeness, &all, signs, ctx)?);
+            let all: Vec<usize> = (0..similarity.n).collect();
+            let one = Array2::ones((1, similarity.n));
+            let signs = one.broadcast((similarity.n, similarity.n)).expect("a row broadcasts");
+            rows.extend(dominance_rows(similarity, &all, signs, ctx)?);
         }
         Ok(Self { aim, rows })
     }
 
-    /// Looks for cuts that weights break by more than `tolerance` of the mixture's size.
+    /// Finds cuts that weights violate by more than `tolerance` times the mixture's size.
     pub fn separate(
         &self,
-        likeness: &Likeness,
+        similarity: &Similarity,
         weights: &[f64],
         noise: f64,
         tolerance: f64,
         ctx: &Context,
-    ) -> Result<Found> {
+    ) -> Result<Violations> {
         match self.aim {
-            Aim::Dominance => dominance(likeness, weights, noise, tolerance, ctx),
-            Aim::Eigenvalues => eigenvalues(likeness, weights, noise, tolerance, ctx),
+            Aim::Dominance => dominance(similarity, weights, noise, tolerance, ctx),
+            Aim::Eigenvalues => eigenvalues(similarity, weights, noise, tolerance, ctx),
         }
     }
 }
 
 fn dominance(
-    likeness: &Likeness,
+    similarity: &Similarity,
     weights: &[f64],
     noise: f64,
     tolerance: f64,
     ctx: &Context,
-) -> Result<Found> {
-    let n = likeness.n;
-    let (mut deficits, mut signs, mut size) = (vec![0.0; n], vec![], 0.0_f64);
+) -> Result<Violations> {
+    let n = similarity.n;
+    let (mut violations, mut signs, mut size) = (vec![0.0; n], vec![], 0.0_f64);
     let rows: Vec<usize> = (0..n).collect();
-    for block in rows.chunks(ROWS) {
+    for block in rows.chunks(BLOCK_ROWS) {
         ctx.check()?;
-        for (k, &i) in likeness.mixture(weights, block)?.rows().into_iter().zip(block) {
+        for (k, &i) in similarity.mixture(weights, block)?.rows().into_iter().zip(block) {
             let others: f64 = k.iter().map(|v| v.abs()).sum::<f64>() - k[i].abs();
             size = size.max(k[i] + noise).max(1.0);
-            deficits[i] = others - k[i] - noise;
-            if deficits[i] > 0.0 {
-                // Kept as bytes: of all rows they are n² of them.
+            violations[i] = others - k[i] - noise;
+            if violations[i] > 0.0 {
+                // As bytes, since there can be n² of them.
                 signs.push((
                     i,
                     k.iter().map(|v| if *v < 0.0 { -1 } else { i8::from(*v > 0.0) }).collect::<Vec<i8>>(),
@@ -98,26 +98,26 @@ fn dominance(
             }
         }
     }
-    let deficit = deficits.iter().copied().fold(0.0, f64::max);
-    signs.retain(|(i, _)| deficits[*i] > tolerance * size);
-    let broken: Vec<usize> = signs.iter().map(|(i, _)| *i).collect();
-    let signs = Array2::from_shape_fn((broken.len(), n), |(row, j)| f64::from(signs[row].1[j]));
-    Ok(Found { deficit, rows: dominance_rows(likeness, &broken, signs.view(), ctx)? })
+    let violation = violations.iter().copied().fold(0.0, f64::max);
+    signs.retain(|(i, _)| violations[*i] > tolerance * size);
+    let violated: Vec<usize> = signs.iter().map(|(i, _)| *i).collect();
+    let signs = Array2::from_shape_fn((violated.len(), n), |(row, j)| f64::from(signs[row].1[j]));
+    Ok(Violations { violation, rows: dominance_rows(similarity, &violated, signs.view(), ctx)? })
 }
 
-/// $K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}$ of rows and their patterns of signs, and 1 for noise.
+/// $K_{p,ii} - \sum_{j \ne i} \sigma_j K_{p,ij}$ for rows and their sign patterns, and 1 for noise.
 fn dominance_rows(
-    likeness: &Likeness,
+    similarity: &Similarity,
     which: &[usize],
     signs: ArrayView2<f64>,
     ctx: &Context,
 ) -> Result<Vec<Vec<f64>>> {
-    by_kernels(likeness, which.len(), ctx, |p| {
+    by_kernels(similarity, which.len(), ctx, |p| {
         let mut column = Vec::with_capacity(which.len());
-        for (at, block) in which.chunks(ROWS).enumerate() {
-            let k = likeness.block(p, block)?;
+        for (at, block) in which.chunks(BLOCK_ROWS).enumerate() {
+            let k = similarity.block(p, block)?;
             for (offset, (k, &i)) in k.rows().into_iter().zip(block).enumerate() {
-                let sign = signs.row(at * ROWS + offset);
+                let sign = signs.row(at * BLOCK_ROWS + offset);
                 column.push((1.0 + sign[i]) * k[i] - product(k, sign));
             }
         }
@@ -126,26 +126,26 @@ fn dominance_rows(
 }
 
 fn eigenvalues(
-    likeness: &Likeness,
+    similarity: &Similarity,
     weights: &[f64],
     noise: f64,
     tolerance: f64,
     ctx: &Context,
-) -> Result<Found> {
-    let n = likeness.n;
+) -> Result<Violations> {
+    let n = similarity.n;
     let all: Vec<usize> = (0..n).collect();
     ctx.check()?;
-    let mut k = likeness.mixture(weights, &all)?;
+    let mut k = similarity.mixture(weights, &all)?;
     k.diag_mut().mapv_inplace(|v| v + noise);
     let eigen = symmetric_eigen(k.view())?;
     let (most, least) = (eigen.values[0], eigen.values[n - 1]);
     let size = most.abs().max(least.abs()).max(f64::MIN_POSITIVE);
-    let broken = eigen.values.iter().filter(|v| **v < -tolerance * size).count().min(VECTORS);
-    let vectors = eigen.vectors.slice(s![.., n - broken..]).to_owned();
-    let rows = by_kernels(likeness, broken, ctx, |p| {
-        let mut column = vec![0.0; broken];
-        for block in all.chunks(ROWS) {
-            let image = multiply(likeness.block(p, block)?.view(), vectors.view());
+    let violated = eigen.values.iter().filter(|v| **v < -tolerance * size).count().min(MAX_VECTORS);
+    let vectors = eigen.vectors.slice(s![.., n - violated..]).to_owned();
+    let rows = by_kernels(similarity, violated, ctx, |p| {
+        let mut column = vec![0.0; violated];
+        for block in all.chunks(BLOCK_ROWS) {
+            let image = multiply(similarity.block(p, block)?.view(), vectors.view());
             for (j, sum) in column.iter_mut().enumerate() {
                 *sum +=
                     block.iter().enumerate().map(|(at, &i)| image[[at, j]] * vectors[[i, j]]).sum::<f64>();
@@ -153,7 +153,7 @@ fn eigenvalues(
         }
         Ok(column)
     })?;
-    Ok(Found { deficit: (-least).max(0.0), rows })
+    Ok(Violations { violation: (-least).max(0.0), rows })
 }
 
 fn product(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
@@ -163,18 +163,18 @@ fn product(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
     }
 }
 
-/// Cuts from what each kernel has in them, with 1 for noise at the end.
+/// Cuts from the coefficients of each kernel, with 1 for noise at the end.
 fn by_kernels(
-    likeness: &Likeness,
+    similarity: &Similarity,
     cuts: usize,
     ctx: &Context,
-    of: impl Fn(usize) -> Result<Vec<f64>> + Sync,
+    coefficients: impl Fn(usize) -> Result<Vec<f64>> + Sync,
 ) -> Result<Vec<Vec<f64>>> {
-    let columns: Result<Vec<Vec<f64>>> = (0..likeness.len())
+    let columns: Result<Vec<Vec<f64>>> = (0..similarity.len())
         .into_par_iter()
         .map(|p| {
             ctx.check()?;
-            of(p)
+            coefficients(p)
         })
         .collect();
     let columns = columns?;

@@ -1,12 +1,10 @@
-//! What weights cost, and how the costs are chosen.
+//! Penalties on the weights.
 
-use super::NAME;
-use super::rounds::{Problem, WIDE};
-use crate::context::Context;
+use super::bases::NAME;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What weights cost.
+/// Penalties on the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Penalties {
     /// $\gamma_1 > 0$, on the largest weight of each group.
@@ -15,60 +13,25 @@ pub struct Penalties {
     pub diagonal: f64,
 }
 
-/// Where the penalties come from.
+/// How to choose the penalties.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
-    /// These.
+    /// Fixed values.
     Given(Penalties),
-    /// The best of all combinations by the triples of one half of the rows, learned from the other half.
+    /// Hold-out validation over a grid: learn from the triplets of one half of the rows, validate on those of the other half.
     Halves {
-        /// Values of $\gamma_1$. None stands for values that suit the number of kernels: up to 512 of them 1e-5, 1e-4, 1e-3
-        /// and 1e-2; with more, from a half to a twentieth of the smallest one at which all weights are zero, for far
-        /// smaller ones would let hundreds of columns learn the triples by heart.
+        /// Values of $\gamma_1$. `None`: up to 512 kernels 1e-5, 1e-4, 1e-3 and 1e-2; with more kernels 0.5, 0.2, 0.1 and 0.05
+        /// times the smallest value at which all weights are zero, since much smaller penalties would overfit.
         kernels: Option<Vec<f64>>,
-        /// Values of $\gamma_2$. None: up to 512 kernels 0, 1e-5, 1e-4 and 1e-3; with more 1e-4.
+        /// Values of $\gamma_2$. `None`: up to 512 kernels 0, 1e-5, 1e-4 and 1e-3; with more 1e-4.
         diagonal: Option<Vec<f64>>,
-        /// Halves that are drawn; accuracies are means over them.
+        /// Number of random splits; accuracies are means over them.
         repeats: usize,
     },
 }
 
 impl Choice {
-    /// Values of $\gamma_1$ that are tried for up to 512 kernels.
-    const KERNELS: [f64; 4] = [1e-5, 1e-4, 1e-3, 1e-2];
-    /// Values of $\gamma_2$ that are tried for up to 512 kernels.
-    const DIAGONAL: [f64; 4] = [0.0, 1e-5, 1e-4, 1e-3];
-    /// Shares of the smallest $\gamma_1$ that leaves nothing, tried for more kernels.
-    const SHARES: [f64; 4] = [0.5, 0.2, 0.1, 0.05];
-
-    /// The penalties to try on a problem.
-    pub(super) fn grid(&self, problem: &Problem, ctx: &Context) -> Result<Vec<Penalties>> {
-        let (kernels, diagonal) = match self {
-            Self::Given(penalties) => return Ok(vec![*penalties]),
-            Self::Halves { kernels, diagonal, .. } => (kernels, diagonal),
-        };
-        let many = problem.likeness.len() > WIDE;
-        let diagonal = match diagonal {
-            Some(values) => values.clone(),
-            None if many => vec![1e-4],
-            None => Self::DIAGONAL.to_vec(),
-        };
-        let kernels = match kernels {
-            Some(values) => values.clone(),
-            None if many => {
-                let least = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
-                let most = problem.most_useful(least, ctx)?;
-                // Of triples that no kernel gets right more often than wrong any penalty makes nothing.
-                let most = if most > 0.0 { most } else { Self::KERNELS[0] };
-                Self::SHARES.map(|share| share * most).to_vec()
-            }
-            None => Self::KERNELS.to_vec(),
-        };
-        let pair = |&kernels: &f64| diagonal.iter().map(move |&diagonal| Penalties { kernels, diagonal });
-        Ok(kernels.iter().flat_map(pair).collect())
-    }
-
     pub(super) fn check(&self) -> Result<()> {
         let (kernels, diagonal): (&[f64], &[f64]) = match self {
             Self::Given(penalties) => (&[penalties.kernels], &[penalties.diagonal]),
@@ -80,28 +43,28 @@ impl Choice {
                 (kernels.as_deref().unwrap_or_default(), diagonal.as_deref().unwrap_or_default())
             }
         };
-        if let Some(wrong) = kernels.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
-            return Err(Error::param(NAME, "gamma1", "a positive finite number", wrong));
+        if let Some(invalid) = kernels.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
+            return Err(Error::param(NAME, "gamma1", "a positive finite number", invalid));
         }
-        if let Some(wrong) = diagonal.iter().find(|v| !(**v >= 0.0 && v.is_finite())) {
-            return Err(Error::param(NAME, "gamma2", "a finite number of 0 or more", wrong));
+        if let Some(invalid) = diagonal.iter().find(|v| !(**v >= 0.0 && v.is_finite())) {
+            return Err(Error::param(NAME, "gamma2", "a finite number of 0 or more", invalid));
         }
         Ok(())
     }
 }
 
 impl Default for Choice {
-    /// Halves, once, with values that suit.
+    /// One split, over the default grid.
     fn default() -> Self {
         Self::Halves { kernels: None, diagonal: None, repeats: 1 }
     }
 }
 
-/// Penalties that were tried.
+/// The validation result of a pair of penalties.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The penalties.
     pub penalties: Penalties,
-    /// The share of triples to judge by that came out right.
+    /// The fraction of validation triplets that are satisfied; ties count half.
     pub accuracy: f64,
 }

@@ -1,9 +1,11 @@
-use super::rounds::Problem;
+use super::program::Problem;
 use super::*;
 use crate::context::Observer;
 use crate::data::triplets::from_labels;
 use crate::data::{BuiltIn, Prepare, Standardizer, Target};
-use crate::kernel::gram_symmetric;
+use crate::kernel::{Kernel, gram_symmetric};
+use crate::learn::Status;
+use crate::linalg::symmetric_eigen;
 use crate::optim::{Held, HingeProgram};
 use crate::random::Rng;
 use ndarray::{ShapeBuilder, array};
@@ -17,10 +19,10 @@ fn given(kernels: f64, diagonal: f64) -> Choice {
     Choice::Given(Penalties { kernels, diagonal })
 }
 
-/// Three fixed widths for every column, as in the paper.
+/// Three values of gamma for every feature, as in the paper.
 fn paper(psd: Psd) -> KernelDesign {
     KernelDesign {
-        bases: Bases::Weak(vec![Form::Gaussian(Widths::Gammas(vec![1.0, 0.1, 0.01]))]),
+        bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0, 0.1, 0.01]))]),
         psd,
         penalties: given(1e-3, 1e-4),
         threshold: 0.0,
@@ -28,7 +30,7 @@ fn paper(psd: Psd) -> KernelDesign {
     }
 }
 
-/// Two pairs of points; within a pair the similarity is exp(-1/4), across it is nothing.
+/// Two pairs of points; within a pair the similarity is exp(-1/4), across pairs 0.
 fn two_pairs() -> (Dataset, Vec<Triplet>) {
     let x = array![[0.0], [0.5], [10.0], [10.5]];
     (Dataset::unlabeled(x).unwrap(), vec![[0, 1, 2], [2, 3, 0], [1, 0, 3], [3, 2, 1]])
@@ -36,12 +38,12 @@ fn two_pairs() -> (Dataset, Vec<Triplet>) {
 
 /// alpha exp(-1/4) = 1, at the cost of (gamma1 + gamma2) alpha.
 #[test]
-fn one_kernel_by_hand() {
+fn one_kernel_computed_by_hand() {
     let (data, triplets) = two_pairs();
     let expected = 0.25_f64.exp();
     for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::EigenCuts, Psd::StrictDominance] {
         let design = KernelDesign {
-            bases: Bases::Weak(vec![Form::Gaussian(Widths::Gammas(vec![1.0]))]),
+            bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0]))]),
             penalties: given(0.01, 0.02),
             psd,
             ..KernelDesign::default()
@@ -58,9 +60,9 @@ fn one_kernel_by_hand() {
     }
 }
 
-/// Classes differ in the first column only, so it is the one that is kept.
+/// Classes differ in one feature only.
 #[test]
-fn the_column_that_matters_is_kept() {
+fn the_relevant_feature_is_selected() {
     let mut rng = Rng::new(4);
     let codes: Vec<usize> = (0..80).map(|i| i % 2).collect();
     let x = Array2::from_shape_fn((80, 6), |(i, j)| {
@@ -73,9 +75,9 @@ fn the_column_that_matters_is_kept() {
     assert!(designed.bases.len() > designed.mixture.alpha.iter().filter(|a| **a != 0.0).count());
 }
 
-/// Every pattern of signs at once is the programme that the rounds of cuts solve bit by bit.
+/// The program with all sign patterns has the same optimum as the rounds of cuts.
 #[test]
-fn rounds_reach_the_optimum_over_all_patterns() {
+fn cuts_reach_the_optimum_over_all_sign_patterns() {
     let ctx = Context::default();
     let mut mixed = false;
     for seed in 0..10 {
@@ -93,10 +95,10 @@ fn rounds_reach_the_optimum_over_all_patterns() {
             let data = Dataset::unlabeled(x.clone()).unwrap();
             let Ok(designed) = design.design(&data, &triplets, &ctx) else { continue };
             let bases = &designed.bases;
-            let likeness = Likeness::of_kernels(bases, data.x().clone()).unwrap();
+            let similarity = Similarity::of_kernels(bases, data.x().clone()).unwrap();
             let k = bases.len();
             let all: Vec<usize> = (0..n).collect();
-            let blocks: Vec<_> = (0..k).map(|p| likeness.block(p, &all).unwrap()).collect();
+            let blocks: Vec<_> = (0..k).map(|p| similarity.block(p, &all).unwrap()).collect();
             let mut rows = vec![[vec![1.0; k], vec![1.0]].concat()];
             for i in 0..n {
                 for pattern in 0..1 << n {
@@ -107,23 +109,25 @@ fn rounds_reach_the_optimum_over_all_patterns() {
                     rows.push(blocks.iter().map(side).chain([1.0]).collect());
                 }
             }
-            let width = k + usize::from(noisy);
-            let cuts = Array2::from_shape_fn((rows.len(), width), |(row, p)| rows[row][p]);
+            let columns = k + usize::from(noisy);
+            let cuts = Array2::from_shape_fn((rows.len(), columns), |(row, p)| rows[row][p]);
             let mut held: Vec<Held> = bases.iter().map(|b| Held::Within(b.feature.unwrap())).collect();
-            let mut margins = Array2::zeros((triplets.len(), width).f());
+            let mut margins = Array2::zeros((triplets.len(), columns).f());
             for p in 0..k {
-                margins.column_mut(p).assign(&ndarray::Array1::from(likeness.margins(p, &triplets).unwrap()));
+                margins
+                    .column_mut(p)
+                    .assign(&ndarray::Array1::from(similarity.margins(p, &triplets).unwrap()));
             }
             if noisy {
                 held.push(Held::Alone);
             }
-            let costs = vec![1e-4; width];
+            let costs = vec![1e-4; columns];
             let naive = HingeProgram::new(&margins, &costs, &held, 1e-3)
                 .with_cuts(&cuts, Some(0))
                 .solve(1e-9, 200, &ctx)
                 .unwrap();
             let ours = designed.mixture.objective;
-            // Both are within 1e-8 of their optimum; deficits up to 1e-7 of the diagonal are mended at a price of 1e-4.
+            // Both are within 1e-8 of their optimum; violations up to 1e-7 of the diagonal cost 1e-4 per unit.
             assert!(
                 (ours - naive.objective).abs() < 1e-6 * naive.objective,
                 "seed {seed} {psd:?}: {ours} {}",
@@ -132,11 +136,11 @@ fn rounds_reach_the_optimum_over_all_patterns() {
             mixed |= designed.mixture.alpha.iter().any(|a| *a < 0.0);
         }
     }
-    assert!(mixed, "no case had a negative weight, so the signs were not put to the test");
+    assert!(mixed, "no case had a negative weight, so the sign patterns were not tested");
 }
 
 #[test]
-fn bounds_never_fall_and_the_kernel_is_semidefinite() {
+fn bounds_never_decrease_and_the_kernel_is_semidefinite() {
     let iris = built_in("iris");
     let ctx = Context::default();
     let mut rounds = 0;
@@ -150,39 +154,39 @@ fn bounds_never_fall_and_the_kernel_is_semidefinite() {
         rounds = rounds.max(mixture.bounds.len());
         let gram = gram_symmetric(&designed.learned.with_noise(), iris.x()).unwrap();
         let values = symmetric_eigen(gram.view()).unwrap().values;
-        // What is asked of the method, as a share of the largest eigenvalue.
+        // The required accuracy, relative to the largest eigenvalue.
         assert!(values[values.len() - 1] >= -1e-8 * values[0], "{psd:?}: {}", values[values.len() - 1]);
     }
     assert!(rounds > 2, "cuts were never needed");
 }
 
 #[test]
-fn strict_dominance_says_that_its_cone_is_trivial() {
+fn strict_dominance_reports_a_trivial_cone() {
     let iris = built_in("iris");
     let designed = paper(Psd::StrictDominance).design_from_target(&iris, 400, &Context::default()).unwrap();
     assert_eq!(designed.mixture.status, Status::TrivialCone);
     assert_eq!(designed.mixture.objective, 1.0);
     assert!(designed.learned.features().is_empty());
     assert!(designed.learned.status.explain().contains("noise"));
-    // A kernel of zeros is a kernel.
+    // The zero kernel can be evaluated.
     let gram = gram_symmetric(&designed.learned.kernel, iris.x()).unwrap();
     assert!(gram.iter().all(|v| *v == 0.0));
 }
 
 #[test]
-fn penalties_that_outweigh_everything_are_told_from_a_trivial_cone() {
+fn over_regularization_is_distinguished_from_a_trivial_cone() {
     let (data, triplets) = two_pairs();
     for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::StrictDominance] {
         let design = KernelDesign { penalties: given(10.0, 1.0), psd, ..KernelDesign::default() };
         let designed = design.design(&data, &triplets, &Context::default()).unwrap();
-        assert_eq!(designed.mixture.status, Status::OverRegularised, "{psd:?}");
+        assert_eq!(designed.mixture.status, Status::OverRegularized, "{psd:?}");
         assert!(designed.mixture.alpha.iter().all(|a| *a == 0.0));
     }
 }
 
-/// A growing part of the kernels ends where all of them at once do.
+/// Column generation reaches the optimum of the direct solution.
 #[test]
-fn many_kernels_by_parts() {
+fn column_generation_reaches_the_direct_optimum() {
     let ctx = Context::default();
     let mut rng = Rng::new(8);
     let codes: Vec<usize> = (0..60).map(|i| i % 2).collect();
@@ -190,13 +194,14 @@ fn many_kernels_by_parts() {
         rng.normal() + if j < 5 { 1.5 * codes[i] as f64 } else { 0.0 }
     });
     let data = Dataset::labeled(x, codes).unwrap();
-    let Target::Classes(classes) = data.target() else { unreachable!("it was made of labels") };
+    let Target::Classes(classes) = data.target() else { unreachable!("labeled data") };
     let triplets = from_labels(classes, 300, 1).unwrap();
     let bases = Bases::default().resolve(data.x(), 0).unwrap();
-    let groups = groups(bases.iter().map(|base| base.feature), Grouping::Column);
-    let likeness = Likeness::of_kernels(&bases, data.x().clone()).unwrap();
+    let features: Vec<_> = bases.iter().map(|base| base.feature).collect();
+    let groups = Grouping::Column.groups(&features);
+    let similarity = Similarity::of_kernels(&bases, data.x().clone()).unwrap();
     let problem = Problem {
-        likeness,
+        similarity,
         groups,
         triplets,
         psd: Psd::NonNegative,
@@ -206,17 +211,17 @@ fn many_kernels_by_parts() {
     };
     let all: Vec<usize> = (0..bases.len()).collect();
     let penalties = Penalties { kernels: 2e-3, diagonal: 1e-4 };
-    let once = problem.solve_once(penalties, &all, true, &ctx).unwrap();
-    let parts = problem.solve_wide(penalties, &all, &ctx).unwrap();
-    assert_eq!(parts.status, Status::Optimal);
-    assert!(parts.bounds.len() > 1);
+    let direct = problem.solve_directly(penalties, &all, true, &ctx).unwrap();
+    let generated = problem.solve_by_column_generation(penalties, &all, &ctx).unwrap();
+    assert_eq!(generated.status, Status::Optimal);
+    assert!(generated.bounds.len() > 1);
     // Twice the tolerance of each.
-    assert!((once.objective - parts.objective).abs() < 4e-9 * once.objective);
-    assert!(parts.bounds.last().unwrap() <= &(once.objective * (1.0 + 1e-9)));
+    assert!((direct.objective - generated.objective).abs() < 4e-9 * direct.objective);
+    assert!(generated.bounds.last().unwrap() <= &(direct.objective * (1.0 + 1e-9)));
 }
 
 #[test]
-fn gram_matrices_are_weighed_like_the_kernels_they_come_from() {
+fn gram_matrices_give_the_weights_of_their_kernels() {
     let iris = built_in("iris");
     let ctx = Context::default();
     let Target::Classes(classes) = iris.target() else { unreachable!("iris has classes") };
@@ -229,14 +234,14 @@ fn gram_matrices_are_weighed_like_the_kernels_they_come_from() {
         designed.bases.iter().map(|base| gram_symmetric(&base.kernel, iris.x()).unwrap()).collect();
     let features: Vec<_> = designed.bases.iter().map(|base| base.feature).collect();
     let weighed = design.weigh(&grams, &features, &triplets, &ctx).unwrap();
-    // The same programme up to rounding of kernel values.
+    // The same program up to rounding of kernel values.
     assert!((weighed.objective - designed.mixture.objective).abs() < 1e-7 * weighed.objective);
     assert_eq!(weighed.points, designed.mixture.points);
-    // A kernel in other units is the same kernel.
+    // Scaling a kernel does not change the objective.
     let large: Vec<_> = grams.iter().map(|gram| gram * 7.0).collect();
     let other = design.weigh(&large, &features, &triplets, &ctx).unwrap();
     assert!((weighed.objective - other.objective).abs() < 1e-7 * weighed.objective);
-    // With the equal row, told to be the one that it equals.
+    // With both equal rows, merged by their place.
     let triplets: Vec<Triplet> = triplets.into_iter().chain([[142, 101, 3], [142, 120, 7]]).collect();
     let places: Vec<usize> = (0..150).map(|row| if row == 142 { 101 } else { row }).collect();
     let designed = design.design(&iris, &triplets, &ctx).unwrap();
@@ -248,11 +253,11 @@ fn gram_matrices_are_weighed_like_the_kernels_they_come_from() {
 }
 
 #[test]
-fn kernels_that_are_not_semidefinite() {
+fn indefinite_kernels_need_a_constraint() {
     let (data, triplets) = two_pairs();
     let ctx = Context::default();
     let odd = Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: -1.0 };
-    let bases = Bases::Own(vec![odd, Kernel::Rbf { gamma: 1.0 }]);
+    let bases = Bases::Custom(vec![odd, Kernel::Rbf { gamma: 1.0 }]);
     let design = KernelDesign { bases, penalties: given(0.01, 0.01), ..KernelDesign::default() };
     assert_eq!(design.design(&data, &triplets, &ctx).unwrap().mixture.psd, Psd::DominanceWithNoise);
     let strict = KernelDesign { psd: Psd::NonNegative, ..design.clone() };
@@ -261,13 +266,13 @@ fn kernels_that_are_not_semidefinite() {
     let grams = [array![[0.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]];
     let weighed = design.weigh(&grams, &[None], &[[0, 1, 2]], &ctx).unwrap();
     assert_eq!(weighed.psd, Psd::DominanceWithNoise);
-    // The similarity of the two rows is 2 in units of 1, as its diagonal has no size: alpha 1/2, and noise of 1.
+    // The diagonal is zero, so the kernel is not scaled: the similarity of the two rows is 2, alpha 1/2 and noise 1.
     assert!((weighed.alpha[0] - 0.5).abs() < 1e-6 && (weighed.noise - 1.0).abs() < 1e-6, "{weighed:?}");
     assert!(strict.weigh(&grams, &[None], &[[0, 1, 2]], &ctx).is_err());
 }
 
 #[test]
-fn penalties_are_chosen_by_halves_and_told() {
+fn penalties_are_chosen_by_validation_and_reported() {
     let iris = built_in("iris");
     let designed = KernelDesign::default().design_from_target(&iris, 300, &Context::default()).unwrap();
     let mixture = &designed.mixture;
@@ -276,11 +281,11 @@ fn penalties_are_chosen_by_halves_and_told() {
     let chosen = mixture.trials.iter().find(|trial| trial.penalties == mixture.penalties).unwrap();
     assert_eq!(chosen.accuracy, best);
     assert!(best > 0.9, "{best}");
-    assert!(mixture.trials.iter().any(|trial| trial.accuracy < best), "all penalties are alike");
+    assert!(mixture.trials.iter().any(|trial| trial.accuracy < best), "all penalties have the same accuracy");
 }
 
 #[test]
-fn bad_parameters_and_triples_are_named() {
+fn errors_name_invalid_parameters_and_triplets() {
     let (data, triplets) = two_pairs();
     let ctx = Context::default();
     let message = |design: KernelDesign| design.design(&data, &triplets, &ctx).unwrap_err().to_string();
@@ -294,25 +299,25 @@ fn bad_parameters_and_triples_are_named() {
     assert!(message(KernelDesign { penalties: halves, ..base() }).contains("one value or more"));
     assert!(base().design(&data, &[[0, 1, 9]], &ctx).is_err());
     assert!(base().design(&data, &[], &ctx).is_err());
-    let lopsided = [array![[1.0, 2.0], [0.0, 1.0]]];
-    let error = base().weigh(&lopsided, &[None], &[[0, 1, 0]], &ctx).unwrap_err().to_string();
+    let asymmetric = [array![[1.0, 2.0], [0.0, 1.0]]];
+    let error = base().weigh(&asymmetric, &[None], &[[0, 1, 0]], &ctx).unwrap_err().to_string();
     assert!(error.contains("symmetric"), "{error}");
 }
 
 #[test]
-fn one_round_that_is_not_enough_says_so() {
+fn max_rounds_is_reported() {
     let iris = built_in("iris");
     let design = KernelDesign { max_rounds: 1, ..paper(Psd::DominanceWithNoise) };
     let designed = design.design_from_target(&iris, 400, &Context::default()).unwrap();
     assert_eq!(designed.mixture.status, Status::MaxIterations);
-    // Mended all the same.
+    // The noise makes the kernel semidefinite all the same.
     let gram = gram_symmetric(&designed.learned.with_noise(), iris.x()).unwrap();
     let values = symmetric_eigen(gram.view()).unwrap().values;
     assert!(values[values.len() - 1] >= -1e-8 * values[0]);
 }
 
 #[test]
-fn the_same_bits_at_any_number_of_threads() {
+fn result_does_not_depend_on_the_number_of_threads() {
     let iris = built_in("iris");
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -324,7 +329,7 @@ fn the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
-fn an_interrupt_stops_it() {
+fn interrupts_stop_the_fit() {
     struct Stop;
     impl Observer for Stop {
         fn interrupted(&self) -> bool {

@@ -1,15 +1,15 @@
-//! Input that is odd, degenerate or wrong, and what is said about it.
+//! Degenerate and invalid input, and its messages.
 
 use super::*;
 use crate::Observer;
 use crate::data::{SparseRows, Target};
 use std::sync::Mutex;
 
-/// Keeps what it is told.
+/// Records notes and warnings.
 #[derive(Default)]
-struct Ear(Mutex<Vec<String>>);
+struct Recorder(Mutex<Vec<String>>);
 
-impl Observer for Ear {
+impl Observer for Recorder {
     fn note(&self, text: &str) {
         self.0.lock().unwrap().push(format!("note: {text}"));
     }
@@ -18,39 +18,40 @@ impl Observer for Ear {
     }
 }
 
-fn heard(
+fn learn_and_record(
     learner: &XingMetric,
     x: &Array2<f64>,
     near: &[[usize; 2]],
     far: &[[usize; 2]],
 ) -> (Result<Learned>, String) {
-    let ear = Ear::default();
+    let recorder = Recorder::default();
     let data = Dataset::unlabeled(x.clone()).unwrap();
-    let learned = learner.learn_pairs(&data, near, far, &Context { observer: &ear, ..Context::default() });
-    (learned, ear.0.into_inner().unwrap().join("\n"))
+    let learned =
+        learner.learn_pairs(&data, near, far, &Context { observer: &recorder, ..Context::default() });
+    (learned, recorder.0.into_inner().unwrap().join("\n"))
 }
 
 #[test]
-fn repeated_pairs_count_once_and_shared_ones_twice() {
+fn duplicate_pairs_count_once_and_shared_pairs_in_both_sets() {
     let (x, near, far) = random_problem(6, 20, 3, 25);
-    let turned = |list: &[[usize; 2]]| list.iter().flat_map(|&[i, j]| [[j, i], [i, j]]).collect::<List>();
+    let repeated = |list: &[[usize; 2]]| list.iter().flat_map(|&[i, j]| [[j, i], [i, j]]).collect::<List>();
     for form in FORMS {
         let once = learn(&with(form), &x, &near, &far);
-        assert_eq!(learn(&with(form), &x, &turned(&near), &turned(&far)), once);
+        assert_eq!(learn(&with(form), &x, &repeated(&near), &repeated(&far)), once);
         let shared: List = far.iter().chain(&near[..2]).copied().collect();
-        let (learned, said) = heard(&with(form), &x, &near, &shared);
-        assert!(said.contains("2 pairs are both similar and dissimilar"), "{said}");
+        let (learned, messages) = learn_and_record(&with(form), &x, &near, &shared);
+        assert!(messages.contains("2 pairs are both similar and dissimilar"), "{messages}");
         assert_ne!(learned.unwrap(), once);
-        // "0 is more like 1 than 2" and "0 is more like 2 than 3".
+        // "0 is closer to 1 than to 2" and "0 is closer to 2 than to 3".
         let (near, far) = from_triplets(&[[0, 1, 2], [0, 2, 3]]);
         assert_eq!((near, far), (vec![[0, 1], [0, 2]], vec![[0, 2], [0, 3]]));
     }
 }
 
 #[test]
-fn columns_and_directions_that_tell_nothing_get_no_weight() {
+fn redundant_and_constant_columns_are_supported() {
     let (x, near, far) = random_problem(7, 30, 3, 60);
-    // A copy, a sum, a constant, and one that is constant but for rounding.
+    // A copy, a sum, a constant, and a column that is constant up to rounding.
     let wide = Array2::from_shape_fn((30, 7), |(i, j)| match j {
         0..3 => x[[i, j]],
         3 => 2.0 * x[[i, 0]],
@@ -69,34 +70,35 @@ fn columns_and_directions_that_tell_nothing_get_no_weight() {
 }
 
 #[test]
-fn where_similar_pairs_agree_a_ridge_holds_distances_back() {
+fn a_ridge_is_added_where_similar_pairs_agree() {
     // Similar pairs agree in the second column.
     let x = array![[0.0, 0.0], [1.0, 0.0], [0.0, 5.0], [2.0, 5.0]];
     let (near, far) = ([[0, 1], [2, 3]], [[0, 2], [1, 3]]);
     for form in FORMS {
-        let (learned, said) = heard(&with(form), &x, &near, &far);
-        assert!(said.contains("warning: Xing metric: similar pairs agree in a"), "{said}");
+        let (learned, messages) = learn_and_record(&with(form), &x, &near, &far);
+        assert!(messages.contains("warning: Xing metric: similar pairs agree in a"), "{messages}");
         let learned = learned.unwrap();
         assert_eq!(learned.status, Status::Optimal);
         assert!(learned.scores.iter().all(|s| s.is_finite()));
-        // Asked for, it is what was added of itself; asked for none, there is no answer.
-        let (asked, said) = heard(&XingMetric { ridge: Some(0.01), ..with(form) }, &x, &near, &far);
-        assert!(asked.unwrap() == learned && !said.contains("warning"), "{said}");
-        let (none, _) = heard(&XingMetric { ridge: Some(0.0), ..with(form) }, &x, &near, &far);
+        // An explicit ridge of the same size gives the same metric; a ridge of 0 is an error.
+        let (explicit, messages) =
+            learn_and_record(&XingMetric { ridge: Some(0.01), ..with(form) }, &x, &near, &far);
+        assert!(explicit.unwrap() == learned && !messages.contains("warning"), "{messages}");
+        let (none, _) = learn_and_record(&XingMetric { ridge: Some(0.0), ..with(form) }, &x, &near, &far);
         assert!(none.unwrap_err().to_string().contains("allow a ridge"));
     }
     // More columns than rows.
     let (_, near, far) = random_problem(8, 12, 3, 14);
     let mut rng = Rng::new(8);
     let wide = Array2::from_shape_simple_fn((12, 40), || rng.normal());
-    let (learned, said) = heard(&with(MetricForm::Full), &wide, &near, &far);
+    let (learned, messages) = learn_and_record(&with(MetricForm::Full), &wide, &near, &far);
     let learned = learned.unwrap();
-    assert!(said.contains("a ridge of 0.01") && learned.status == Status::Optimal, "{said}");
+    assert!(messages.contains("a ridge of 0.01") && learned.status == Status::Optimal, "{messages}");
     learned.kernel.validate(40).unwrap();
 }
 
 #[test]
-fn threads_and_layout_change_nothing() {
+fn result_does_not_depend_on_threads_or_sparsity() {
     let (x, near, far) = random_problem(9, 300, 20, 3000);
     let sparse = {
         let column = (0..300).flat_map(|_| 0..20).collect();
@@ -115,28 +117,28 @@ fn threads_and_layout_change_nothing() {
 }
 
 #[test]
-fn a_run_that_is_cut_off_says_so() {
+fn max_iter_is_reported() {
     let (x, near, far) = random_problem(11, 40, 6, 80);
     for form in FORMS {
         let learned = learn(&XingMetric { max_iter: 1, ..with(form) }, &x, &near, &far);
         assert_eq!((learned.status, learned.iterations), (Status::MaxIterations, 1), "{form:?}");
         learned.kernel.validate(6).unwrap();
-        // What rounding cannot reach stalls instead of going on.
+        // A tolerance below rounding error stalls early.
         let finest = learn(&XingMetric { tolerance: 1e-300, ..with(form) }, &x, &near, &far);
         assert!(finest.status != Status::MaxIterations && finest.iterations < 1000, "{finest:?}");
     }
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_input_is_rejected() {
     let x = array![[0.0, 1.0], [1.0, 2.0], [3.0, 0.0], [3.0, 0.0]];
     let fails = |learner: XingMetric, near: &[[usize; 2]], far: &[[usize; 2]]| {
-        heard(&learner, &x, near, far).0.unwrap_err().to_string()
+        learn_and_record(&learner, &x, near, far).0.unwrap_err().to_string()
     };
     let plain = XingMetric::default();
     assert_eq!(
         fails(plain.clone(), &[], &[[0, 1]]),
-        "Xing metric: parameter 'similar' must be at least one pair; give triples, or draw them from labels, got none"
+        "Xing metric: parameter 'similar' must be at least one pair; give triplets, or draw them from labels, got none"
     );
     assert!(fails(plain.clone(), &[[0, 1]], &[]).contains("'dissimilar'"));
     assert_eq!(
@@ -153,12 +155,12 @@ fn what_cannot_be_is_refused() {
     assert!(
         fails(XingMetric { ridge: Some(-1.0), ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'ridge'")
     );
-    let (_, said) =
-        heard(&XingMetric { ridge: Some(0.1), ..plain.clone() }, &x, &[[0, 1]], &[[2, 3], [1, 2]]);
-    assert!(said.contains("1 dissimilar pairs are of equal rows"), "{said}");
+    let (_, messages) =
+        learn_and_record(&XingMetric { ridge: Some(0.1), ..plain.clone() }, &x, &[[0, 1]], &[[2, 3], [1, 2]]);
+    assert!(messages.contains("1 dissimilar pairs are of equal rows"), "{messages}");
     let far = array![[1e308, 0.0], [-1e308, 1.0], [0.0, 2.0]];
-    let (learned, _) = heard(&plain, &far, &[[0, 1]], &[[0, 2]]);
-    assert!(learned.unwrap_err().to_string().contains("too far for a number"));
+    let (learned, _) = learn_and_record(&plain, &far, &[[0, 1]], &[[0, 2]]);
+    assert!(learned.unwrap_err().to_string().contains("overflows"));
     let gappy = Dataset::with_missing(vec!["a".into()], array![[0.0], [f64::NAN]], Target::None).unwrap();
     assert!(plain.learn(&gappy, &[[0, 1, 1]], &Context::default()).is_err());
     let tight = Context { memory_limit: 1000, ..Context::default() };

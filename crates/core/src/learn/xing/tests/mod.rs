@@ -1,9 +1,9 @@
-//! Cases by hand, laws, and planted truths; [`twins`] are slow solvers of the same problems, [`edges`] odd input.
+//! Cases computed by hand, invariances and known solutions; [`naive`] has slow solvers of the same problems, [`edges`] edge cases.
 
 mod edges;
-mod twins;
+mod naive;
 
-use super::climb::Problem as _;
+use super::ascent::Problem as _;
 use super::*;
 use crate::linalg::symmetric_eigen;
 use crate::optim::gradient_error;
@@ -61,7 +61,7 @@ fn random_problem(seed: u64, n: usize, d: usize, pairs: usize) -> (Array2<f64>, 
 }
 
 #[test]
-fn one_column_has_one_metric() {
+fn metric_of_one_column() {
     let x = array![[0.0], [1.0], [3.0]];
     for form in FORMS {
         let learned = learn(&with(form), &x, &[[0, 1]], &[[0, 2], [2, 1]]);
@@ -84,13 +84,13 @@ fn two_columns(apart: &[[f64; 2]]) -> (Array2<f64>, List, List) {
 }
 
 #[test]
-fn two_columns_by_hand() {
+fn two_columns_computed_by_hand() {
     // g = sqrt(a11) + sqrt(a22) is largest at a11 = 0.8, a22 = 0.05, where it is sqrt(5)/2.
     let (x, near, far) = two_columns(&[[1.0, 0.0], [0.0, 1.0]]);
     for form in FORMS {
         let learned = learn(&with(form), &x, &near, &far);
         let a = metric(&learned);
-        // The gap is below 1e-6, and the weights' error is about its root.
+        // The gap is below 1e-6; the error of the weights is about its square root.
         assert!((value(&x, a, &near, &far) - 1.25_f64.sqrt()).abs() < 2e-6, "{form:?}");
         assert!((a[[0, 0]] / a[[1, 1]] - 16.0).abs() < 0.02, "{form:?} {a}");
         assert!((learned.scores[1] - 0.25).abs() < 1e-3 && learned.scores[0] == 1.0, "{:?}", learned.scores);
@@ -110,7 +110,7 @@ fn two_columns_by_hand() {
 }
 
 #[test]
-fn a_pair_apart_in_one_column_keeps_its_small_weight() {
+fn a_small_weight_that_separates_a_pair_is_kept() {
     // g = 200 sqrt(a11) + sqrt(a22) is largest where a22 / a11 = 1 / 800^2, and zero would leave a pair at distance 0.
     let mut apart = vec![[1.0, 0.0]; 200];
     apart.push([0.0, 1.0]);
@@ -121,65 +121,70 @@ fn a_pair_apart_in_one_column_keeps_its_small_weight() {
         let a = metric(&learned);
         let best = (200.0_f64.powi(2) + 0.25).sqrt();
         assert!((value(&x, a, &near, &far) / best - 1.0).abs() < 2e-9, "{form:?}");
-        // The second column makes 3e-6 of the value, so a gap of 1e-9 leaves its weight an error of some hundredths.
+        // The second column contributes 3e-6 of the value, so a gap of 1e-9 allows an error of some hundredths in its weight.
         assert!((a[[1, 1]] / a[[0, 0]] * 800.0_f64.powi(2) - 1.0).abs() < 0.1, "{form:?} {a}");
     }
 }
 
 #[test]
-fn gradients_are_those_of_the_values() {
+fn gradients_match_finite_differences() {
     let (x, near, far) = random_problem(1, 20, 4, 25);
     let problem = Problem::new(x, Pairs::new(20, &near, &far).unwrap(), &Context::default()).unwrap();
     let mut rng = Rng::new(2);
-    let Problem { table, near, far } = &problem;
-    let frame = Frame::new(table, near, far, None, &Context::default()).unwrap();
-    let full = Full { rows: &frame.rows, far };
+    let Problem { table, similar, dissimilar } = &problem;
+    let frame = Frame::new(table, similar, dissimilar, None, &Context::default()).unwrap();
+    let full = Full { rows: &frame.rows, dissimilar };
     let w = Array2::from_shape_simple_fn((4, 3), || rng.normal());
-    // Third derivatives are moderate: differences are right to step squared, 1e-10, and to rounding, 1e-16 / 1e-5.
+    // Third derivatives are moderate: the error is the step squared, 1e-10, plus rounding, 1e-16 / 1e-5.
     assert!(gradient_error(&*full.criterion(&w), &w, 1e-5) < 1e-8);
-    let diagonal = Diagonal::new(&table.x, far, &[1.0, 2.0, 0.5, 3.0]);
+    let diagonal = Diagonal::new(&table.x, dissimilar, &[1.0, 2.0, 0.5, 3.0]);
     let w = Array2::from_shape_simple_fn((4, 1), || rng.normal().powi(2));
     assert!(gradient_error(&*diagonal.criterion(&w), &w, 1e-5) < 1e-8);
 }
 
 #[test]
-fn no_metric_is_above_the_bound_of_any_other() {
+fn no_metric_exceeds_the_bound_of_another() {
     for seed in 0..5 {
         let (x, near, far) = random_problem(seed, 24, 5, 40);
         let problem = Problem::new(x, Pairs::new(24, &near, &far).unwrap(), &Context::default()).unwrap();
         let frame =
-            Frame::new(&problem.table, &problem.near, &problem.far, None, &Context::default()).unwrap();
-        let full = Full { rows: &frame.rows, far: &problem.far };
-        let diagonal =
-            Diagonal::new(&problem.table.x, &problem.far, &problem.near.column_squares(&problem.table.x));
+            Frame::new(&problem.table, &problem.similar, &problem.dissimilar, None, &Context::default())
+                .unwrap();
+        let full = Full { rows: &frame.rows, dissimilar: &problem.dissimilar };
+        let diagonal = Diagonal::new(
+            &problem.table.x,
+            &problem.dissimilar,
+            &problem.similar.column_squares(&problem.table.x),
+        );
         let mut rng = Rng::new(seed);
-        let mut judge = |problem: &dyn climb::Problem, columns: usize| {
-            let entry = |v: f64| if problem.least() < 0.0 { v } else { v.abs() };
+        let mut bound_of = |problem: &dyn ascent::Problem, columns: usize| {
+            let entry = |v: f64| if problem.lower_bound() < 0.0 { v } else { v.abs() };
             let mut draw = || Array2::from_shape_simple_fn((5, columns), || entry(rng.normal()));
-            let factors: Vec<Array2<f64>> = (0..20).map(|_| problem.unit(draw())).collect();
-            let judged: Vec<climb::Judged> = factors.iter().map(|f| problem.judge(f).unwrap()).collect();
-            let bound = judged.iter().map(|j| j.value * (1.0 + j.gap)).fold(f64::INFINITY, f64::min);
-            for (factor, j) in factors.iter().zip(judged) {
-                assert!(j.value <= bound && j.gap > 1e-4, "{} {bound} {}", j.value, j.gap);
-                let (moved, promised) = problem.moved(factor, &j).unwrap();
-                assert!(promised >= j.value && promised <= bound);
-                // Both are sums of 40 roots.
-                assert!((problem.judge(&moved).unwrap().value / promised - 1.0).abs() < 1e-12);
+            let factors: Vec<Array2<f64>> = (0..20).map(|_| problem.normalized(draw())).collect();
+            let evaluated: Vec<ascent::Evaluation> =
+                factors.iter().map(|f| problem.evaluate(f).unwrap()).collect();
+            let bound = evaluated.iter().map(|at| at.value * (1.0 + at.gap)).fold(f64::INFINITY, f64::min);
+            for (factor, at) in factors.iter().zip(evaluated) {
+                assert!(at.value <= bound && at.gap > 1e-4, "{} {bound} {}", at.value, at.gap);
+                let (next, value) = problem.step(factor, &at).unwrap();
+                assert!(value >= at.value && value <= bound);
+                // Both are sums of 40 square roots.
+                assert!((problem.evaluate(&next).unwrap().value / value - 1.0).abs() < 1e-12);
             }
             bound
         };
-        let (loose, narrow) = (judge(&full, 2), judge(&diagonal, 1));
+        let (loose, narrow) = (bound_of(&full, 2), bound_of(&diagonal, 1));
         let ctx = Context::default();
         let best = full.solve(1e-9, 1000, &ctx).unwrap();
         let best_diagonal = diagonal.solve(1e-9, 1000, &ctx).unwrap();
         assert!(best.gap <= 1e-9 && best.value <= loose && best_diagonal.value <= narrow);
-        // Diagonal metrics are metrics; both values are in units of the similar pairs.
+        // Full metrics include diagonal ones; both values are in units of the similar pairs.
         assert!(best_diagonal.value <= best.value * (1.0 + 1e-9));
     }
 }
 
 #[test]
-fn units_do_not_matter() {
+fn metric_is_equivariant_to_units() {
     let (x, near, far) = random_problem(3, 30, 4, 50);
     let unit = [1e-9, 1.0, 1e7, 30.0];
     let scaled = &x * &Array1::from(unit.to_vec());
@@ -187,11 +192,11 @@ fn units_do_not_matter() {
         let learner = XingMetric { tolerance: 1e-9, ..with(form) };
         let (a, b) = (learn(&learner, &x, &near, &far), learn(&learner, &scaled, &near, &far));
         let back = Array2::from_shape_fn((4, 4), |(i, j)| metric(&b)[[i, j]] * unit[i] * unit[j]);
-        // Both are right to about the root of 1e-9.
+        // The error of both is about the square root of 1e-9.
         assert!((metric(&a) - &back).iter().all(|e| e.abs() < 1e-3), "{form:?} {} {back}", metric(&a));
         assert_eq!(a.features(), b.features());
     }
-    // A full metric does not mind turned and sheared rows either.
+    // A full metric is equivariant to any linear transformation.
     let sheared = x.dot(&array![
         [1.0, 2.0, 0.0, 0.0],
         [0.0, 1.0, 0.0, 3.0],
@@ -208,7 +213,7 @@ fn units_do_not_matter() {
 }
 
 #[test]
-fn squares_have_the_mean_one_and_the_metric_is_one() {
+fn mean_squared_distance_is_one_and_the_metric_is_valid() {
     let (x, near, far) = random_problem(4, 30, 5, 50);
     for form in FORMS {
         let learned = learn(&with(form), &x, &near, &far);
@@ -221,7 +226,7 @@ fn squares_have_the_mean_one_and_the_metric_is_one() {
     }
 }
 
-/// Two classes that lie far apart along `direction`, with noise of spread 1 everywhere.
+/// Two classes that lie far apart along `direction`, with noise of standard deviation 1.
 fn planted(direction: &Array1<f64>, n: usize) -> (Array2<f64>, Vec<Triplet>) {
     let mut rng = Rng::new(5);
     let side = |i: usize| if i.is_multiple_of(2) { 5.0 } else { -5.0 };
@@ -244,7 +249,7 @@ fn a_planted_direction_is_found() {
         with(MetricForm::Full).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let eigen = symmetric_eigen(metric(&learned.unwrap()).view()).unwrap();
     assert!(eigen.values[1] < 0.05 * eigen.values[0], "{}", eigen.values);
-    // 120 rows with a spread of 1 about means 10 apart: the direction is known to about 0.1 in angle.
+    // 120 rows with standard deviation 1 about means 10 apart: the angular error is about 0.1.
     assert!(eigen.vectors.column(0).dot(&direction).abs() > 0.98, "{}", eigen.vectors.column(0));
     let (x, triplets) = planted(&array![0.0, 1.0, 0.0, 0.0], 120);
     let learned =

@@ -1,20 +1,21 @@
-//! Base kernels on the rows that triples name: margins of triples, blocks of Gram matrices.
+//! Base kernels on the rows of the triplets: margins of triplets, blocks of Gram matrices.
 
-use super::bases::Base;
+use super::bases::{Base, NAME};
 use crate::data::{Rows, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, diagonal, gram, pair_values};
+use crate::linalg::symmetric_eigen;
 use ndarray::{Array2, Axis};
 use std::collections::HashMap;
 
-/// Base kernels on a set of rows, each scaled to a mean of 1 on the diagonal.
-pub(super) struct Likeness<'a> {
+/// Base kernels on a set of rows, each scaled to a mean diagonal of 1.
+pub(super) struct Similarity<'a> {
     source: Source<'a>,
-    /// What each kernel is multiplied by.
+    /// The scale of each kernel.
     pub scales: Vec<f64>,
-    /// The mean of each scaled kernel's diagonal: 1, unless its signs are mixed.
+    /// The mean diagonal of each scaled kernel: 1, unless it has both signs.
     pub diagonals: Vec<f64>,
-    /// Rows.
+    /// Number of rows.
     pub n: usize,
 }
 
@@ -23,56 +24,56 @@ enum Source<'a> {
     Grams { grams: &'a [Array2<f64>], rows: Vec<usize> },
 }
 
-impl<'a> Likeness<'a> {
-    /// Of kernels on rows.
+impl<'a> Similarity<'a> {
+    /// Kernels on the rows `x`.
     pub fn of_kernels(bases: &'a [Base], x: Rows) -> Result<Self> {
         let n = x.n();
         let source = Source::Kernels { x, bases };
         Self::scaled(source, n, bases.len())
     }
 
-    /// Of Gram matrices, of which some rows count.
+    /// Some rows of Gram matrices.
     pub fn of_grams(grams: &'a [Array2<f64>], rows: Vec<usize>) -> Result<Self> {
         let n = rows.len();
         Self::scaled(Source::Grams { grams, rows }, n, grams.len())
     }
 
     fn scaled(source: Source<'a>, n: usize, k: usize) -> Result<Self> {
-        let mut likeness = Self { source, scales: vec![1.0; k], diagonals: vec![1.0; k], n };
+        let mut similarity = Self { source, scales: vec![1.0; k], diagonals: vec![1.0; k], n };
         for p in 0..k {
-            let own = likeness.diagonal(p)?;
-            let (mean, size) = own.iter().fold((0.0, 0.0), |(m, s), v| (m + v, s + v.abs()));
+            let diagonal = similarity.diagonal(p)?;
+            let (mean, size) = diagonal.iter().fold((0.0, 0.0), |(m, s), v| (m + v, s + v.abs()));
             let (mean, size) = (mean / n as f64, size / n as f64);
             if !size.is_finite() {
                 return Err(Error::Breakdown {
-                    step: "kernel design",
-                    why: format!("kernel {} has values too large for a number; scale the columns", p + 1),
+                    step: NAME,
+                    why: format!("values of kernel {} overflow; scale the columns", p + 1),
                 });
             }
-            // A kernel that is 0 on the whole diagonal, or too small to divide by, has no size of its own.
+            // Do not scale a kernel with a zero or tiny diagonal.
             let scale = Some(1.0 / size).filter(|scale| scale.is_finite()).unwrap_or(1.0);
-            // Turned around where the diagonal is negative: then costs never are.
-            likeness.scales[p] = if mean < 0.0 { -scale } else { scale };
-            likeness.diagonals[p] = mean.abs() * scale;
+            // Negate a kernel with a negative diagonal, so that costs are never negative.
+            similarity.scales[p] = if mean < 0.0 { -scale } else { scale };
+            similarity.diagonals[p] = mean.abs() * scale;
         }
-        Ok(likeness)
+        Ok(similarity)
     }
 
-    /// Kernels.
+    /// Number of kernels.
     pub fn len(&self) -> usize {
         self.scales.len()
     }
 
     fn diagonal(&self, p: usize) -> Result<Vec<f64>> {
-        let mut own = match &self.source {
+        let mut values = match &self.source {
             Source::Kernels { x, bases } => diagonal(&bases[p].kernel, x)?,
             Source::Grams { grams, rows } => rows.iter().map(|&i| grams[p][[i, i]]).collect(),
         };
-        own.iter_mut().for_each(|v| *v *= self.scales[p]);
-        Ok(own)
+        values.iter_mut().for_each(|v| *v *= self.scales[p]);
+        Ok(values)
     }
 
-    /// $k_p(i, j) - k_p(i, k)$ of every triple.
+    /// $k_p(i, j) - k_p(i, k)$ of every triplet.
     pub fn margins(&self, p: usize, triplets: &[Triplet]) -> Result<Vec<f64>> {
         let mut margins: Vec<f64> = match &self.source {
             Source::Kernels { x, bases } => {
@@ -90,7 +91,7 @@ impl<'a> Likeness<'a> {
         Ok(margins)
     }
 
-    /// Some rows of a kernel's Gram matrix.
+    /// Some rows of the Gram matrix of kernel `p`.
     pub fn block(&self, p: usize, which: &[usize]) -> Result<Array2<f64>> {
         let mut weights = vec![0.0; self.len()];
         weights[p] = 1.0;
@@ -123,13 +124,13 @@ impl<'a> Likeness<'a> {
     }
 }
 
-/// The rows that triples name, each once; rows that are equal in every column are one.
-pub(super) fn distinct(x: &Rows, points: &[usize]) -> (Vec<usize>, HashMap<usize, usize>) {
+/// The distinct rows among `points`, and the index of each point among them.
+pub(super) fn distinct_rows(x: &Rows, points: &[usize]) -> (Vec<usize>, HashMap<usize, usize>) {
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
-    let (mut kept, mut place) = (vec![], HashMap::new());
+    let (mut kept, mut index) = (vec![], HashMap::new());
     for &row in points {
         let cells: Vec<u64> = match x {
-            // Adding 0 makes -0 and 0 one.
+            // Adding 0 turns -0 into 0.
             Rows::Dense(x) => x.row(row).iter().map(|v| (v + 0.0).to_bits()).collect(),
             Rows::Sparse(x) => {
                 let (columns, values) = x.row(row);
@@ -141,9 +142,52 @@ pub(super) fn distinct(x: &Rows, points: &[usize]) -> (Vec<usize>, HashMap<usize
             kept.push(row);
             kept.len() - 1
         });
-        place.insert(row, at);
+        index.insert(row, at);
     }
-    (kept, place)
+    (kept, index)
+}
+
+/// Validates Gram matrices and returns their number of rows.
+pub(super) fn check_grams(grams: &[Array2<f64>], features: &[Option<usize>]) -> Result<usize> {
+    let Some(first) = grams.first() else {
+        return Err(Error::param(NAME, "kernels", "one kernel or more", "none"));
+    };
+    if features.len() != grams.len() {
+        return Err(Error::Shape {
+            what: "features of the kernels".into(),
+            expected: format!("one for each of {} kernels", grams.len()),
+            got: features.len().to_string(),
+        });
+    }
+    let n = first.nrows();
+    for (p, gram) in grams.iter().enumerate() {
+        if gram.dim() != (n, n) {
+            return Err(Error::Shape {
+                what: format!("the Gram matrix of kernel {}", p + 1),
+                expected: format!("{n} x {n}"),
+                got: format!("{} x {}", gram.nrows(), gram.ncols()),
+            });
+        }
+        let size = gram.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+        let asymmetric = gram.indexed_iter().any(|((i, j), v)| (v - gram[[j, i]]).abs() > 1e-9 * size);
+        if asymmetric || gram.iter().any(|v| !v.is_finite()) {
+            return Err(Error::Shape {
+                what: format!("the Gram matrix of kernel {}", p + 1),
+                expected: "symmetric, of finite numbers".into(),
+                got: "another".into(),
+            });
+        }
+    }
+    Ok(n)
+}
+
+/// Whether the submatrix of some rows is positive semidefinite, up to rounding.
+pub(super) fn is_semidefinite(gram: &Array2<f64>, rows: &[usize]) -> Result<bool> {
+    let part = Array2::from_shape_fn((rows.len(), rows.len()), |(a, b)| gram[[rows[a], rows[b]]]);
+    let values = symmetric_eigen(part.view())?.values;
+    let (most, least) = (values[0], values[values.len() - 1]);
+    // Rounding errors are about n ulps of the largest eigenvalue.
+    Ok(least >= -1e-10 * most.abs())
 }
 
 #[cfg(test)]
@@ -153,14 +197,14 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn kernels_and_their_grams_are_the_same() {
+    fn kernels_and_their_gram_matrices_agree() {
         let x: Rows = array![[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [0.5, 3.0]].into();
         let weak = Kernel::OnFeature { feature: 1, kernel: Box::new(Kernel::Rbf { gamma: 0.5 }) };
         let bases: Vec<Base> = [Kernel::Linear, weak].into_iter().map(Base::new).collect();
         let grams: Vec<_> = bases.iter().map(|b| gram_symmetric(&b.kernel, &x).unwrap()).collect();
-        let a = Likeness::of_kernels(&bases, x).unwrap();
-        let b = Likeness::of_grams(&grams, (0..4).collect()).unwrap();
-        // Mean of squared lengths: (1 + 1.25 + 5 + 9.25) / 4.
+        let a = Similarity::of_kernels(&bases, x).unwrap();
+        let b = Similarity::of_grams(&grams, (0..4).collect()).unwrap();
+        // Mean of squared norms: (1 + 1.25 + 5 + 9.25) / 4.
         assert!((a.scales[0] - 4.0 / 16.5).abs() < 1e-15 && a.diagonals[0] == 1.0);
         let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
         assert!(near(&a.scales, &b.scales));
@@ -172,17 +216,17 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_diagonal_is_turned_around() {
+    fn a_kernel_with_negative_diagonal_is_negated() {
         let grams = [array![[-2.0, 1.0], [1.0, -4.0]]];
-        let likeness = Likeness::of_grams(&grams, vec![0, 1]).unwrap();
-        assert_eq!((likeness.scales[0], likeness.diagonals[0]), (-1.0 / 3.0, 1.0));
+        let similarity = Similarity::of_grams(&grams, vec![0, 1]).unwrap();
+        assert_eq!((similarity.scales[0], similarity.diagonals[0]), (-1.0 / 3.0, 1.0));
     }
 
     #[test]
-    fn equal_rows_are_one() {
+    fn equal_rows_are_merged() {
         let x: Rows = array![[1.0], [2.0], [1.0], [-0.0], [0.0]].into();
-        let (kept, place) = distinct(&x, &[0, 1, 2, 3, 4]);
+        let (kept, index) = distinct_rows(&x, &[0, 1, 2, 3, 4]);
         assert_eq!(kept, [0, 1, 3]);
-        assert_eq!([0, 1, 2, 3, 4].map(|row| place[&row]), [0, 1, 0, 2, 2]);
+        assert_eq!([0, 1, 2, 3, 4].map(|row| index[&row]), [0, 1, 0, 2, 2]);
     }
 }
