@@ -19,8 +19,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
 use crate::optim::{
-    Convergence, DualProblem, RowProducts, SparseColumns, StopRule, dual_descent, l1_descent, l1_objective,
-    l1_slacks,
+    Convergence, DualProblem, RowProducts, StopRule, dual_descent, l1_descent, l1_objective, l1_slacks,
 };
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;

@@ -179,8 +179,9 @@ impl Svm {
             let bounds: Vec<f64> = pair.weights.iter().map(|w| w * c).collect();
             let before =
                 solutions.last().map(|before| warm_start(before, pair, c_values[at - 1], *c, &bounds));
-            let start =
-                before.as_ref().map(|(coefficients, left)| PairStart { coefficients, left: left.as_deref() });
+            let start = before
+                .as_ref()
+                .map(|(coefficients, left)| PairStart { coefficients, residual: left.as_deref() });
             let problem = PairProblem { signs: &pair.signs, bounds: &bounds, start };
             solutions.push(self.solver().solve(&problem, columns, ctx)?);
         }
@@ -217,7 +218,7 @@ fn warm_start(
         // Exactly the bound, which the product could miss by rounding.
         if sign * b >= weight * from { sign * bound } else { (b * growth).clamp(-bound, *bound) }
     });
-    let left = before.left.iter().zip(&pair.signs).map(|(left, sign)| sign - growth * (sign - left));
+    let left = before.residual.iter().zip(&pair.signs).map(|(left, sign)| sign - growth * (sign - left));
     // Without convergence the residual has accumulated rounding errors; omit it.
     (coefficients.collect(), before.converged.then(|| left.collect()))
 }
