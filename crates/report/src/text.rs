@@ -138,7 +138,7 @@ pub fn scaling(scaled: bool) -> &'static str {
 
 /// Description of the imputation.
 pub fn imputation(impute: ImputeStrategy) -> &'static str {
-    match fill {
+    match impute {
         ImputeStrategy::Mean => "replaced by the mean of the training rows",
         ImputeStrategy::Median => "replaced by the median of the training rows",
     }

@@ -57,7 +57,10 @@ fn costs(data: &Dataset, published: &Published, seed: u64, ctx: &Context) -> Res
         if let Some(bound) = summary.bound.filter(|_| name == "KOBL") {
             numbers.insert("bound".to_owned(), bound);
             if summary.residual_norms.len() != published.n_components {
-                let why = format!("{}: no gamma gives {} components", published.dataset.name, published.n_components);
+                let why = format!(
+                    "{}: no gamma gives {} components",
+                    published.dataset.name, published.n_components
+                );
                 return Err(Error::Breakdown { step: "Table 2", why });
             }
         }
@@ -130,7 +133,8 @@ fn protocol(settings: &Settings) -> String {
 /// Table 2, in two sections.
 pub fn run(checkpoint: &mut Checkpoint, settings: &Settings, ctx: &Context) -> Result<[Section; 2]> {
     let all = measure(checkpoint, settings, ctx)?;
-    Ok([costs_of_kobl(&all, settings), costs_of_all(&all, settings)].map(|section| with_missing(section, &all)))
+    Ok([costs_of_kobl(&all, settings), costs_of_all(&all, settings)]
+        .map(|section| with_missing(section, &all)))
 }
 
 /// The costs of KOBL.
@@ -188,8 +192,10 @@ fn costs_of_all(all: &Measured, settings: &Settings) -> Section {
         });
         table.push([published.dataset.name.to_owned()].into_iter().chain(cells));
     }
-    let below = |name: &str| all.iter().filter(|(_, s)| mean(&values(s, "KOBL")) < mean(&values(s, name))).count();
-    let largest = all.iter().flat_map(|(_, splits)| splits).map(|numbers| numbers["KGS, all rows"]).fold(0.0, f64::max);
+    let below =
+        |name: &str| all.iter().filter(|(_, s)| mean(&values(s, "KOBL")) < mean(&values(s, name))).count();
+    let largest =
+        all.iter().flat_map(|(_, splits)| splits).map(|numbers| numbers["KGS, all rows"]).fold(0.0, f64::max);
     Section::new(
         "P0-T2b",
         "Table 2, KOBL against KGS, KPCA and KDA",
