@@ -5,7 +5,7 @@ use super::super::product::{add_product_by_rows, product_bytes};
 use super::gain::{Sample, first_largest};
 use super::types::{Columns, Factor, Pivoting, Rule, rows_of};
 use crate::context::Context;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, number};
 use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::{Array2, ShapeBuilder};
@@ -58,9 +58,10 @@ impl<'a> Run<'a> {
                 return Err(Error::Breakdown {
                     step: "pivoted Cholesky",
                     why: format!(
-                        "the kernel value of row {} with itself is {value}; it must be finite and not negative \
+                        "the kernel value of row {} with itself is {}; it must be finite and not negative \
                          (scale the features, or choose another kernel)",
-                        row + 1
+                        row + 1,
+                        number(value)
                     ),
                 });
             }
