@@ -43,7 +43,7 @@ crate::choices! {
 }
 
 crate::parameters! {
-    /// Kernel discriminant analysis; see the [module documentation](self).
+    /// Kernel discriminant analysis.
     pub struct Discriminant as "kernel discriminant" {
         /// The criterion.
         pub criterion: Criterion = Criterion::Kda;

@@ -30,7 +30,7 @@ const ZERO: f64 = 1e-4;
 const MANY: usize = 5000;
 
 crate::parameters! {
-    /// Kernel Gram-Schmidt; see the [module documentation](self).
+    /// Kernel Gram-Schmidt.
     pub struct Kgs as "KGS" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

@@ -44,7 +44,7 @@ use std::sync::Arc;
 const MEDOID_SAMPLE: usize = 256;
 
 crate::parameters! {
-    /// Kernel orthogonal basis learning; see the [module documentation](self).
+    /// Kernel orthogonal basis learning.
     pub struct Kobl as "KOBL" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

@@ -26,7 +26,7 @@ use ndarray::{Array2, Axis, s};
 pub(super) const RANK: f64 = 1e-12;
 
 crate::parameters! {
-    /// Kernel principal component analysis; see the [module documentation](self).
+    /// Kernel principal component analysis.
     pub struct Kpca as "KPCA" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

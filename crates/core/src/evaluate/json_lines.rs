@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// process loses nothing that it wrote.
 const SYNC_PAUSE_FACTOR: u32 = 39;
 
-/// A JSON Lines file; see the [module documentation](self).
+/// A JSON Lines file.
 pub struct JsonLinesFile {
     path: PathBuf,
     file: File,

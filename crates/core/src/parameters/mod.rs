@@ -1,6 +1,6 @@
 //! Parameters of methods: name, type, range, default and description, written once beside the field.
 //!
-//! The [`parameters!`](crate::parameters!) macro declares a struct of parameters and [`choices!`](crate::choices!) an
+//! The [`parameters!`](macro@crate::parameters) macro declares a struct of parameters and [`choices!`](macro@crate::choices) an
 //! enum of named values. From these declarations come the help and the checks of the command line, the constraints and
 //! docstrings of the Python classes, and the parameter tables of the documentation.
 //!
@@ -49,7 +49,7 @@ use serde_json::Value;
 #[doc(hidden)]
 pub use serde;
 
-/// A method's parameters, as [`parameters!`](crate::parameters!) declares them.
+/// A method's parameters, as [`parameters!`](macro@crate::parameters) declares them.
 pub trait Parameters {
     /// All parameters, with their present values as defaults.
     fn parameters(&self) -> Vec<Parameter> {
@@ -81,7 +81,7 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// A parameter as [`parameters!`](crate::parameters!) declares it, with this default.
+    /// A parameter as [`parameters!`](macro@crate::parameters) declares it, with this default.
     pub fn new<T: ParameterValue>(declared: &Declared, default: &T) -> Self {
         let lines: Vec<&str> = declared.description.split('\n').map(str::trim).collect();
         Self {
@@ -183,7 +183,7 @@ pub fn check_range<T: ParameterValue>(method: &'static str, declared: &Declared,
 /// Declares the parameters of a method: a struct with documented public fields, its defaults, and [`Parameters`].
 ///
 /// A field is `pub name: Type = default, range(bounds);` with a constructor of [`Range`], or without a range. The text
-/// after the struct's `as` names the method in errors; the text after a field's `as` is its public name. See the [module documentation](crate::parameters) for an example.
+/// after the struct's `as` names the method in errors; the text after a field's `as` is its public name. See the documentation of the module `parameters` for an example.
 #[macro_export]
 macro_rules! parameters {
     (
@@ -232,7 +232,7 @@ macro_rules! parameters {
     };
 }
 
-/// What a field of [`parameters!`](crate::parameters!) declares.
+/// What a field of [`parameters!`](macro@crate::parameters) declares.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! declared {

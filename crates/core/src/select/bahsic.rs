@@ -52,7 +52,7 @@ crate::choices! {
 }
 
 crate::parameters! {
-    /// Backward elimination by HSIC; see the [module documentation](self).
+    /// Backward elimination by HSIC.
     #[derive(PartialEq)]
     pub struct Bahsic as "BAHSIC" {
         /// How to score the features of a round.

@@ -33,7 +33,7 @@ const NAME: &str = "chi-squared";
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
-    /// Chi-squared statistic; see the [module documentation](self).
+    /// Chi-squared statistic.
     #[derive(PartialEq)]
     pub struct ChiSquared as "chi-squared" {
         /// What to count.

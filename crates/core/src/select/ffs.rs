@@ -45,7 +45,7 @@ const FULL_WALK: usize = 1024;
 const PATIENCE: usize = 64;
 
 crate::parameters! {
-    /// Forward selection over weak classifiers; see the [module documentation](self).
+    /// Forward selection over weak classifiers.
     #[derive(PartialEq)]
     pub struct Ffs as "FFS" {
         /// The weak classifier of each feature.

@@ -29,7 +29,7 @@ const NAME: &str = "Fisher score";
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
-    /// Fisher score; see the [module documentation](self). It has no parameters.
+    /// Fisher score. It has no parameters.
     #[derive(Copy, PartialEq, Eq)]
     pub struct FisherScore as "Fisher score" {}
 }

@@ -39,7 +39,7 @@ use ndarray::Array2;
 const NAME: &str = "FOHSIC";
 
 crate::parameters! {
-    /// Forward selection by HSIC; see the [module documentation](self).
+    /// Forward selection by HSIC.
     #[derive(PartialEq)]
     pub struct Fohsic as "FOHSIC" {
         /// Gamma of the Gaussian kernel for sets of any size; none is 1 / (2 * number of features in the set).

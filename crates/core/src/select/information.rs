@@ -32,7 +32,7 @@ const NAME: &str = "information gain";
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
-    /// Information gain; see the [module documentation](self).
+    /// Information gain.
     #[derive(PartialEq)]
     pub struct InformationGain as "information gain" {
         /// How to discretize numbers into bins.

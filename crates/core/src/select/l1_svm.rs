@@ -43,7 +43,7 @@ const MOST_STEPS: usize = 38;
 const HALVINGS: usize = 30;
 
 crate::parameters! {
-    /// Sparse linear SVM; see the [module documentation](self).
+    /// Sparse linear SVM.
     #[derive(PartialEq)]
     pub struct L1Svm as "L1-SVM" {
         /// Regularization parameter: smaller values select fewer features. Leave it out if the number of features is

@@ -39,7 +39,7 @@ const NAME: &str = "Laplacian score";
 const BLOCK: usize = 2048;
 
 crate::parameters! {
-    /// Laplacian score; see the [module documentation](self).
+    /// Laplacian score.
     #[derive(PartialEq)]
     pub struct LaplacianScore as "Laplacian score" {
         /// Which samples the graph connects.

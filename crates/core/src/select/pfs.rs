@@ -45,7 +45,7 @@ const SPARE: usize = 10;
 const ROUNDS: usize = 100;
 
 crate::parameters! {
-    /// Principal feature selection; see the [module documentation](self).
+    /// Principal feature selection.
     #[derive(PartialEq)]
     pub struct Pfs as "PFS" {
         /// Number of principal components to reconstruct; none reconstructs the features themselves, or 20

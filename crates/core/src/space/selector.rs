@@ -19,7 +19,7 @@ use crate::parameters::Parameters;
 use crate::select::{FeatureCount, Selection, Selector, SelectorMethod};
 
 crate::parameters! {
-    /// Selection in kernel space; see the [module documentation](self).
+    /// Selection in kernel space.
     pub struct KernelSpaceSelector as "kernel-space selection" {
         /// Power of the selector's scores by which distances are weighted; 0 weights all directions equally.
         pub weight_power: f64 = 1.0, between(0, MAX_WEIGHT_POWER);

@@ -92,7 +92,7 @@ crate::choices! {
 }
 
 crate::parameters! {
-    /// Hilbert-Schmidt feature selection; see the [module documentation](self).
+    /// Hilbert-Schmidt feature selection.
     #[derive(PartialEq)]
     pub struct Hsfs as "HSFS" {
         /// How the weights are kept sparse.

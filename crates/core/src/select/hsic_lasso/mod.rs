@@ -65,7 +65,7 @@ const NAME: &str = "HSIC Lasso";
 const BATCH: usize = 128;
 
 crate::parameters! {
-    /// HSIC Lasso; see the [module documentation](self).
+    /// HSIC Lasso.
     #[derive(PartialEq)]
     pub struct HsicLasso as "HSIC Lasso" {
         /// Number of samples in a block; none uses all samples as one block.

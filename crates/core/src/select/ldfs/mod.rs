@@ -66,7 +66,7 @@ crate::choices! {
 }
 
 crate::parameters! {
-    /// Linear discriminant feature selection; see the [module documentation](self).
+    /// Linear discriminant feature selection.
     #[derive(PartialEq)]
     pub struct Ldfs as "LDFS" {
         /// The problem to solve.

@@ -52,7 +52,7 @@ const LEVEL: f64 = 0.05;
 const DRAWS: usize = 200;
 
 crate::parameters! {
-    /// Mutual information by nearest neighbors; see the [module documentation](self).
+    /// Mutual information by nearest neighbors.
     #[derive(PartialEq)]
     pub struct MutualInformation as "mutual information" {
         /// Number of neighbors for the density estimate. Fewer neighbors give a larger variance, more a larger bias.

@@ -49,7 +49,7 @@ const NAME: &str = "Relief";
 const BLOCK: usize = 256;
 
 crate::parameters! {
-    /// ReliefF; see the [module documentation](self). The defaults are those of most libraries: 10 neighbors of each class
+    /// ReliefF. The defaults are those of most libraries: 10 neighbors of each class
     /// by the Manhattan distance of features scaled to their range, all other classes with equal weight.
     #[derive(PartialEq)]
     pub struct Relief as "ReliefF" {

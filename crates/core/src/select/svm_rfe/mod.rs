@@ -110,7 +110,7 @@ impl ParameterValue for Step {
 }
 
 crate::parameters! {
-    /// Recursive feature elimination by an SVM; see the [module documentation](self).
+    /// Recursive feature elimination by an SVM.
     #[derive(PartialEq)]
     pub struct SvmRfe as "SVM-RFE" {
         /// The kernel, linear or rbf.
