@@ -94,4 +94,28 @@ mod tests {
             assert!(!message.contains("--") && !message.contains("00000000"), "{message}");
         }
     }
+
+    /// Free text, such as advice about memory, must not name options either.
+    #[test]
+    fn the_crate_names_no_options() {
+        let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+        while let Some(folder) = folders.pop() {
+            for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+                let is_test = path.file_stem().unwrap().to_string_lossy().contains("tests");
+                for line in code.lines().filter(|line| !is_test && !line.trim_start().starts_with("//")) {
+                    let option = line
+                        .split("--")
+                        .skip(1)
+                        .any(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()));
+                    assert!(!option, "{}: {line}", path.display());
+                }
+            }
+        }
+    }
 }
