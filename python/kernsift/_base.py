@@ -35,6 +35,7 @@ from kernsift._crossing import (
     method_json,
     native_rows,
     settings,
+    to_json,
 )
 from kernsift._html import ShowsItself, Summary, kept_summary
 from kernsift._parameters import constraints, declared, document, native_value
@@ -505,7 +506,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         basis = self._unfitted_basis()
         with told(self, X):
             self._space, used = _native.fit_space(
-                json.dumps(self._form(), allow_nan=False),
+                to_json(self._form()),
                 native_rows(X),
                 classes,
                 wanted_json(self.n_features_to_select),

@@ -30,6 +30,11 @@ Check = str | tuple[str, str, list[int], str]
 NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
 
 
+#: The largest integers that cross.
+LARGEST_INT = 2**63 - 1
+LARGEST_DEGREE = 2**32 - 1
+
+
 class Settings(NamedTuple):
     """What every native function that computes is given."""
 
@@ -46,7 +51,7 @@ def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
         seed = int(random_state) % 2**64
     else:
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
-    return Settings(seed, n_threads(n_jobs), int(verbose))
+    return Settings(seed, n_threads(n_jobs), min(int(verbose), 2**31))
 
 
 class NamedRows(NamedTuple):
@@ -64,7 +69,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return _share_of_a_worker()
-    return int(n_jobs) if n_jobs > 0 else int(n_jobs) + 1
+    # The native half caps both at what the machine has.
+    return min(int(n_jobs), 2**31) if n_jobs > 0 else max(int(n_jobs) + 1, -(2**31))
 
 
 def _share_of_a_worker() -> int:
@@ -220,10 +226,40 @@ def native_triplets(triplets: Any) -> IntArray:
         raise ValueError(
             f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
         )
+    outside = np.nonzero((rows < 0) | (rows > LARGEST_INT))
+    if outside[0].size:
+        at, column = outside[0][0], outside[1][0]
+        raise ValueError(f"triplet {at + 1}: row numbers count from 0, got {rows[at, column]}.")
     whole: IntArray = rows.astype(np.int64)
     return whole
 
 
 def method_json(method: str, parameters: Mapping[str, Any]) -> str:
     """A method in the form of the core's catalog."""
-    return json.dumps({"method": method, **parameters}, allow_nan=False)
+    return to_json({"method": method, **parameters})
+
+
+def to_json(form: Mapping[str, Any]) -> str:
+    """Settings as the native half reads them; refuses integers that it cannot hold."""
+    _check_ints(form)
+    return json.dumps(form, allow_nan=False)
+
+
+def native_int(name: str, value: Any) -> int:
+    """An integer parameter, refused if the native half cannot hold it."""
+    most = LARGEST_DEGREE if name == "degree" else LARGEST_INT
+    if value > most:
+        raise ValueError(f"The {name!r} parameter must be at most {most}. Got {value} instead.")
+    return int(value)
+
+
+def _check_ints(form: Any, name: str = "") -> None:
+    if isinstance(form, Mapping):
+        for key, value in form.items():
+            # {"count": 3} is one of several forms of the parameter around it.
+            _check_ints(value, name if key == "count" else key)
+    elif isinstance(form, list | tuple):
+        for value in form:
+            _check_ints(value, name)
+    elif isinstance(form, int):
+        native_int(name, form)

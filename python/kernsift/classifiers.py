@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, Estimator, labelled_rows, store_kernel, warn_unless_converged
-from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings
+from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings, to_json
 from kernsift._html import Summary
 from kernsift._progress import told
 from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
@@ -296,7 +295,7 @@ class SVC(_BaseMachine):
         kernel = choice_form("linear" if precomputed else self.kernel, self.gamma, self.degree, self.coef0)
         with told(self, X):
             machine = _native.fit_svm(
-                json.dumps(self._form(float(self.C), kernel, self.classes_[classes[0]]), allow_nan=False),
+                to_json(self._form(float(self.C), kernel, self.classes_[classes[0]])),
                 native_rows(X),
                 classes,
                 precomputed,
@@ -491,7 +490,7 @@ class SVCCV(_BaseMachine):
         }
         with told(self, X):
             machine, found = _native.search_svm(
-                json.dumps(search, allow_nan=False),
+                to_json(search),
                 native_rows(X),
                 classes,
                 settings(self.random_state, self.n_jobs, self.verbose),
@@ -688,7 +687,7 @@ class LinearSVC(LinearClassifierMixin, Estimator):
         }
         with told(self, X):
             answer = _native.fit_linear_svm(
-                json.dumps(form, allow_nan=False),
+                to_json(form),
                 native_rows(X),
                 classes,
                 settings(self.random_state, self.n_jobs, self.verbose),

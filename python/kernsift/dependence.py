@@ -15,7 +15,15 @@ from kernsift._base import (
     RUN_CONSTRAINTS,
     BaseTargetSelector,
 )
-from kernsift._crossing import NativeRows, Target, checked_array, native_rows, native_target, settings
+from kernsift._crossing import (
+    NativeRows,
+    Target,
+    checked_array,
+    native_rows,
+    native_target,
+    settings,
+    to_json,
+)
 from kernsift._parameters import choices, constraints
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
@@ -157,10 +165,10 @@ def hsic(
     y, y_choice = _second(Y, y_kernel, y_gamma, degree, coef0, target_type)
     value, p_value = _native.hsic(
         x,
-        json.dumps(choice_form(kernel, gamma, degree, coef0)),
+        to_json(choice_form(kernel, gamma, degree, coef0)),
         y,
         y_choice,
-        json.dumps({"estimator": estimator, "permutations": int(n_permutations)}),
+        to_json({"estimator": estimator, "permutations": int(n_permutations)}),
         settings(random_state, n_jobs, verbose),
     )
     return value if p_value is None else HSICResult(value, p_value)
@@ -183,7 +191,7 @@ def _second(
     if target and kernel not in ("auto", "linear"):
         raise ValueError(f"y_kernel={kernel!r} is for a Y of one dimension; Y has several columns.")
     kernel = "rbf" if isinstance(kernel, str) and kernel == "auto" else kernel
-    return _rows(Y, "Y"), json.dumps(choice_form(kernel, gamma, degree, coef0))
+    return _rows(Y, "Y"), to_json(choice_form(kernel, gamma, degree, coef0))
 
 
 class FOHSIC(BaseTargetSelector):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import KeepsColumns
-from kernsift._crossing import FloatArray, IntArray, Settings, native_rows, native_target
+from kernsift._crossing import FloatArray, IntArray, Settings, native_int, native_rows, native_target, to_json
 from kernsift._html import Bars, Summary, kept_summary
 from kernsift._kept import kernel_weights
 from kernsift._sklearn import Interval, StrOptions
@@ -292,7 +292,14 @@ class KernelDesign(KeepsColumns, KernelLearner):
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
         named, others = self._named_and_others()
         target = None if triplets is not None else native_target(y, self.target_type, "y")
-        rows = (native_rows(X), triplets, target, int(self.n_triplets), bool(self.standardize), run)
+        rows = (
+            native_rows(X),
+            triplets,
+            target,
+            native_int("n_triplets", self.n_triplets),
+            bool(self.standardize),
+            run,
+        )
         own = [kernel for kernel in others if isinstance(kernel, Kernel)]
         if len(own) == len(others):
             parts = named + ([{"custom": [kernel._form() for kernel in own]}] if own else [])
@@ -378,7 +385,7 @@ class KernelDesign(KeepsColumns, KernelLearner):
             "tolerance": float(self.tol),
             "max_rounds": int(self.max_rounds),
         }
-        return json.dumps(form, allow_nan=False)
+        return to_json(form)
 
     def _named_and_others(self) -> tuple[list[Any], list[Any]]:
         """Kernels that have names, as the core spells them, and the rest."""

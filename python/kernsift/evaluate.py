@@ -25,6 +25,7 @@ from kernsift._crossing import (
     native_classes,
     native_rows,
     settings,
+    to_json,
 )
 from kernsift._html import escaped, table
 from kernsift._kept import LONGEST
@@ -183,7 +184,7 @@ def compare(
         "name": name,
     }
     text, costs, labels = _native.compare(
-        json.dumps(plan, allow_nan=False),
+        to_json(plan),
         native_rows(x),
         names,
         target,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable
 from numbers import Integral
@@ -15,10 +14,12 @@ from kernsift._crossing import (
     IntArray,
     checked_array,
     method_json,
+    native_int,
     native_rows,
     native_target,
     native_triplets,
     settings,
+    to_json,
 )
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.bases import KOBL
@@ -78,7 +79,7 @@ def gram(
     """
     if not isinstance(kernel, Kernel):
         rows = checked_array(X) if Z is None else checked_array(Z, "Z")
-        choice = json.dumps(choice_form(kernel, gamma, degree, coef0))
+        choice = to_json(choice_form(kernel, gamma, degree, coef0))
         kernel = Kernel.from_json(_native.resolve_kernel(choice, native_rows(rows), settings(0, None, 0)))
     k: FloatArray = kernel(X, Z)
     return k
@@ -157,7 +158,7 @@ def gamma_for_n_components(
     gamma, found = _native.gamma_for_n_components(
         method_json("kobl", basis._own_parameters()),
         native_rows(x),
-        int(n_components),
+        native_int("n_components", n_components),
         settings(random_state, n_jobs, verbose),
         threshold if callable(threshold) else None,
     )
@@ -248,5 +249,5 @@ def triplets_from_labels(
     [(0, 2, 1), (0, 3, 1), (2, 0, 1), (2, 3, 1), (3, 0, 1), (3, 2, 1)]
     """
     return _native.triplets_from_target(
-        native_target(y, target_type, "y"), int(n), settings(random_state, None, 0)
+        native_target(y, target_type, "y"), native_int("n", n), settings(random_state, None, 0)
     )

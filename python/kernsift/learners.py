@@ -24,15 +24,18 @@ from kernsift._crossing import (
     IntArray,
     Settings,
     checked_rows,
+    native_int,
     native_rows,
     native_target,
     native_triplets,
     settings,
+    to_json,
 )
 from kernsift._html import Summary, kept_summary
 from kernsift._pages import MakesPages, PageParts
 from kernsift._progress import told
 from kernsift._sklearn import Interval, StrOptions, _fit_context
+from kernsift.exceptions import BreakdownError
 from kernsift.kernels import Mahalanobis
 
 __all__ = ["XingMetric"]
@@ -188,7 +191,7 @@ class KernelLearner(MakesPages, Estimator):
 
     def _draw(self, y: Any, run: Settings) -> IntArray:
         target = native_target(y, self.target_type, "y")
-        return _native.triplets_from_target(target, int(self.n_triplets), run)
+        return _native.triplets_from_target(target, native_int("n_triplets", self.n_triplets), run)
 
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -363,13 +366,13 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
             "max_iter": int(self.max_iter),
         }
         drawn = triplets if triplets is not None else self._draw(y, run)
-        return _native.fit_xing(json.dumps(form), native_rows(X), drawn, bool(self.standardize), run)
+        return _native.fit_xing(to_json(form), native_rows(X), drawn, bool(self.standardize), run)
 
     def _store(self, answer: dict[str, Any]) -> None:
         metric: FloatArray = answer["metric"]
         self.kernel_ = Mahalanobis(metric)
         self._factor = _diagonal_factor(metric) if self.diagonal else _factor(metric)
-        self.metric_ = metric if self.scale_ is None else metric / np.outer(self.scale_, self.scale_)
+        self.metric_ = metric if self.scale_ is None else _unscaled(metric, self.scale_)
         self.n_components_: int = self._factor.shape[1]
 
     def _summary(self) -> Summary:
@@ -383,6 +386,25 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _unscaled(metric: FloatArray, scale: FloatArray) -> FloatArray:
+    """A metric of standardized columns in the units of the columns."""
+
+    def is_usable(metric: FloatArray) -> bool:
+        return bool(np.isfinite(metric).all() and metric.any())
+
+    with np.errstate(all="ignore"):
+        unscaled: FloatArray = metric / np.outer(scale, scale)
+        if not is_usable(unscaled):
+            # The product of two scales may overflow where the quotient does not.
+            unscaled = metric / scale[:, np.newaxis] / scale
+    if not is_usable(unscaled):
+        raise BreakdownError(
+            "Xing metric: the metric overflows in the units of the columns, "
+            f"whose standard deviations go from {scale.min():.3g} to {scale.max():.3g}; scale the columns"
+        )
+    return unscaled
 
 
 def _factor(metric: FloatArray) -> FloatArray:

@@ -14,7 +14,6 @@ All are classifiers; those that select are transformers as well, which give the 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -33,7 +32,7 @@ from kernsift._base import (
     labelled_rows,
     store_kernel,
 )
-from kernsift._crossing import FloatArray, checked_rows, native_rows, settings
+from kernsift._crossing import FloatArray, checked_rows, native_int, native_rows, settings, to_json
 from kernsift._html import Summary
 from kernsift._parameters import constraints
 from kernsift._progress import told
@@ -569,10 +568,15 @@ class KNNC(ClassifierMixin, Estimator):
         """
         # A copy: what the caller does to the rows later must not matter.
         X, classes = labelled_rows(self, X, y, copy=True)
-        remembered = (native_rows(X), classes, int(self.n_neighbors), bool(self.standardize))
+        remembered = (
+            native_rows(X),
+            classes,
+            native_int("n_neighbors", self.n_neighbors),
+            bool(self.standardize),
+        )
         with told(self, X):
             answer = _native.fit_knnc(
-                json.dumps(choice_form(self.kernel, self.gamma, self.degree, self.coef0), allow_nan=False),
+                to_json(choice_form(self.kernel, self.gamma, self.degree, self.coef0)),
                 *remembered,
                 settings(self.random_state, self.n_jobs, self.verbose),
             )

@@ -2,7 +2,7 @@
 
 use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
 use crate::error::to_python;
-use crate::run::{Settings, run};
+use crate::run::{Settings, run, run_with_callbacks};
 use kernsift::basis::{Basis, BasisMethod, Kobl, Threshold, ThresholdFunction};
 use kernsift::model::{Content, Model};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -102,7 +102,8 @@ pub fn fit_basis<'py>(
     let data = to_dataset(&x, y)?;
     // The data are a copy; what the caller holds need not stay.
     drop(x);
-    let fitted = or_raised(raised, run(py, settings, move |ctx| method.fit(&data, ctx)))?;
+    let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| method.fit(&data, ctx));
+    let fitted = or_raised(raised, fitted)?;
     // Laid out by columns or by rows as the method made it, and handed over without a copy.
     let made = features.then(|| fitted.features.into_pyarray(py));
     Ok((FeatureMap(Arc::new(fitted.map)), made))
@@ -124,8 +125,9 @@ pub fn gamma_for_n_components<'py>(
     };
     let raised = threshold.map(|function| set_threshold(&mut kobl, function));
     let x = x.to_rows()?;
-    let found =
-        run(py, settings, move |ctx| kernsift::basis::gamma_for_n_components(&kobl, &x, n_components, ctx));
+    let found = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
+        kernsift::basis::gamma_for_n_components(&kobl, &x, n_components, ctx)
+    });
     let found = or_raised(raised, found)?;
     Ok((found.gamma, found.n_components))
 }

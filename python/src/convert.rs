@@ -97,7 +97,7 @@ pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
 
 /// Triples of rows; `triplets` has three columns.
 pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
-    // A negative row wraps to one that is not there, and is refused for that.
+    // Row numbers are not negative: the package has checked that.
     triplets.as_array().rows().into_iter().map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]).collect()
 }
 

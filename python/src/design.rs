@@ -65,7 +65,7 @@ impl FeatureCount {
     fn triplets(&self, data: &Dataset, ctx: &Context) -> kernsift::Result<Vec<Triplet>> {
         match self {
             Self::Given(triplets) => check(triplets, data.n()).map(|_| triplets.clone()),
-            Self::Drawn(n) => from_target(data.target(), &(0..data.n()).collect::<Vec<_>>(), *n, ctx.seed),
+            Self::Drawn(n) => from_target(data.target(), &(0..data.n()).collect::<Vec<_>>(), *n, ctx),
         }
     }
 }

@@ -8,6 +8,9 @@
 //! Pools are kept by process and size. A forked child gets copies of its parent's pools without their
 //! threads; work handed to one would wait for ever, so the child makes its own. A pool counts the memory
 //! of its threads, which is that of one work as long as no other shares the pool.
+//!
+//! Work that calls Python functions gets a pool that no other work shares. Such a function may fit an estimator, and its
+//! thread then waits for that fit. If the threads of a shared pool waited so, none would be free to do the fit.
 
 use crate::error::to_python;
 use kernsift::memory::Meter;
@@ -52,9 +55,30 @@ pub fn run<T: Send + 'static>(
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let pool = pool(settings.threads)?;
+    run_in(py, &shared_pool(settings.threads)?, settings, work)
+}
+
+/// Does `work` as [`run`] does; `calls_python` says whether it calls Python functions.
+pub fn run_with_callbacks<T: Send + 'static>(
+    py: Python<'_>,
+    settings: Settings,
+    calls_python: bool,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
+) -> PyResult<T> {
+    if !calls_python {
+        return run(py, settings, work);
+    }
+    run_in(py, &Arc::new(Pool::new(n_threads(settings.threads))?), settings, work)
+}
+
+fn run_in<T: Send + 'static>(
+    py: Python<'_>,
+    pool: &Arc<Pool>,
+    settings: Settings,
+    work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
+) -> PyResult<T> {
     let watch = Arc::new(Watch::default());
-    let answer = py.detach(|| wait_for(&pool, &watch, settings, work));
+    let answer = py.detach(|| wait_for(pool, &watch, settings, work));
     let (result, peak) = answer?;
     MEASURED.set(Some(match MEASURED.get() {
         None => peak,
@@ -229,29 +253,39 @@ static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 type Pools = HashMap<(u32, usize), Arc<Pool>>;
 
-fn pool(threads: i64) -> PyResult<Arc<Pool>> {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = match usize::try_from(threads) {
-        Ok(0) => cores(),
-        // More threads than this only wait for each other.
-        Ok(n) => n.min(MOST_THREADS),
-        Err(_) => cores().saturating_add_signed(threads as isize).max(1),
-    };
+fn shared_pool(threads: i64) -> PyResult<Arc<Pool>> {
+    let threads = n_threads(threads);
     let mut pools = lock(&POOLS);
     let key = (std::process::id(), threads);
     if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
-    let meter = Arc::new(Meter::new());
-    let counted = meter.clone();
-    let workers = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .start_handler(move |_| counted.attach())
-        .thread_name(|i| format!("kernsift-{i}"))
-        // The waiting thread reports it; without a handler the whole process would end.
-        .panic_handler(|_| {})
-        .build()
-        .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
-    let pool = Pool { threads: workers, meter, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) };
-    Ok(pools.entry(key).or_insert(Arc::new(pool)).clone())
+    Ok(pools.entry(key).or_insert(Arc::new(Pool::new(threads)?)).clone())
+}
+
+/// The number of threads that a setting asks for.
+fn n_threads(threads: i64) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    match usize::try_from(threads) {
+        Ok(0) => cores(),
+        // More threads than this only wait for each other.
+        Ok(n) => n.min(MOST_THREADS),
+        Err(_) => cores().saturating_add_signed(threads as isize).max(1),
+    }
+}
+
+impl Pool {
+    fn new(threads: usize) -> PyResult<Self> {
+        let meter = Arc::new(Meter::new());
+        let counted = meter.clone();
+        let workers = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .start_handler(move |_| counted.attach())
+            .thread_name(|i| format!("kernsift-{i}"))
+            // The waiting thread reports it; without a handler the whole process would end.
+            .panic_handler(|_| {})
+            .build()
+            .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
+        Ok(Self { threads: workers, meter, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) })
+    }
 }

@@ -3,7 +3,7 @@
 use crate::basis::{FeatureMap, give_threshold, or_raised};
 use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
 use crate::error::to_python;
-use crate::run::{Settings, run};
+use crate::run::{Settings, run, run_with_callbacks};
 use kernsift::basis::{BasisMethod, Kobl, Threshold};
 use kernsift::model::{Content, Model};
 use kernsift::select::FeatureCount;
@@ -127,7 +127,7 @@ pub fn fit_space<'py>(
     let raised = give_threshold(&mut method.basis, threshold)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);
-    let fitted = run(py, settings, move |ctx| {
+    let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
         let (space, used) = method.fit_and_tell(&data, wanted, ctx)?;
         let names = (1..=data.d()).map(|j| format!("x{j}")).collect();

@@ -23,7 +23,7 @@ pub fn triplets_from_target<'py>(
             Target::Classes(classes) => classes.codes.len(),
             Target::Continuous(values) => values.len(),
         };
-        from_target(&target, &(0..rows).collect::<Vec<_>>(), n, ctx.seed)
+        from_target(&target, &(0..rows).collect::<Vec<_>>(), n, ctx)
     })?;
     Ok(Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64).into_pyarray(py))
 }

@@ -4,21 +4,30 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from kernsift import (
+    HSFS,
     KOBL,
+    LDFS,
+    PFS,
     RBF,
+    SVC,
+    SVMRFE,
     BreakdownError,
     FisherScore,
+    HSICLasso,
     KernelDiscriminant,
     KernelGramSchmidt,
     KernelPCA,
     WhiteNoise,
+    XingMetric,
     _native,
     gamma_for_n_components,
     load_dataset,
     make_synthetic,
+    triplets_from_labels,
 )
 
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -177,3 +186,48 @@ def test_messages_name_no_command_line_options():
     messages = _native.error_messages()
     assert len(messages) >= 27
     assert not [message for message in messages if re.search(r"--\w|0{8}", message)]
+
+
+@pytest.mark.parametrize("n_jobs", [-(10**30), -(2**63), -2])
+def test_any_negative_n_jobs_leaves_a_thread(n_jobs):
+    assert_array_equal(KOBL(n_jobs=n_jobs).fit(X).pivots_, KOBL().fit(X).pivots_)
+
+
+@pytest.mark.parametrize(
+    "act, name",
+    [
+        (lambda: HSFS(max_iter=10**30).fit(X, y), "max_iter"),
+        (lambda: SVC(max_iter=10**30).fit(X, y), "max_iter"),
+        (lambda: SVMRFE(step=10**30).fit(X, y), "step"),
+        (lambda: XingMetric(max_iter=10**30).fit(X, y), "max_iter"),
+        (lambda: XingMetric(n_triplets=10**30).fit(X, y), "n_triplets"),
+        (lambda: triplets_from_labels(y, n=10**30), "n"),
+        (lambda: KOBL(n_components=10**30).fit(X), "n_components"),
+    ],
+)
+def test_integers_that_are_too_large_are_named(act, name):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter .*Got 10+ instead"):
+        act()
+
+
+def test_a_degree_that_is_too_large_is_refused():
+    with pytest.raises(
+        ValueError, match="The 'degree' parameter must be at most 4294967295. Got 10000000000"
+    ):
+        KOBL(kernel="poly", degree=10**10).fit(X)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        HSFS(random_starts=10**9),
+        HSFS(approximation="fourier", features=10**9),
+        PFS(n_penalties=10**11),
+        LDFS(n_penalties=10**11),
+        HSICLasso(block_size=10, permutations=10**9),
+    ],
+    ids=lambda method: type(method).__name__,
+)
+def test_sizes_beyond_the_memory_are_refused(method):
+    with pytest.raises((MemoryError, ValueError)):
+        method.fit(X, y)

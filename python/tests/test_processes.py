@@ -253,6 +253,40 @@ def test_fits_of_several_threads_do_not_disturb_each_other():
             assert_array_equal(fit.result(timeout=60), expected)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_fits_inside_callbacks_of_several_threads_end(n_jobs):
+    """Each fit waits for another one; in a process of its own, since a deadlock could not be stopped."""
+    program = f"""
+import threading, numpy, kernsift
+X = numpy.random.default_rng(0).normal(size=(200, 3))
+together = threading.Barrier(4)
+
+def nested(depth):
+    if depth == 0:
+        return kernsift.KOBL(n_jobs={n_jobs}, n_components=5, threshold=None).fit(X)
+    first = [True]
+
+    def threshold(t):
+        if first:
+            first.clear()
+            if depth == 2:
+                together.wait()
+            nested(depth - 1)
+        return t
+
+    return kernsift.KOBL(n_jobs={n_jobs}, n_components=5, threshold=threshold).fit(X)
+
+threads = [threading.Thread(target=nested, args=(2,)) for _ in range(4)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "done\n"
+
+
 def test_other_threads_run_during_a_fit():
     X = np.random.default_rng(0).normal(size=(20000, 5))
     with ThreadPoolExecutor(1) as pool:

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from kernsift import gram, triplet_accuracy, triplets_from_labels
+from kernsift import KernelDesign, XingMetric, gram, triplet_accuracy, triplets_from_labels
 from kernsift.datasets import load_dataset
 
 
@@ -106,6 +106,28 @@ def test_iris_is_mostly_in_order():
 def test_errors(y, parameters, message):
     with pytest.raises(ValueError, match=message):
         triplets_from_labels(y, random_state=0, **parameters)
+
+
+@pytest.mark.parametrize(
+    ("triplets", "message"),
+    [
+        ([[0, 1, 2], [0, -1, 2]], "triplet 2: row numbers count from 0, got -1"),
+        (
+            np.array([[0, 1, 2**64 - 1]], dtype=np.uint64),
+            "triplet 1: row numbers count from 0, got 18446744073709551615",
+        ),
+        ([[0, 0, 0]], "three different rows"),
+        ([[0, 1, 1]], "three different rows"),
+        ([[0, 1, 3]], "rows below 3"),
+    ],
+)
+def test_wrong_triplets_are_refused(triplets, message):
+    with pytest.raises(ValueError, match=message):
+        triplet_accuracy(np.eye(3), triplets)
+    X = np.random.default_rng(0).normal(size=(3, 2))
+    for learner in (KernelDesign(), XingMetric()):
+        with pytest.raises(ValueError, match=message):
+            learner.fit(X, triplets)
 
 
 def test_an_absurd_number_is_refused_before_memory_is_taken():

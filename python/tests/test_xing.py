@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from make_mmc_metrics import FILE, pairs, problem, value
+from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.optimize import minimize
 from sklearn.base import clone
@@ -237,3 +238,15 @@ def test_a_column_that_is_constant_plays_no_part():
         assert learner.scores_[3] == 0 and not learner.support_[3]
         assert not learner.metric_[3].any() and not learner.metric_[:, 3].any()
         assert learner.transform(wide).shape == (30, learner.n_components_)
+
+
+def test_a_metric_that_overflows_is_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = np.arange(20) % 2
+    expected = XingMetric(random_state=0).fit(X, y).metric_
+    for scale in (1e-100, 1e100):
+        metric = XingMetric(random_state=0).fit(X * scale, y).metric_
+        assert_allclose(metric * scale * scale, expected, rtol=1e-6)
+    for scale in (1e-300, 1e300):
+        with pytest.raises(BreakdownError, match="the metric overflows in the units of the columns"):
+            XingMetric(random_state=0).fit(X * scale, y)

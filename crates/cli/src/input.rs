@@ -4,7 +4,7 @@ use crate::args::{CategoricalArg, MissingArg, TableArgs, TargetTypeArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
+use kernsift::data::write::{WriteOptions, check_place, write_table};
 use kernsift::data::{
     BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
     TargetChoice, TargetType,
@@ -57,11 +57,11 @@ impl Loaded {
 }
 
 /// Reads a file or a built-in set, and passes on what the reader has to say.
-pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
+pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Result<Table> {
     if let Some(name) = data.strip_prefix("builtin:") {
         return BuiltIn::by_name(name)?.table();
     }
-    let ctx = Context { observer: console, ..Context::default() };
+    let ctx = Context { observer: console, ..*ctx };
     let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header }, &ctx)?;
     // The core does not know the name of the option.
     warnings.iter().for_each(|text| console.warn(&text.replace("without a header", "with --no-header")));
@@ -69,12 +69,16 @@ pub fn read(data: &str, no_header: bool, console: &Console) -> Result<Table> {
 }
 
 /// Reads and prepares a table as asked.
-pub fn load(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, Failure> {
-    load_with(args, missing(args.missing), console)
+pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> std::result::Result<Loaded, Failure> {
+    load_with(args, missing(args.missing), ctx, console)
 }
 
 /// The same for work in folds: what is filled with means or medians stays empty, as each fold fills in its own.
-pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Result<Loaded, Failure> {
+pub fn load_for_folds(
+    args: &TableArgs,
+    ctx: &Context,
+    console: &Console,
+) -> std::result::Result<Loaded, Failure> {
     let missing = match missing(args.missing) {
         Missing::Keep => {
             return Err(Failure::Input(
@@ -84,11 +88,16 @@ pub fn load_for_folds(args: &TableArgs, console: &Console) -> std::result::Resul
         Missing::Mean | Missing::Median => Missing::Keep,
         other => other,
     };
-    load_with(args, missing, console)
+    load_with(args, missing, ctx, console)
 }
 
-fn load_with(args: &TableArgs, missing: Missing, console: &Console) -> std::result::Result<Loaded, Failure> {
-    let table = read(&args.data, args.no_header, console)?;
+fn load_with(
+    args: &TableArgs,
+    missing: Missing,
+    ctx: &Context,
+    console: &Console,
+) -> std::result::Result<Loaded, Failure> {
+    let table = read(&args.data, args.no_header, ctx, console)?;
     Ok(prepare(args, TargetChoice::Auto, missing, &table, console)?)
 }
 
@@ -148,37 +157,35 @@ fn prepare(
     Ok(Loaded { name: args.data.clone(), prepared, target, gaps, fate: missing })
 }
 
-/// Refuses places for results that cannot be written to, or that something is read from, before
-/// anything is computed.
-pub fn check_outputs(
-    out: &Option<PathBuf>,
-    save: &Option<PathBuf>,
-    loaded: &Loaded,
-    test: &Option<String>,
-) -> std::result::Result<(), Failure> {
-    let inputs: Vec<&Path> =
-        [Some(&loaded.name), test.as_ref()].into_iter().flatten().map(Path::new).collect();
-    if let Some(path) = out {
-        keep_inputs(path, "--out", &inputs)?;
-        check_table(path, loaded.target.as_slice())?;
-    }
-    if let Some(path) = save {
-        keep_inputs(path, "--save", &inputs)?;
+/// A file that a command writes: the option that names it, and its path if that option was given.
+pub type Output<'a> = (&'a str, Option<&'a Path>);
+
+/// Refuses outputs that cannot be written, that overwrite an input, or that share a file.
+pub fn check_outputs(outputs: &[Output], inputs: &[&Path]) -> std::result::Result<(), Failure> {
+    let mut taken: Vec<(&str, PathBuf)> = vec![];
+    for (option, path) in outputs {
+        let Some(path) = path else { continue };
+        let target = resolved(path);
+        if let Some(input) = inputs.iter().find(|input| resolved(input) == target) {
+            return Err(Failure::Input(format!(
+                "{option} would write over {}, which is read; choose another file",
+                input.display()
+            )));
+        }
+        if let Some((other, _)) = taken.iter().find(|(_, other)| *other == target) {
+            return Err(Failure::Input(format!("{other} and {option} need different files")));
+        }
         check_place(path)?;
+        taken.push((option, target));
     }
     Ok(())
 }
 
-/// Refuses to write over a file that was read.
-pub fn keep_inputs(path: &Path, option: &str, inputs: &[&Path]) -> std::result::Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().ok();
-    match inputs.iter().find(|input| real(path).is_some_and(|path| real(input) == Some(path))) {
-        Some(input) => Err(Failure::Input(format!(
-            "{option} would write over {}, which is read; choose another file",
-            input.display()
-        ))),
-        None => Ok(()),
-    }
+/// The absolute path of a file. A file that does not exist yet has the absolute path of its folder.
+fn resolved(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let in_folder = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
+    path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
 /// A column of a table by name.

@@ -397,6 +397,54 @@ fn files_that_are_read_are_not_written_over() {
 }
 
 #[test]
+fn two_outputs_of_one_path_are_refused() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    std::fs::create_dir(s.path("folder")).unwrap();
+    for (line, options) in [
+        ("select wine.csv -k 2 --out s.csv --save s.csv", "--out and --save"),
+        ("select wine.csv -k 2 --out s.csv --save ./s.csv", "--out and --save"),
+        ("select wine.csv -k 2 --out folder/../s.csv --save s.csv", "--out and --save"),
+        ("select wine.csv -m hsfs -k 2 --out s.csv --path s.csv", "--out and --path"),
+        ("select wine.csv -m hsfs -k 2 --save s.csv --path s.csv", "--save and --path"),
+        ("select wine.csv -m hsfs -k 2 --report s.csv --path s.csv", "--report and --path"),
+        ("select wine.csv -m takes --out s.csv --save s.csv", "--out and --save"),
+        ("basis wine.csv --out s.csv --save s.csv", "--out and --save"),
+        ("design wine.csv --out s.csv --save ./s.csv", "--out and --save"),
+        ("design wine.csv --out s.csv --gram ./s.csv", "--out and --gram"),
+    ] {
+        assert_eq!(s.error(line), format!("{options} need different files"), "{line}");
+    }
+    assert_eq!(s.files(), ["folder", "wine.csv"]);
+}
+
+#[test]
+fn the_memory_limit_holds_while_files_are_read() {
+    let s = Scratch::new();
+    s.ok("data export wine --out wine.csv");
+    s.ok("select wine.csv -k 2 --save model.ks");
+    s.ok("data export wine --out wine.csv.gz");
+    for line in [
+        "select wine.csv",
+        "select builtin:wine -m takes --test wine.csv",
+        "compare wine.csv -m fisher",
+        "basis wine.csv",
+        "basis builtin:wine -k 2 --test wine.csv",
+        "design wine.csv",
+        "apply model.ks wine.csv",
+    ] {
+        let error = s.error(&format!("{line} --memory-limit 10kb"));
+        let refused = error.starts_with("wine.csv: the file needs about") || line.contains("builtin");
+        assert!(refused && error.contains("the limit is 9.8 KiB"), "{line}: {error}");
+    }
+    let error = s.error("select wine.csv.gz --memory-limit 8kb");
+    assert!(error.contains("decompresses to more than 7.8 KiB; decompress it first if you trust it, or raise the memory limit"), "{error}");
+    s.file("t.csv", "i,j,k\n".to_owned() + &"1,2,3\n".repeat(3000));
+    let error = s.error("design builtin:wine --triplets t.csv --memory-limit 10kb");
+    assert!(error.starts_with("t.csv: the file needs about"), "{error}");
+}
+
+#[test]
 fn a_number_that_cannot_be_is_refused_before_the_work() {
     let s = Scratch::new();
     s.run("data make xor --rows 30000 --columns 5 --out tall.csv");

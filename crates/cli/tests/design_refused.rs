@@ -197,7 +197,7 @@ fn bad_values_are_named_by_their_options() {
     assert_eq!(error("--threshold 1"), "--threshold must be 0 or more and below 1, got 1");
     assert_eq!(error("--tolerance 0"), "--tolerance must be between 0 and 1, got 0");
     assert_eq!(error("--max-rounds 0"), "--max-rounds must be 1 or more, got 0");
-    assert_eq!(error("--repeats 0"), "--repeats must be 1 or more, got 0");
+    assert_eq!(error("--repeats 0"), "--repeats must be from 1 to 10000, got 0");
     assert_eq!(error("-n 0"), "--n-triplets must be at least 1, got 0");
     assert_eq!(
         error("--quantiles 1.5"),

@@ -26,7 +26,7 @@ fn learners() -> impl Iterator<Item = (&'static str, LearnerMethod)> {
 
 fn draw(data: &Dataset, n: usize, seed: u64) -> Vec<Triplet> {
     let rows: Vec<usize> = (0..data.n()).collect();
-    from_target(data.target(), &rows, n, seed).unwrap()
+    from_target(data.target(), &rows, n, &Context { seed, ..Context::default() }).unwrap()
 }
 
 /// Two of three rows to learn from, the others to judge by.

@@ -1,15 +1,22 @@
 //! What methods say they will take beside what they take.
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Kobl, Pivoting};
-use kernsift::data::{Dataset, Standardizer};
-use kernsift::learn::{LEARNERS, LearnerMethod};
+use kernsift::classify::{Knnc, LinearSvm, Svm, SvmSearch};
+use kernsift::data::synthetic::{Pattern, Synthetic};
+use kernsift::data::triplets::from_target;
+use kernsift::data::{Dataset, Splits, Standardizer};
+use kernsift::dependence::{Hsic, TargetKernel, Variable, hsic};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, ResultsLog, SplitChoice};
+use kernsift::learn::design::{Choice, KernelDesign};
+use kernsift::learn::{LEARNERS, LearnerMethod, XingMetric};
 use kernsift::memory::metered;
 use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES};
-use kernsift::{Context, Observer, Result};
+use kernsift::{Context, Error, Kernel, Observer, Result};
 use ndarray::Array2;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// Remembers the largest plan.
 #[derive(Default)]
@@ -113,6 +120,158 @@ fn learners_take_what_they_plan() {
             let data = data(size);
             let learn = |ctx: &Context| method.learn_from_target(&data, triples, ctx).map(drop);
             wrong.extend(misjudged(info.name, size, learn));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn plans_grow_with_parameters() {
+    let size = (1200, 30);
+    let data = data(size);
+    let mut wrong = vec![];
+    for settings in [
+        r#"{"method": "hsfs", "approximation": "fourier", "features": 10000, "max_iter": 3}"#,
+        r#"{"method": "hsic-lasso", "block_size": 20, "permutations": 100}"#,
+    ] {
+        let method: SelectorMethod = serde_json::from_str(settings).unwrap();
+        let select = |ctx: &Context| method.select(&data, FeatureCount::Count(2), ctx).map(drop);
+        wrong.extend(misjudged(settings, size, select));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Asks to stop after a while.
+struct Deadline(Instant);
+
+impl Observer for Deadline {
+    fn interrupted(&self) -> bool {
+        self.0.elapsed() > Duration::from_secs(2)
+    }
+}
+
+/// The settings of selectors with a parameter that sizes memory or work, which is `HUGE`.
+const HUGE_SELECTORS: &[&str] = &[
+    r#"{"method": "hsfs", "random_starts": HUGE}"#,
+    r#"{"method": "hsfs", "form": "penalized", "random_starts": HUGE}"#,
+    r#"{"method": "hsfs", "approximation": "fourier", "features": HUGE}"#,
+    r#"{"method": "hsfs", "approximation": "nystrom", "features": HUGE}"#,
+    r#"{"method": "hsfs", "directions": HUGE}"#,
+    r#"{"method": "hsfs", "approximation": "fourier", "directions": HUGE}"#,
+    r#"{"method": "hsfs", "max_iter": HUGE}"#,
+    r#"{"method": "pfs", "n_penalties": HUGE}"#,
+    r#"{"method": "pfs", "n_components": HUGE}"#,
+    r#"{"method": "pfs", "max_iter": HUGE}"#,
+    r#"{"method": "ldfs", "n_penalties": HUGE}"#,
+    r#"{"method": "ldfs", "max_iter": HUGE}"#,
+    r#"{"method": "hsic-lasso", "block_size": HUGE}"#,
+    r#"{"method": "hsic-lasso", "block_size": 2, "permutations": HUGE}"#,
+    r#"{"method": "hsic-lasso", "block_size": 60, "permutations": HUGE}"#,
+    r#"{"method": "svm-rfe", "step": 100000000000000}"#,
+    r#"{"method": "svm-rfe", "max_iter": HUGE}"#,
+    r#"{"method": "l1-svm", "max_iter": HUGE}"#,
+    r#"{"method": "relief", "n_neighbors": HUGE}"#,
+    r#"{"method": "relief", "n_neighbors": HUGE, "clip": true}"#,
+    r#"{"method": "relief", "n_samples": HUGE}"#,
+    r#"{"method": "mutual-information", "n_neighbors": HUGE}"#,
+    r#"{"method": "laplacian", "n_neighbors": HUGE}"#,
+    r#"{"method": "information-gain", "n_bins": HUGE}"#,
+    r#"{"method": "chi-squared", "n_bins": HUGE}"#,
+];
+
+/// The same of bases.
+const HUGE_BASES: &[&str] = &[
+    r#"{"method": "kobl", "n_components": HUGE}"#,
+    r#"{"method": "kgs", "n_components": HUGE}"#,
+    r#"{"method": "kpca", "n_components": HUGE}"#,
+    r#"{"method": "kda", "n_components": HUGE}"#,
+];
+
+#[test]
+fn huge_parameters_are_refused_or_take_no_more_than_the_limit() {
+    const LIMIT: u64 = 64 << 20;
+    let data = data((60, 6));
+    let mut wrong = vec![];
+    // Sizes that pass for memory on a large machine, that do not, and that overflow.
+    for huge in [1_000_000_000, 1 << 40, usize::MAX] {
+        let mut check = |what: &str, work: &(dyn Fn(&Context) -> Result<()> + Sync)| {
+            let deadline = Deadline(Instant::now());
+            let ctx = Context { memory_limit: LIMIT, observer: &deadline, ..Context::default() };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+            let (done, held) = pool.install(|| metered(|| work(&ctx)));
+            let held = held.expect("the tests' allocator counts");
+            let allowed =
+                matches!(done, Ok(()) | Err(Error::Param { .. } | Error::Memory { .. } | Error::Interrupted));
+            // Beyond the plan: buffers of products, 4 MiB for each thread.
+            if !allowed || held > LIMIT + (8 << 20) {
+                wrong.push(format!("{what}, {huge}: {done:?}, held {} MiB", held >> 20));
+            }
+        };
+        let filled = |settings: &str| settings.replace("HUGE", &huge.to_string());
+        for settings in HUGE_SELECTORS {
+            let method: SelectorMethod = serde_json::from_str(&filled(settings)).unwrap();
+            check(settings, &|ctx| method.select(&data, FeatureCount::Auto, ctx).map(drop));
+        }
+        for settings in HUGE_BASES {
+            let method: BasisMethod = serde_json::from_str(&filled(settings)).unwrap();
+            check(settings, &|ctx| method.fit(&data, ctx).map(drop));
+        }
+        let space = KernelSpaceSelector::by_name("takes").unwrap();
+        for (name, space) in [
+            ("takes n_neighbors", KernelSpaceSelector { n_neighbors: huge, ..space.clone() }),
+            ("takes gamma", KernelSpaceSelector { gamma_for_n_components: Some(huge), ..space }),
+        ] {
+            check(name, &|ctx| space.fit(&data, FeatureCount::Auto, ctx).map(drop));
+        }
+        for (name, penalties, max_rounds) in [
+            ("design repeats", Choice::Halves { kernels: None, diagonal: None, repeats: huge }, 100),
+            ("design max_rounds", Choice::default(), huge),
+        ] {
+            let design = KernelDesign { penalties, max_rounds, ..KernelDesign::default() };
+            check(name, &|ctx| design.design_from_target(&data, 50, ctx).map(drop));
+        }
+        let xing = LearnerMethod::Xing(XingMetric { max_iter: huge, ..XingMetric::default() });
+        check("xing max_iter", &|ctx| xing.learn_from_target(&data, 50, ctx).map(drop));
+        check("xing triplets", &|ctx| xing.learn_from_target(&data, huge, ctx).map(drop));
+        let rows: Vec<usize> = (0..data.n()).collect();
+        check("triplets", &|ctx| from_target(data.target(), &rows, huge, ctx).map(drop));
+        let search = SvmSearch { folds: huge, ..SvmSearch::default() };
+        check("svm folds", &|ctx| search.fit(&data, ctx).map(drop));
+        let svm = Svm { max_iter: huge, ..Svm::default() };
+        check("svm max_iter", &|ctx| svm.fit(&data, ctx).map(drop));
+        let svm = LinearSvm { max_iter: huge, ..LinearSvm::default() };
+        check("linear svm max_iter", &|ctx| svm.fit(&data, ctx).map(drop));
+        check("knnc", &|ctx| Knnc::fit(&Kernel::Linear.into(), &data, huge, ctx).map(drop));
+        let kernel = Kernel::Linear.into();
+        check("hsic", &|ctx| {
+            let target = Variable::Target(data.target(), TargetKernel::Auto);
+            let settings = Hsic { permutations: huge, ..Hsic::default() };
+            hsic(Variable::Rows(data.x(), &kernel), target, &settings, ctx).map(drop)
+        });
+        for splits in [
+            Splits::Folds { folds: huge, repeats: 1 },
+            Splits::Folds { folds: 2, repeats: huge },
+            Splits::Holdout { test_size: 0.5, repeats: huge },
+        ] {
+            let compare = Compare {
+                candidates: vec![Candidate::parse("fisher").unwrap()],
+                counts: vec![1],
+                splits: SplitChoice::Generated(splits),
+                evaluator: Evaluator::by_name("knn").unwrap(),
+                scale: false,
+                fill: Default::default(),
+                baseline: false,
+            };
+            check(&format!("{splits:?}"), &|ctx| {
+                compare.run(&data, "data", &mut ResultsLog::in_memory(), ctx)
+            });
+        }
+        // It has the memory of the machine, which may be large.
+        let sizes = if huge > 1 << 30 { &[(huge, 5), (5, huge), (huge, huge)][..] } else { &[] };
+        for &(rows, columns) in sizes {
+            let pattern = Pattern::by_name("xor").unwrap();
+            let made = Synthetic { pattern, rows, columns, noise: 0.0, continuous: false, seed: 0 };
+            check("synthetic data", &|_| made.make().map(drop));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

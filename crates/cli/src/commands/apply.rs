@@ -4,7 +4,7 @@ use crate::args::ApplyArgs;
 use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{column, keep_inputs, read};
+use crate::input::{check_outputs, column, read};
 use crate::output::Out;
 use kernsift::data::Column;
 use kernsift::data::write::{check_table, write_table, write_table_to};
@@ -29,10 +29,10 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         &format!("a model made by {}, which is no learned kernel", model.method()),
         &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
     )?;
-    let table = read(&args.data, args.no_header, console)?;
+    let table = read(&args.data, args.no_header, ctx, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
-        keep_inputs(path, "--out", &[Path::new(&args.data), &args.model])?;
+        check_outputs(&[("--out", Some(path))], &[Path::new(&args.data), &args.model])?;
         check_table(path, target.as_slice())?;
     }
     let in_file = |error: Error| advised(error, Path::new(&args.data));
@@ -79,11 +79,11 @@ fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
     let against = args.against.as_deref();
     if let Some(path) = &args.out {
         let inputs = [Path::new(&args.data), &args.model].into_iter().chain(against.map(Path::new));
-        keep_inputs(path, "--out", &inputs.collect::<Vec<_>>())?;
+        check_outputs(&[("--out", Some(path))], &inputs.collect::<Vec<_>>())?;
         check_table(path, &[])?;
     }
     let rows_of = |name: &str| -> Result<_, Failure> {
-        let table = read(name, args.no_header, console)?;
+        let table = read(name, args.no_header, ctx, console)?;
         let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
         let left_out = table.n_rows() - found.1.len();
         if left_out > 0 {

@@ -1,16 +1,16 @@
 //! `kernsift basis`
 
 use super::kernel_file::LearnedKernel;
-use super::report::{self, COUNTING, asked, check_report, timed};
+use super::report::{self, COUNTING, asked, timed};
 use crate::args::BasisArgs;
 use crate::commands::options::{configure, no_such_method, refuse, scaled};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, describe_target, keep_inputs, load, read};
+use crate::input::{Loaded, check_outputs, describe_target, load, read};
 use crate::output::{curve, fact, number, print};
 use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::Dataset;
-use kernsift::data::write::write_table;
+use kernsift::data::write::{check_table, write_table};
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use kernsift_report::{MappedRows, basis_page};
@@ -32,18 +32,10 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     refuse(name, &[("--gamma-for-n-components", not_kobl && args.gamma_for_n_components.is_some())])?;
     let kernel = args.kernel_file.as_ref().map(|file| LearnedKernel::read(file)).transpose()?;
     let loaded = match &kernel {
-        Some(kernel) => kernel.load(&args.table, console)?,
-        None => load(&args.table, console)?,
+        Some(kernel) => kernel.load(&args.table, ctx, console)?,
+        None => load(&args.table, ctx, console)?,
     };
-    args.writing.check(args.out.is_some())?;
-    check_outputs(&args.out, &args.save, &loaded, &args.test)?;
-    if let (Some(path), Some(file)) = (args.out.as_ref().or(args.save.as_ref()), &args.kernel_file) {
-        keep_inputs(path, "the result", &[file])?;
-    }
-    let others = [("--out", args.out.as_ref()), ("--save", args.save.as_ref())];
-    let inputs =
-        [Some(Path::new(&loaded.name)), args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
-    check_report(args.report.as_ref(), &inputs.into_iter().flatten().collect::<Vec<_>>(), &others)?;
+    check_paths(args, &loaded)?;
     let (data, scaler) = match &kernel {
         Some(kernel) => {
             *method.kernel_mut() = kernel.choice();
@@ -105,6 +97,20 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     Ok(())
 }
 
+/// Refuses outputs that cannot be written.
+fn check_paths(args: &BasisArgs, loaded: &Loaded) -> Result<(), Failure> {
+    args.writing.check(args.out.is_some())?;
+    let inputs =
+        [Some(Path::new(&loaded.name)), args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
+    let outputs = [
+        ("--report", args.report.as_deref()),
+        ("--out", args.out.as_deref()),
+        ("--save", args.save.as_deref()),
+    ];
+    check_outputs(&outputs, &inputs.into_iter().flatten().collect::<Vec<_>>())?;
+    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
+}
+
 /// A failure with parameters named as the user typed them.
 fn typed(error: kernsift::Error) -> Failure {
     let options =
@@ -127,7 +133,7 @@ fn cost_on(
     ctx: &Context,
     console: &Console,
 ) -> kernsift::Result<f64> {
-    let table = read(test, args.table.no_header, console)?;
+    let table = read(test, args.table.no_header, ctx, console)?;
     let recipe = model.recipe.as_ref().expect("made from a table");
     let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
     map.reconstruction_cost(&*model.scaled(data.x())?, ctx)

@@ -1,11 +1,11 @@
 //! `kernsift compare`
 
 use super::options::{no_such_method, refuse};
-use super::report::{self, check_report};
+use super::report;
 use crate::args::{CompareArgs, KernelArg, MissingArg, ScaleArg, ScoreArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, describe_target, keep_inputs, load_for_folds};
+use crate::input::{Loaded, check_outputs, describe_target, load_for_folds};
 use crate::output::{Cell as TableCell, number, percent, print, table};
 use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, ImputeStrategy, Splits, Target};
@@ -26,17 +26,16 @@ const LEVEL: f64 = 0.05;
 
 /// Compares, prints, and keeps the record that was asked for.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let loaded = load_for_folds(&args.table, console)?;
+    let loaded = load_for_folds(&args.table, ctx, console)?;
     let data = &loaded.prepared.data;
     let compare = plan(args, data)?;
-    if let Some(path) = &args.record {
-        for path in [path, &cost_path(path)] {
-            keep_inputs(path, "--record", &[Path::new(&loaded.name)])?;
-        }
-    }
     let costs = args.record.as_ref().map(|record| cost_path(record));
-    let taken = [("--record", args.record.as_ref()), ("--record", costs.as_ref())];
-    check_report(args.report.as_ref(), &[Path::new(&loaded.name)], &taken)?;
+    let outputs = [
+        ("--report", args.report.as_deref()),
+        ("--record", args.record.as_deref()),
+        ("--record", costs.as_deref()),
+    ];
+    check_outputs(&outputs, &[Path::new(&loaded.name)])?;
     let measure = match args.score {
         None => Measure::for_target(data.target()),
         Some(ScoreArg::Error) => Measure::Error,

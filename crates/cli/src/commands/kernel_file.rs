@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{Loaded, load_table, read};
 use kernsift::data::{Dataset, Recipe, Standardizer, Table, TargetChoice};
 use kernsift::kernel::KernelChoice;
-use kernsift::{Error, Model, Observer};
+use kernsift::{Context, Error, Model, Observer};
 use std::path::{Path, PathBuf};
 
 /// A kernel, with the columns that it was learned on.
@@ -47,8 +47,8 @@ impl LearnedKernel {
 
     /// The columns that the kernel was learned on, and the target if there is one; other columns are left
     /// alone.
-    pub fn load(&self, args: &TableArgs, console: &Console) -> Result<Loaded, Failure> {
-        let mut table = read(&args.data, args.no_header, console)?;
+    pub fn load(&self, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded, Failure> {
+        let mut table = read(&args.data, args.no_header, ctx, console)?;
         let recipe = self.recipe();
         let wanted = args.target.as_deref().or(recipe.target());
         let target = wanted.filter(|name| table.names().contains(name)).map(str::to_owned);

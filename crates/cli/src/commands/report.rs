@@ -3,9 +3,9 @@
 use crate::args::{MissingArg, TableArgs};
 use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
-use crate::input::{Loaded, keep_inputs, load_for_folds};
+use crate::input::{Loaded, load_for_folds};
 use kernsift::Context;
-use kernsift::data::write::{check_place, write_atomic};
+use kernsift::data::write::write_atomic;
 use kernsift::data::{Dataset, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
@@ -14,7 +14,7 @@ use kernsift::memory::metered;
 use kernsift::random::Rng;
 use kernsift_report::{RunInfo, Validation};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 /// Folds of the check unless the user says otherwise.
@@ -35,26 +35,6 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
     let start = Instant::now();
     let (done, peak_bytes) = metered(work);
     (done, Took { seconds: start.elapsed().as_secs_f64(), peak_bytes })
-}
-
-/// Refuses a place for the page that cannot be written to, that something is read from, or that another option names.
-pub fn check_report(
-    report: Option<&PathBuf>,
-    inputs: &[&Path],
-    others: &[(&str, Option<&PathBuf>)],
-) -> Result<(), Failure> {
-    let Some(path) = report else { return Ok(()) };
-    keep_inputs(path, "--report", inputs)?;
-    // A new file has no real path yet, but its folder has.
-    let place = |path: &Path| {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        path.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(path.file_name()?)))
-    };
-    let same = |other: &Path| place(other).is_some_and(|other| Some(other) == place(path));
-    match others.iter().find(|(_, other)| other.is_some_and(|other| same(other))) {
-        Some((option, _)) => Err(Failure::Input(format!("--report and {option} need different files"))),
-        None => Ok(check_place(path)?),
-    }
 }
 
 /// Refuses a number of folds that so many rows do not have.
@@ -144,7 +124,7 @@ impl ToCheck<'_> {
         // What was filled from all rows must be filled anew in every fold.
         let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
         let unfilled = (filled && self.loaded.gaps > 0)
-            .then(|| load_for_folds(self.table, &Console::silent()))
+            .then(|| load_for_folds(self.table, ctx, &Console::silent()))
             .transpose()?;
         let data = unfilled.as_ref().map_or(data, |loaded| &loaded.prepared.data);
         let sample = (data.n() > ROWS).then(|| some_rows(data, ctx));

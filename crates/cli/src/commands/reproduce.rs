@@ -9,6 +9,7 @@ use kernsift::{Context, Error};
 use kernsift_experiments::page::write_page;
 use kernsift_experiments::{Section, Settings, Study, reproduce};
 use serde_json::json;
+use std::path::Path;
 
 /// Runs papers again, prints, and writes the page that was asked for.
 pub fn run(args: &ReproduceArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -62,9 +63,18 @@ fn check(args: &ReproduceArgs) -> Result<(), Failure> {
         if page.extension().is_none() {
             return Err(Failure::Input("--page needs a name with an ending, such as page.md".into()));
         }
+        let in_records = args.records.as_deref().is_some_and(|folder| is_within(page, folder));
+        if in_records && page.extension().is_some_and(|ending| ending == "jsonl") {
+            return Err(Failure::Input("--page and --records need different files".into()));
+        }
         check_place(page)?;
     }
     Ok(())
+}
+
+fn is_within(path: &Path, folder: &Path) -> bool {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    matches!((parent.canonicalize(), folder.canonicalize()), (Ok(parent), Ok(folder)) if parent == folder)
 }
 
 fn text(study: &Study, follows: bool) -> String {

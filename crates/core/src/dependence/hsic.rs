@@ -37,6 +37,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+/// The largest number of permutations.
+const MAX_PERMUTATIONS: usize = 1_000_000_000;
 const NAME: &str = "HSIC";
 
 /// Entries of a block of a kernel matrix.
@@ -98,6 +100,10 @@ pub fn hsic(x: Variable, y: Variable, settings: &Hsic, ctx: &Context) -> Result<
     let need = if settings.estimator == Estimator::Unbiased { 4 } else { 2 };
     if n < need {
         return Err(Error::TooFewRows { method: NAME, need, got: n });
+    }
+    if settings.permutations > MAX_PERMUTATIONS {
+        let expected = format!("at most {MAX_PERMUTATIONS}");
+        return Err(Error::param(NAME, "permutations", expected, settings.permutations));
     }
     let keep = settings.permutations > 0;
     // A block of rows of both matrices.

@@ -1,6 +1,6 @@
 //! Scores of predictions.
 
-use crate::data::triplets::need_rows;
+use crate::data::triplets::need_sound;
 use crate::data::{Rows, Triplet};
 use crate::error::Result;
 use crate::kernel::{Kernel, pair_ranks};
@@ -112,7 +112,7 @@ pub fn r_squared(truth: &[f64], predicted: &[f64]) -> Option<f64> {
 /// The fraction of triplets (i, j, k) that a Gram matrix satisfies: i is more similar to j than to k. Ties count one
 /// half.
 pub fn triplet_accuracy(gram: ArrayView2<f64>, triplets: &[Triplet]) -> Result<f64> {
-    need_rows(triplets, gram.nrows().min(gram.ncols()))?;
+    need_sound(triplets, gram.nrows().min(gram.ncols()))?;
     Ok(satisfied_fraction(triplets.iter().map(|&[i, j, k]| (gram[[i, j]], gram[[i, k]]))))
 }
 
@@ -121,7 +121,7 @@ pub fn triplet_accuracy(gram: ArrayView2<f64>, triplets: &[Triplet]) -> Result<f
 /// It needs no Gram matrix and compares similarities by [`pair_ranks`], which distinguishes rows so far away that a
 /// Gaussian underflows to 0 for both.
 pub fn triplet_accuracy_of(kernel: &Kernel, x: &Rows, triplets: &[Triplet]) -> Result<f64> {
-    need_rows(triplets, x.n())?;
+    need_sound(triplets, x.n())?;
     let pairs: Vec<[usize; 2]> = triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect();
     let ranks = pair_ranks(kernel, x, &pairs)?;
     Ok(satisfied_fraction(ranks.chunks_exact(2).map(|pair| (pair[0], pair[1]))))
@@ -203,6 +203,8 @@ mod tests {
         let error = triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 3, 1]]).unwrap_err().to_string();
         assert_eq!(error, "triplet 2: expected rows below 3, got 3");
         assert!(triplet_accuracy(gram.view(), &[]).is_err());
+        let error = triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 0, 0]]).unwrap_err().to_string();
+        assert!(error.ends_with("expected three different rows, got 0, 0 and 0"), "{error}");
     }
 
     #[test]

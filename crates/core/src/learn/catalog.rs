@@ -108,7 +108,7 @@ impl LearnerMethod {
             return Ok(design.design_from_target(data, n, ctx)?.learned);
         }
         let rows: Vec<usize> = (0..data.n()).collect();
-        self.learn(data, &from_target(data.target(), &rows, n, ctx.seed)?, ctx)
+        self.learn(data, &from_target(data.target(), &rows, n, ctx)?, ctx)
     }
 }
 

@@ -61,7 +61,7 @@ impl Route {
             let expected = "left out where a number of features is given";
             return Err(Error::param(self.title, "penalty", expected, lambda));
         }
-        let mut walk = Walk { route: self, problem, path: vec![], iterations: 0, unsolved: 0 };
+        let mut walk = Walk { route: self, problem, path: vec![], bytes: 0.0, iterations: 0, unsolved: 0 };
         let place = match (wanted, self.penalty) {
             (Some(k), _) => walk.reach(k, ctx)?,
             (None, Some(lambda)) => walk.down_to(lambda, ctx)?,
@@ -131,15 +131,26 @@ struct Walk<'a> {
     route: &'a Route,
     problem: &'a dyn Penalized,
     path: Vec<PathPoint>,
+    /// Bytes of the path.
+    bytes: f64,
     iterations: usize,
     unsolved: usize,
 }
 
 impl Walk<'_> {
-    fn top(&mut self) -> Result<PathSolution> {
+    fn top(&mut self, ctx: &Context) -> Result<PathSolution> {
         let top = self.problem.top()?;
-        self.path.push(point(&top));
+        self.push(&top, ctx)?;
         Ok(top)
+    }
+
+    /// Adds a solution to the path, unless the path would exceed the memory limit.
+    fn push(&mut self, solution: &PathSolution, ctx: &Context) -> Result<()> {
+        let point = point(solution);
+        self.bytes += (size_of::<PathPoint>() + 16 * point.columns.len()) as f64;
+        ctx.need_memory(format!("the path of {}", self.route.title), self.bytes, "use fewer penalties")?;
+        self.path.push(point);
+        Ok(())
     }
 
     fn solve(&mut self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
@@ -158,7 +169,7 @@ impl Walk<'_> {
     }
 
     fn whole(&mut self, ctx: &Context) -> Result<PathSolution> {
-        let top = self.top()?;
+        let top = self.top(ctx)?;
         let penalties = self.penalties(top.lambda);
         // A little room, so that the tenth itself counts however it was rounded.
         let bar = OWN_RULE * top.lambda * (1.0 - 1e-9);
@@ -167,7 +178,7 @@ impl Walk<'_> {
         for (at, &lambda) in penalties.iter().enumerate() {
             ctx.step(self.route.title, at, penalties.len())?;
             last = self.solve(lambda, &last, ctx)?;
-            self.path.push(point(&last));
+            self.push(&last, ctx)?;
             if lambda >= bar {
                 answer = last.clone();
             }
@@ -176,14 +187,14 @@ impl Walk<'_> {
     }
 
     fn down_to(&mut self, lambda: f64, ctx: &Context) -> Result<PathSolution> {
-        let mut last = self.top()?;
+        let mut last = self.top(ctx)?;
         let mut penalties = self.penalties(last.lambda);
         penalties.retain(|&step| step > lambda);
         penalties.push(lambda);
         for (at, &step) in penalties.iter().enumerate() {
             ctx.step(self.route.title, at, penalties.len())?;
             last = self.solve(step, &last, ctx)?;
-            self.path.push(point(&last));
+            self.push(&last, ctx)?;
         }
         Ok(last)
     }
@@ -191,7 +202,7 @@ impl Walk<'_> {
     /// The place at which `k` columns or, if it cannot be, the next number above have a weight; if the path ends
     /// before, its end.
     fn reach(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
-        let mut below = self.top()?;
+        let mut below = self.top(ctx)?;
         if count(&below.minimum.w) >= k {
             return Ok(below);
         }
@@ -204,7 +215,7 @@ impl Walk<'_> {
                 above = Some(here);
                 break;
             }
-            self.path.push(point(&here));
+            self.push(&here, ctx)?;
             below = here;
         }
         let Some(above) = above else { return Ok(below) };
@@ -213,7 +224,7 @@ impl Walk<'_> {
             answer = self.climb(k, answer, ctx)?;
         }
         self.path.retain(|point| point.strength > answer.lambda);
-        self.path.push(point(&answer));
+        self.push(&answer, ctx)?;
         Ok(answer)
     }
 

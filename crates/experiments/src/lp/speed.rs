@@ -41,7 +41,7 @@ fn design() -> KernelDesign {
 fn solve(name: &str, pool: &ThreadPool, ctx: &Context) -> Result<(Numbers, f64)> {
     let data = built_in(name)?;
     let rows: Vec<usize> = (0..data.n()).collect();
-    let triplets = from_target(data.target(), &rows, N_TRIPLETS, ctx.seed)?;
+    let triplets = from_target(data.target(), &rows, N_TRIPLETS, ctx)?;
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x())?)?;
     let start = Instant::now();
     let design = pool.install(|| design().design(&data, &triplets, ctx))?.mixture;

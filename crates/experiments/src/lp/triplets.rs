@@ -58,7 +58,7 @@ impl Learner {
             }
             Self::Itml => {
                 let rows: Vec<usize> = (0..train.n()).collect();
-                let triplets = from_target(train.target(), &rows, TRAIN_TRIPLETS, ctx.seed)?;
+                let triplets = from_target(train.target(), &rows, TRAIN_TRIPLETS, ctx)?;
                 Ok((itml::learn(&train.x().clone().into_dense(), &triplets, ctx)?, train.d(), false))
             }
         }
@@ -93,7 +93,7 @@ fn evaluate(learner: &Learner, data: &Dataset, seed: u64, ctx: &Context) -> Resu
     let ctx = &Context { seed, ..*ctx };
     let (train, test) = standardized(data, &split_points(data.n(), 0.15, seed)?)?;
     let rows: Vec<usize> = (0..test.n()).collect();
-    let held_out = from_target(test.target(), &rows, TEST_TRIPLETS, seed)?;
+    let held_out = from_target(test.target(), &rows, TEST_TRIPLETS, ctx)?;
     let (kernel, n_features, trivial) = learner.learn(&train, ctx)?;
     let accuracy = triplet_accuracy_of(&kernel, test.x(), &held_out)?;
     Ok([

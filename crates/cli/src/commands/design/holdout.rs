@@ -177,7 +177,7 @@ fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) 
     let (train, test) = (data.take_rows(&fold.train), data.take_rows(&fold.test));
     let within = |data: &Dataset, n: usize| {
         let rows: Vec<usize> = (0..data.n()).collect();
-        from_target(data.target(), &rows, n, ctx.seed)
+        from_target(data.target(), &rows, n, ctx)
     };
     let (learn, judge) = (within(&train, n)?, within(&test, JUDGING)?);
     let (by, learned_rows) = (By::Rows(test.n()), train.n());

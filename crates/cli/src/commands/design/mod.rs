@@ -7,11 +7,11 @@ mod record;
 mod triples;
 
 use super::options::scaled;
-use super::report::{self, asked, check_report, timed};
+use super::report::{self, asked, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{check_outputs, keep_inputs};
+use crate::input::check_outputs;
 use crate::output::print;
 use holdout::{Held, hold_out};
 use kernsift::data::write::{check_table, write_table};
@@ -24,7 +24,7 @@ use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
 use kernsift_report::{Design, design_page};
 use options::{beside, method, typed};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use triples::{Stated, state};
 
 /// What was learned; kernel design has more to tell.
@@ -200,25 +200,19 @@ fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Res
 /// Refuses places that cannot be written to, that something is read from, or that are named twice.
 fn check_places(args: &DesignArgs, stated: &Stated) -> Result<(), Failure> {
     args.writing.check(args.out.is_some())?;
-    let triplets = args.triplets.as_ref().map(|file| file.to_string_lossy().into_owned());
-    check_outputs(&args.out, &args.save, &stated.loaded, &triplets)?;
     let inputs: Vec<&Path> =
         std::iter::once(Path::new(&stated.loaded.name)).chain(args.triplets.as_deref()).collect();
-    if let Some(path) = &args.gram {
-        keep_inputs(path, "--gram", &inputs)?;
-        check_table(path, &[])?;
+    let outputs = [
+        ("--report", args.report.as_deref()),
+        ("--out", args.out.as_deref()),
+        ("--gram", args.gram.as_deref()),
+        ("--save", args.save.as_deref()),
+    ];
+    check_outputs(&outputs, &inputs)?;
+    if let Some(path) = &args.out {
+        check_table(path, stated.loaded.target.as_slice())?;
     }
-    let others =
-        [("--out", args.out.as_ref()), ("--gram", args.gram.as_ref()), ("--save", args.save.as_ref())];
-    check_report(args.report.as_ref(), &inputs, &others)?;
-    let places: [(&str, &Option<PathBuf>); 3] =
-        [("--out", &args.out), ("--gram", &args.gram), ("--save", &args.save)];
-    for (at, (option, path)) in places.iter().enumerate() {
-        if let Some((other, _)) = places[..at].iter().find(|(_, other)| other.is_some() && other == path) {
-            return Err(Failure::Input(format!("{other} and {option} need different files")));
-        }
-    }
-    Ok(())
+    args.gram.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &[])?))
 }
 
 fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure> {

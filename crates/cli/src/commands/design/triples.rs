@@ -44,7 +44,7 @@ impl Stated {
 /// Reads the table and its triples, or draws them.
 pub fn state(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
     match &args.triplets {
-        Some(file) => from_file(args, file, console),
+        Some(file) => from_file(args, file, ctx, console),
         None => drawn(args, ctx, console),
     }
 }
@@ -59,7 +59,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
     if args.origin.is_some() {
         return Err(belongs("--origin"));
     }
-    let table = read(&args.table.data, args.table.no_header, console)?;
+    let table = read(&args.table.data, args.table.no_header, ctx, console)?;
     let loaded = load_table(&args.table, TargetChoice::Auto, &table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
@@ -70,14 +70,14 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
     }
     let n = args.n_triplets.unwrap_or(DRAWN);
     let rows: Vec<usize> = (0..data.n()).collect();
-    let triplets = from_target(data.target(), &rows, n, ctx.seed).map_err(typed)?;
+    let triplets = from_target(data.target(), &rows, n, ctx).map_err(typed)?;
     let report = check(&triplets, data.n())?;
     let names = loaded.prepared.rows.iter().map(|row| (row + 1).to_string()).collect();
     let lines = (1..=triplets.len()).collect();
     Ok(Stated { loaded, triplets, lines, report, drawn: Some(n), lost: 0, names })
 }
 
-fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated, Failure> {
+fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
     if args.n_triplets.is_some() {
         return Err(Failure::Input(
             "--n-triplets has no effect with --triplets, which has its number; leave one of them out".into(),
@@ -87,7 +87,7 @@ fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated
         return Err(Failure::Input("--origin has no effect with --ids; leave one of them out".into()));
     }
     let in_data = |error: Error| error.in_file(Path::new(&args.table.data));
-    let mut table = read(&args.table.data, args.table.no_header, console)?;
+    let mut table = read(&args.table.data, args.table.no_header, ctx, console)?;
     let n_rows = table.n_rows();
     let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
     // A row with several names or none is a mistake of the table, not of the triples.
@@ -97,7 +97,7 @@ fn from_file(args: &DesignArgs, file: &Path, console: &Console) -> Result<Stated
         Some(ids) => Naming::Ids(ids),
         None => Naming::Numbers { n: n_rows, origin },
     };
-    let all = read_triplets(file, &naming)?;
+    let all = read_triplets(file, &naming, ctx)?;
     let loaded =
         load_table(&args.table, TargetChoice::AutoByName, &table, console).map_err(|e| hinted(e, args))?;
     let rows = &loaded.prepared.rows;

@@ -31,11 +31,17 @@ pub struct Accuracy {
 
 impl TestRows {
     /// Reads rows, and finds the target that the training rows had.
-    pub fn read(name: &str, args: &TableArgs, loaded: &Loaded, console: &Console) -> Result<Self, Failure> {
+    pub fn read(
+        name: &str,
+        args: &TableArgs,
+        loaded: &Loaded,
+        ctx: &Context,
+        console: &Console,
+    ) -> Result<Self, Failure> {
         if name == args.data {
             console.warn("--test names the training rows, which are their own neighbours; use other rows");
         }
-        let table = read(name, args.no_header, console)?;
+        let table = read(name, args.no_header, ctx, console)?;
         let in_file = |error: Error| error.in_file(Path::new(name));
         let Some(wanted) = loaded.prepared.recipe.target() else {
             return Err(Failure::Input("--test needs a class target; name one with --target".into()));

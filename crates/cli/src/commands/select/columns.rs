@@ -5,7 +5,7 @@ use crate::args::{ScaleArg, SelectArgs};
 use crate::commands::report::{self, ToCheck, asked, timed};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, describe_target, keep_inputs, load};
+use crate::input::{Loaded, describe_target, load};
 use crate::output::{bar, curve, number, print, table};
 use kernsift::data::{Dataset, Standardizer};
 use kernsift::evaluate::Method;
@@ -14,7 +14,6 @@ use kernsift::select::SelectorMethod;
 use kernsift::{Context, Model, Selection, Selector};
 use kernsift_report::selection_page;
 use serde_json::json;
-use std::path::Path;
 
 /// Ranks columns, prints them, writes what was asked for.
 pub fn run(
@@ -25,10 +24,9 @@ pub fn run(
 ) -> Result<(), Failure> {
     let no_path = args.path.is_some() && !method.has_path();
     refuse(method.name(), &[("--test", args.test.is_some()), ("--path", no_path)])?;
-    let loaded = load(&args.table, console)?;
+    let loaded = load(&args.table, ctx, console)?;
     check_places(args, &loaded)?;
     if let Some(file) = &args.path {
-        keep_inputs(file, "--path", &[Path::new(&loaded.name)])?;
         path::check(file)?;
     }
     let data = &loaded.prepared.data;

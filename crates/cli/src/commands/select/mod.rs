@@ -6,11 +6,12 @@ mod path;
 mod space;
 
 use super::options::{configure, no_such_method, refuse};
-use super::report::{check_folds, check_report};
+use super::report::check_folds;
 use crate::args::SelectArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_outputs};
+use kernsift::data::write::check_table;
 use kernsift::select::{SELECTORS, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES};
 use kernsift::{Context, Error};
@@ -43,12 +44,16 @@ fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
     }
     args.writing.check(args.out.is_some() || args.path.is_some())?;
     check_folds(args.folds, loaded.prepared.data.n())?;
-    check_outputs(&args.out, &args.save, loaded, &args.test)?;
     let inputs: Vec<&Path> =
         [Some(&loaded.name), args.test.as_ref()].into_iter().flatten().map(Path::new).collect();
-    let others =
-        [("--out", args.out.as_ref()), ("--save", args.save.as_ref()), ("--path", args.path.as_ref())];
-    check_report(args.report.as_ref(), &inputs, &others)
+    let outputs = [
+        ("--report", args.report.as_deref()),
+        ("--out", args.out.as_deref()),
+        ("--save", args.save.as_deref()),
+        ("--path", args.path.as_deref()),
+    ];
+    check_outputs(&outputs, &inputs)?;
+    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
 }
 
 /// A failure with parameters named as the user typed them.

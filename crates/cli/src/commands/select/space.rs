@@ -25,10 +25,10 @@ pub fn run(
     console: &Console,
 ) -> Result<(), Failure> {
     refuse(&method.name(), &[("--path", args.path.is_some())])?;
-    let loaded = load(&args.table, console)?;
+    let loaded = load(&args.table, ctx, console)?;
     check_places(args, &loaded)?;
-    let test =
-        args.test.as_ref().map(|test| TestRows::read(test, &args.table, &loaded, console)).transpose()?;
+    let read = |test: &String| TestRows::read(test, &args.table, &loaded, ctx, console);
+    let test = args.test.as_ref().map(read).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
     let (fitted, took) = timed(|| method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(typed)?;

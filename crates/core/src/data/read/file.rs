@@ -8,7 +8,7 @@ use super::{arff, delimited, numpy, svmlight, unpack};
 use crate::context::Context;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table, Values};
-use crate::error::{Error, Result};
+use crate::error::{self, Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -17,7 +17,8 @@ use std::path::Path;
 /// Reads a table from a file; also returns warnings.
 pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
     let (format, bytes) = open(path, ctx)?;
-    read(&path.to_string_lossy(), format, &bytes, options, ctx).map_err(|e| e.in_file(path))
+    read(&path.to_string_lossy(), format, &bytes, options, ctx)
+        .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(path))
 }
 
 /// Reads a table from memory; `name` stands for the file name, and its extension selects the format.
@@ -29,7 +30,7 @@ pub fn read_bytes(
 ) -> Result<(Table, Vec<String>)> {
     Format::of_name(name)
         .and_then(|format| read(name, format, bytes, options, ctx))
-        .map_err(|e| e.in_file(Path::new(name)))
+        .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(Path::new(name)))
 }
 
 /// Calls `visit` with the cells of every record of a CSV or TSV file of `what` with columns `names`. `visit`
@@ -40,13 +41,14 @@ pub(crate) fn read_records<const N: usize>(
     what: &str,
     names: [&str; N],
     visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
+    ctx: &Context,
 ) -> Result<()> {
-    let ctx = Context::default();
     let (format, bytes) = match bytes {
-        None => open(path, &ctx).map(|(format, bytes)| (format, Cow::Owned(bytes)))?,
+        None => open(path, ctx).map(|(format, bytes)| (format, Cow::Owned(bytes)))?,
         Some(bytes) => (Format::of_name(&path.to_string_lossy())?, Cow::Borrowed(bytes)),
     };
-    records(format, &bytes, what, names, visit, &ctx).map_err(|e| e.in_file(path))
+    let result = records(format, &bytes, what, names, visit, ctx);
+    result.map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(path))
 }
 
 fn records<const N: usize>(
@@ -125,6 +127,25 @@ fn unpacked(format: Format, bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>> {
     if bytes.is_empty() { Err(empty()) } else { Ok(bytes) }
 }
 
+/// The error with advice that helps if it is the size of the file that limits the memory: not a higher memory limit.
+fn advise_on_size(error: Error, size: usize, ctx: &Context) -> Error {
+    let most = unpack::limit(size);
+    match error {
+        Error::Memory { what, needed, limit, .. } if limit == most && most <= ctx.memory_limit => {
+            Error::parse(format!(
+                "{what} needs about {} of memory, but a file of this size may take {}; if you trust the file, \
+                 decompress it or convert it to .csv or .npy",
+                error::bytes(needed),
+                error::bytes(most)
+            ))
+        }
+        Error::Parse { place, why } if most <= ctx.memory_limit => {
+            Error::Parse { place, why: why.replace(unpack::OR_RAISE, "") }
+        }
+        other => other,
+    }
+}
+
 /// No method accepts infinite values; in a file they are a mistake or an overflow.
 fn refuse_infinities(table: &Table) -> Result<()> {
     let found = match table {
@@ -155,4 +176,25 @@ fn first_infinity(columns: &[Column]) -> Option<(usize, &str, f64)> {
 
 fn first_sparse_infinity<'a>(names: &'a [String], x: &SparseRows) -> Option<(usize, &'a str, f64)> {
     x.cells().find(|(_, _, v)| v.is_infinite()).map(|(row, column, v)| (row, names[column].as_str(), v))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::need_room;
+
+    #[test]
+    fn advice_is_on_the_limit_that_applies() {
+        let most = unpack::limit(1000);
+        let advised = |memory_limit: u64, error: Error| {
+            advise_on_size(error, 1000, &Context { memory_limit, ..Context::default() }).to_string()
+        };
+        let error = |limit| need_room("a table", 5e9, limit, MEMORY_ADVICE).unwrap_err();
+        assert!(advised(4096, error(4096)).ends_with("raise the memory limit"));
+        let by_size = advised(most, error(most));
+        assert!(by_size.contains("a file of this size may take 256.0 MiB; if you trust"), "{by_size}");
+        let unpacked = |limit| Error::parse(format!("decompresses to more than {limit}{}", unpack::OR_RAISE));
+        assert!(advised(4096, unpacked(4096)).ends_with("or raise the memory limit"));
+        assert!(!advised(most, unpacked(most)).contains("raise"));
+    }
 }

@@ -56,11 +56,11 @@ fn gzip_error(error: io::Error) -> Error {
 }
 
 fn too_large(limit: u64) -> String {
-    format!(
-        "decompresses to more than {}; decompress it first if you trust it, or raise the memory limit",
-        bytes(limit)
-    )
+    format!("decompresses to more than {}; decompress it first if you trust it{OR_RAISE}", bytes(limit))
 }
+
+/// Advice that helps only where the memory limit is smaller than [`limit`].
+pub(super) const OR_RAISE: &str = ", or raise the memory limit";
 
 #[cfg(test)]
 mod tests {

@@ -121,7 +121,7 @@ fn sorted(triplets: &[Triplet], n: usize) -> Vec<(Triplet, bool)> {
 }
 
 /// Returns an error for an empty list, rows out of range, and triplets with repeated rows.
-fn need_sound(triplets: &[Triplet], n: usize) -> Result<()> {
+pub(crate) fn need_sound(triplets: &[Triplet], n: usize) -> Result<()> {
     need_rows(triplets, n)?;
     match triplets.iter().position(|&[i, j, k]| i == j || i == k || j == k) {
         None => Ok(()),
@@ -137,7 +137,7 @@ fn need_sound(triplets: &[Triplet], n: usize) -> Result<()> {
 }
 
 /// Returns an error for an empty list and rows out of range.
-pub(crate) fn need_rows(triplets: &[Triplet], n: usize) -> Result<()> {
+fn need_rows(triplets: &[Triplet], n: usize) -> Result<()> {
     if triplets.is_empty() {
         return Err(Error::Shape { what: "triplets".into(), expected: "at least 1".into(), got: "0".into() });
     }

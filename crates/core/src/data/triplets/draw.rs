@@ -12,17 +12,18 @@ use crate::random::Rng;
 /// The name in errors.
 pub(super) const NAME: &str = "drawing triplets";
 
+/// Refuses more triplets than fit in memory.
+pub(super) fn need_memory(n: usize, ctx: &Context) -> Result<()> {
+    // A triplet, its index among those of its first row, and its node in a set.
+    ctx.need_memory(format!("drawing {n} triplets"), n as f64 * 80.0, "draw fewer triplets")
+}
+
 /// The distinct rows, sorted, or an error if triplets cannot be drawn from them.
 pub(super) fn need_rows(rows: &[usize], n_rows: usize, n: usize) -> Result<Vec<usize>> {
     if n == 0 {
         return Err(Error::param(NAME, "n", "at least 1", n));
     }
-    // A triplet, its index among those of its first row, and its node in a set.
-    Context::default().need_memory(
-        format!("drawing {n} triplets"),
-        n as f64 * 80.0,
-        "draw fewer triplets",
-    )?;
+    need_memory(n, &Context::default())?;
     if let Some(row) = rows.iter().find(|&&row| row >= n_rows) {
         return Err(Error::Shape {
             what: "rows to draw triplets from".into(),

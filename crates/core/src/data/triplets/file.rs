@@ -1,6 +1,7 @@
 //! Triplets from a file with three columns and a triplet per line.
 
 use super::triplet::Triplet;
+use crate::context::Context;
 use crate::data::read::{CellError, read_records};
 use crate::data::table::{Column, MISSING, Values};
 use crate::error::{Error, Result, shorten};
@@ -121,28 +122,29 @@ fn number(value: f64) -> String {
 
 /// Reads triplets from a CSV or TSV file, optionally compressed (`.gz`): in each line the row, the more similar row and
 /// the less similar row. A first line whose cells identify no rows is the header.
-pub fn read(path: &Path, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
-    read_from(path, None, naming)
+pub fn read(path: &Path, naming: &Naming<'_>, ctx: &Context) -> Result<Vec<Triplet>> {
+    read_from(path, None, naming, ctx)
 }
 
 /// Reads triplets from memory; `name` is the file name.
 pub fn read_bytes(name: &str, bytes: &[u8], naming: &Naming<'_>) -> Result<Vec<Triplet>> {
-    read_from(Path::new(name), Some(bytes), naming)
+    read_from(Path::new(name), Some(bytes), naming, &Context::default())
 }
 
-fn read_from(path: &Path, bytes: Option<&[u8]>, naming: &Naming<'_>) -> Result<Vec<Triplet>> {
+fn read_from(path: &Path, bytes: Option<&[u8]>, naming: &Naming<'_>, ctx: &Context) -> Result<Vec<Triplet>> {
     if let Naming::Numbers { origin: origin @ 2.., .. } = naming {
         return Err(Error::param("triplets", "origin", "0 or 1", origin));
     }
     let mut triplets = vec![];
     let mut first = true;
-    read_records(path, bytes, "triplets", COLUMNS, |cells| {
+    let visit = |cells: [&str; 3]| {
         if std::mem::take(&mut first) && naming.is_header(cells) {
             return check_order(cells);
         }
         triplets.push(naming.triplet(cells)?);
         Ok(())
-    })?;
+    };
+    read_records(path, bytes, "triplets", COLUMNS, visit, ctx)?;
     if triplets.is_empty() {
         return Err(Error::parse("the file has a header but no triplets").in_file(path));
     }
@@ -239,7 +241,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        read(&path, naming)
+        read(&path, naming, &Context::default())
     }
 
     fn numbers(text: &str) -> Vec<Triplet> {
@@ -400,8 +402,15 @@ mod tests {
             "t.arff: triplets are read from .csv and .tsv files (each also with .gz)"
         );
         assert!(message("t.txt", "1,2,3\n", &naming).contains("the name's ending"));
-        assert!(read(Path::new("no/such.csv"), &naming).unwrap_err().to_string().contains("no such file"));
-        let origin = read(Path::new("t.csv"), &Naming::Numbers { n: 3, origin: 2 }).unwrap_err().to_string();
+        assert!(
+            read(Path::new("no/such.csv"), &naming, &Context::default())
+                .unwrap_err()
+                .to_string()
+                .contains("no such file")
+        );
+        let origin = read(Path::new("t.csv"), &Naming::Numbers { n: 3, origin: 2 }, &Context::default())
+            .unwrap_err()
+            .to_string();
         assert_eq!(origin, "triplets: parameter 'origin' must be 0 or 1, got 2");
     }
 

@@ -19,7 +19,7 @@ mod split;
 mod target;
 mod triplet;
 
-pub(crate) use check::need_rows;
+pub(crate) use check::need_sound;
 pub use check::{TripletReport, check};
 pub use continuous::{from_continuous, from_continuous_within};
 #[cfg(feature = "io")]

@@ -36,6 +36,15 @@ impl Fourier {
         Self { y: factor.as_standard_layout().into_owned(), omega }
     }
 
+    /// Bytes of a criterion over `n` rows against a target's factor of `targets` columns, and of its gradient.
+    pub fn bytes(n: usize, targets: usize, directions: usize, features: usize) -> f64 {
+        let frequencies = (features as f64 / 2.0).ceil();
+        let blocks = n.div_ceil(BLOCK) as f64;
+        // Cosines, sines and a product of a block, for every thread; sums over every block.
+        let tasks = blocks.min(rayon::current_num_threads() as f64) * 3.0 * BLOCK.min(n) as f64;
+        8.0 * frequencies * (directions as f64 + tasks + 2.0 * targets as f64 * (blocks + 1.0))
+    }
+
     /// Cosines and sines of a block of rows.
     fn waves(&self, p: ArrayView2<f64>) -> (Array2<f64>, Array2<f64>) {
         let mut cosine = Array2::zeros((p.nrows(), self.omega.ncols()));

@@ -136,7 +136,7 @@ impl KernelDesign {
     /// Draws `n` triplets from the target of `data`. The choice of penalties draws as many within either half of the rows.
     pub fn design_from_target(&self, data: &Dataset, n: usize, ctx: &Context) -> Result<Designed> {
         let rows: Vec<usize> = (0..data.n()).collect();
-        let triplets = from_target(data.target(), &rows, n, ctx.seed)?;
+        let triplets = from_target(data.target(), &rows, n, ctx)?;
         self.design_on(data, &triplets, Some(n), ctx)
     }
 
@@ -170,7 +170,8 @@ impl KernelDesign {
                 None => tune::halves(triplets, seed, ctx),
                 Some(n) => {
                     let fold = split_points(data.n(), 0.5, seed)?;
-                    let draw = |rows: &[usize]| from_target(data.target(), rows, n, seed);
+                    let draw =
+                        |rows: &[usize]| from_target(data.target(), rows, n, &Context { seed, ..*ctx });
                     match (draw(&fold.train), draw(&fold.test)) {
                         (Ok(train), Ok(test)) => Ok(Halves { train, test }),
                         // A rare class may lie on one side only.

@@ -31,11 +31,16 @@ pub enum Choice {
     },
 }
 
+/// The largest number of repeats.
+const MAX_REPEATS: usize = 10_000;
+
 impl Choice {
     pub(super) fn check(&self) -> Result<()> {
         let (kernels, diagonal): (&[f64], &[f64]) = match self {
             Self::Given(penalties) => (&[penalties.kernels], &[penalties.diagonal]),
-            Self::Halves { repeats: 0, .. } => return Err(Error::param(NAME, "repeats", "1 or more", 0)),
+            Self::Halves { repeats, .. } if !(1..=MAX_REPEATS).contains(repeats) => {
+                return Err(Error::param(NAME, "repeats", format!("from 1 to {MAX_REPEATS}"), repeats));
+            }
             Self::Halves { kernels, diagonal, .. } => {
                 if [kernels, diagonal].into_iter().flatten().any(|values| values.is_empty()) {
                     return Err(Error::param(NAME, "penalties", "one value or more of each", "none"));

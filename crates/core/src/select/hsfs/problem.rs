@@ -84,17 +84,22 @@ impl<'a> Problem<'a> {
         }
         let diagonal = method.is_diagonal(n, d);
         let directions = if diagonal { 1 } else { method.directions.unwrap_or(d.min(DIRECTIONS)) };
-        let inner = if diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
         let by_waves = !diagonal && method.approximation_of(n) == Approximation::Fourier;
         let waves = by_waves.then_some((method.features, ctx.seed));
         // A row of q equal numbers is as long as the root of q of them.
         let unit = if diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
-        let thin = (directions + factor.ncols() + 2) as f64 * n as f64;
+        let thin = (directions as f64 + factor.ncols() as f64 + 2.0) * n as f64;
+        let weights = d as f64 * directions as f64;
+        // Weights and solutions of random starts; their leading columns at every radius.
+        let starts = method.random_starts.saturating_sub(1) as f64 * (16.0 * weights + 2000.0);
+        let features =
+            if by_waves { Fourier::bytes(n, factor.ncols(), directions, method.features) } else { 0.0 };
         ctx.need_memory(
             format!("{NAME} over {d} columns"),
-            8.0 * (6.0 * (d * directions) as f64 + 4.0 * thin + (n * LET_IN) as f64),
-            "use fewer directions",
+            8.0 * (6.0 * weights + 4.0 * thin + (n * LET_IN) as f64) + starts + features,
+            "use fewer directions, random starts or Fourier features",
         )?;
+        let inner = if diagonal { None } else { Some(method.inner(&factor, &x, directions, ctx)?) };
         Ok(Self { x, y: Arc::new(factor), inner, waves, directions, unit })
     }
 

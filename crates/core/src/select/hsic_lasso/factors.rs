@@ -223,11 +223,13 @@ impl Blocks {
 
     /// Bytes of a column's kernel matrices, about.
     pub fn column_bytes(&self) -> f64 {
-        let of_block = |rows: &Vec<usize>| {
-            let n = rows.len();
-            if self.are_small() { n * (n + 1) / 2 } else { n * n.min(RANK) }
-        };
-        8.0 * self.0.iter().map(of_block).sum::<usize>() as f64
+        Self::bytes(self.0.len() as f64, self.0[0].len())
+    }
+
+    /// Bytes of the kernel matrices of so many blocks of one size, about.
+    pub fn bytes(blocks: f64, n: usize) -> f64 {
+        let of_block = if n <= MOST_ROWS { n * (n + 1) / 2 } else { n * n.min(RANK) };
+        8.0 * blocks * of_block as f64
     }
 
     fn are_small(&self) -> bool {

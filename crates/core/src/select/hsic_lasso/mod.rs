@@ -64,6 +64,8 @@ const NAME: &str = "HSIC Lasso";
 /// Candidates between two looks at whether the user wants to stop.
 const BATCH: usize = 128;
 
+const FEWER_BLOCKS: &str = "use fewer permutations";
+
 crate::parameters! {
     /// HSIC Lasso.
     #[derive(PartialEq)]
@@ -78,6 +80,13 @@ crate::parameters! {
 }
 
 impl HsicLasso {
+    /// Bytes of the row numbers of all blocks.
+    fn blocks_bytes(&self, n: usize) -> f64 {
+        let Some(size) = self.block_size else { return 0.0 };
+        // A list of row numbers, and the header of its allocation.
+        self.permutations as f64 * (n / size) as f64 * (8.0 * size as f64 + 40.0)
+    }
+
     fn blocks(&self, n: usize, ctx: &Context) -> Result<Blocks> {
         let mut rows: Vec<usize> = (0..n).collect();
         let Some(size) = self.block_size else { return Ok(Blocks(vec![rows])) };
@@ -85,6 +94,11 @@ impl HsicLasso {
             let expected = format!("at most the number of rows, {n}");
             return Err(Error::param(NAME, "block_size", expected, size));
         }
+        ctx.need_memory(
+            format!("the blocks of {NAME}"),
+            self.blocks_bytes(n) + Blocks::bytes(self.permutations as f64 * (n / size) as f64, size),
+            FEWER_BLOCKS,
+        )?;
         let mut rng = Rng::stream(ctx.seed, "HSIC Lasso blocks");
         let mut blocks = vec![];
         for _ in 0..self.permutations {
@@ -125,6 +139,7 @@ impl Selector for HsicLasso {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let blocks = self.blocks(data.n(), ctx)?;
+        let ctx = &ctx.hold(format!("the blocks of {NAME}"), self.blocks_bytes(data.n()), FEWER_BLOCKS)?;
         let problem = Problem::new(self, data, blocks, ctx)?;
         let path = problem.path(wanted, ctx)?;
         Ok(problem.selection(path, wanted, ctx))
