@@ -259,7 +259,7 @@ fn huge_parameters_are_refused_or_take_no_more_than_the_limit() {
                 splits: SplitChoice::Generated(splits),
                 evaluator: Evaluator::by_name("knn").unwrap(),
                 scale: false,
-                fill: Default::default(),
+                impute: Default::default(),
                 baseline: false,
             };
             check(&format!("{splits:?}"), &|ctx| {

@@ -202,7 +202,7 @@ mod tests {
         };
         assert!(message(&[]).contains("at least 1"));
         assert!(message(&[[0, 1, 4]]).contains("rows below 4, got 4"));
-        assert!(message(&[[0, 1, 1]]).contains("three different rows"));
+        assert!(message(&[[0, 1, 1]]).contains("three distinct rows"));
         assert!(message(&[[0, 1, 2], [0, 2, 1]]).contains("as often as its opposite"));
         let wrong = SingleKernel::from(Kernel::Rbf { gamma: -1.0 });
         assert!(wrong.learn(&data(), &TRIPLETS, &ctx).unwrap_err().to_string().contains("'gamma'"));

@@ -167,5 +167,5 @@ fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
     let data = Dataset::with_target(x.clone(), numbers).unwrap();
     let none = Relief { n_neighbors: 0, clip: true, ..Relief::original() };
     let error = none.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
-    assert!(error.contains("'n_neighbors' must be at least 1, got 0"), "{error}");
+    assert!(error.contains("'n_neighbors' must be an integer, at least 1, got 0"), "{error}");
 }
