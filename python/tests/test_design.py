@@ -422,7 +422,7 @@ DESIGN = functools.partial(KernelDesign, **GIVEN)
     "act, message",
     [
         (lambda: DESIGN().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
-        (lambda: DESIGN().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three different rows"),
+        (lambda: DESIGN().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three distinct rows"),
         (lambda: DESIGN().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
         (lambda: DESIGN().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
         (lambda: DESIGN().fit(X, [["a", "b", "c"]]), "triplets must be whole numbers in three columns"),

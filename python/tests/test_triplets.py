@@ -116,8 +116,8 @@ def test_errors(y, parameters, message):
             np.array([[0, 1, 2**64 - 1]], dtype=np.uint64),
             "triplet 1: row numbers count from 0, got 18446744073709551615",
         ),
-        ([[0, 0, 0]], "three different rows"),
-        ([[0, 1, 1]], "three different rows"),
+        ([[0, 0, 0]], "three distinct rows"),
+        ([[0, 1, 1]], "three distinct rows"),
         ([[0, 1, 3]], "rows below 3"),
     ],
 )

@@ -186,7 +186,7 @@ y = np.arange(30) % 3
     "act, message",
     [
         (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
-        (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three different rows"),
+        (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three distinct rows"),
         (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
         (lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
         (lambda: XingMetric().fit(X, np.zeros((0, 3), int)), "triplets: expected at least 1, got 0"),

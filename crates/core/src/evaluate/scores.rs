@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(error, "triplet 2: expected rows below 3, got 3");
         assert!(triplet_accuracy(gram.view(), &[]).is_err());
         let error = triplet_accuracy(gram.view(), &[[0, 1, 2], [0, 0, 0]]).unwrap_err().to_string();
-        assert!(error.ends_with("expected three different rows, got 0, 0 and 0"), "{error}");
+        assert!(error.ends_with("expected three distinct rows, got 0, 0 and 0"), "{error}");
     }
 
     #[test]
