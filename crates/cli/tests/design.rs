@@ -4,7 +4,7 @@ use crate::scratch::Scratch;
 use serde_json::Value;
 
 const FLATS: &str = include_str!("../../../docs/examples/flats.csv");
-const TRIPLES: &str = include_str!("../../../docs/examples/flats_triples.csv");
+const TRIPLES: &str = include_str!("../../../docs/examples/flats_triplets.csv");
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
