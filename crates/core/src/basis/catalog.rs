@@ -25,7 +25,7 @@ pub enum BasisMethod {
     Discriminant(Discriminant),
 }
 
-/// What there is to know about each basis before using it.
+/// What to know about each basis before using it.
 pub const BASES: [Info; 5] = [
     Info {
         name: "kobl",
@@ -70,7 +70,7 @@ pub const BASES: [Info; 5] = [
 ];
 
 impl BasisMethod {
-    /// A basis by name, with its defaults.
+    /// Looks up a basis by name, with its defaults.
     pub fn by_name(name: &str) -> Result<Self> {
         let discriminant =
             |criterion| Self::Discriminant(Discriminant { criterion, ..Discriminant::default() });
@@ -84,7 +84,7 @@ impl BasisMethod {
         }
     }
 
-    /// The name under which [`BasisMethod::by_name`] finds it.
+    /// The name that [`BasisMethod::by_name`] accepts.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Kobl(_) => "kobl",
@@ -115,12 +115,12 @@ impl BasisMethod {
         }
     }
 
-    /// The kernel, to be changed.
+    /// The kernel, mutable.
     pub fn kernel_mut(&mut self) -> &mut KernelChoice {
         self.shared_mut().0
     }
 
-    /// The maximum number of components, to be changed.
+    /// The maximum number of components, mutable.
     pub fn n_components_mut(&mut self) -> &mut Option<usize> {
         self.shared_mut().1
     }

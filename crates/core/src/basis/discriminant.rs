@@ -1,20 +1,21 @@
-//! KDA and GDA: the directions of kernel space that keep classes apart.
+//! KDA and GDA: the directions of kernel space that best separate the classes.
 //!
-//! A direction is $w = \sum_j a_j \phi(x_j)$; at most $C - 1$ of them carry anything for $C$ classes.
+//! A direction is $w = \sum_j a_j \phi(x_j)$; for $C$ classes at most $C - 1$ of them are informative.
 //!
-//! **KDA** puts the spread between class means over the spread within classes, both in terms of $a$:
+//! **KDA** maximizes the between-class scatter relative to the within-class scatter, both in terms of $a$:
 //!
 //! $$ \max_a \frac{a^\top M a}{a^\top (N + \mu I) a}, \quad M = \sum_c n_c (m_c - m)(m_c - m)^\top, \quad
 //!    N = K K - \sum_c n_c m_c m_c^\top $$
 //!
-//! with $m_c$ the mean column of $K$ over class $c$. $M$ has rank $C - 1$, so one Cholesky factorisation
-//! and a $C \times C$ eigenproblem solve it.
+//! where $m_c$ is the mean column of $K$ over class $c$. $M$ has rank $C - 1$, so one Cholesky factorization and a
+//! $C \times C$ eigenproblem solve it.
 //!
-//! **GDA** puts the spread between class means over the total spread, after centring: with
-//! $HKH = P \Gamma P^\top$ and $W$ averaging within classes, $P^\top W P \beta = \lambda \beta$, $a = P \Gamma^{-1} \beta$.
+//! **GDA** maximizes the between-class scatter relative to the total scatter of the centered kernel matrix: with
+//! $HKH = P \Gamma P^\top$ and $W$ averaging within classes, $P^\top W P \beta = \lambda \beta$, $a = P \Gamma^{-1}
+//! \beta$.
 //!
-//! `ridge` keeps both from fitting every row: it is $\mu$ as a share of the mean diagonal of $N$ for KDA,
-//! and the share of the largest eigenvalue below which directions are dropped for GDA.
+//! `ridge` regularizes both. For KDA it is $\mu$ as a fraction of the mean diagonal of $N$; for GDA, directions
+//! with an eigenvalue below this fraction of the largest are dropped.
 //!
 //! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
 //!
@@ -91,7 +92,7 @@ impl Basis for Discriminant {
         let classes = data.classes(self.name())?;
         self.validate(classes.n_present())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        // Totals are centred and decomposed; what is within classes is only factored.
+        // GDA centers and decomposes the matrix; KDA only factorizes it.
         let matrices = if self.criterion == Criterion::Gda { 6.0 } else { 4.0 };
         need_square(self.name(), matrices, data.n(), ctx)?;
         ctx.step("kernel of all pairs", 0, 1)?;
@@ -124,7 +125,7 @@ impl Basis for Discriminant {
     }
 }
 
-/// A column per class that has rows: the mean over the class of the rows of `k`.
+/// One column per nonempty class: the mean of the rows of `k` over the class.
 fn class_means(k: &Array2<f64>, classes: &Classes) -> (Array2<f64>, Array1<f64>) {
     let counts = classes.counts();
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
@@ -179,7 +180,7 @@ fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: us
 fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
     let small = symmetric_eigen(tall.t().dot(tall).view())?;
     let real = small.values.iter().take(wanted).filter(|&&v| v > 1e-12 * small.values[0]).count();
-    // The values are shares of spread: below this they are the rounding of means that are equal.
+    // The singular values are fractions of the scatter: below this, class means are equal up to rounding.
     if real == 0 || small.values[0] < 1e-20 {
         return Err(Error::Breakdown {
             step: "discriminant",
@@ -190,7 +191,7 @@ fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
     Ok(tall.dot(&small.vectors.slice(s![.., ..real])) / roots)
 }
 
-/// Scales columns so that the directions they stand for have length 1 and a fixed sign.
+/// Scales columns so that the directions have norm 1 and a fixed sign.
 fn unit_length(mut a: Array2<f64>, k: &Array2<f64>, step: &'static str) -> Result<Array2<f64>> {
     let ka = multiply(k.view(), a.view());
     for (mut column, image) in a.columns_mut().into_iter().zip(ka.columns()) {
@@ -214,8 +215,8 @@ mod tests {
         Discriminant { criterion, kernel: Kernel::Linear.into(), ridge: 1e-9, ..Discriminant::default() }
     }
 
-    /// On a linear kernel both are Fisher's discriminant: classes differ along (1, 0) but spread along
-    /// (1, 1), so the direction is S_W^-1 (difference of means).
+    /// With a linear kernel both are Fisher's discriminant: classes differ along (1, 0) but vary along (1, 1), so
+    /// the direction is S_W^-1 (difference of means).
     #[test]
     fn the_linear_kernel_gives_fishers_discriminant() {
         let x = array![[0.0, 0.0], [2.0, 2.1], [-2.0, -2.0], [4.0, 0.1], [6.0, 2.0], [2.0, -2.1]];
@@ -246,7 +247,7 @@ mod tests {
                 direction.dot(&expected) / (direction.dot(&direction) * expected.dot(&expected)).sqrt();
             // KDA's ridge of 1e-9 acts on K^2, whose small eigenvalue is about 1e-5 of its mean.
             assert!((cosine.abs() - 1.0).abs() < 1e-6, "{criterion:?}: {cosine}");
-            // Directions have length 1.
+            // Directions have norm 1.
             assert!((direction.dot(&direction) - 1.0).abs() < 1e-6);
         }
     }
@@ -293,7 +294,7 @@ mod tests {
         );
         let one = Dataset::labeled(array![[0.0], [1.0]], vec![0, 0]).unwrap();
         assert!(message(Discriminant::default(), &one).contains("all rows have the class '0'"));
-        // The same rows with both labels: no direction tells them apart.
+        // The same samples with both labels: no direction separates them.
         let both = Dataset::labeled(array![[0.0], [1.0], [5.0], [0.0], [1.0], [5.0]], vec![0, 0, 0, 1, 1, 1])
             .unwrap();
         for criterion in [Criterion::Kda, Criterion::Gda] {

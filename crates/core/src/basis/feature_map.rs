@@ -1,10 +1,10 @@
-//! What every basis ends as: rows that carry it, and a matrix of coefficients.
+//! The result of every basis: a map into kernel space, defined by anchors (training samples) and coefficients.
 //!
-//! Basis vector $i$ is $w_i = \sum_j C_{ji} \phi(a_j)$ over the anchors $a_j$, so that the coordinates of a row are
+//! Basis vector $i$ is $w_i = \sum_j C_{ji} \phi(a_j)$ over the anchors $a_j$, so the coordinates of a sample are
 //!
 //! $$ f(x) = C^\top k(A, x) + b $$
 //!
-//! with $b = 0$, or $b_i = -\langle w_i, \mu \rangle$ where coordinates are counted from the mean $\mu$ of the anchors.
+//! with $b = 0$, or $b_i = -\langle w_i, \mu \rangle$ if coordinates are centered at the mean $\mu$ of the anchors.
 
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
@@ -16,7 +16,7 @@ use crate::parameters::Parameters;
 use ndarray::{Array1, Array2, Axis, s};
 use serde::{Deserialize, Serialize};
 
-/// Rows that are mapped at a time: the block of the Gram matrix stays small.
+/// Samples mapped at a time, which bounds the size of the Gram matrix block.
 const BLOCK: usize = 2048;
 
 /// Learns a basis of kernel space.
@@ -27,32 +27,32 @@ pub trait Basis: Parameters {
     /// The maximum number of components, if one is set.
     fn n_components(&self) -> Option<usize>;
 
-    /// Learns the map, and maps the training rows on the way.
+    /// Learns the map and maps the training samples.
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted>;
 }
 
-/// A map, and what it makes of the rows it was learned from.
+/// A fitted map and the coordinates of its training samples.
 #[derive(Debug, Clone)]
 pub struct Fitted {
     /// The map.
     pub map: FeatureMap,
-    /// Coordinates of the training rows, a row each.
+    /// Coordinates of the training samples, one row each.
     pub features: Array2<f64>,
 }
 
-/// A map from rows to coordinates in kernel space.
+/// A map from samples to coordinates in kernel space.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureMap {
     kernel: Kernel,
     anchors: Rows,
     coef: Array2<f64>,
     origin: Option<Origin>,
-    /// Turns coordinates into orthonormal ones, where they are not.
+    /// Converts coordinates to those of an orthonormal basis; `None` if the basis is orthonormal.
     orthonormalise: Option<Array2<f64>>,
     summary: Summary,
 }
 
-/// Coordinates are counted from the mean of the anchors.
+/// The mean of the anchors, if coordinates are centered there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Origin {
     /// $b$
@@ -61,31 +61,31 @@ struct Origin {
     squared_norm: f64,
 }
 
-/// How the fit went.
+/// Summary of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The method's name.
     pub method: String,
-    /// Training rows.
+    /// Number of training samples.
     pub n_rows: usize,
-    /// The training rows that carry the basis, from 0.
+    /// Indices (from 0) of the training samples that span the basis.
     pub pivots: Vec<usize>,
-    /// Before each component was added, the length that was left over. KOBL and KGS: of the row that
-    /// became a pivot, $r_{kk}$. The others: of all rows, root mean square.
+    /// Residual norms before each component is added. KOBL and KGS: of the sample that becomes the pivot, $r_{kk}$.
+    /// The others: root mean square over all samples.
     pub residual_norms: Vec<f64>,
-    /// The largest length before the first component: $r_{11}$, against which KOBL's threshold is held.
+    /// The largest norm before the first component: $r_{11}$, the reference of KOBL's threshold.
     pub start_norm: f64,
-    /// $E$ (eq. 19): mean distance of training rows from the span.
+    /// $E$ (eq. 19): mean distance of training samples from the span.
     pub reconstruction_cost: f64,
     /// Theorem 1's bound on $E$, for KOBL.
     pub bound: Option<f64>,
-    /// Share of the kernel's trace that the basis explains.
+    /// Fraction of the kernel matrix's trace that the basis explains.
     pub explained: f64,
-    /// How it ended.
+    /// Why and when the fit stopped.
     pub outcome: Outcome,
 }
 
-/// What a basis hands over.
+/// The parts from which a basis method builds its map.
 pub(super) struct Parts {
     pub kernel: Kernel,
     pub anchors: Rows,
@@ -96,11 +96,11 @@ pub(super) struct Parts {
 }
 
 impl FeatureMap {
-    /// Completes a map; `k` is the Gram matrix of the anchors, needed only for what it is asked.
+    /// Completes a map. `k` is the Gram matrix of the anchors, required if centered or not orthonormal.
     pub(super) fn new(parts: Parts, k: Option<&Array2<f64>>) -> Result<Self> {
         let Parts { kernel, anchors, mut coef, orthonormal, centred, summary } = parts;
         if centred {
-            // Columns add up to zero but for rounding, which a short component's coefficients magnify.
+            // Columns sum to zero up to rounding, which the coefficients of a short component magnify.
             let means = coef.mean_axis(Axis(0)).expect("at least one anchor");
             coef -= &means;
         }
@@ -122,19 +122,19 @@ impl FeatureMap {
         Ok(Self { kernel, anchors, coef, origin, orthonormalise, summary })
     }
 
-    /// The map of a pivoted factor: $C = L_P^{-\top}$.
+    /// The map of a pivoted Cholesky factor: $C = L_P^{-\top}$.
     pub(super) fn from_factor(kernel: Kernel, x: &Rows, factor: &Factor, summary: Summary) -> Result<Self> {
         let coef = invert_lower(factor.pivot_block().view()).reversed_axes();
         let anchors = x.take_rows(&factor.pivots);
         Self::new(Parts { kernel, anchors, coef, orthonormal: true, centred: false, summary }, None)
     }
 
-    /// Number of coordinates.
+    /// Number of components.
     pub fn n_components(&self) -> usize {
         self.coef.ncols()
     }
 
-    /// Number of columns that rows must have.
+    /// Number of input features.
     pub fn n_inputs(&self) -> usize {
         self.anchors.d()
     }
@@ -144,27 +144,27 @@ impl FeatureMap {
         &self.kernel
     }
 
-    /// The rows that carry the basis.
+    /// The training samples that span the basis.
     pub fn anchors(&self) -> &Rows {
         &self.anchors
     }
 
-    /// $C$: a row per anchor, a column per basis vector.
+    /// $C$: one row per anchor, one column per basis vector.
     pub fn coefficients(&self) -> &Array2<f64> {
         &self.coef
     }
 
-    /// How the fit went.
+    /// Summary of the fit.
     pub fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// Coordinates of new rows, a row each.
+    /// Coordinates of new samples, one row each.
     pub fn transform(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
         self.project(x, &self.coef, self.origin.as_ref().map(|o| &o.offset), ctx)
     }
 
-    /// Some coordinates of new rows, in the order of `keep`.
+    /// Selected coordinates of new samples, in the order of `keep`.
     pub fn transform_kept(&self, x: &Rows, keep: &[usize], ctx: &Context) -> Result<Array2<f64>> {
         let coef = self.coef.select(Axis(1), keep);
         let offset = self.origin.as_ref().map(|o| o.offset.select(Axis(0), keep));
@@ -190,7 +190,7 @@ impl FeatureMap {
         Ok(out)
     }
 
-    /// Distance of each new row from the span, in kernel space.
+    /// Distance of each new sample from the span, in kernel space.
     pub fn residual_norms(&self, x: &Rows, ctx: &Context) -> Result<Vec<f64>> {
         let mut out = vec![];
         self.by_blocks(x, ctx, |_, block, k| {
@@ -208,13 +208,13 @@ impl FeatureMap {
         Ok(out)
     }
 
-    /// $E$ (eq. 19) of new rows.
+    /// $E$ (eq. 19) of new samples.
     pub fn reconstruction_cost(&self, x: &Rows, ctx: &Context) -> Result<f64> {
         let norms = self.residual_norms(x, ctx)?;
         Ok(norms.iter().sum::<f64>() / norms.len().max(1) as f64)
     }
 
-    /// The same points in coordinates of an orthonormal basis of the same span.
+    /// Converts coordinates to those of an orthonormal basis of the same span.
     fn orthonormal(&self, features: Array2<f64>) -> Array2<f64> {
         match &self.orthonormalise {
             None => features,
@@ -222,7 +222,7 @@ impl FeatureMap {
         }
     }
 
-    /// Squared lengths of rows from the origin of the coordinates.
+    /// Squared distances of samples from the origin of the coordinates.
     fn lengths(&self, own: &[f64], k: &Array2<f64>) -> Vec<f64> {
         match &self.origin {
             None => own.to_vec(),
@@ -236,7 +236,8 @@ impl FeatureMap {
         }
     }
 
-    /// Hands blocks of rows to `take`: first row, the rows, their kernel with the anchors.
+    /// Passes blocks of samples to `take`: index of the first sample, the samples, their kernel values with the
+    /// anchors.
     fn by_blocks(
         &self,
         x: &Rows,
@@ -254,8 +255,8 @@ impl FeatureMap {
         Ok(())
     }
 
-    /// Adds cost, curve and share to the summary of a map whose components are all known: what an
-    /// eigen-decomposition has and a pivoted factor reports by itself.
+    /// Adds reconstruction cost, residual curve and explained fraction to the summary of a map with all components
+    /// known, as after an eigendecomposition. A pivoted factor reports them itself.
     pub(super) fn with_costs(mut self, own: &[f64], k: &Array2<f64>, features: &Array2<f64>) -> Self {
         let lengths = self.lengths(own, k);
         self.summary.start_norm = lengths.iter().copied().fold(0.0, f64::max).sqrt();
@@ -275,7 +276,7 @@ impl FeatureMap {
         self
     }
 
-    /// Checks what a file may have made inconsistent.
+    /// Validates a map read from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let m = self.coef.ncols();
         let sound = self.coef.nrows() == self.anchors.n()
@@ -291,7 +292,7 @@ impl FeatureMap {
 }
 
 impl Summary {
-    /// A summary with the costs still to come.
+    /// A summary without the costs, which are added later.
     pub(super) fn start(method: &str, n_rows: usize, pivots: Vec<usize>, outcome: Outcome) -> Self {
         Self {
             method: method.into(),

@@ -22,7 +22,7 @@ impl GammaFit {
     }
 }
 
-/// Finds $\gamma$ of the RBF kernel for which `kobl`, whatever its kernel, finds `target` components.
+/// Finds $\gamma$ of the RBF kernel at which `kobl` finds `target` components; its present kernel is ignored.
 ///
 /// In practice the number grows with $\gamma$, so the search bisects on a logarithmic scale. If no $\gamma$ gives exactly
 /// `target`, it returns the nearest found: check [`GammaFit::n_components`].
@@ -33,7 +33,7 @@ pub fn gamma_for_n_components(kobl: &Kobl, x: &Rows, target: usize, ctx: &Contex
         let expected = format!("from 1 to the number of rows, {}", x.n());
         return Err(Error::param("gamma_for_n_components", "n_components", expected, target));
     }
-    // One more than the target is enough to know that there are too many.
+    // One more component than the target proves that there are too many.
     let limit = (target + 1).min(x.n());
     // The number of trials is not known in advance.
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };

@@ -1,11 +1,11 @@
-//! KGS: Gram-Schmidt in kernel space, the rows in the order they come.
+//! KGS: Gram-Schmidt in kernel space, with samples in their given order.
 //!
 //! $$ w_{k+1} \propto \phi(x_{k+1}) - \sum_{i \le k} \langle w_i, \phi(x_{k+1}) \rangle w_i $$
 //!
-//! No pivoting and no stop: every row that does not depend on earlier ones adds a component, unless a
-//! number is asked for. The paper's Table 2 prints a large error for it; in double precision a full
-//! basis leaves at most 1e-4 of the longest row over (the printed size is that of a loss of orthogonality
-//! in single precision).
+//! There is no pivoting and no stopping rule: every sample that is linearly independent of earlier ones adds a
+//! component, up to `n_components`. Table 2 of the paper reports a large error; in double precision a full basis
+//! has residuals of at most 1e-4 of the largest norm (the published value is typical of a loss of orthogonality in
+//! single precision).
 //!
 //! Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, with $d$ up to $N$.
 //!
@@ -20,13 +20,13 @@ use crate::kernel::{Gram, KernelChoice};
 use crate::linalg::{Pivoting, Rule, pivoted_cholesky};
 use crate::parameters::Parameters;
 
-/// Residual norms at or below this share of the largest are zero. Greedy pivots can afford less: there
-/// no later pivot is longer than an earlier one. Here each short pivot divides the rounding of all rows
-/// by its length, and two in a row do so twice. Of 500 normal rows in 2 columns 1e-4 leaves squared
-/// lengths of 0 or more, 1e-5 leaves one of -5e-3 and 1e-7 one of -10.
+/// Residual norms at or below this fraction of the largest count as zero. Greedy pivoting allows a smaller value,
+/// because no later pivot is longer than an earlier one. Here each short pivot divides the rounding error of all
+/// samples by its length, and two in a row do so twice. With 500 normal samples of 2 features, 1e-4 keeps all
+/// squared norms at 0 or above, 1e-5 gives one of -5e-3 and 1e-7 one of -10.
 const ZERO: f64 = 1e-4;
 
-/// Rows above which a basis of all of them is worth a warning.
+/// Number of samples above which a full basis triggers a warning.
 const MANY: usize = 5000;
 
 crate::parameters! {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn plain_gram_schmidt_on_a_linear_kernel() {
-        // (1, 0), (1, 1), (2, 1): the third depends on the first two.
+        // (1, 0), (1, 1), (2, 1): the third is linearly dependent on the first two.
         let data = Dataset::unlabeled(array![[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]]).unwrap();
         let fit =
             Kgs { kernel: Kernel::Linear.into(), ..Kgs::default() }.fit(&data, &Context::default()).unwrap();
@@ -100,7 +100,7 @@ mod tests {
             let fit = Kgs::default().fit(&data, &Context::default()).unwrap();
             let k = crate::kernel::gram_symmetric(fit.map.kernel(), data.x()).unwrap();
             let worst = (fit.features.dot(&fit.features.t()) - k).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
-            // The square of what counts as zero, and a little for rounding.
+            // The square of `ZERO`, with a margin for rounding.
             assert!(worst < 2e-8, "{worst} in {d} columns");
         }
     }

@@ -1,9 +1,9 @@
 //! KOBL: kernel orthogonal basis learning.
 //!
-//! Finds how many dimensions of kernel space the data really use, and an orthonormal basis of them
-//! carried by a few rows. Each step takes the row that the basis so far explains worst (eqs 5-7) and
-//! subtracts its direction from all others (8-9); it stops when the worst is explained well enough,
-//! measured by a threshold that rises with the share of rows already used (20-21):
+//! Finds the effective dimension of the data in kernel space and an orthonormal basis spanned by a few samples.
+//! Each step selects the sample with the largest residual (eqs 5-7) and subtracts its direction from all others
+//! (8-9). It stops when the largest residual is small, relative to a threshold that rises with the fraction of
+//! samples already used (20-21):
 //!
 //! $$ \frac{r_{k+1,k+1}}{r_{11}} < f\left(\frac{k}{N}\right), \qquad f(t) = t \text{ by default} $$
 //!
@@ -13,16 +13,16 @@
 //! | $r_{kk}$ | `residual_norms` |
 //! | $E$ (eq. 19) | `reconstruction_cost` |
 //!
-//! Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the
-//! whole Gram matrix) is replaced by the equal but cheaper pivoted Cholesky factorisation,
-//! [`crate::linalg::pivoted_cholesky`]. The paper does not print $f$; $f(t)=t$ reproduces its Table 2.
-//! With random pivots or pivots by gain $r_{kk}$ need not fall, so the rule looks at the largest residual instead,
-//! which does; Theorem 1 then still holds.
+//! Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the full Gram
+//! matrix) is replaced by the equivalent but cheaper pivoted Cholesky factorization,
+//! [`crate::linalg::pivoted_cholesky`]. The paper does not define $f$; $f(t)=t$ reproduces its Table 2. With random
+//! pivots or pivots by gain, $r_{kk}$ need not decrease, so the stopping rule uses the largest residual instead,
+//! which does; Theorem 1 still holds.
 //!
 //! Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, $O(N d)$ memory.
 //!
-//! Where the residual curve is flat, greedy pivots chase outliers: random pivots leave less over, and pivots by gain
-//! (the row that explains most of what is left of a sample) less again.
+//! If the residual curve is flat, greedy pivots select outliers: random pivots reach smaller residuals, and pivots
+//! by gain (the sample that explains most of the residual of a subsample) smaller ones still.
 //!
 //! Reference: Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
 //! Random pivots: Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky*, 2022. Pivots by gain: Farahat, Ghodsi and
@@ -40,7 +40,7 @@ use crate::random::Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Rows against which likeness is measured when the first pivot is the medoid.
+/// Size of the subsample from which the medoid (first pivot) is determined.
 const MEDOID_SAMPLE: usize = 256;
 
 crate::parameters! {
@@ -94,7 +94,7 @@ crate::choices! {
     }
 }
 
-/// The threshold function $f: [0, 1] \to [0, 1]$ of eq. 20, not decreasing.
+/// The threshold function $f: [0, 1] \to [0, 1]$ of eq. 20, nondecreasing.
 /// Serialized as `"linear"`, a number or `"none"`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -102,9 +102,9 @@ pub enum Threshold {
     /// $f(t) = t$
     #[default]
     Linear,
-    /// $f(t) = 0$: no adaptive stop.
+    /// $f(t) = 0$: no adaptive stopping.
     None,
-    /// The user's own.
+    /// A user-defined function.
     #[serde(skip)]
     Function(ThresholdFunction),
     /// $f(t) = t^p$, $p > 0$
@@ -123,7 +123,7 @@ impl ParameterValue for Threshold {
     }
 }
 
-/// A user's threshold function.
+/// A user-defined threshold function.
 #[derive(Clone)]
 pub struct ThresholdFunction(pub Arc<dyn Fn(f64) -> f64 + Send + Sync>);
 
@@ -165,7 +165,7 @@ impl Threshold {
 }
 
 impl Kobl {
-    /// The threshold that each residual norm was held against, if there was one.
+    /// The threshold applied to each residual norm, if there is one.
     pub fn threshold_curve(&self, summary: &Summary) -> Option<Vec<f64>> {
         if matches!(self.threshold, Threshold::None) {
             return None;
@@ -182,7 +182,7 @@ impl Kobl {
         Ok(())
     }
 
-    /// The number of components this kernel gets, at most `most`.
+    /// The number of components found with this kernel, at most `most`.
     pub(super) fn dimension(&self, kernel: &Kernel, x: &Rows, most: usize, ctx: &Context) -> Result<usize> {
         Ok(self.factor(kernel, x, most, ctx)?.pivots.len())
     }
@@ -205,7 +205,7 @@ impl Kobl {
     }
 }
 
-/// Residual norms at or below this share of the first are zero: squares of f64 carry no more.
+/// Residual norms at or below this fraction of the first count as zero: their squares are below f64 precision.
 pub(super) const ZERO: f64 = 1e-7;
 
 impl Basis for Kobl {
@@ -230,8 +230,8 @@ impl Basis for Kobl {
 }
 
 impl Kobl {
-    /// Theorem 1: rows of the basis have no residual, the others at most the next one, which the
-    /// stop rule keeps below $r_{11} f(d/N)$.
+    /// Theorem 1: pivots have no residual; the residuals of other samples are at most the next pivot's, which the
+    /// stopping rule keeps below $r_{11} f(d/N)$.
     fn bound(&self, factor: &Factor) -> f64 {
         let (n, d) = (factor.residual.len() as f64, factor.pivots.len() as f64);
         let largest = match factor.stop {
@@ -242,7 +242,7 @@ impl Kobl {
     }
 }
 
-/// Refuses more components than rows, and none at all.
+/// Returns an error for zero components, or more components than samples.
 pub(super) fn check_components(method: &'static str, wanted: Option<usize>, n: usize) -> Result<()> {
     match wanted {
         Some(m) if m == 0 || m > n => {
@@ -252,7 +252,7 @@ pub(super) fn check_components(method: &'static str, wanted: Option<usize>, n: u
     }
 }
 
-/// What a pivoted factor tells about itself.
+/// The summary of a pivoted factor.
 pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     if factor.pivots.is_empty() {
         return Err(Error::Breakdown {
@@ -272,7 +272,7 @@ pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     })
 }
 
-/// The row with the largest mean kernel to a seeded sample of rows (to all, if they are few).
+/// The sample with the largest mean kernel value to a random subsample (to all samples, if there are few).
 fn medoid(kernel: &Kernel, x: &Rows, ctx: &Context) -> Result<usize> {
     let sample = Rng::stream(ctx.seed, "medoid").sample(x.n(), MEDOID_SAMPLE);
     let mut sums = vec![0.0; x.n()];
@@ -303,7 +303,7 @@ mod tests {
         let kobl = Kobl { kernel: rbf(2.0_f64.ln()), threshold: Threshold::None, ..Kobl::default() };
         let fit = kobl.fit(&data, &Context::default()).unwrap();
         let (a, b, c) = (0.5, 2.0_f64.powi(-9), 0.0625);
-        // First row 0 (all tie), then row 2 with the larger residual 1 - b^2.
+        // First row 0 (all tie), then row 2, which has the larger residual 1 - b^2.
         let r22 = (1.0 - b * b).sqrt();
         let l12 = (c - a * b) / r22;
         let r33 = (1.0 - a * a - l12 * l12).sqrt();
@@ -316,13 +316,13 @@ mod tests {
     #[test]
     fn edge_cases_of_the_definition() {
         let ctx = Context::default();
-        // One row: one dimension, nothing left.
+        // One sample: one dimension, no residual.
         let one = Kobl { kernel: rbf(1.0), ..Kobl::default() }.fit(&line(1), &ctx).unwrap();
         assert_eq!((one.map.n_components(), one.map.summary().reconstruction_cost), (1, 0.0));
-        // A linear kernel spans no more than the columns.
+        // A linear kernel has at most as many dimensions as features.
         let linear = Kobl { kernel: Kernel::Linear.into(), threshold: Threshold::None, ..Kobl::default() };
         assert_eq!(linear.fit(&line(30), &ctx).unwrap().map.n_components(), 1);
-        // Equal rows are one dimension.
+        // Equal samples span one dimension.
         let same = Dataset::unlabeled(Array2::ones((5, 2))).unwrap();
         assert_eq!(
             Kobl { kernel: rbf(1.0), ..Kobl::default() }.fit(&same, &ctx).unwrap().map.n_components(),

@@ -1,11 +1,11 @@
-//! KPCA: the directions of kernel space along which the rows spread most.
+//! KPCA: the directions of kernel space with the largest variance.
 //!
-//! With $\tilde K = H K H$ (or $K$ itself if not centred) and $\tilde K v_i = \lambda_i v_i$,
+//! With $\tilde K = H K H$ (or $K$ if not centered) and $\tilde K v_i = \lambda_i v_i$,
 //!
 //! $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
 //!
-//! At a given number of components the uncentred form leaves the smallest squared length over that
-//! any basis can, KOBL's included; it pays with the whole Gram matrix and an eigen-decomposition.
+//! For a given number of components, the uncentered form has the smallest total squared residual of any basis,
+//! including KOBL. It needs the full Gram matrix and an eigendecomposition.
 //!
 //! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
 //!
@@ -22,7 +22,7 @@ use crate::outcome::Outcome;
 use crate::parameters::Parameters;
 use ndarray::{Array2, Axis, s};
 
-/// Eigenvalues at or below this share of the largest are rounding.
+/// Eigenvalues at or below this fraction of the largest are rounding errors.
 pub(super) const RANK: f64 = 1e-12;
 
 crate::parameters! {
@@ -53,14 +53,15 @@ impl Basis for Kpca {
         self.kernel.validate()?;
         check_components("KPCA", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        // The matrix, its centred copy, the eigenvectors, and what the decomposition works on.
+        // The matrix, its centered copy, the eigenvectors, and the workspace of the decomposition.
         need_square("KPCA", 6.0, data.n(), ctx)?;
         ctx.step("kernel of all pairs", 0, 1)?;
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("eigenvectors", 0, 1)?;
         let eigen =
             if self.center { symmetric_eigen(centred(&k).view())? } else { symmetric_eigen(k.view())? };
-        // A centred matrix of equal rows is pure rounding, which has a largest eigenvalue as well.
+        // The centered matrix of equal samples contains only rounding errors, so compare with the scale of the
+        // uncentered one.
         let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
         let real = eigen.values.iter().filter(|&&v| v > RANK * eigen.values[0] && v > 1e-15 * scale).count();
         if real == 0 {
@@ -101,7 +102,7 @@ pub(super) fn centred(k: &Array2<f64>) -> Array2<f64> {
     out
 }
 
-/// Methods that hold the whole Gram matrix ask first: so many matrices of its size they hold at once.
+/// Checks the memory limit for `matrices` matrices of the size of the full Gram matrix.
 pub(super) fn need_square(method: &str, matrices: f64, n: usize, ctx: &Context) -> Result<()> {
     let bytes = matrices * 8.0 * (n as f64).powi(2) + product_bytes();
     ctx.need_memory(
@@ -149,7 +150,7 @@ mod tests {
         let data = Dataset::unlabeled(x.clone()).unwrap();
         let fit = Kpca::default().fit(&data, &Context::default()).unwrap();
         let new = fit.map.transform(&x.into(), &Context::default()).unwrap();
-        // Rounding of the Gram matrix over the root of the least eigenvalue kept.
+        // Rounding error of the Gram matrix divided by the root of the smallest eigenvalue kept.
         assert!((&new - &fit.features).iter().all(|e| e.abs() < 1e-8));
     }
 
@@ -167,7 +168,7 @@ mod tests {
         let data = Dataset::unlabeled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
         let ctx = Context { memory_limit: 100_000, ..Context::default() };
         let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();
-        // Six matrices, and what products work with.
+        // Six matrices and the workspace of matrix products.
         let needed = crate::error::bytes(6 * 80_000 + product_bytes() as u64);
         assert!(
             message.starts_with(&format!("KPCA of 100 rows needs about {needed} of memory")),

@@ -1,4 +1,4 @@
-//! Bases of kernel space. All of them end as one [`FeatureMap`]; they differ in how they find it.
+//! Bases of kernel space. Each method learns a [`FeatureMap`].
 
 mod catalog;
 mod discriminant;

@@ -1,4 +1,4 @@
-//! Rows of many coordinates as points of a plane, to look at.
+//! Two-dimensional projections of samples, for plotting.
 
 use crate::context::Context;
 use crate::error::Result;
@@ -6,18 +6,18 @@ use crate::linalg::{multiply, symmetric_eigen};
 use crate::random::Rng;
 use ndarray::{Array2, ArrayView2, Axis, s};
 
-/// Some rows in the two directions in which they vary most.
+/// Some samples, projected onto their two leading principal components.
 #[derive(Debug, Clone)]
 pub struct Plane {
-    /// Which rows, in rising order.
+    /// Sample indices, ascending.
     pub rows: Vec<usize>,
-    /// Two numbers for each; the second is 0 where there is one coordinate.
+    /// Two coordinates per sample; the second is 0 if there is only one feature.
     pub points: Array2<f64>,
-    /// The shares of the rows' variance that the two directions have.
+    /// The fractions of variance explained by the two components.
     pub shares: [f64; 2],
 }
 
-/// At most so many rows, drawn by the seed, in their two leading principal directions.
+/// Projects at most `most` randomly drawn samples onto their two leading principal components.
 pub fn plane(features: ArrayView2<f64>, most: usize, ctx: &Context) -> Result<Plane> {
     let rows = Rng::stream(ctx.seed, "plane").sample(features.nrows(), most);
     let mut x = features.select(Axis(0), &rows);
@@ -27,7 +27,7 @@ pub fn plane(features: ArrayView2<f64>, most: usize, ctx: &Context) -> Result<Pl
     let total: f64 = x.iter().map(|v| v * v).sum();
     let mut points = Array2::zeros((rows.len(), 2));
     let mut shares = [0.0; 2];
-    // Whichever of the two product matrices is smaller has the same eigenvalues.
+    // The smaller of the two product matrices has the same nonzero eigenvalues.
     let by_columns = x.ncols() <= x.nrows();
     let inner = if by_columns { multiply(x.t(), x.view()) } else { multiply(x.view(), x.t()) };
     if total > 0.0 {
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_flat_cloud_is_seen_from_above() {
         let mut rng = Rng::new(1);
-        // Three coordinates of points in a plane: distances must stay.
+        // Three features of points in a plane: distances are preserved.
         let flat = Array2::from_shape_simple_fn((40, 2), || rng.normal());
         let turn = ndarray::array![[0.6, 0.0, 0.8], [0.0, 1.0, 0.0]];
         let wide = flat.dot(&turn);
@@ -62,7 +62,7 @@ mod tests {
             d.dot(&d)
         };
         assert!((distance(&seen.points) - distance(&wide)).abs() < 1e-12);
-        // More coordinates than rows: the other product.
+        // More features than samples: the other product matrix.
         let few = plane(wide.slice(s![..2, ..]), 100, &Context::default()).unwrap();
         assert!((few.shares[0] - 1.0).abs() < 1e-12 && few.points.ncols() == 2);
         assert!((few.points[[0, 0]] + few.points[[1, 0]]).abs() < 1e-12);

@@ -1,29 +1,30 @@
-//! BAHSIC: backward elimination by dependence on the target.
+//! BAHSIC: backward elimination by dependence on the target (HSIC).
 //!
-//! Starting from all columns, those leave without which the others depend most on the target, a share of them at
-//! a time, until one is left. Dependence is HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all
-//! columns that are left, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in [`super::Fohsic`], or with a `gamma`
-//! that stays. Since all columns are seen at once, columns that tell something only together are seen too, as far
-//! as the others do not drown them.
+//! Starting from all features, each round removes a fraction of them: those without which the dependence on the
+//! target remains highest. Elimination ends with one feature. Dependence is HSIC ([`crate::dependence::hsic`]) with
+//! one Gaussian kernel over all remaining features, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in
+//! [`super::Fohsic`], or with a fixed `gamma`. Since all features enter at once, features that predict the target
+//! only jointly are detected too, unless they are masked by noise.
 //!
 //! Two forms:
 //!
-//! * exact, the published one: HSIC without each column in turn, from squared distances less that column's share:
-//!   $n^2 / 2$ exponentials per column and round;
-//! * fast: the derivative of HSIC by each column's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all from one
-//!   kernel matrix $K$ with the target's weights $V$ (for the biased estimate $H L H / n^2$): with $A = V \circ
-//!   K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round. A
-//!   column with a large derivative is one that the set would gain most by stressing.
+//! * exact, as published: HSIC without each feature in turn, from squared distances minus the feature's
+//!   contribution: $n^2 / 2$ exponentials per feature and round;
+//! * fast: the derivative of HSIC with respect to each feature's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all
+//!   from one kernel matrix $K$ with the target's weights $V$ (for the biased estimator $H L H / n^2$): with $A = V
+//!   \circ K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round.
+//!   Features with a small derivative are removed.
 //!
-//! With an XOR pair and a ring pair among 100 columns and 1000 rows both find all four on most draws; with 5000
-//! columns, or 200 rows, the joint kernel drowns them.
+//! With an XOR pair and a ring pair among 100 features and 1000 samples both find all four in most draws; with 5000
+//! features, or 200 samples, they are masked by noise.
 //!
-//! The order is that of leaving, last first, and does not depend on the wanted number. Scores count the rounds a
-//! column stayed; constant columns leave first and score 0. By its own rule the method keeps the set with the
-//! largest normalised HSIC on the way, as [`super::Fohsic`] does. The path has HSIC, negative, of each set.
+//! Features are ranked by elimination, last first; the ranking does not depend on the requested number. The score
+//! is the number of rounds a feature remained; constant features are removed first and score 0. By default (`auto`)
+//! the method selects the set with the largest normalized HSIC, as [`super::Fohsic`] does. The path contains the
+//! negative HSIC of each set.
 //!
-//! Cost: with a share of a tenth some ten times that of the first round. Memory for a copy of the columns, no $n
-//! \times n$ matrix. Sparse columns stay sparse.
+//! Cost: with a fraction of one tenth, about ten times that of the first round. Memory for a copy of the features,
+//! no $n \times n$ matrix. Sparse features stay sparse.
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
@@ -68,7 +69,7 @@ crate::parameters! {
     }
 }
 
-/// One round: the columns that were there, HSIC over them, and what each is worth to it.
+/// One round: the remaining features, their HSIC, and the contribution of each.
 struct Round {
     columns: Vec<usize>,
     hsic: f64,
@@ -76,7 +77,7 @@ struct Round {
 }
 
 impl Bahsic {
-    /// All rounds, from all columns that differ anywhere to the last one.
+    /// All rounds, from all non-constant features to the last one.
     fn rounds(&self, joint: &Joint, ctx: &Context) -> Result<Vec<Round>> {
         let mut live = joint.varying();
         let all = live.len();
@@ -97,7 +98,7 @@ impl Bahsic {
             };
             let worth: Vec<f64> = worth;
             let mut by_worth: Vec<usize> = (0..k).collect();
-            // Of equals the later one leaves.
+            // Ties are broken by column order: the later feature is removed first.
             by_worth.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
             let keep = k - ((self.step * k as f64) as usize).max(1);
             let mut next: Vec<usize> = by_worth[..keep].iter().map(|&at| live[at]).collect();
@@ -112,7 +113,7 @@ impl Bahsic {
         Ok(rounds)
     }
 
-    /// How many columns the set has whose normalised HSIC is largest; of equals the smallest set's.
+    /// Size of the set with the largest normalized HSIC; ties go to the smaller set.
     fn best_size(&self, data: &Dataset, rounds: &[Round], ctx: &Context) -> Result<usize> {
         let (mut best, mut size) = (f64::NEG_INFINITY, 1);
         for (done, round) in rounds.iter().rev().enumerate() {
@@ -127,8 +128,8 @@ impl Bahsic {
     }
 }
 
-/// All columns that differ anywhere, those that stay longest first: each round's order settles those that leave
-/// in it.
+/// All non-constant features, last removed first. Features removed in the same round are ordered by their
+/// contribution.
 fn order_of(rounds: &[Round]) -> Vec<usize> {
     let mut order = vec![];
     for (at, round) in rounds.iter().enumerate().rev() {
@@ -138,8 +139,8 @@ fn order_of(rounds: &[Round]) -> Vec<usize> {
     order
 }
 
-/// The order in which the fast form keeps columns, best first, for a centred factor of the target's kernel;
-/// constant columns are left out. Others start their own search there.
+/// Ranks the non-constant features by the fast form, best first, for a centered factor of the target's kernel.
+/// Other methods use it as a starting point.
 pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Context) -> Result<Vec<usize>> {
     let ctx = &Joint::held(x, factor, NAME, ctx)?;
     let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
@@ -248,7 +249,7 @@ mod tests {
             let mut left = vec![];
             let found = select(&method, &data, FeatureCount::Count(3));
             for round in 0..6 {
-                // Rounding of sums over all pairs, in another order.
+                // Rounding error of sums over all pairs in a different order.
                 assert!((found.path[round].objective + value(&live)).abs() < 1e-13);
                 let without = |f: usize| value(&live.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
                 let gone = live.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();

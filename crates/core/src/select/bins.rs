@@ -1,16 +1,16 @@
-//! Columns in bins: what methods that count need of numbers.
+//! Discretization of features, for methods based on counts.
 //!
-//! A column of few different values is taken as it is, each value a bin. Otherwise:
+//! A feature with few distinct values has one bin per value. Otherwise:
 //!
-//! - **MDL** (Fayyad and Irani): the cut that leaves least entropy of the classes is made if it pays for its
-//!   own description, and both sides are cut again. With $N$ rows, entropies $H$ in bits and numbers of classes
-//!   $c$ of a part and its two sides, a cut is made if
+//! - **MDL** (Fayyad and Irani): the cut with the smallest class entropy is accepted if it reduces the description
+//!   length, and both sides are cut recursively. With $N$ samples, entropies $H$ in bits and numbers of classes $c$
+//!   of an interval and its two sides, a cut is accepted if
 //!   $$ N H - N_1 H_1 - N_2 H_2 > \log_2(N - 1) + \log_2(3^c - 2) - (c H - c_1 H_1 - c_2 H_2). $$
-//!   A column that tells nothing of the classes is not cut at all.
-//! - **Equal frequency**: as many rows in each bin as equal values allow.
-//! - **Equal width**: equal parts of the range; those without a row are no bins.
+//! A feature that is independent of the classes is not cut at all.
+//! - **Equal frequency**: equally many samples per bin, as far as ties allow.
+//! - **Equal width**: intervals of equal width; empty ones are dropped.
 //!
-//! Cost: $O(n \log n + n C)$ a column per level of cuts.
+//! Cost: $O(n \log n + n C)$ per feature and level of cuts.
 //!
 //! Reference: Fayyad and Irani, *Multi-interval discretization of continuous-valued attributes for
 //! classification learning*, IJCAI 1993.
@@ -29,23 +29,22 @@ crate::choices! {
     }
 }
 
-/// The bins of one column.
+/// The bins of one feature.
 #[derive(Debug, PartialEq)]
 pub(super) struct Binned {
-    /// The bin of each row.
+    /// The bin of each sample.
     pub(super) codes: Vec<usize>,
     pub(super) n_bins: usize,
-    /// Whether the classes had a say in the cuts, so that no test of independence holds.
+    /// Whether the cuts depend on the classes, which invalidates tests of independence.
     pub(super) by_classes: bool,
 }
 
-/// Bytes that [`binned`] takes for a column of so many cells: bins, and cells in order; with classes for MDL, and which
-/// they are.
+/// Bytes that [`binned`] needs for a feature of `n` samples: bins and sorted values; for MDL also the classes.
 pub(super) fn binned_bytes(n: usize, how: Discretizer) -> f64 {
     n as f64 * if how == Discretizer::Mdl { 32.0 } else { 16.0 }
 }
 
-/// Puts a column in bins.
+/// Discretizes a feature.
 pub(super) fn binned(
     column: &[f64],
     classes: &[usize],
@@ -54,7 +53,7 @@ pub(super) fn binned(
     n_bins: usize,
 ) -> Binned {
     let (cuts, by_classes) = match (few_values(column), how) {
-        // Between two values lies the larger of them: cells below it are in the bin before.
+        // The cut between two values is the larger one: values below it are in the lower bin.
         (Some(values), _) => (values[1..].to_vec(), false),
         (None, Discretizer::Mdl) => (mdl_cuts(column, classes, n_classes), true),
         (None, Discretizer::Frequency) => (frequency_cuts(column, n_bins), false),
@@ -64,7 +63,7 @@ pub(super) fn binned(
     Binned { codes, n_bins: cuts.len() + 1, by_classes }
 }
 
-/// Cuts after each share of the rows; equal values stay together, with the bin of the first.
+/// Cuts at the quantiles; equal values share the bin of the first.
 fn frequency_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     let mut sorted = column.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -78,12 +77,12 @@ fn frequency_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
 fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     let low = column.iter().copied().fold(f64::INFINITY, f64::min);
     let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // By shares of both ends, as the range of finite numbers may be none.
+    // By interpolation between both ends: the range of finite numbers may overflow.
     let at = |share: f64| low * (1.0 - share) + high * share;
     let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
     cuts.dedup();
     cuts.retain(|cut| *cut > low && *cut <= high);
-    // An empty part is no bin: tests count those that are used.
+    // Drop empty bins, because tests count the bins in use.
     let mut used = vec![false; cuts.len() + 1];
     column.iter().for_each(|v| used[cuts.partition_point(|cut| cut <= v)] = true);
     let mut part = 0;
@@ -94,7 +93,7 @@ fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     cuts
 }
 
-/// The cuts that pay, each the lowest value of its upper side.
+/// The accepted cuts, each the lowest value of its upper side.
 fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_unstable_by(|&a, &b| column[a].total_cmp(&column[b]));
@@ -112,7 +111,7 @@ fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
     cuts
 }
 
-/// Where rows in order of their values are cut, if that pays.
+/// Where to cut sorted samples, if a cut is accepted.
 fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
     let mut right = vec![0usize; n_classes];
     rows.iter().for_each(|(_, class)| right[*class] += 1);
@@ -131,7 +130,7 @@ fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
             continue;
         }
         let bits = Part::of(&left).bits + Part::of(&right).bits;
-        // Of cuts that are equal up to rounding the first.
+        // Ties up to rounding go to the first cut.
         if best.is_none_or(|(_, least)| bits < least - 1e-9) {
             best = Some((place, bits));
         }
@@ -143,14 +142,14 @@ fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
     let (left, right) = (Part::of(&left), Part::of(&right));
     let weighted = |part: &Part| part.classes as f64 * part.bits / part.rows as f64;
     let c = whole.classes as f64;
-    // log2(3^c - 2) without the power, which may be no number.
+    // log2(3^c - 2) without the power, which may overflow.
     let choices = c * 3.0_f64.log2() + (-2.0 * 3.0_f64.powf(-c)).ln_1p() / std::f64::consts::LN_2;
     let cost =
         (rows.len() as f64 - 1.0).log2() + choices - (weighted(&whole) - weighted(&left) - weighted(&right));
     (whole.bits - left.bits - right.bits > cost).then_some(place)
 }
 
-/// Rows, classes that have some, and rows times entropy in bits.
+/// Number of samples, number of nonempty classes, and samples times entropy in bits.
 struct Part {
     rows: usize,
     classes: usize,
@@ -166,15 +165,15 @@ impl Part {
     }
 }
 
-/// How often each bin meets each class.
+/// Contingency table of bins and classes.
 pub(super) fn contingency(binned: &Binned, classes: &[usize], n_classes: usize) -> Vec<Vec<usize>> {
     let mut table = vec![vec![0; n_classes]; binned.n_bins];
     binned.codes.iter().zip(classes).for_each(|(&bin, &class)| table[bin][class] += 1);
     table
 }
 
-/// A column twice: 150 rows in a first bin, 90 of them of the first class, 149 in a second, 60 of them, and one far
-/// away, so that of 20 bins of equal width 3 are used.
+/// The same feature twice: 150 samples in a first bin, 90 of them of the first class, 149 in a second, 60 of them,
+/// and one outlier, so that 3 of 20 bins of equal width are used.
 #[cfg(test)]
 pub(super) fn twice_with_an_outlier() -> crate::data::Dataset {
     let value = |i: usize| if i == 299 { 100.0 } else { (i as f64) / 30.0 };
@@ -201,23 +200,23 @@ mod tests {
 
     #[test]
     fn the_price_of_a_cut_by_hand() {
-        // n rows of either class side by side: N H = 2n bits are saved. The price is log2(2n - 1) + log2 7 - 2:
-        // 3.39 + ... with n = 1: 0 + 0.81 < 2, so that even two rows are cut.
+        // n samples of each class side by side: N H = 2n bits are saved. The cost is log2(2n - 1) + log2 7 - 2:
+        // 3.39 + ... with n = 1: 0 + 0.81 < 2, so even two samples are cut.
         let rows = |a: usize, b: usize| -> Vec<(f64, usize)> {
             (0..a + b).map(|i| (i as f64, usize::from(i >= a))).collect()
         };
         assert_eq!(best_cut(&rows(1, 1), 2), Some(1));
-        // One row against nine: N H = 4.69 bits; log2 9 + log2 7 - 2 * 0.469 = 5.04: it does not pay.
+        // One sample against nine: N H = 4.69 bits; log2 9 + log2 7 - 2 * 0.469 = 5.04: rejected.
         assert_eq!(best_cut(&rows(1, 9), 2), None);
         // Two against eight: 7.22 bits against 3.17 + 2.81 - 1.44 = 4.53.
         assert_eq!(best_cut(&rows(2, 8), 2), Some(2));
-        // Equal values are never parted.
+        // Equal values are never separated.
         assert_eq!(best_cut(&[(1.0, 0), (1.0, 1), (1.0, 1)], 2), None);
     }
 
     #[test]
     fn cuts_are_those_of_the_literal_recursion() {
-        // Entropies by their definition, every cut tried, both sides by recursion.
+        // Entropies by definition, every cut tried, both sides by recursion.
         fn entropy(rows: &[(f64, usize)]) -> (f64, f64) {
             let mut counts = [0.0; 3];
             rows.iter().for_each(|r| counts[r.1] += 1.0);
@@ -270,14 +269,14 @@ mod tests {
         let column: Vec<f64> = (0..12).map(f64::from).collect();
         let by = |how, n_bins| binned(&column, &[0; 12], 1, how, n_bins).codes;
         assert_eq!(by(Discretizer::Frequency, 3), [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]);
-        // Eleven wide: cuts at 2.75, 5.5 and 8.25.
+        // The range is 11: cuts at 2.75, 5.5 and 8.25.
         assert_eq!(by(Discretizer::Width, 4), [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
-        // An outlier leaves parts empty: of twenty parts 5 wide only the first and the last are used.
+        // An outlier leaves bins empty: of twenty bins of width 5 only the first and the last are used.
         let mut outlier: Vec<f64> = (0..30).map(|i| f64::from(i) / 8.0).collect();
         outlier.push(100.0);
         let bins = binned(&outlier, &[0; 31], 1, Discretizer::Width, 20);
         assert_eq!((bins.n_bins, bins.codes[29], bins.codes[30]), (2, 0, 1));
-        // More bins than rows is a bin each; no bin is empty.
+        // With more bins than samples every sample has its bin; no bin is empty.
         let many = binned(&column, &[0; 12], 1, Discretizer::Frequency, 50);
         assert_eq!((many.n_bins, many.codes), (12, (0..12).collect()));
         let heavy: Vec<f64> = (0..60).map(|i| if i < 45 { 1.0 } else { f64::from(i) }).collect();

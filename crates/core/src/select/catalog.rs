@@ -23,8 +23,8 @@ use crate::method::{Info, Needs};
 use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
 use serde::{Deserialize, Serialize};
 
-/// Lists the selectors: a variant of [`SelectorMethod`] and the type that it holds. A new selector is one line. In
-/// serialized form a variant has the name of its [`Info`]; a test compares them.
+/// Lists the selectors: a variant of [`SelectorMethod`] and its type. A new selector is one line. A variant is
+/// serialized under the name in its [`Info`]; a test compares them.
 macro_rules! selectors {
     ($($variant:ident($type:ty)),* $(,)?) => {
         /// A selector with its parameters.
@@ -38,7 +38,7 @@ macro_rules! selectors {
         pub const SELECTORS: &[Info] = &[$(<$type>::INFO),*];
 
         impl SelectorMethod {
-            /// A selector by name, with its defaults.
+            /// Looks up a selector by name, with its defaults.
             pub fn by_name(name: &str) -> Result<Self> {
                 $(if name == <$type>::INFO.name {
                     return Ok(Self::$variant(<$type>::default()));
@@ -76,7 +76,7 @@ selectors! {
 }
 
 impl SelectorMethod {
-    /// The name under which [`SelectorMethod::by_name`] finds it.
+    /// The name that [`SelectorMethod::by_name`] accepts.
     pub fn name(&self) -> &'static str {
         self.info().name
     }

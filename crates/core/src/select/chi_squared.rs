@@ -1,19 +1,19 @@
-//! Chi-squared: how far the counts of a column and the classes are from independence.
+//! Chi-squared: tests the independence of a feature and the classes.
 //!
 //! $$ \chi^2_j = \sum_{b, c} \frac{(O_{bc} - E_{bc})^2}{E_{bc}}, \qquad E_{bc} = \frac{O_{b\cdot} O_{\cdot c}}{n} $$
 //!
-//! - `counts`: a column's numbers, which must not be negative, are counts (words in texts). $O_c$ is their sum over
-//!   a class, $E_c$ the class's share of the total, and there is one $b$. The numbers are taken as they are:
-//!   standardised they would mean nothing. This is scikit-learn's `chi2`.
-//! - `bins`: cells are put in bins first, and $O_{bc}$ counts rows. Bins of equal frequency by default: cuts that
-//!   looked at the classes would make every test pass.
-//! - `auto`: `counts` unless a number is negative.
+//! - `counts`: the values of a feature are nonnegative counts (such as word counts). $O_c$ is their sum over a
+//!   class, $E_c$ the total times the class frequency, and there is one $b$. Values must not be standardized. This
+//!   is scikit-learn's `chi2`.
+//! - `bins`: features are discretized first, and $O_{bc}$ counts samples. The default is bins of equal frequency:
+//!   cuts that depend on the classes would make every test significant.
+//! - `auto`: `counts` unless a value is negative.
 //!
-//! By its own rule the method keeps the best columns up to the first whose p-value is above 0.05 divided by the number of
-//! columns (Bonferroni), and never none. Columns in different numbers of bins have different
-//! degrees of freedom; they are ranked by the statistic all the same.
+//! By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
+//! the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
+//! degrees of freedom; they are ranked by the statistic nevertheless.
 //!
-//! Cost: the number of stored cells (`counts`), or $O(n \log n)$ a column (`bins`).
+//! Cost: the number of stored values (`counts`), or $O(n \log n)$ per feature (`bins`).
 //!
 //! References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
 //! attributes*, 1995.
@@ -29,7 +29,7 @@ use crate::probability::chi_squared_upper_tail;
 use ndarray::Array2;
 
 const NAME: &str = "chi-squared";
-/// The level of the test behind the method's own rule.
+/// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
@@ -135,7 +135,7 @@ impl ChiSquared {
     }
 }
 
-/// The statistic of sums by class against the shares of the classes.
+/// The statistic of sums by class, compared with the class frequencies.
 fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
     let shares: Vec<f64> = classes.counts().iter().map(|&n| n as f64 / x.n() as f64).collect();
     let mut observed = Array2::<f64>::zeros((shares.len(), x.d()));
@@ -157,7 +157,7 @@ fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
         .collect()
 }
 
-/// The statistic of a table of bins and classes.
+/// The statistic of a contingency table.
 fn of_table(table: &[Vec<usize>]) -> f64 {
     let n_classes = table.first().map_or(0, Vec::len);
     let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
@@ -170,7 +170,7 @@ fn of_table(table: &[Vec<usize>]) -> f64 {
     table.iter().map(of_bin).sum()
 }
 
-/// Nothing where nothing is expected, and where the difference is the rounding of sums.
+/// One term of the statistic; 0 if nothing is expected or the difference is rounding error.
 fn term(observed: f64, expected: f64) -> f64 {
     let apart = observed - expected;
     if expected <= 0.0 || apart.abs() <= 1e-13 * expected { 0.0 } else { apart * apart / expected }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn counts_by_hand() {
         // Sums by class: 1 + 2 = 3 against 6 + 7 + 2 = 15, where 18 * 2/5 = 7.2 and 10.8 are expected:
-        // 4.2^2 / 7.2 + 4.2^2 / 10.8 = 2.45 + 1.6333. The second column is constant, the third is zero.
+        // 4.2^2 / 7.2 + 4.2^2 / 10.8 = 2.45 + 1.6333. The second feature is constant, the third is zero.
         let x = array![[1.0, 3.0, 0.0], [2.0, 3.0, 0.0], [6.0, 3.0, 0.0], [7.0, 3.0, 0.0], [2.0, 3.0, 0.0]];
         let codes = vec![0, 0, 1, 1, 1];
         let dense = select(&ChiSquared::default(), &Dataset::labeled(x, codes.clone()).unwrap());
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn tables_by_hand() {
-        // The textbook's two by two: n (ad - bc)^2 over the product of the margins.
+        // Textbook formula for 2 x 2 tables: n (ad - bc)^2 over the product of the margins.
         let chi2 = of_table(&[vec![10, 20], vec![30, 15]]);
         let expected = 75.0 * (10.0 * 15.0 - 20.0 * 30.0_f64).powi(2) / (30.0 * 45.0 * 40.0 * 35.0);
         assert!((chi2 / expected - 1.0).abs() < 1e-14, "{chi2}");
@@ -221,7 +221,7 @@ mod tests {
             if j == 0 { (i % 2) as f64 - 1.0 } else { ((i / 2) % 2) as f64 }
         });
         let data = Dataset::labeled(x, (0..60).map(|i| i % 2).collect()).unwrap();
-        // The first column is the class: chi-squared is the number of rows; the second is balanced over it.
+        // The first feature is the class: chi-squared is the number of samples; the second is balanced over it.
         let selection = select(&ChiSquared::default(), &data);
         assert_eq!(selection.scores, [60.0, 0.0]);
         assert_eq!(selection.selected(), [0]);
@@ -246,7 +246,7 @@ mod tests {
             select(&method, &Dataset::labeled(x, codes.clone()).unwrap()).scores
         };
         let (once, thrice) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
-        // Sums of 120 numbers, each rounded by its own factor.
+        // Sums of 120 numbers, each rounded by a different factor.
         assert!(
             once.iter().zip(&thrice).all(|(a, b)| (3.0 * a - b).abs() < 1e-11 * b),
             "{once:?} {thrice:?}"
@@ -261,10 +261,11 @@ mod tests {
     fn empty_bins_are_no_degrees_of_freedom() {
         let method = ChiSquared { statistic: Statistic::Bins, discretizer: Discretizer::Width, n_bins: 20 };
         let selection = select(&method, &super::super::bins::twice_with_an_outlier());
-        // By hand, without the outlier: 299 (90 * 89 - 60 * 60)^2 / (150 * 149 * 150 * 149) = 11.64; the outlier
-        // adds its own term, about 1.
+        // Without the outlier: 299 (90 * 89 - 60 * 60)^2 / (150 * 149 * 150 * 149) = 11.64; the outlier adds a term
+        // of about 1.
         assert!((selection.scores[0] - 12.64).abs() < 0.1, "{:?}", selection.scores);
-        // Two degrees: p = 0.002, below 0.05 / 2. Nineteen would be p = 0.86, and only the best would be kept.
+        // Two degrees of freedom: p = 0.002, below 0.05 / 2. With nineteen, p = 0.86, and only the best would be
+        // selected.
         assert_eq!(selection.n_selected, 2);
     }
 

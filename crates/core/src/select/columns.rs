@@ -1,4 +1,4 @@
-//! Work on one column at a time, on all threads.
+//! Parallel computation per feature.
 
 use super::selector::Selection;
 use crate::context::Context;
@@ -7,12 +7,12 @@ use crate::error::Result;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
 
-/// Columns that one task takes: as many numbers as memory hands over at once.
+/// Features per task.
 const TASK: usize = 8;
-/// Tasks per thread between two looks at whether the user wants to stop.
+/// Tasks per thread between two checks for cancellation.
 const BATCH: usize = 4;
 
-/// What `work` makes of every column, given its place and its cells. `bytes`: what it takes for one.
+/// Applies `work` to every feature, given its index and values. `bytes`: memory that `work` needs for one.
 pub(super) fn each_column<T: Send>(
     x: &Rows,
     stage: &str,
@@ -31,7 +31,7 @@ pub(super) fn each_column<T: Send>(
     let mut out = Vec::with_capacity(d);
     for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
         ctx.step(stage, batch[0], d)?;
-        // A long column takes a while: each of them looks.
+        // A long feature takes a while, so check before each one.
         let looked = |j: usize, column: &[f64]| ctx.check().map(|()| work(j, column));
         let parts: Vec<Vec<Result<T>>> =
             batch.par_iter().map(|&from| columns.visit(from, d.min(from + TASK), looked)).collect();
@@ -44,12 +44,12 @@ pub(super) fn each_column<T: Send>(
 
 enum Columns<'a> {
     Dense(&'a Array2<f64>),
-    /// Rows and values of what each column stores.
+    /// Number of samples, and the stored (row, value) entries of each feature.
     Sparse(usize, Vec<Vec<(u32, f64)>>),
 }
 
 impl<'a> Columns<'a> {
-    /// Bytes of a copy, or of what threads copy at a time.
+    /// Bytes of a copy, or of the features that threads copy at a time.
     fn bytes(x: &Rows) -> f64 {
         let threads = rayon::current_num_threads();
         let column = 8.0 * x.n() as f64;
@@ -87,8 +87,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// How many different values a column has, if they are few: at most 10, and on average 5 rows or more each.
-/// Such a column is taken for categories.
+/// The distinct values of a feature, if there are few: at most 10, and on average at least 5 samples each. Such a
+/// feature is treated as categorical.
 pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
     const MOST: usize = 10;
     const ROWS_EACH: usize = 5;
@@ -105,8 +105,8 @@ pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
     (ROWS_EACH * values.len() <= column.len()).then_some(values)
 }
 
-/// Keeps as many as were asked for; by a method's own rule the best up to the first that does not pass. If
-/// that is none, the best one is kept and `none` is called.
+/// Selects the requested number; if automatic, the best features up to the first that fails the test. If none
+/// passes, the best one is selected and `none` is called.
 pub(super) fn keep_leading(
     mut selection: Selection,
     wanted: Option<usize>,

@@ -1,25 +1,26 @@
-//! FFS: forward selection over weak classifiers. In the coordinates of kernel space it is KFFS.
+//! FFS: forward selection over weak classifiers. On coordinates of kernel space it is KFFS.
 //!
-//! One weak classifier per column is trained once and its votes on the training rows are kept. Then
-//! a vote grows greedily: at each step the column joins that leaves the fewest errors,
+//! One weak classifier per feature is trained once, and its predictions (votes) on the training samples are stored.
+//! Then an ensemble grows greedily: each step adds the feature with the smallest training error of the majority
+//! vote,
 //!
 //! $$ k = \operatorname{arg} \min_i \ \min_\theta \ \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
 //!
-//! with $\theta$ free (more than two classes: the class with most votes). Ties go to the better weak
-//! classifier, then to the first column. Each column gets a weight from an error $\epsilon$,
+//! with $\theta$ free (more than two classes: the class with most votes). Ties are broken by the error of the weak
+//! classifier, then by column order. Each feature gets a weight from an error $\epsilon$,
 //!
 //! $$ w = \tfrac12 \ln \frac{1-\epsilon}{\epsilon}, \qquad \epsilon \in [\tfrac1{2n}, \tfrac12] $$
 //!
-//! where $\epsilon$ is the vote's error when the column joined (the paper) or its own; for $C$ classes
-//! $\frac12\ln(C-1)$ is added and the upper limit is $\frac{C-1}{C}$. By its own rule the method keeps columns up to
-//! the first minimum of the vote's error.
+//! where $\epsilon$ is the ensemble's error when the feature was added (as published) or the error of the feature's
+//! weak classifier; for $C$ classes $\frac12\ln(C-1)$ is added and the upper limit is $\frac{C-1}{C}$. By default
+//! (`auto`) the method selects features up to the first minimum of the ensemble's error.
 //!
-//! The vote's error falls and then rises again along the order, so the paper's weights mostly say when a
-//! column joined, not how strong it is.
+//! The ensemble's error falls and then rises along the order, so the published weights mostly reflect when a
+//! feature was added, not how strong it is.
 //!
-//! The walk goes on to the last column where there are up to 1024 of them. With more, and no wanted number,
-//! it stops when the error is 0 or has not fallen for 64 steps; the columns that did not join follow by
-//! their own error.
+//! With up to 1024 features all of them are added. With more, and no requested number, the search stops when the
+//! error is 0 or has not improved for 64 steps; the remaining features follow by the error of their weak
+//! classifiers.
 //!
 //! Cost: the weak classifiers, and $O(n d)$ per step for all candidates; $n d$ bytes of memory.
 //!
@@ -39,9 +40,9 @@ use crate::random::Rng;
 use crate::simd::VOTERS;
 
 const NAME: &str = "FFS";
-/// Up to this many columns the walk always goes to the end.
+/// Up to this many features the search always adds all of them.
 const FULL_WALK: usize = 1024;
-/// Steps without a smaller error after which a longer walk ends.
+/// A longer search stops after this many steps without improvement.
 const PATIENCE: usize = 64;
 
 crate::parameters! {
@@ -98,7 +99,7 @@ impl Selector for Ffs {
         let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let (n, d) = (data.n(), data.d());
-        // Bytes in tiles of 64 columns, votes that become a tile, an order of the rows, and counts by class.
+        // Votes in tiles of 64 features, votes before tiling, an order of the samples, and counts by class.
         let per_row = VOTERS * d.div_ceil(VOTERS) + d.min(VOTERS) + 8 + 5 * labels.n_classes();
         let bytes = n as f64 * per_row as f64;
         ctx.need_memory(format!("a table of {n} x {d} votes"), bytes, "use fewer rows or columns")?;
@@ -132,7 +133,7 @@ impl Ffs {
         }
     }
 
-    /// The classes as voters know them; refuses what is wrong whatever the columns are.
+    /// The class labels for the weak classifiers; returns an error for parameters invalid for these classes.
     pub(super) fn labels(&self, classes: &Classes) -> Result<Labels> {
         self.check_ranges()?;
         if let Some(quantum @ 1e-300..0.001) = self.quantum {
@@ -169,17 +170,17 @@ impl Ffs {
     }
 }
 
-/// How many columns the first minimum of the error takes.
+/// Number of features at the first minimum of the error.
 pub(crate) fn first_minimum(curve: &[f64]) -> usize {
     let least = curve.iter().copied().fold(f64::INFINITY, f64::min);
     1 + curve.iter().position(|&error| error == least).unwrap_or(0)
 }
 
-/// The order in which columns joined, and how good the vote was.
+/// The order in which features were added, and the error of the ensemble.
 struct Walk {
-    /// All columns; those that did not join come last, by their own error.
+    /// All features; those not added come last, by the error of their weak classifiers.
     order: Vec<usize>,
-    /// The vote's errors after each step.
+    /// Number of errors of the ensemble after each step.
     errors: Vec<usize>,
 }
 
@@ -217,7 +218,7 @@ impl Walk {
     }
 }
 
-/// $w$ of the module's text.
+/// The weight $w$ of the module documentation.
 fn weight(error: f64, labels: &Labels) -> f64 {
     let (n, others) = (labels.n() as f64, (labels.n_classes() - 1) as f64);
     let error = error.clamp(1.0 / (2.0 * n), others / (others + 1.0));

@@ -1,16 +1,15 @@
-//! Fisher score: how far class means lie apart, against the spread within classes.
+//! Fisher score: between-class scatter relative to within-class scatter.
 //!
 //! $$ F_j = \frac{\sum_c n_c (\mu_{cj} - \mu_j)^2}{\sum_c \sum_{i \in c} (x_{ij} - \mu_{cj})^2} $$
 //!
-//! For a target of numbers the classes become a straight line through them: with $r_j$ the correlation of column
-//! and target, $F_j = r_j^2 / (1 - r_j^2)$, and $F_j (n - 2)$ is the F statistic of the line.
+//! For regression, $F_j = r_j^2 / (1 - r_j^2)$ with $r_j$ the correlation of feature and target, and $F_j (n - 2)$
+//! is the F statistic of simple linear regression.
 //!
-//! It looks at one column at a time, so it is blind to features that only work together (XOR) and keeps
-//! redundant copies. $F_j (n - C) / (C - 1)$ is the F statistic of an analysis of variance; by its own
-//! rule the method keeps the columns with a p-value of at most 0.05 divided by the number of columns
-//! (Bonferroni), and never none.
+//! The score is univariate: it misses features that predict only jointly (XOR) and keeps redundant copies. $F_j (n -
+//! C) / (C - 1)$ is the F statistic of a one-way analysis of variance. By default (`auto`) the method selects the
+//! features with a p-value of at most 0.05 divided by the number of features (Bonferroni), and at least one.
 //!
-//! Cost: $O(n d)$ time, or the number of stored cells if sparse; $O(C d)$ memory.
+//! Cost: $O(n d)$ time, or the number of stored values if sparse; $O(C d)$ memory.
 //!
 //! Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
 //! Stork, *Pattern classification*, 2001.
@@ -25,7 +24,7 @@ use ndarray::Array2;
 
 const NAME: &str = "Fisher score";
 
-/// The level of the test behind the method's own rule.
+/// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
@@ -58,7 +57,7 @@ impl Selector for FisherScore {
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         ctx.step(NAME, 0, 1)?;
-        // A line has two parameters, as two classes have.
+        // A regression line has two parameters, like two classes.
         let (scores, parameters) = match data.target() {
             Target::None => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
@@ -79,13 +78,13 @@ impl Selector for FisherScore {
     }
 }
 
-/// The score of every column against classes.
+/// The score of every feature for classification.
 pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
     let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();
     fisher_scores(x, &classes.codes, &counts)
 }
 
-/// The score of every column against a line through numbers.
+/// The score of every feature for regression.
 fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
     let (centre, unit) = (rows.moments().0[0], rows.moments().1[0]);
@@ -96,7 +95,7 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     let (n, d) = (x.n() as f64, x.d());
     let (mean, spread) = x.moments();
     let units: Vec<f64> = spread.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
-    // Cells that are not stored are zero: the column's other rows, whose targets add up to what the stored leave.
+    // Entries that are not stored are zero: their sum of targets is the total minus that of the stored entries.
     let mut slope = vec![0.0; d];
     let mut absent_y: Vec<f64> = vec![y.iter().sum(); d];
     each_cell(x, |i, j, v| {
@@ -104,9 +103,9 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
         absent_y[j] -= y[i];
     });
     (0..d).for_each(|j| slope[j] = (slope[j] - mean[j] / units[j] * absent_y[j]) / n);
-    // What the line leaves over, row by row: a difference of sums would lose its digits where it is good.
+    // Sum residuals sample by sample: a difference of sums would cancel if the fit is good.
     let mut left = vec![0.0; d];
-    // Over all rows the sum of (a - s y)^2 is n (a^2 + s^2) - 2 a s sum(y); less that of the stored ones.
+    // Over all samples the sum of (a - s y)^2 is n (a^2 + s^2) - 2 a s sum(y); subtract that of the stored ones.
     let absent = |j: usize| -mean[j] / units[j];
     let sum_y: f64 = y.iter().sum();
     let mut absent_square: Vec<f64> = (0..d)
@@ -118,17 +117,16 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     });
     Ok((0..d)
         .map(|j| {
-            // Nothing is absent from dense rows, and what is left of the sum is its rounding.
+            // Dense features have no absent entries; the difference would be rounding error.
             let absent = if x.is_sparse() { absent_square[j].max(0.0) } else { 0.0 };
             score(n * slope[j] * slope[j], left[j] + absent, spread[j], mean[j])
         })
         .collect())
 }
 
-/// The score of every column.
+/// The score of every feature.
 fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
-    // Scores do not depend on shift and scale; in units of the standard deviation around the mean
-    // no square can overflow or vanish.
+    // Scores are invariant to shift and scale; standardization avoids overflow and underflow of squares.
     let (mean, spread) = x.moments();
     let unit = |j: usize| if spread[j] > 0.0 { spread[j] } else { 1.0 };
     let (d, classes) = (x.d(), counts.len());
@@ -140,7 +138,7 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
     });
     for c in 0..classes {
         for j in 0..d {
-            // Cells that are not stored are zero.
+            // Entries that are not stored are zero.
             class_mean[[c, j]] += (counts[c] - stored[[c, j]]) * (0.0 - mean[j]) / unit(j);
             class_mean[[c, j]] /= counts[c].max(1.0);
         }
@@ -162,7 +160,7 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Between over within. Constant columns score 0; classes without any spread stay finite.
+/// Between over within. Constant features score 0; zero within-class scatter gives a finite score.
 fn score(between: f64, within: f64, spread: f64, mean: f64) -> f64 {
     if is_constant(mean, spread) || between <= 0.0 {
         return 0.0;
@@ -177,7 +175,7 @@ fn each_cell(x: &Rows, mut visit: impl FnMut(usize, usize, f64)) {
     }
 }
 
-/// How many columns pass the F test after Bonferroni's correction.
+/// Number of features that pass the F test with Bonferroni correction.
 fn n_significant(scores: &[f64], n: usize, classes: usize) -> usize {
     if n <= classes {
         return 0;
@@ -201,8 +199,8 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Column 1: classes {0, 2} and {4, 6}: means 1 and 5, between 2*4 + 2*4 = 16, within 4: 4.
-        // Column 2: classes {0, 4} and {2, 2}: means 2 and 2: 0. Column 3 is constant: 0.
+        // Feature 1: classes {0, 2} and {4, 6}: means 1 and 5, between 2*4 + 2*4 = 16, within 4: 4.
+        // Feature 2: classes {0, 4} and {2, 2}: means 2 and 2: 0. Feature 3 is constant: 0.
         let data = Dataset::labeled(
             array![[0.0, 0.0, 7.0], [2.0, 4.0, 7.0], [4.0, 2.0, 7.0], [6.0, 2.0, 7.0]],
             vec![0, 0, 1, 1],
@@ -239,7 +237,7 @@ mod tests {
         let x = array![[0.0], [2.0], [4.0], [6.0]];
         for (scale, shift) in [(1e300, 0.0), (1e-300, 0.0), (1.0, 1e6)] {
             let data = Dataset::labeled(&x * scale + shift, vec![0, 0, 1, 1]).unwrap();
-            // 1e6 leaves ten digits of the differences.
+            // An offset of 1e6 leaves ten digits of the differences.
             assert!((select(&data, FeatureCount::Count(1)).scores[0] - 4.0).abs() < 1e-8);
         }
     }
@@ -279,7 +277,7 @@ mod tests {
             FeatureCount::Count(1),
         );
         assert!((dense.scores[0] - 100.0 / 12.0).abs() < 1e-13, "{:?}", dense.scores);
-        // The second column is at the mean of y in both its values; the third is constant.
+        // The second feature has the mean of y at both its values; the third is constant.
         assert!(dense.scores[1] < 1e-15 && dense.scores[2] == 0.0, "{:?}", dense.scores);
         let cells = SparseRows::new(
             3,

@@ -1,26 +1,26 @@
-//! FOHSIC: forward selection by dependence on the target.
+//! FOHSIC: forward selection by dependence on the target (HSIC).
 //!
-//! Starting from nothing, the column joins with which the set depends most on the target, measured by HSIC
-//! ([`crate::dependence::hsic`]) with one Gaussian kernel over all columns of the set,
+//! Starting from the empty set, each step adds the feature that maximizes the dependence of the set on the target,
+//! measured by HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all features of the set,
 //!
 //! $$ k(x, x') = \exp\Bigl( -\frac{\lVert x - x' \rVert^2}{2 |S|} \Bigr), $$
 //!
-//! whose width grows with the number of columns in the set $|S|$: for columns of variance one, a pair of rows is
-//! as near as in one column. With `gamma` given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets of
-//! any size. Of equally good columns the first joins.
+//! whose bandwidth grows with the number of features in the set $|S|$: for features of variance one, typical kernel
+//! values do not depend on $|S|$. If `gamma` is given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets
+//! of any size. Ties are broken by column order.
 //!
-//! The kernel sees columns that matter only together once one of them is in, but a pair neither of which tells
-//! anything alone is met by chance only; [`super::Bahsic`] starts from all columns and can see it.
+//! Once one feature of an interacting pair is in the set, the other is detected. But if neither predicts the target
+//! alone, the first is added only by chance; [`super::Bahsic`] starts from all features and can detect such pairs.
 //!
-//! HSIC itself shrinks as a kernel over more columns has fewer pairs of near rows, so it cannot tell where to
-//! stop. The normalised one can, which compares the shapes of the two kernel matrices: by its own rule the method
-//! ends where the next column would not make it larger. The score of a column is what it added to that, 0 if
-//! nothing. The others are ranked by what HSIC would have become with them. The path has HSIC, negative, after
+//! HSIC decreases as the kernel covers more features, so it cannot be used as a stopping rule. Normalized HSIC can,
+//! because it does not depend on the norms of the kernel matrices: by default (`auto`) the search stops when the
+//! next feature would not increase it. The score of a feature is the increase it achieved, or 0. The remaining
+//! features are ranked by the HSIC of the set with each of them added. The path contains the negative HSIC after
 //! each step.
 //!
-//! Cost: $n^2 / 2$ exponentials per candidate and step, in single precision but for the few candidates that may be the best
-//! and for the last step, which ranks the rest; memory for two copies of the columns. Sparse columns stay sparse, and
-//! cost $n$ exponentials per stored cell.
+//! Cost: $n^2 / 2$ exponentials per candidate and step, in single precision except for the few candidates that may
+//! be the best and for the last step, which ranks the rest; memory for two copies of the features. Sparse features
+//! stay sparse, and cost $n$ exponentials per stored value.
 //!
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
@@ -51,12 +51,12 @@ crate::parameters! {
     }
 }
 
-/// $\gamma$ for a set of some columns.
+/// $\gamma$ for a set of `columns` features.
 pub(super) fn gamma_of(gamma: Option<f64>, columns: usize) -> f64 {
     gamma.unwrap_or(0.5 / columns.max(1) as f64)
 }
 
-/// The normalised HSIC of some columns and the target, whatever estimate the search goes by.
+/// The normalized HSIC of a set of features and the target, whichever estimator the search uses.
 pub(super) fn alignment(
     data: &Dataset,
     columns: &[usize],
@@ -72,7 +72,7 @@ pub(super) fn alignment(
     Ok(hsic(Variable::Rows(&x, &kernel), y, &settings, &quiet)?.value)
 }
 
-/// Refuses a width that is none, and an estimate that cannot be searched by.
+/// Returns an error for an estimator that the search does not support.
 pub(super) fn check_estimator(method: &'static str, estimator: Estimator) -> Result<()> {
     if estimator == Estimator::Normalized {
         return Err(Error::param(method, "estimator", "'biased' or 'unbiased'", "normalized"));
@@ -119,7 +119,8 @@ impl Selector for Fohsic {
     }
 }
 
-/// The first columns that join, in their order, for a centred factor of the target's kernel. Others start their own search there.
+/// The first features added, in order, for a centered factor of the target's kernel. Other methods use them as a
+/// starting point.
 pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
     let ctx = &Growth::held(x, factor, NAME, ctx)?;
     let growth = Growth::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
@@ -136,11 +137,11 @@ struct Search<'a> {
     data: &'a Dataset,
     growth: &'a Growth<'a>,
     chosen: Vec<usize>,
-    /// HSIC after each step, and normalised.
+    /// HSIC and normalized HSIC after each step.
     reached: Vec<f64>,
     aligned: Vec<f64>,
-    /// What is left, and HSIC with each of them added to the columns chosen, or to all but the last of them; none before
-    /// the search ends.
+    /// The remaining features, and HSIC with each of them added to the selected ones, or to all but the last
+    /// selected; empty until the search ends.
     left: Vec<usize>,
     promise: Vec<f64>,
 }
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
     use crate::data::synthetic::{Pattern, Synthetic};
 
-    /// The same search by the public function, a set at a time.
+    /// The same search with the public function, one set at a time.
     fn naive(method: &Fohsic, data: &Dataset, steps: usize) -> (Vec<usize>, Vec<f64>) {
         let (mut chosen, mut reached) = (vec![], vec![]);
         for step in 0..steps {
@@ -264,9 +265,9 @@ mod tests {
             let found = method.select(&data, FeatureCount::Count(5), &Context::default()).unwrap();
             let (chosen, reached) = naive(&method, &data, 5);
             assert_eq!(found.selected(), chosen);
-            // Rounding of sums over all pairs, in another order.
+            // Rounding error of sums over all pairs in a different order.
             assert!(found.path.iter().zip(&reached).all(|(point, h)| (point.objective + h).abs() < 1e-13));
-            // A smaller number keeps the first of them.
+            // A smaller number selects the first of them.
             let three = method.select(&data, FeatureCount::Count(3), &Context::default()).unwrap();
             assert_eq!(three.selected(), &chosen[..3]);
         }

@@ -1,20 +1,20 @@
-//! Information gain: how much a column in bins tells of the class.
+//! Information gain: mutual information of a discretized feature and the class.
 //!
 //! $$ I_j = H(y) - H(y \mid b_j) = \sum_{b, c} p(b, c) \ln \frac{p(b, c)}{p(b) p(c)} $$
 //!
-//! in nats, with $b_j$ the bin of a cell. Or as a share: gain ratio $I_j / H(b_j)$, which does not favour
+//! in nats, with $b_j$ the bin of a value. Normalized variants: gain ratio $I_j / H(b_j)$, which does not favor
 //! many bins; symmetrical uncertainty $2 I_j / (H(b_j) + H(y))$, from 0 to 1.
 //!
-//! Numbers are put in bins by cuts that pay for themselves (MDL), so that a column that tells nothing of the
-//! class gains exactly 0; or in equal ones. By its own rule the method keeps the columns with cuts
-//! by MDL; where the bins did not come from the classes (few different values, equal bins) chance alone makes the
-//! gain positive, so the column must pass the G test ($2 n I_j$ is chi-squared) at 0.05 divided by the
-//! number of columns. The best are kept up to the first that fails, and never none.
+//! Features are discretized by MDL, so that a feature independent of the class has a gain of exactly 0; or with
+//! equal bins. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
+//! classes (few distinct values, equal bins), the gain is positive by chance, so the feature must pass the G test
+//! ($2 n I_j$ is chi-squared) at 0.05 divided by the number of features. The best features up to the first that
+//! fails are selected, and at least one.
 //!
-//! It looks at one column at a time and keeps redundant copies. It depends on the order of values alone,
-//! except with bins of equal width.
+//! The score is univariate and keeps redundant copies. It depends only on the order of values, except with bins of
+//! equal width.
 //!
-//! Cost: $O(n \log n + n C)$ a column.
+//! Cost: $O(n \log n + n C)$ per feature.
 //!
 //! References: Quinlan, *Induction of decision trees*, 1986; Fayyad and Irani, IJCAI 1993.
 
@@ -28,7 +28,7 @@ use crate::method::{Info, Needs};
 use crate::probability::chi_squared_upper_tail;
 
 const NAME: &str = "information gain";
-/// The level of the test behind the method's own rule.
+/// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 
 crate::parameters! {
@@ -101,7 +101,7 @@ impl Selector for InformationGain {
     }
 }
 
-/// The information that categories and classes share, in nats.
+/// The mutual information of categories and classes, in nats.
 pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
     let count = |codes: &[usize]| {
         let mut counts = vec![0usize; codes.iter().max().map_or(0, |most| most + 1)];
@@ -112,7 +112,7 @@ pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
     if by_category.iter().filter(|&&rows| rows > 0).count() < 2 {
         return 0.0;
     }
-    // Only pairs that occur: a table of all would be as large as rows times classes.
+    // Only pairs that occur: a full table may be as large as samples times classes.
     let mut pairs: Vec<(usize, usize)> = categories.iter().copied().zip(classes.iter().copied()).collect();
     pairs.sort_unstable();
     let runs = pairs.chunk_by(|a, b| a == b);
@@ -121,13 +121,13 @@ pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
         .max(0.0)
 }
 
-/// What `both` of `n` rows add to the gain, which share a bin of `bin` rows and a class of `class`.
+/// The contribution to the gain of `both` of `n` samples, in a bin of `bin` samples and a class of `class`.
 fn share_told(both: usize, bin: usize, class: usize, n: usize) -> f64 {
     let (both, n) = (both as f64, n as f64);
     both / n * ((both * n) / (bin as f64 * class as f64)).ln()
 }
 
-/// Entropies of a table of bins and classes, in nats.
+/// Entropies of a contingency table, in nats.
 struct Told {
     gain: f64,
     bins: f64,
@@ -142,10 +142,10 @@ impl Told {
         let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
         let entropy = |counts: &mut dyn Iterator<Item = usize>| -> f64 {
             let shares = counts.filter(|&count| count > 0).map(|count| count as f64 / n as f64);
-            // Adding 0 makes -0 of a single bin 0.
+            // Adding 0 turns -0 (a single bin) into 0.
             shares.map(|p| -p * p.ln()).sum::<f64>() + 0.0
         };
-        // Term by term: a difference of entropies would leave rounding where there is nothing to gain.
+        // Term by term: a difference of entropies would leave rounding errors where the gain is 0.
         let mut gain = 0.0;
         for (row, &bin) in table.iter().zip(&by_bin) {
             for (&both, &class) in row.iter().zip(&by_class).filter(|(both, _)| **both > 0) {
@@ -179,11 +179,11 @@ mod tests {
 
     #[test]
     fn a_table_by_hand() {
-        // Quinlan's weather: outlook (sunny 2+ 3-, overcast 4+, rain 3+ 2-) gains 0.247 bits of 0.940.
+        // Quinlan's weather data: outlook (sunny 2+ 3-, overcast 4+, rain 3+ 2-) gains 0.247 bits of 0.940.
         let told = Told::of(&[vec![2, 3], vec![4, 0], vec![3, 2]]);
         assert!((told.gain / LN_2 - 0.2467).abs() < 1e-4, "{}", told.gain);
         assert!((told.classes / LN_2 - 0.9403).abs() < 1e-4);
-        // The split itself is 1.577 bits, so that the ratio is 0.156.
+        // The entropy of the split is 1.577 bits, so the ratio is 0.156.
         assert!((told.measured(Information::Ratio) - 0.1564).abs() < 1e-4);
         assert!((told.measured(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
         assert_eq!(Told::of(&[vec![3, 4]]).measured(Information::Ratio), 0.0);
@@ -198,7 +198,7 @@ mod tests {
         a.iter().zip(&b).for_each(|(&a, &b)| table[a][b] += 1);
         assert_eq!(gain(&a, &b), Told::of(&table).gain);
         assert_eq!(gain(&[3, 3, 3], &[0, 1, 1]), 0.0);
-        // A category and a class for every row: a table would have as many cells as rows squared, 80 GB.
+        // One category and one class per sample: a full table would take 80 GB.
         let each: Vec<usize> = (0..100_000).collect();
         // A sum of 100 000 terms, each rounded.
         assert!((gain(&each, &each) / 100_000_f64.ln() - 1.0).abs() < 1e-10);
@@ -211,13 +211,13 @@ mod tests {
             &super::super::bins::twice_with_an_outlier(),
             FeatureCount::Auto,
         );
-        // 2 n I = 11.7 or so, as chi-squared.
+        // 2 n I is about 11.7, as a chi-squared statistic.
         assert_eq!(selection.n_selected, 2, "{:?}", selection.scores);
     }
 
     #[test]
     fn all_none_and_what_lies_between() {
-        // Forty rows: the first column is the class's order, the second the class, the third nothing.
+        // Forty samples: the first feature is in class order, the second is the class, the third is noise.
         let codes: Vec<usize> = (0..40).map(|i| i / 20).collect();
         let x = Array2::from_shape_fn((40, 3), |(i, j)| match j {
             0 => i as f64,
@@ -254,7 +254,7 @@ mod tests {
         let codes: Vec<usize> = (0..300).map(|i| i % 3).collect();
         let x = Array2::from_shape_fn((300, 12), |(i, j)| match j {
             0 | 1 => rng.normal() + codes[i] as f64,
-            // Categories that mean nothing still gain a little by chance.
+            // Irrelevant categories have a positive gain by chance.
             2..=5 => rng.below(6) as f64,
             _ => rng.normal(),
         });

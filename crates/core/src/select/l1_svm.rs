@@ -1,18 +1,18 @@
-//! L1-SVM: the columns whose weights a sparse linear machine does not set to zero.
+//! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
 //!
 //! $$ \min_w \lVert w \rVert_1 + C \sum_i \max(0, 1 - y_i \langle w, x_i \rangle)^2 $$
 //!
-//! The smaller $C$ is, the fewer weights are not zero; below $1 / (2 \max_j |\sum_i y_i x_{ij}|)$ all are. For a wanted number
-//! of columns $C$ rises from there until as many have entered, each solution starting the next, and is then halved
-//! in to hit the number exactly. Columns often enter together or leave again, so there may be no such $C$: then the
-//! nearest count above is taken and the smallest weights are cut. More classes: a machine per class against the rest, and
-//! the sizes of weights are added up.
+//! The smaller $C$ is, the fewer weights are nonzero; below $1 / (2 \max_j |\sum_i y_i x_{ij}|)$ all are zero. For
+//! a requested number of features $C$ increases from there, with warm starts, until enough features have entered;
+//! bisection then finds the exact number. Features often enter together or leave again, so there may be no such
+//! $C$: then the next larger number is used and the smallest weights are dropped. Multiclass: one-vs-rest SVMs, and
+//! the absolute weights are summed.
 //!
-//! Columns outside are ranked by how near they are to entering, the sizes of their gradients. Two copies of a column
-//! share one weight in any proportion, so either may be dropped. A smaller number need not keep the first of a
-//! larger one's. Without a wanted number $C$ is as given, or 1.
+//! Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
+//! any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
+//! Without a requested number $C$ is as given, or 1.
 //!
-//! Cost: a few dozen passes over the cells for each of some 30 to 60 values of $C$.
+//! Cost: a few dozen passes over the data for each of some 30 to 60 values of $C$.
 //!
 //! Reference: Bradley and Mangasarian, *Feature selection via concave minimization and support vector machines*, 1998;
 //! Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
@@ -35,11 +35,11 @@ use rayon::prelude::*;
 
 const NAME: &str = "L1-SVM";
 
-/// What $C$ grows by from one step of the path to the next.
+/// Ratio of successive values of $C$ along the path.
 const GROWTH: f64 = 1.5;
-/// Steps of the path: up to five million times the smallest $C$.
+/// Maximum number of path steps: up to five million times the smallest $C$.
 const MOST_STEPS: usize = 38;
-/// Halvings between two neighbours of the path.
+/// Maximum number of bisections between two path points.
 const HALVINGS: usize = 30;
 
 crate::parameters! {
@@ -122,7 +122,7 @@ impl Selector for L1Svm {
     }
 }
 
-/// The machines of all classes, at any price.
+/// The SVMs of all classes, for any $C$.
 struct Path<'a> {
     method: &'a L1Svm,
     d: usize,
@@ -131,12 +131,12 @@ struct Path<'a> {
 
 struct Machine {
     columns: SparseColumns,
-    /// Prices at $C = 1$.
+    /// Regularization parameters of the samples at $C = 1$.
     unit: Vec<f64>,
     share: f64,
 }
 
-/// Weights of all machines at one price.
+/// Weights of all SVMs at one $C$.
 struct Weights {
     price: f64,
     of: Vec<Vec<f64>>,
@@ -156,7 +156,7 @@ impl<'a> Path<'a> {
         let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], spread[j])).collect();
         let machine = |p: LinearProblem| {
             let mut columns = signed_columns(data.x(), &p.signs, method.fit_intercept);
-            // A constant column would only share the work of the constant.
+            // A constant feature would duplicate the intercept.
             for &j in &constant {
                 let cells = columns.start[j]..columns.start[j + 1];
                 columns.value[cells].fill(0.0);
@@ -171,7 +171,7 @@ impl<'a> Path<'a> {
         Weights { price: 0.0, of, descent: vec![] }
     }
 
-    /// The solution at a price, starting from another.
+    /// The solution at a given $C$, warm-started from another.
     fn solve(&self, price: f64, start: &Weights, ctx: &Context) -> Result<Weights> {
         let solve = |(k, machine): (usize, &Machine)| {
             let prices: Vec<f64> = machine.unit.iter().map(|u| u * price).collect();
@@ -188,7 +188,7 @@ impl<'a> Path<'a> {
         Ok(Weights { price, of, descent })
     }
 
-    /// The price at which the first weight enters, of a column or the constant.
+    /// The $C$ at which the first weight, of a feature or the intercept, becomes nonzero.
     fn least_price(&self) -> f64 {
         let steepest = self
             .machines
@@ -198,7 +198,7 @@ impl<'a> Path<'a> {
         if steepest > 0.0 { 1.0 / steepest } else { 1.0 }
     }
 
-    /// Weights of which `k` columns or, if it cannot be, the next number above are not zero; if prices end before, as
+    /// Weights with `k` nonzero features or, if impossible, the next larger number; if the path ends before, as
     /// many as there are.
     fn reach(&self, k: usize, ctx: &Context) -> Result<Weights> {
         let mut below = self.zero();
@@ -232,7 +232,7 @@ impl<'a> Path<'a> {
         Ok(above)
     }
 
-    /// Columns whose weight is not zero for some machine.
+    /// Number of features with a nonzero weight in any SVM.
     fn count(&self, weights: &Weights) -> usize {
         (0..self.d).filter(|&j| weights.of.iter().any(|w| w[j] != 0.0)).count()
     }
@@ -285,14 +285,14 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Rows (-1, -0.5) and (1, 0.5): column 1 does the same at half the cost, so only it has a weight:
-        // |w| + 2 (1 - w)^2 is least at 0.75.
+        // Samples (-1, -0.5) and (1, 0.5): feature 1 does the same at half the penalty, so only it has a weight: |w| +
+        // 2 (1 - w)^2 is smallest at 0.75.
         let data = Dataset::labeled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
         let method = L1Svm { fit_intercept: false, tol: 1e-10, ..L1Svm::default() };
         let selection = select(&method, &data, FeatureCount::Auto);
         assert!((selection.scores[0] - 0.75).abs() < 1e-9 && selection.scores[1] == 0.0);
         assert_eq!((selection.n_selected, &selection.order[..]), (1, &[0, 1][..]));
-        // Below 1 / (2 * 2) nothing has a weight.
+        // Below 1 / (2 * 2) all weights are zero.
         let nothing = select(&L1Svm { c: Some(0.2499), ..method.clone() }, &data, FeatureCount::Auto);
         assert_eq!((nothing.scores, nothing.n_selected), (vec![0.0, 0.0], 1));
         let something = select(&L1Svm { c: Some(0.2501), ..method }, &data, FeatureCount::Auto);
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn memory_is_that_of_the_cells_there_are() {
-        // Two of a million columns are used: a dense copy would be 24 MB.
+        // Two of a million features are used: a dense copy would be 24 MB.
         let (start, column) = (vec![0, 1, 2, 3, 4], vec![3, 900_000, 3, 900_000]);
         let x = crate::data::SparseRows::new(1_000_000, start, column, vec![1.0, 1.0, 1.0, 1.0]).unwrap();
         let target = crate::data::Target::Classes(Classes::from_codes(vec![0, 1, 0, 1]));
@@ -338,7 +338,7 @@ mod tests {
             let ctx = Context { memory_limit, ..Context::default() };
             Path::new(problem, &data, data.classes("t").unwrap(), &ctx).map(|path| path.machines.len())
         };
-        // 4 cells and 4 of the constant, 12 bytes each.
+        // 4 values and 4 of the intercept, 12 bytes each.
         assert_eq!(with(96).unwrap(), 1);
         assert!(matches!(with(95), Err(Error::Memory { needed: 96, .. })));
     }

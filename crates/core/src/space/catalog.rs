@@ -1,4 +1,4 @@
-//! The pairs that have a name: for the command line and the conformance tests.
+//! Named combinations of basis and selector, for the command line and the conformance tests.
 
 use super::selector::KernelSpaceSelector;
 use crate::basis::{BasisMethod, Kgs, Kobl, Kpca};
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::select::{Ffs, Relief, SelectorMethod, WeakLearner};
 
-/// What there is to know about each method before using it.
+/// What to know about each method before using it.
 pub const SPACES: [Info; 4] = [
     Info {
         name: "takes",
@@ -43,12 +43,12 @@ pub const SPACES: [Info; 4] = [
 ];
 
 impl KernelSpaceSelector {
-    /// KOBL, then forward selection over KLMS.
+    /// KOBL, then forward selection with KLMS.
     pub fn takes() -> Self {
         Self::pair(BasisMethod::Kobl(Kobl::default()), kffs())
     }
 
-    /// A pair by its name, with the paper's settings.
+    /// Looks up a combination by name, with the paper's settings.
     pub fn by_name(name: &str) -> Result<Self> {
         let relief = || SelectorMethod::Relief(Relief::original());
         match name {
@@ -65,7 +65,7 @@ impl KernelSpaceSelector {
     }
 }
 
-/// Forward selection as the paper has it in kernel space.
+/// Forward selection as published for kernel space.
 pub(super) fn kffs() -> SelectorMethod {
     SelectorMethod::Ffs(Ffs { weak_learner: WeakLearner::Klms, ..Ffs::default() })
 }

@@ -1,4 +1,4 @@
-//! What selection in kernel space ends as.
+//! The fitted model of selection in kernel space.
 
 use crate::basis::FeatureMap;
 use crate::classify::KnnClassifier;
@@ -9,8 +9,8 @@ use crate::select::Selection;
 use ndarray::{Array2, ArrayView1};
 use serde::{Deserialize, Serialize};
 
-/// Directions of kernel space that were kept, each stretched by the root of its weight, so that the plain
-/// distance between transformed rows is the weighted one,
+/// The selected directions of kernel space, each scaled by the square root of its weight, so that the Euclidean
+/// distance between transformed samples is the weighted one,
 ///
 /// $$ d(x, z) = \sum_i w_i (\phi_i(x) - \phi_i(z))^2 $$
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,13 +18,13 @@ pub struct KernelSpace {
     method: String,
     map: FeatureMap,
     selection: Selection,
-    /// $\sqrt{w}$ of the kept directions, in the order of the selection.
+    /// $\sqrt{w}$ of the selected directions, in the order of the selection.
     stretch: Vec<f64>,
     nearest: KnnClassifier,
 }
 
 impl KernelSpace {
-    /// `features` are the training rows in all coordinates of `map`.
+    /// `features` are the training samples in all coordinates of `map`.
     pub(super) fn new(
         method: String,
         map: FeatureMap,
@@ -57,12 +57,12 @@ impl KernelSpace {
         &self.map
     }
 
-    /// The selection among its directions.
+    /// The selection among the directions of the basis.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// The weight of every direction; 0 for those that were not kept.
+    /// The weight of every direction; 0 for directions not selected.
     pub fn weights(&self) -> Vec<f64> {
         let mut weights = vec![0.0; self.map.n_components()];
         for (&i, stretch) in self.selection.selected().iter().zip(&self.stretch) {
@@ -71,35 +71,35 @@ impl KernelSpace {
         weights
     }
 
-    /// The classes of the training rows.
+    /// The classes of the training samples.
     pub fn classes(&self) -> &Classes {
         self.nearest.classes()
     }
 
-    /// Neighbours that vote.
+    /// Number of neighbors that vote.
     pub fn n_neighbors(&self) -> usize {
         self.nearest.n_neighbors()
     }
 
-    /// The names of the columns that [`KernelSpace::transform`] gives: the basis and the direction's number.
+    /// Names of the features that [`KernelSpace::transform`] returns: the basis and the index of the direction.
     pub fn output_names(&self) -> Vec<String> {
         let basis = &self.map.summary().method;
         self.selection.selected().iter().map(|i| format!("{basis}{}", i + 1)).collect()
     }
 
-    /// The kept coordinates of rows, stretched, best first.
+    /// The selected coordinates of samples, scaled by the root of their weights, best first.
     pub fn transform(&self, x: &Rows, ctx: &Context) -> Result<Array2<f64>> {
         let mut out = self.map.transform_kept(x, self.selection.selected(), ctx)?;
         out *= &ArrayView1::from(&self.stretch);
         Ok(out)
     }
 
-    /// The class of each row by its nearest training rows, a place in the classes' names.
+    /// Predicts the class of each sample from its nearest training samples, as an index into the class names.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
         self.nearest.predict(self.transform(x, ctx)?.view(), ctx)
     }
 
-    /// Checks what a file may have made inconsistent.
+    /// Validates a model read from a file.
     pub(crate) fn check(&self) -> Result<()> {
         self.map.check()?;
         let sound = self.selection.is_sound(self.map.n_components())

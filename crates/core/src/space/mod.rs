@@ -1,7 +1,7 @@
 //! Selection in kernel space: a basis, then a selector among its directions.
 //!
-//! TAKES is KOBL and forward selection; its rivals are other pairs. All of them end as one
-//! [`KernelSpace`]: a transformer, and through nearest neighbours a classifier.
+//! TAKES combines KOBL and forward selection; the other methods are other combinations. All of them return a
+//! [`KernelSpace`]: a transformer, and a nearest-neighbor classifier.
 
 mod catalog;
 mod fitted;

@@ -1,12 +1,12 @@
-//! A basis, then a selector among its directions, then nearest neighbours.
+//! A basis, then a selector among its directions, then nearest neighbors.
 //!
-//! 1. The basis maps the training rows into kernel space: $F = (\phi_i(x_j))$.
-//! 2. The selector ranks the columns of $F$ and keeps some, with weights.
-//! 3. New rows are mapped, restricted, weighted, and get the class of their nearest training row.
+//! 1. The basis maps the training samples into kernel space: $F = (\phi_i(x_j))$.
+//! 2. The selector ranks the columns of $F$ and selects some, with weights.
+//! 3. New samples are mapped, restricted to the selected directions, weighted, and classified by nearest neighbors.
 //!
-//! The kernel's width may be given, or by the median rule, or be the one at which KOBL finds a wanted
-//! dimension, or be chosen inside the training rows. Departures from the paper: it says nothing of the
-//! width, and only that neighbours decide.
+//! The kernel's gamma can be given, set by the median heuristic, set to the value at which KOBL finds a given
+//! dimension, or chosen by cross-validation. Departures from the paper: it does not specify gamma, nor the details
+//! of the nearest-neighbor classifier.
 
 use super::fitted::KernelSpace;
 use super::tune::tuned;
@@ -54,7 +54,7 @@ pub(super) const NAME: &str = "kernel-space selection";
 const MAX_WEIGHT_POWER: f64 = 16.0;
 
 impl KernelSpaceSelector {
-    /// The pair's name: `takes`, `fskgs`, ..., or its two halves.
+    /// The name of the combination: `takes`, `fskgs`, ..., or the names of basis and selector.
     pub fn name(&self) -> String {
         let basis = self.basis.name();
         match (&self.basis, &self.selector) {
@@ -72,7 +72,7 @@ impl KernelSpaceSelector {
         Ok(self.fit_and_tell(data, wanted, ctx)?.0)
     }
 
-    /// The same, and the settings that were used once everything was chosen.
+    /// Like [`Self::fit`], but also returns the settings chosen.
     pub fn fit_and_tell(
         &self,
         data: &Dataset,
@@ -87,7 +87,7 @@ impl KernelSpaceSelector {
         chosen.set_gamma(data, ctx)?;
         let fitted = chosen.basis.fit(data, ctx)?;
         let m = fitted.map.n_components();
-        // The map and the coordinates; and what is kept of these, or what Relief makes of them.
+        // The map and the coordinates; plus the selected coordinates, or the copies that Relief makes.
         let copies = if let Some(SelectorMethod::Relief(_)) = chosen.selector { 5.0 } else { 2.0 };
         ctx.need_memory(
             format!("{m} coordinates of {} rows, and those that are kept", data.n()),
@@ -114,11 +114,11 @@ impl KernelSpaceSelector {
         Ok((space, chosen))
     }
 
-    /// Refuses what can be told before any work is done.
+    /// Returns an error for invalid settings, before any work is done.
     fn check(&self, data: &Dataset, wanted: FeatureCount) -> Result<()> {
         data.need_complete(NAME)?;
         let classes = data.classes(NAME)?;
-        // There are no more directions than rows.
+        // There are at most as many directions as samples.
         wanted
             .resolve(NAME, self.basis.n_components().unwrap_or(data.n()).min(data.n()))
             .map_err(of_directions)?;
@@ -167,7 +167,7 @@ impl KernelSpaceSelector {
     }
 }
 
-/// A selector speaks of columns; here they are directions.
+/// Rewords a selector's error: its features are directions here.
 fn of_directions(error: Error) -> Error {
     match error {
         Error::Param { name, expected, got, .. } if name == "number of features" => {
@@ -177,7 +177,7 @@ fn of_directions(error: Error) -> Error {
     }
 }
 
-/// Weights of the best `count` directions. Where none is above 0 all count alike.
+/// Weights of the best `count` directions; all equal if none is above 0.
 pub(super) fn weights(selection: &Selection, count: usize, power: f64) -> Vec<f64> {
     let scores: Vec<f64> = selection.order[..count].iter().map(|&i| selection.scores[i]).collect();
     if power == 0.0 || scores.iter().all(|&score| score <= 0.0) {

@@ -1,15 +1,15 @@
-//! Settings chosen by cross-validation inside the training rows.
+//! Hyperparameter search by cross-validation within the training data.
 //!
-//! **Width**: the kernel's width that predicts best, everything else as it is.
+//! **Gamma**: selects the kernel's gamma with the best accuracy; everything else is unchanged.
 //!
-//! **Everything**: width, power of the weights, number of directions kept and number of neighbours together.
-//! Forward selection uses balanced stumps and their own errors, so that a useless direction weighs next to
-//! nothing. The best of many settings looks better than it is when rows are few, hence a guard: unless it
-//! beats plain neighbours in the whole of kernel space by 1.645 standard errors, those are taken.
+//! **Everything**: selects gamma, power of the weights, number of directions and number of neighbors together.
+//! Forward selection uses balanced stumps and their own errors, so that useless directions get almost no weight.
+//! With few samples the best of many settings is selected partly by chance. Therefore the unweighted nearest
+//! neighbor in all of kernel space is used unless the best setting beats it by 1.645 standard errors.
 //!
-//! Folds keep the classes' shares. Everything is learned anew in every fold, but for the centre of
-//! the grid of widths, which looks at the training rows without their classes. Many rows are represented by a
-//! sample of them, and settings that a fold is too small for are cut down to it.
+//! Folds are stratified. Everything is refitted in every fold, except the center of the gamma grid, which depends
+//! on the training samples but not on their classes. Large data sets are subsampled, and settings too large for a
+//! fold are reduced.
 
 use super::selector::{KernelSpaceSelector, NAME, Tune};
 use crate::basis::{Basis, BasisMethod, Threshold};
@@ -28,26 +28,26 @@ use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::sync::atomic::{self, AtomicUsize};
 
-/// Widths: the kernel's own gamma times these.
+/// Grid of gamma, relative to the kernel's default.
 const WIDTHS: [f64; 7] = [1.0 / 256.0, 1.0 / 64.0, 1.0 / 16.0, 1.0 / 4.0, 1.0, 4.0, 16.0];
-/// Powers of the weights; 0 weighs all alike.
+/// Powers of the weights; 0 weights all directions equally.
 const POWERS: [f64; 3] = [0.0, 1.0, 2.0];
-/// Numbers of neighbours.
+/// Numbers of neighbors.
 const NEIGHBORS: [usize; 6] = [1, 3, 5, 9, 15, 21];
 const FOLDS: usize = 5;
-/// Cross-validation is repeated until about this many rows were predicted, at most [`REPEATS`] times.
+/// Cross-validation is repeated until about this many samples have been predicted, at most [`REPEATS`] times.
 const PREDICTIONS: usize = 2500;
 const REPEATS: usize = 5;
-/// Rows that are looked at.
+/// Maximum number of samples used.
 const ROWS: usize = 2000;
-/// Directions at most, if no number is given.
+/// Maximum number of directions, if none is given.
 const COMPONENTS: usize = 256;
-/// Directions that stand for the whole of kernel space, if there are more.
+/// Number of directions that represent all of kernel space, if there are more.
 const WHOLE: usize = 1000;
-/// Standard errors by which the best must beat plain neighbours: one-sided 5 %.
+/// Standard errors by which the best setting must beat the unweighted nearest neighbor: one-sided 5 %.
 const MARGIN: f64 = 1.645;
 
-/// The settings to fit with, all chosen, and how many directions to keep.
+/// The settings to fit with, and how many directions to select.
 pub(super) fn tuned(
     space: &KernelSpaceSelector,
     data: &Dataset,
@@ -75,7 +75,7 @@ pub(super) fn tuned(
     if space.tune == Tune::Gamma { search.width() } else { search.everything() }
 }
 
-/// Some of the rows if they are many, with the classes' shares, but two of a rare class.
+/// A stratified subsample if there are many samples, with at least two of each rare class.
 fn sample(classes: &Classes, ctx: &Context) -> Vec<usize> {
     let n = classes.codes.len();
     if n <= ROWS {
@@ -94,25 +94,25 @@ fn sample(classes: &Classes, ctx: &Context) -> Vec<usize> {
 
 struct Search<'a> {
     space: &'a KernelSpaceSelector,
-    /// The kernel as it would be.
+    /// The kernel with its default gamma.
     kernel: Kernel,
     data: &'a Dataset,
     classes: &'a Classes,
     splits: Vec<Split>,
     wanted: FeatureCount,
     ctx: &'a Context<'a>,
-    /// For what is computed on the way: progress and warnings of its parts tell the user nothing.
+    /// Context of the inner fits, without their progress and warnings.
     inner: Context<'a>,
 }
 
-/// Which test rows of a fold were predicted right, candidate by candidate.
+/// Which test samples of a fold were predicted correctly, by candidate.
 struct Judged {
     plain: Vec<bool>,
     candidates: Vec<(Candidate, Vec<bool>)>,
 }
 
 impl Search<'_> {
-    /// The width that predicts best; of equals the one nearest to the kernel's own.
+    /// The gamma with the best accuracy; ties are broken by the distance from the kernel's default.
     fn width(&self) -> Result<(KernelSpaceSelector, FeatureCount)> {
         let judged = self.judge_all(&|train, test, step| {
             let mut candidates = vec![];
@@ -137,7 +137,7 @@ impl Search<'_> {
         let neighbors: Vec<usize> = NEIGHBORS.into_iter().filter(|&k| k == 1 || k <= smallest).collect();
         let plain = self.plain();
         let judged = self.judge_all(&|train, test, step| {
-            // Where all are kept nothing need be ranked.
+            // If all directions are kept, no ranking is needed.
             let all = self.wanted == FeatureCount::Auto;
             let unranked = KernelSpaceSelector { selector: None, ..plain.clone() };
             let fold =
@@ -184,7 +184,7 @@ impl Search<'_> {
         Ok((space, if best.own_rule { FeatureCount::Auto } else { self.all_or_wanted() }))
     }
 
-    /// Judges every fold, several at a time.
+    /// Evaluates all folds, several at a time.
     fn judge_all(
         &self,
         judge: &(impl Fn(&Dataset, &[usize], &dyn Fn() -> Result<()>) -> Result<Judged> + Sync),
@@ -200,7 +200,7 @@ impl Search<'_> {
             .collect()
     }
 
-    /// How often each row was predicted right, over the repeats.
+    /// How often each sample was predicted correctly, over the repeats.
     fn hits<'j>(&self, judged: &'j [Judged], pick: impl Fn(&'j Judged) -> &'j [bool]) -> Vec<u16> {
         let mut hits = vec![0; self.data.n()];
         for (split, judged) in self.splits.iter().zip(judged) {
@@ -209,8 +209,9 @@ impl Search<'_> {
         hits
     }
 
-    /// The candidate with most hits, and these; of equals the first by `order`. One whose kernel space is too
-    /// small for the wanted number in some fold comes last, and of those the narrowest, which has most.
+    /// The candidate with the most correct predictions, and these; ties are broken by `order`. Candidates with
+    /// fewer directions than requested in some fold come last; among those the one with the largest gamma, which
+    /// has the most directions, is preferred.
     fn best(
         &self,
         judged: &[Judged],
@@ -245,7 +246,7 @@ impl Search<'_> {
         space
     }
 
-    /// The settings that candidates share.
+    /// The settings common to all candidates.
     fn candidate(&self, factor: f64) -> KernelSpaceSelector {
         let mut space = self.with_width(factor);
         if let Some(SelectorMethod::Ffs(ffs)) = &mut space.selector {
@@ -259,7 +260,7 @@ impl Search<'_> {
         space
     }
 
-    /// One neighbour, no weights, as much of kernel space as there is.
+    /// One neighbor, no weights, as many directions as possible.
     fn plain(&self) -> KernelSpaceSelector {
         let mut space = self.candidate(1.0);
         *space.basis.n_components_mut() = self.space.basis.n_components();
@@ -271,7 +272,7 @@ impl Search<'_> {
         KernelSpaceSelector { weight_power: 0.0, n_neighbors: 1, ..space }
     }
 
-    /// Limits the directions if there are more and the user gave no number.
+    /// Limits the number of directions, unless the user gave one.
     fn limit(&self, space: &mut KernelSpaceSelector, most: usize) {
         let most = match self.wanted {
             FeatureCount::Count(k) => most.max(k),
@@ -286,7 +287,7 @@ impl Search<'_> {
         }
     }
 
-    /// What is kept unless the selector's own rule is.
+    /// What is kept unless the selector chooses the number automatically.
     fn all_or_wanted(&self) -> FeatureCount {
         if self.wanted == FeatureCount::Auto { FeatureCount::Fraction(1.0) } else { self.wanted }
     }
@@ -294,17 +295,17 @@ impl Search<'_> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Candidate {
-    /// Whether the selector's own rule says how many are kept.
+    /// Whether the selector chooses the number of directions automatically.
     own_rule: bool,
     power: f64,
     factor: f64,
     n_neighbors: usize,
-    /// Whether there are as many directions as wanted.
+    /// Whether there are as many directions as requested.
     reaches: bool,
 }
 
 impl Candidate {
-    /// Least weighted, widest kernel, fewest neighbours, all kept.
+    /// Smallest power, widest kernel, fewest neighbors, all directions kept.
     fn simpler(&self, other: &Self) -> Ordering {
         self.power
             .total_cmp(&other.power)
@@ -314,14 +315,14 @@ impl Candidate {
     }
 }
 
-/// A basis and a selection learned on the training rows of a fold.
+/// A basis and a selection fitted on the training samples of a fold.
 struct Fold<'a> {
     train: Array2<f64>,
     test: Array2<f64>,
     selection: Selection,
-    /// How many directions the selector's own rule keeps.
+    /// How many directions the selector chooses automatically.
     own_count: usize,
-    /// Whether there are as many directions as wanted.
+    /// Whether there are as many directions as requested.
     reaches: bool,
     train_codes: Vec<usize>,
     test_codes: Vec<usize>,
@@ -363,7 +364,7 @@ impl<'a> Fold<'a> {
         })
     }
 
-    /// For each number of neighbours, which test rows are predicted right by the best `count` directions.
+    /// For each number of neighbors, which test samples the best `count` directions predict correctly.
     fn right(&self, count: usize, power: f64, neighbors: &[usize]) -> Result<Vec<Vec<bool>>> {
         let kept = &self.selection.order[..count];
         let weights = super::selector::weights(&self.selection, count, power);
@@ -383,7 +384,7 @@ impl<'a> Fold<'a> {
     }
 }
 
-/// Settings that the whole of the rows can have and a fold cannot.
+/// Reduces settings that are valid for all samples but too large for a fold.
 fn cut_down(space: &KernelSpaceSelector, train: &Dataset) -> Result<KernelSpaceSelector> {
     let mut space = space.clone();
     let classes = train.classes(NAME)?;
@@ -394,7 +395,7 @@ fn cut_down(space: &KernelSpaceSelector, train: &Dataset) -> Result<KernelSpaceS
     let limit = space.basis.n_components_mut();
     *limit = limit.map(|m| m.min(most));
     if let Some(SelectorMethod::Relief(relief)) = &mut space.selector {
-        // Two classes have two rows at least, of which one may be missing here.
+        // Each class has at least two samples, of which one may be missing in this fold.
         match classes.counts().into_iter().filter(|&count| count > 1).min() {
             Some(smallest) => relief.n_neighbors = relief.n_neighbors.min(smallest - 1),
             None => space.selector = None,
@@ -403,7 +404,7 @@ fn cut_down(space: &KernelSpaceSelector, train: &Dataset) -> Result<KernelSpaceS
     Ok(space)
 }
 
-/// Whether hits per row are more than the others' by more than [`MARGIN`] standard errors.
+/// Whether the mean number of correct predictions is higher by more than [`MARGIN`] standard errors.
 fn clearly_better(best: &[u16], plain: &[u16]) -> bool {
     let n = best.len() as f64;
     let gains: Vec<f64> = best.iter().zip(plain).map(|(&a, &b)| f64::from(a) - f64::from(b)).collect();

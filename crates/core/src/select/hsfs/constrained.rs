@@ -1,4 +1,5 @@
-//! The most HSIC within a ball, along growing radii, and the best set of a wanted size.
+//! Constrained form: maximizes HSIC within a ball, along a path of growing radii, and selects the best set of a
+//! given size.
 
 use super::problem::{Effort, Problem};
 use super::sets::{Levels, Seen, Sets};
@@ -11,45 +12,47 @@ use crate::random::Rng;
 use crate::select::selector::PathPoint;
 use ndarray::Array2;
 
-/// What the radius grows by from one place of the path to the next.
+/// Ratio of successive radii along the path.
 const GROWTH: f64 = 1.6;
-/// The first radius, and what the last one allows a column, in units of one column's weight.
+/// The first radius, and the last radius per feature, in units of one feature's weight.
 const FIRST: f64 = 0.5;
 const LAST: f64 = 1.5;
-/// The path goes at least as far as for this many columns.
+/// The path covers at least the radius for this many features.
 const AT_LEAST: usize = 4;
-/// Rows up to which starts and sets are compared by all; of more, by a sample.
+/// Maximum number of samples used to compare starts and sets; larger data are subsampled.
 const ROWS: usize = 1000;
-/// Rows of the sample on which the path is walked, where there are more than twice as many; all rows then decide between the last sets.
+/// Size of the subsample on which the path is computed, if there are more than twice as many samples; all samples
+/// are then used to compare the final sets.
 pub(super) const MANY: usize = 10_000;
-/// How well each start is solved before the better ones go on, and how many do.
+/// Effort for the first run of each start, and how many starts continue.
 const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };
 const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40, rounds: 3 };
 const GO_ON: usize = 3;
-/// Where the answer is the solution at one radius: random starts besides, starts that go on, and those that go on to the end.
+/// If the solution at one radius is the answer: additional random starts, starts that continue, and starts solved
+/// to the final tolerance.
 const MORE_DRAWS: usize = 16;
 const MORE_GO_ON: usize = 12;
 const TO_THE_END: usize = 4;
-/// Columns up to which every one and every pair is a start then.
+/// Up to this many features, every feature and every pair is then a start.
 const FEW: usize = 8;
 
-/// The path, and all that was seen on the way.
+/// The path, and all solutions found along it.
 pub(super) struct Path<'a> {
     problem: &'a Problem<'a>,
-    /// The problem by which starts and sets are compared, if it is another.
+    /// The problem used to compare starts and sets, if it is a subsample.
     sample: Option<Problem<'static>>,
-    /// The problem by which solutions are found, if all rows are too many for that.
+    /// The problem on which solutions are computed, if there are too many samples.
     middle: Option<Problem<'static>>,
     effort: Effort,
     pub points: Vec<PathPoint>,
     pub best: Vec<Minimum>,
-    /// Every solution, the good and the less good.
+    /// Every solution found, including inferior ones.
     seen: Vec<Seen>,
     starts: Starts,
 }
 
 impl<'a> Path<'a> {
-    /// Walks the path for up to `wanted` columns.
+    /// Computes the path for up to `wanted` features.
     pub fn walk(
         problem: &'a Problem<'a>,
         wanted: usize,
@@ -58,7 +61,8 @@ impl<'a> Path<'a> {
         ctx: &Context,
     ) -> Result<Self> {
         let columns = wanted.max(AT_LEAST).min(problem.d().max(1)) as f64;
-        // With a weight per column the kernel is to tell more than near rows apart, however many columns there are.
+        // With one weight per feature, the radius grows with the root of the number of features: larger weights
+        // would make the kernel nearly diagonal.
         let units = if problem.is_diagonal() { columns.sqrt() } else { columns };
         let last = LAST * units * problem.unit;
         let mut path = Self::begin(problem, wanted, effort, ctx)?;
@@ -66,7 +70,7 @@ impl<'a> Path<'a> {
         Ok(path)
     }
 
-    /// Walks the path to a radius whose solution is the answer.
+    /// Computes the path up to a radius whose solution is the answer.
     pub fn walk_to(
         problem: &'a Problem<'a>,
         radius: f64,
@@ -89,7 +93,7 @@ impl<'a> Path<'a> {
                 }
             }
         }
-        // From weights spread over many columns to such as have hardly left zero.
+        // From weights spread over many features to weights close to zero.
         let scales = [0.3, 1.0, 3.0, 10.0];
         starts.extend((0..MORE_DRAWS).map(|at| problem.drawn(&mut rng, scales[at % scales.len()])));
         path.solve_from(starts, radius, MORE_GO_ON, TO_THE_END, ctx)?;
@@ -112,7 +116,7 @@ impl<'a> Path<'a> {
         Ok(Self { problem, sample, middle, effort, points: vec![], best: vec![], seen: vec![], starts })
     }
 
-    /// Solves at growing radii up to the last.
+    /// Solves along growing radii up to `last`.
     fn go_to(&mut self, last: f64, draws: usize, ctx: &Context) -> Result<()> {
         let mut radii = vec![];
         let mut radius = FIRST * self.problem.unit;
@@ -130,7 +134,7 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
-    /// The last solution, every set of columns, and random weights.
+    /// Starts: the last solution, every candidate set of features, and random weights.
     fn starts_at(&self, radius: f64, draws: usize, ctx: &Context) -> Vec<Array2<f64>> {
         let mut starts: Vec<Array2<f64>> = vec![];
         if let Some(last) = self.best.last() {
@@ -143,7 +147,7 @@ impl<'a> Path<'a> {
         starts
     }
 
-    /// The best solution at a radius, added to the path.
+    /// Adds the best solution at a radius to the path.
     fn solve_from(
         &mut self,
         starts: Vec<Array2<f64>>,
@@ -180,7 +184,7 @@ impl<'a> Path<'a> {
         Ok(())
     }
 
-    /// The best set of this many columns among those that lead any solution, and its weights.
+    /// The best set of `wanted` features among those nominated by any solution, and its weights.
     pub fn pick(&self, wanted: usize, ctx: &Context) -> Result<(Vec<usize>, Minimum)> {
         let wanted = wanted.min(self.problem.d());
         let radius = wanted as f64 * self.problem.unit;
@@ -190,7 +194,7 @@ impl<'a> Path<'a> {
             sets.nominate(&set[..wanted], self.problem, radius);
         }
         if sets.is_empty() {
-            // Every solution has fewer columns: fill up with those that would gain most.
+            // Every solution has fewer features: add those with the largest gain.
             let last = &self.best[self.best.len() - 1].w;
             let (lengths, gains) = (self.problem.lengths(last), self.problem.gains(last));
             let mut order: Vec<usize> = (0..lengths.len()).collect();
@@ -204,8 +208,8 @@ impl<'a> Path<'a> {
         sets.best(&levels, radius, self.effort, ctx)
     }
 
-    /// How near columns outside a set are to it: by their largest weights along the path, as shares of the longest row there, then
-    /// by the gain of a little weight.
+    /// Ranks features outside a set: by their largest weights along the path, relative to the largest row norm
+    /// there, then by the gain of a small weight.
     pub fn nearness(&self, w: &Array2<f64>) -> Vec<f64> {
         let gains = self.problem.gains(w);
         let largest = gains.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -221,14 +225,14 @@ impl<'a> Path<'a> {
         nearness
     }
 
-    /// How the answer ended, after how many steps of the path; how each place of it did, its point says.
+    /// Why the answer's solver stopped and the number of path steps; each path point reports its own outcome.
     pub fn outcome(&self, answer: &Minimum) -> Outcome {
         let iterations = self.best.iter().map(|m| m.iterations).sum::<usize>() + answer.iterations;
         Outcome { stop: answer.stop, iterations }
     }
 }
 
-/// A place of the path, as it is reported.
+/// A point of the path, as reported.
 pub(super) fn point(problem: &Problem, strength: f64, minimum: &Minimum) -> PathPoint {
     let (columns, lengths) = problem.leading(&minimum.w);
     PathPoint {

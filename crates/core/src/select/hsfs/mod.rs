@@ -1,33 +1,36 @@
-//! HSFS: the columns that a projection keeps when it is to tell as much of the target as it can, nonlinearly.
+//! HSFS: selects the features of a sparse projection that maximizes the (nonlinear) dependence on the target, HSIC.
 //!
 //! $$ \max_W \mathrm{HSIC}(XW, y) \quad\text{where}\quad \sum_j \lVert w_j \rVert_\infty \le \tau, $$
 //!
-//! $w_j$ the row of $W$ that belongs to column $j$, HSIC under a Gaussian kernel of the projected rows and the target's kernel, see
-//! [`crate::dependence::projection`]. Rows are exactly zero for columns that are not needed.
+//! where $w_j$ is the row of $W$ for feature $j$, and HSIC uses a Gaussian kernel of the projected samples and the
+//! target's kernel, see [`crate::dependence::projection`]. Rows are exactly zero for features that are not needed.
 //!
-//! The printed form, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is there as [`Form::Penalized`]: $W = 0$ is a strict
-//! local minimum of it for every $\lambda > 0$, and its path jumps from several columns to none, which is then said.
-//! The ball has neither fault.
+//! The problem as published, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is available as
+//! [`Form::Penalized`]: $W = 0$ is a strict local minimum of it for every $\lambda > 0$, and its path jumps from
+//! several features to none, which the method reports. The constrained form has neither problem.
 //!
-//! Neither form is convex, so the start decides. Along radii from small to large each problem is solved from the last solution,
-//! from sets of columns that are good alone, in pairs, by their interaction or all together (see `starts`), and from random weights;
-//! the best value counts. For a wanted number of columns every solution on the way nominates the columns of its longest rows;
-//! each set is solved alone, within a ball of one unit per column, the best of them from several starts, and the set with the most HSIC is the
-//! answer; with a weight per column, the set with the most HSIC under equal weights. A column's score is the length of its row, which does not change when the directions are turned.
+//! Neither form is convex, so the result depends on the start. Along increasing radii each problem is solved from
+//! the last solution, from sets of features selected individually, in pairs, by their interaction or jointly (see
+//! `starts`), and from random weights; the best value wins. For a given number of features every solution along the
+//! path nominates the features with the largest rows. Each set is solved separately, within a ball of one unit per
+//! feature, the best of them from several starts, and the set with the largest HSIC is selected; with one weight
+//! per feature, the set with the largest HSIC under equal weights. The score of a feature is the norm of its row,
+//! which is invariant to rotations of the directions.
 //!
-//! Without a wanted number and a radius the number is, in the penalised form, the last before all weights vanish. In the
-//! constrained form it is found by rows that were kept apart: sets of growing size are chosen on
-//! two thirds of the rows, and the smallest size is taken whose HSIC on the other third is within a twentieth of the largest.
+//! Without a requested number or radius (`auto`), the penalized form selects the last set before all weights
+//! vanish. The constrained form uses a hold-out set: sets of increasing size are selected on two thirds of the
+//! samples, and the smallest size is chosen whose HSIC on the other third is at least 95 % of the largest.
 //!
-//! Where weights of directions would outnumber the rows there is one weight per column instead, see [`Hsfs::diagonal`].
+//! If the weights of all directions would outnumber the samples, there is one weight per feature instead, see
+//! [`Hsfs::diagonal`].
 //!
-//! HSIC of a set can miss a column that matters beside stronger ones (Liu and Ruan 2024): it measures dependence, not
+//! HSIC of a set can miss a relevant feature next to stronger ones (Liu and Ruan 2024): it measures dependence, not
 //! prediction.
 //!
-//! Cost: some hundred to thousand values with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 rows $O(n m (q + c) + n d q)$
-//! with $m$ random Fourier features or landmarks. Beyond 20,000 rows with Fourier features the path is walked on 10,000 of them, and
-//! all rows decide between the best sets and settle the weights. Beyond 2048 columns a problem is solved over those that matter, and checked
-//! against all.
+//! Cost: hundreds to thousands of evaluations with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 samples
+//! $O(n m (q + c) + n d q)$ with $m$ random Fourier features or landmarks. Beyond 20,000 samples with Fourier
+//! features the path is computed on 10,000 of them, and all samples are used to compare the best sets and to fit
+//! the weights. Beyond 2048 features a problem is solved on an active set and checked against all features.
 //!
 //! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
 
@@ -56,15 +59,15 @@ use std::borrow::Cow;
 
 const NAME: &str = "HSFS";
 
-/// Directions, unless the user wants otherwise or there are fewer columns.
+/// Default number of directions, unless there are fewer features.
 const DIRECTIONS: usize = 8;
-/// The most products of a gradient with a weight per column that nobody asked for.
+/// Maximum number of products per gradient for which one weight per feature is chosen automatically.
 const MOST_WORK: f64 = 1e10;
-/// The largest number of columns that is tried without a wanted one.
+/// The largest number of features tried by the automatic selection.
 const OWN_MOST: usize = 12;
-/// Numbers that are tried beyond the best so far.
+/// The automatic selection stops after this many sizes without improvement.
 const PATIENCE: usize = 3;
-/// The share of the largest HSIC on rows kept apart that is enough.
+/// Fraction of the largest hold-out HSIC that is sufficient.
 const ENOUGH: f64 = 0.95;
 
 crate::choices! {
@@ -128,7 +131,7 @@ crate::parameters! {
 }
 
 impl Hsfs {
-    /// Whether there is a weight per column for so many rows and columns.
+    /// Whether to use one weight per feature for this number of samples and features.
     fn is_diagonal(&self, n: usize, d: usize) -> bool {
         let free = self.form == Form::Constrained
             && self.directions.is_none()
@@ -141,11 +144,11 @@ impl Hsfs {
         Effort::whole(self.tol, self.max_iter)
     }
 
-    /// The data without constant columns.
+    /// The data without constant features.
     fn prepare<'a>(&self, data: &'a Dataset) -> Result<Prepared<'a>> {
         data.need_complete(NAME)?;
         self.check()?;
-        // What is wrong with the target is said first.
+        // Report errors in the target first.
         if let Target::Classes(_) = data.target() {
             data.classes(NAME)?;
         }
@@ -168,7 +171,7 @@ impl Hsfs {
         Ok(Prepared { data, columns, total })
     }
 
-    /// The answer for a number of columns, from a path that was walked.
+    /// The selection of a given number of features from a computed path.
     fn answer(
         &self,
         prepared: &Prepared,
@@ -203,7 +206,7 @@ impl Hsfs {
         let mut scores = vec![0.0; d];
         let mut coef = Array2::zeros((d, problem.directions));
         let weights = problem.coefficients(w);
-        // Columns of the set first, by their lengths; then by nearness; constant ones last.
+        // Features of the set first, by row norm; then by nearness; constant ones last.
         let mut key = vec![(0u8, 0.0, 0.0); d];
         for (at, &j) in prepared.columns.iter().enumerate() {
             scores[j] = lengths[at];
@@ -240,21 +243,20 @@ impl Hsfs {
         }
     }
 
-    /// The smallest number of columns whose HSIC on rows kept apart is all but the largest.
+    /// The smallest number of features whose hold-out HSIC is close to the largest.
     fn own_number(&self, prepared: &Prepared, ctx: &Context) -> Result<usize> {
         let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
         let n = prepared.data.n();
         let most = OWN_MOST.min(prepared.columns.len());
         let mut rows: Vec<usize> = (0..n).collect();
         Rng::stream(ctx.seed, "HSFS rows kept apart").shuffle(&mut rows);
-        // A number of columns takes no more rows than these to find.
+        // Choosing the number of features needs no more samples than these.
         if n > 6 * constrained::MANY {
             rows.truncate(3 * constrained::MANY);
         }
         let (apart, own) = rows.split_at(rows.len() / 3);
         let (apart, own) = (prepared.data.take_rows(apart), prepared.data.take_rows(own));
-        // A class may have no row on one side.
-        // All rows decide what kind of weights there are.
+        // A class may be missing on one side. Whether there is one weight per feature depends on all samples.
         let method = Self { diagonal: Some(self.is_diagonal(n, prepared.data.d())), ..self.clone() };
         let (Ok(judge), Ok(problem)) =
             (Problem::new(&method, &apart, &quiet), Problem::new(&method, &own, &quiet))
@@ -269,18 +271,18 @@ impl Hsfs {
             let (set, minimum) = path.pick(k, &quiet)?;
             let value = judge.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
             values.push(-value);
-            // Three more columns without a gain, and there will be none.
+            // Stop after three more features without improvement.
             let best = (0..k).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a))).unwrap_or(0);
             if k > best + PATIENCE {
                 break;
             }
         }
         let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        // Where nothing is told of rows kept apart, one column is as good as any number.
+        // If no hold-out HSIC is positive, select one feature.
         Ok(values.iter().position(|&v| v >= ENOUGH * largest).map_or(1, |at| at + 1))
     }
 
-    /// All columns with a weight at one radius or penalty.
+    /// All features with a nonzero weight at one radius or penalty.
     fn at_strength(&self, prepared: &Prepared, problem: &Problem, ctx: &Context) -> Result<Selection> {
         let (minimum, points, nearness) = match self.form {
             Form::Constrained => {
@@ -318,18 +320,18 @@ impl Hsfs {
     }
 }
 
-/// What columns would gain by a little weight. Where all weights are zero so is the gradient, and it is what each tells
-/// alone.
+/// The gain of a small weight for each feature. If all weights are zero, so is the gradient, and HSIC of each
+/// feature alone is used instead.
 fn gains_or_alone(problem: &Problem, w: &Array2<f64>, ctx: &Context) -> Result<Vec<f64>> {
     if w.iter().all(|w| *w == 0.0) { starts::alone(problem, ctx) } else { Ok(problem.gains(w)) }
 }
 
-/// Data without constant columns.
+/// Data without constant features.
 struct Prepared<'a> {
     data: Cow<'a, Dataset>,
-    /// Their places among all.
+    /// Indices of the remaining features.
     columns: Vec<usize>,
-    /// How many there were.
+    /// The original number of features.
     total: usize,
 }
 
@@ -412,8 +414,8 @@ impl Selector for Hsfs {
         }
     }
 
-    /// The path is walked once, for the largest number. A smaller one then has more sets to choose from than it has alone,
-    /// so its answer may be another.
+    /// Computes the path once, for the largest number. A smaller number then has more candidate sets than with a
+    /// path of its own, so its result may differ.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         if self.form == Form::Penalized || self.radius.is_some() || counts.is_empty() {
             return counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect();
@@ -429,7 +431,7 @@ impl Selector for Hsfs {
             };
             Ok(counts.iter().map(one).collect())
         };
-        // What is wrong with the data is wrong for every number, and is said for each.
+        // Errors in the data are reported for every number.
         each().unwrap_or_else(|_: Error| {
             counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
         })

@@ -1,4 +1,4 @@
-//! The printed form: HSIC less a penalty, along rising penalties until all weights are zero.
+//! The penalized form as published: HSIC minus a penalty, along increasing penalties until all weights are zero.
 
 use super::constrained::point;
 use super::problem::{Effort, Problem};
@@ -11,26 +11,27 @@ use crate::random::Rng;
 use crate::select::selector::PathPoint;
 use ndarray::Array2;
 
-/// What the penalty grows by from one place to the next.
+/// Ratio of successive penalties along the path.
 const GROWTH: f64 = 1.3;
-/// The first penalty costs this share of the value.
+/// The first penalty term is this fraction of the value.
 const FIRST: f64 = 0.01;
-/// Places of the path, at most.
+/// Maximum number of path points.
 const MOST: usize = 80;
-/// Columns of a set to start from.
+/// Number of features in an initial set.
 const SET: usize = 4;
-/// How well a start is solved before the best is chosen.
+/// Effort for each start before the best one is chosen.
 const ROUGH: Effort = Effort::whole(1e-4, 60);
 
-/// The path, up to the collapse.
+/// The path, up to the point where all weights vanish.
 pub(super) struct Path {
     pub points: Vec<PathPoint>,
-    /// The last place with at least the wanted number of columns, or with any, else the first; and its solution.
+    /// The last path point with at least the requested number of features, or with any, else the first; and its
+    /// solution.
     at: usize,
     solution: Minimum,
 }
 
-/// All weights at which to start.
+/// All initial weights.
 fn starts(problem: &Problem, draws: usize, ctx: &Context) -> Result<Vec<Array2<f64>>> {
     let sets = Starts::find(problem, SET, ctx)?.sets;
     let mut all: Vec<Array2<f64>> =
@@ -61,7 +62,7 @@ pub(super) fn at(
 }
 
 impl Path {
-    /// Walks from a small penalty up until no weight is left.
+    /// Increases the penalty from a small value until all weights are zero.
     pub fn walk(
         problem: &Problem,
         wanted: Option<usize>,
@@ -69,7 +70,7 @@ impl Path {
         effort: Effort,
         ctx: &Context,
     ) -> Result<Self> {
-        // Within a generous ball first: without any bound weights may grow for ever.
+        // Start within a large ball: unbounded weights may diverge.
         let generous = 2.0 * problem.d().min(20) as f64 * problem.unit;
         let mut best: Option<Minimum> = None;
         for start in starts(problem, draws, ctx)? {
@@ -102,7 +103,7 @@ impl Path {
         Ok(Self { points, at, solution })
     }
 
-    /// The solution for the wanted number; which columns; and how it ended.
+    /// The solution for the requested number, its features, and the outcome.
     pub fn pick(&self, wanted: Option<usize>, ctx: &Context) -> (Minimum, Vec<usize>, Outcome) {
         let kept = &self.points[self.at].columns;
         let count = kept.len();
@@ -125,7 +126,7 @@ impl Path {
             }
             _ => minimum.stop,
         };
-        // What is cut has no weight.
+        // Features not selected have no weight.
         for (j, mut row) in minimum.w.rows_mut().into_iter().enumerate() {
             if !chosen.contains(&j) {
                 row.fill(0.0);

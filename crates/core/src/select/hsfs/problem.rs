@@ -1,4 +1,4 @@
-//! What is minimised, over all columns or some.
+//! The optimization problem, over all features or a subset.
 
 use super::{Approximation, DIRECTIONS, Hsfs, NAME};
 use crate::basis::{Basis, Kobl, Threshold};
@@ -16,26 +16,26 @@ use ndarray::{Array1, Array2, Axis};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Rows up to which all pairs are taken, unless the user wants otherwise.
+/// Up to this many samples all pairs are used by default.
 const EXACT_ROWS: usize = 5000;
-/// Columns beyond which a solution is sought among a few at a time, and how many are let in at a time.
+/// Above this many features problems are solved on an active set; and how many features enter it at a time.
 const WIDE: usize = 2048;
 const LET_IN: usize = 256;
-/// The same with a weight per column, where every column in takes part in every pair of rows.
+/// The same with one weight per feature, where the cost is proportional to the active features times all pairs.
 const WIDE_DIAGONAL: usize = 256;
 const LET_IN_DIAGONAL: usize = 64;
-/// Sparse columns up to which a part of them is filled.
+/// Up to this many sparse features a subset is converted to dense.
 const FILLED: usize = 4 * LET_IN;
-/// Columns whose typical difference sets the width, at most.
+/// Maximum number of features from which the bandwidth is estimated.
 const SAMPLE: usize = 200;
 
-/// How well a problem is solved.
+/// Tolerance and limits of a solver run.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
     pub tolerance: f64,
-    /// Steps, of wide data in every round.
+    /// Maximum number of iterations, per round of the active set.
     pub max_iterations: usize,
-    /// Times that columns of wide data are let in.
+    /// Maximum number of rounds of the active set.
     pub rounds: usize,
 }
 
@@ -45,17 +45,17 @@ impl Effort {
     }
 }
 
-/// The problem over some columns.
+/// The problem over a set of features.
 pub(super) struct Problem<'a> {
     x: Cow<'a, Rows>,
     y: Arc<Array2<f64>>,
-    /// None where there is a weight per column instead of directions.
+    /// `None` with one weight per feature instead of directions.
     inner: Option<Arc<dyn ProjectedCriterion>>,
-    /// How many random Fourier features `inner` has, and the seed that they were drawn by; none if it is another.
+    /// The number of random Fourier features of `inner` and their seed; `None` if it uses something else.
     waves: Option<(usize, u64)>,
-    /// Columns of the weights.
+    /// Number of columns of the weights.
     pub directions: usize,
-    /// The weight of one column at the kernel's width, by the norm that is held back.
+    /// The weight of one feature at the kernel's bandwidth, in the norm that is constrained or penalized.
     pub unit: f64,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Problem<'a> {
             Some(width) => width,
             None => median_width(&x, ctx),
         };
-        // Squares of weights at this width must be numbers.
+        // Squares of weights at this bandwidth must not overflow or underflow.
         if !(1e-100..=1e100).contains(&width) {
             return Err(Error::Breakdown {
                 step: NAME,
@@ -86,11 +86,11 @@ impl<'a> Problem<'a> {
         let directions = if diagonal { 1 } else { method.directions.unwrap_or(d.min(DIRECTIONS)) };
         let by_waves = !diagonal && method.approximation_of(n) == Approximation::Fourier;
         let waves = by_waves.then_some((method.features, ctx.seed));
-        // A row of q equal numbers is as long as the root of q of them.
+        // The norm of a row of q equal numbers is sqrt(q) times their size.
         let unit = if diagonal { 1.0 / (width * width) } else { 1.0 / (width * (directions as f64).sqrt()) };
         let thin = (directions as f64 + factor.ncols() as f64 + 2.0) * n as f64;
         let weights = d as f64 * directions as f64;
-        // Weights and solutions of random starts; their leading columns at every radius.
+        // Weights and solutions of random starts; their leading features at every radius.
         let starts = method.random_starts.saturating_sub(1) as f64 * (16.0 * weights + 2000.0);
         let features =
             if by_waves { Fourier::bytes(n, factor.ncols(), directions, method.features) } else { 0.0 };
@@ -123,7 +123,7 @@ impl<'a> Problem<'a> {
         self.inner.is_none()
     }
 
-    /// The same problem over some of the columns.
+    /// The same problem over a subset of the features.
     pub fn among(&self, columns: &[usize]) -> Problem<'static> {
         let x: Rows = match self.x.take_columns(columns) {
             Rows::Dense(x) => x.as_standard_layout().into_owned().into(),
@@ -140,7 +140,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The same problem over some of the rows; nothing if they are all there are, or do not have a target worth the name.
+    /// The same problem over a subsample; `None` if that would be all samples or its target is constant.
     pub fn sampled(&self, most: usize, ctx: &Context) -> Option<Problem<'static>> {
         if self.n() <= most {
             return None;
@@ -148,17 +148,17 @@ impl<'a> Problem<'a> {
         self.over(&Rng::stream(ctx.seed, "HSFS sample").sample(self.n(), most))
     }
 
-    /// Whether HSIC is a mean of waves, which can be taken over any rows.
+    /// Whether HSIC is approximated by random Fourier features, which can be evaluated on any samples.
     pub fn has_waves(&self) -> bool {
         self.waves.is_some()
     }
 
-    /// The same problem over these rows; nothing if they all have one target. All pairs of a few thousand are taken, of more the
-    /// same waves as before.
+    /// The same problem over the given samples; `None` if their target is constant. Uses all pairs of a few
+    /// thousand samples, otherwise the same random Fourier features.
     pub fn over(&self, rows: &[usize]) -> Option<Problem<'static>> {
         let mut y = self.y.select(Axis(0), rows);
         center(&mut y);
-        // What is left of equal numbers is rounding.
+        // After centering, a constant target contains only rounding errors.
         if y.iter().all(|v| v.abs() < 1e-9) {
             return None;
         }
@@ -179,7 +179,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// What is to be minimised, as the solvers know it.
+    /// Passes the objective to a solver.
     pub fn with_criterion<T>(&self, work: impl FnOnce(&dyn Criterion) -> T) -> T {
         match &self.inner {
             Some(inner) => work(&Projected::new(&self.x, &**inner, self.directions)),
@@ -187,8 +187,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The same with weights counted in units of the kernel's width, up to a power of two. Solvers measure steps and
-    /// gradients by sizes of order one, whatever the columns are measured in.
+    /// The same with weights in units of the kernel's bandwidth, rounded to a power of two, so that steps and
+    /// gradients are of order one for any scale of the features.
     fn in_units<T>(&self, work: impl FnOnce(&dyn Criterion) -> T) -> T {
         self.with_criterion(|criterion| work(&InUnits { criterion, unit: self.scale() }))
     }
@@ -202,7 +202,7 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { self.unit.sqrt() } else { self.unit * (self.directions as f64).sqrt() }
     }
 
-    /// Some rows, in units of the kernel's width up to a power of two.
+    /// Some samples in units of the kernel's bandwidth, rounded to a power of two.
     pub fn rows_in_units(&self, rows: &[usize]) -> Rows {
         let by = power_of_two(self.inverse_width());
         match self.x.take_rows(rows) {
@@ -211,7 +211,7 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// The gradient's dual norm of every column: how much it would gain by a little weight.
+    /// Dual norm of the gradient for every feature: its gain from a small weight.
     pub fn gains(&self, w: &Array2<f64>) -> Vec<f64> {
         let mut gradient = Array2::zeros(w.dim());
         self.with_criterion(|criterion| criterion.value_and_gradient(w, &mut gradient));
@@ -219,12 +219,12 @@ impl<'a> Problem<'a> {
     }
 
     fn sizes_of(&self, gradient: &Array2<f64>) -> Vec<f64> {
-        // A weight per column cannot fall below zero, so only a falling value counts.
+        // Weights per feature are nonnegative, so only negative derivatives count.
         let size = |g: &f64| if self.is_diagonal() { (-g).max(0.0) } else { g.abs() };
         gradient.rows().into_iter().map(|row| row.iter().map(size).sum()).collect()
     }
 
-    /// How much each column counts: the length of its row, which no turning of the directions changes.
+    /// Importance of each feature: the norm of its row, which is invariant to rotations of the directions.
     pub fn lengths(&self, w: &Array2<f64>) -> Vec<f64> {
         let length = |row: ndarray::ArrayView1<f64>| {
             if self.is_diagonal() { row[0].max(0.0).sqrt() } else { row.dot(&row).sqrt() }
@@ -232,7 +232,7 @@ impl<'a> Problem<'a> {
         w.rows().into_iter().map(length).collect()
     }
 
-    /// Columns with a weight, longest row first, and the lengths of all.
+    /// Features with a nonzero weight, largest row first, and the norms of all rows.
     pub fn leading(&self, w: &Array2<f64>) -> (Vec<usize>, Vec<f64>) {
         let lengths = self.lengths(w);
         let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
@@ -240,30 +240,30 @@ impl<'a> Problem<'a> {
         (columns, lengths)
     }
 
-    /// The weights as a user knows them: what columns are multiplied by.
+    /// The weights in the units of the data, by which features are multiplied.
     pub fn coefficients(&self, w: &Array2<f64>) -> Array2<f64> {
         if self.is_diagonal() { w.mapv(|u| u.max(0.0).sqrt()) } else { w.clone() }
     }
 
-    /// Weights of some columns that lie at right angles and together have this norm.
+    /// Orthogonal rows of weights for the given features, with total norm `radius`.
     pub fn spread_over(&self, columns: &[usize], radius: f64) -> Array2<f64> {
         self.spread(self.d(), columns, radius)
     }
 
-    /// The same for another number of columns in all.
+    /// The same for a different total number of features.
     pub fn spread(&self, d: usize, columns: &[usize], radius: f64) -> Array2<f64> {
         let mut w = Array2::zeros((d, self.directions));
         let each = radius / columns.len().max(1) as f64;
         for (i, &j) in columns.iter().enumerate() {
             for (k, w) in w.row_mut(j).iter_mut().enumerate() {
-                // Rows of Hadamard's matrix: full use of every direction, and no row along another.
+                // Rows of a Hadamard matrix: orthogonal rows that use every direction fully.
                 *w = if (i & k).count_ones() % 2 == 0 { each } else { -each };
             }
         }
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
-    /// Weights of some columns along one line, with these signs, that together have this norm.
+    /// Weights for the given features along one direction, with the given signs and total norm `radius`.
     pub fn along(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
         let mut w = Array2::zeros((self.d(), self.directions));
         let each = radius / columns.len().max(1) as f64;
@@ -271,11 +271,11 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
-    /// Random weights under which a typical pair of rows is neither equal nor strange.
+    /// Random weights under which a typical pair of samples has a moderate kernel value.
     pub fn drawn(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
         let shape = (self.d(), self.directions);
         if self.is_diagonal() {
-            // No more than are solved for at once: whatever has a weight takes part in every step.
+            // At most the size of the active set: every feature with a weight takes part in every step.
             let columns = rng.sample(self.d(), WIDE_DIAGONAL);
             let each = scale * self.unit / columns.len() as f64;
             let mut w = Array2::zeros(shape);
@@ -290,8 +290,8 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { Regularizer::NonNegativeBall(radius) } else { Regularizer::Ball(radius) }
     }
 
-    /// The least value in a ball, from a start. Wide data is solved over the columns that have a weight and those
-    /// that would gain most, until no other would.
+    /// Minimizes the objective within a ball, from a start. With many features it is solved on an active set:
+    /// features with a weight and those with the largest gain, until no other feature would enter.
     pub fn solve(&self, start: Array2<f64>, radius: f64, effort: Effort, ctx: &Context) -> Result<Minimum> {
         let scale = self.scale();
         let hold = self.ball(radius / scale);
@@ -341,7 +341,7 @@ impl<'a> Problem<'a> {
                     spectral.minimize(criterion, hold, here.w.select(Axis(0), &columns), ctx)
                 })?;
                 iterations += found.iterations;
-                // What is solved among some columns need not be among all.
+                // A solution on the active set need not be optimal over all features.
                 stop = if found.stop == Stop::Tolerance { Stop::MaxIterations } else { found.stop };
                 let mut w = Array2::zeros(here.w.dim());
                 columns.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&found.w.row(i)));
@@ -360,7 +360,7 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// The least value with a penalty, from a start.
+    /// Minimizes the penalized objective from a start.
     pub fn solve_penalised(
         &self,
         start: Array2<f64>,
@@ -391,12 +391,12 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// The nearest power of two: numbers times it lose no digits.
+/// The nearest power of two: scaling by it is exact.
 fn power_of_two(v: f64) -> f64 {
     2.0_f64.powi(v.log2().round().clamp(-1000.0, 1000.0) as i32)
 }
 
-/// A criterion of weights that are counted in a unit.
+/// An objective with rescaled weights.
 struct InUnits<'a> {
     criterion: &'a dyn Criterion,
     unit: f64,
@@ -418,7 +418,7 @@ impl Criterion for InUnits<'_> {
     }
 }
 
-/// A criterion plus a multiple of the sum of weights, none of which is negative.
+/// An objective plus a multiple of the sum of the nonnegative weights.
 struct Tilted<'a> {
     criterion: &'a dyn Criterion,
     lambda: f64,
@@ -441,7 +441,7 @@ impl Criterion for Tilted<'_> {
 }
 
 impl Hsfs {
-    /// The approximation for so many rows.
+    /// The approximation for this number of samples.
     fn approximation_of(&self, n: usize) -> Approximation {
         match self.approximation {
             Approximation::Auto if n <= EXACT_ROWS => Approximation::Exact,
@@ -450,7 +450,7 @@ impl Hsfs {
         }
     }
 
-    /// How HSIC is computed for these rows.
+    /// The HSIC criterion for these samples.
     fn inner(
         &self,
         factor: &Array2<f64>,
@@ -479,7 +479,7 @@ impl Hsfs {
     }
 }
 
-/// The pivots of KOBL, at most so many.
+/// At most `wanted` landmarks: the pivots of KOBL.
 fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
     let kobl = Kobl { n_components: Some(wanted), threshold: Threshold::None, ..Kobl::default() };
@@ -487,9 +487,10 @@ fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
     Ok(fit.map.summary().pivots.clone())
 }
 
-/// The width at which a typical pair of rows differs by one in a typical column: the median over columns of the median
-/// difference, equal values left out; but no more than rows differ in the column that varies most. In columns that are zero for most
-/// rows the few differences are large beside the spread, and a kernel as wide as these would see little else than sums.
+/// The bandwidth at which a typical pair of samples differs by one in a typical feature: the median over features
+/// of the median difference without ties, but no more than the samples differ in the feature that varies most. In
+/// sparse features the few nonzero differences are large relative to the standard deviation, and with such a
+/// bandwidth the kernel would be almost linear.
 fn median_width(x: &Rows, ctx: &Context) -> f64 {
     let (_, spread) = x.moments();
     let most = std::f64::consts::SQRT_2 * spread.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
@@ -511,7 +512,7 @@ fn median_width(x: &Rows, ctx: &Context) -> f64 {
     middle(&mut medians).unwrap_or(1.0).min(most)
 }
 
-/// Refuses columns whose distances are no numbers.
+/// Returns an error for features whose distances overflow.
 pub(super) fn need_moderate(x: &Rows) -> Result<()> {
     let (mean, spread) = x.moments();
     if mean.iter().chain(&spread).any(|v| v.abs() > 1e100) {

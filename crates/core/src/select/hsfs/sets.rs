@@ -1,9 +1,10 @@
-//! Which set of columns is best: nominated by every solution seen, each solved alone.
+//! Selects the best set of features: every solution found nominates sets, and each is solved separately.
 //!
-//! All sets have one short look, the better ones longer looks from more starts.
+//! Every set gets a short run; the better ones get longer runs from more starts.
 //!
-//! With a weight per column there are many columns and few rows, and a set could win by small weights on columns of noise that the rows at
-//! hand happen to favour. Under equal weights such columns only blur the kernel, so there sets are compared by these.
+//! One weight per feature is used for many features and few samples. There a set could win by overfitting: small
+//! weights on noise features that happen to fit the samples. Under equal weights noise features only lower HSIC, so
+//! sets are compared under equal weights.
 
 use super::problem::{Effort, Problem};
 use crate::context::Context;
@@ -13,25 +14,25 @@ use crate::random::Rng;
 use ndarray::{Array2, Axis};
 use std::collections::BTreeMap;
 
-/// How well sets are solved, how many have that look, and from how many random starts besides.
+/// Stages of the comparison of sets: effort, number of sets, and additional random starts.
 const LOOKS: [(Effort, usize, usize); 3] = [
     (Effort::whole(1e-4, 12), usize::MAX, 0),
     (Effort::whole(1e-4, 40), 16, 1),
     (Effort::whole(1e-5, 100), 6, 4),
 ];
-/// Sets that are solved over all rows, where they were compared by a sample.
+/// Number of sets solved on all samples, after a comparison on a subsample.
 const LAST: usize = 2;
 
-/// The problem over all rows, and over fewer where sets can be compared by those.
+/// The problem over all samples, and over fewer if sets can be compared on those.
 pub(super) struct Levels<'a> {
     pub whole: &'a Problem<'a>,
     pub middle: Option<&'a Problem<'a>>,
     pub sample: Option<&'a Problem<'a>>,
 }
 
-/// The rows of a solution that are not zero.
+/// The nonzero rows of a solution.
 pub(super) struct Seen {
-    /// Their columns, longest row first.
+    /// Features, largest row first.
     columns: Vec<usize>,
     rows: Array2<f64>,
 }
@@ -43,7 +44,7 @@ impl Seen {
     }
 }
 
-/// Sets of columns, rising, each with weights to start from.
+/// Sets of features (indices ascending), each with initial weights.
 #[derive(Default)]
 pub(super) struct Sets(BTreeMap<Vec<usize>, Array2<f64>>);
 
@@ -52,7 +53,7 @@ impl Sets {
         self.0.is_empty()
     }
 
-    /// The first `wanted` columns of a solution, if it has so many.
+    /// Nominates the first `wanted` features of a solution, if it has as many.
     pub fn nominate_seen(&mut self, seen: &Seen, wanted: usize) {
         if seen.columns.len() < wanted {
             return;
@@ -63,7 +64,7 @@ impl Sets {
         self.0.entry(set).or_insert_with(|| seen.rows.select(Axis(0), &places));
     }
 
-    /// Columns without weights.
+    /// Nominates features without initial weights.
     pub fn nominate(&mut self, columns: &[usize], problem: &Problem, radius: f64) {
         let mut set = columns.to_vec();
         set.sort_unstable();
@@ -71,7 +72,7 @@ impl Sets {
         self.0.entry(set).or_insert_with(|| problem.spread(all.len(), &all, radius));
     }
 
-    /// The best set, and its weights over all rows; sets are compared by a sample of rows if there is one.
+    /// The best set, and its weights over all samples; sets are compared on a subsample if there is one.
     pub fn best(
         self,
         levels: &Levels,
@@ -117,7 +118,7 @@ impl Sets {
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
         let rough = levels.sample.unwrap_or(levels.whole);
-        // Columns are copied for each set anew: all sets at once may be many times the data.
+        // Copy features one set at a time: all sets at once may be many times the size of the data.
         let mut left: Vec<(Vec<usize>, Minimum)> = vec![];
         let (first, _, _) = LOOKS[0];
         for (set, w) in self.0 {
@@ -132,7 +133,7 @@ impl Sets {
             }
         }
         left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
-        // All rows decide between those that are best on a sample.
+        // Compare the best sets of a subsample on all samples.
         left.truncate(if levels.sample.is_some() { LAST } else { 1 });
         let mut last = vec![];
         for (set, found) in left {
@@ -148,14 +149,14 @@ impl Sets {
     }
 }
 
-/// The value of a set under equal weights that together are one column's: under larger ones the kernel tells near rows apart and
-/// nothing else, and whatever set does so for the rows at hand would win.
+/// The value of a set under equal weights whose sum is one feature's unit. Larger weights make the kernel nearly
+/// diagonal, and sets that only overfit the samples would win.
 fn under_equal_weights(part: &Problem) -> f64 {
     let all: Vec<usize> = (0..part.d()).collect();
     part.with_criterion(|criterion| criterion.value(&part.spread_over(&all, part.unit)))
 }
 
-/// The best solution: from the one there is, from rows at right angles, and from random weights.
+/// The best solution from the given start, from orthogonal rows, and from random weights.
 fn best_start(
     part: &Problem,
     found: &Minimum,

@@ -1,12 +1,13 @@
-//! Where to start from: sets of columns that tell of the target alone, in pairs, or all together: those left when, from all under one
-//! kernel, the tenth that matters least leaves again and again, and with a weight per column those that join one after the other.
+//! Initial sets of features: those that depend on the target individually, in pairs, or jointly. The joint set
+//! comes from backward elimination with one kernel, removing a tenth of the features per round, and with one weight
+//! per feature also from forward selection.
 //!
-//! No first-order method finds an XOR from far away: neither column tells anything alone, so the gradient by either is
-//! zero until the other has a weight. But there are only $d^2 / 2$ pairs, and on a sample of rows all of them are one matrix
-//! product: with $B$ the kernel values of every pair of rows (a row each) under every column alone,
-//! $G = B^\top \operatorname{diag}(M) B$ holds the HSIC of every pair of columns. What a pair has beyond what its columns have alone,
-//! $G_{ab} - G_a \kappa_b - G_b \kappa_a$ with $\kappa$ a column's mean kernel value, tells interactions from pairs of one good column and
-//! any other.
+//! First-order methods do not find an XOR from a distant start: neither feature depends on the target alone, so the
+//! gradient of either is zero until the other has a weight. But there are only $d^2 / 2$ pairs, and on a subsample
+//! all of them are one matrix product: with $B$ the kernel values of all pairs of samples (rows) under every single
+//! feature (columns), $G = B^\top \operatorname{diag}(M) B$ contains the HSIC of every pair of features. Its excess
+//! over the individual features, $G_{ab} - G_a \kappa_b - G_b \kappa_a$ with $\kappa$ a feature's mean kernel
+//! value, distinguishes interactions from pairs of one relevant feature and an arbitrary other.
 
 use super::super::bahsic::joint_elimination;
 use super::super::columns::each_column;
@@ -22,27 +23,28 @@ use crate::simd::{dot, exp_scaled};
 use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
-/// Multiplications that the table of pairs may take, and that columns alone may at twenty for an exponential.
+/// Maximum number of multiplications for the table of pairs, and for single features at twenty per exponential.
 const PRODUCTS: f64 = 2e10;
-/// Columns of the table of pairs, at most.
+/// Maximum number of features in the table of pairs.
 const PAIR_COLUMNS: usize = 1000;
-/// Rows of the sample, at most and at least.
+/// Maximum and minimum size of the subsample.
 const ROWS: (usize, usize) = (1000, 128);
-/// Pairs of rows that are worked on at once.
+/// Pairs of samples processed at a time.
 const CHUNK: usize = 4096;
-/// Columns up to which all are tried together, and rows of the sample for it; beyond, products of a round.
+/// Maximum number of features for the joint search and size of its subsample; beyond that, the number of products
+/// per round.
 const TOGETHER: (usize, usize) = (4000, 1000);
 const TOGETHER_WORK: f64 = 5e9;
-/// Exponentials that columns may take which join one after the other; more columns than that allows do not join.
+/// Maximum number of exponentials for forward selection; limits the number of features added.
 const GROWTH_WORK: f64 = 2e10;
 
-/// Sets of columns to start from, best first in each.
+/// Initial sets of features, best first in each.
 pub(super) struct Starts {
     pub sets: Vec<Vec<usize>>,
 }
 
 impl Starts {
-    /// Sets of up to `wanted` columns.
+    /// Finds sets of up to `wanted` features.
     pub fn find(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Self> {
         let wanted = wanted.max(2).min(problem.d());
         let (sample, beside) = Sample::draw(problem, ctx)?;
@@ -56,7 +58,7 @@ impl Starts {
             let table = sample.pairs(&candidates, &beside)?;
             let joint = best_pairs(&table.joint, wanted, &candidates);
             let beyond = best_pairs(&table.beyond, wanted, &candidates);
-            // The strongest interaction beside the columns that are good alone.
+            // The strongest interaction together with the best individual features.
             let mut mixed = beyond[..2.min(beyond.len())].to_vec();
             mixed.extend(
                 ranked
@@ -79,7 +81,7 @@ impl Starts {
                 sets.push(joint_growth(&x, &y, wanted.min(steps), ctx)?);
             }
         }
-        // The same columns need not be tried twice.
+        // Remove duplicate sets.
         let mut seen: Vec<Vec<usize>> = vec![];
         sets.retain(|set| {
             let mut sorted = set.clone();
@@ -93,16 +95,16 @@ impl Starts {
     }
 }
 
-/// HSIC of every column alone, up to a constant that all share.
+/// HSIC of every single feature, up to a common constant.
 pub(super) fn alone(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
     let (sample, beside) = Sample::draw(problem, ctx)?;
     sample.alone(&beside)
 }
 
-/// Some rows, and the target among them.
+/// A subsample and its target.
 struct Sample {
     x: Rows,
-    /// Each pair of rows, and what it has in common by the target.
+    /// Pairs of samples, and their target kernel values.
     pairs: Vec<(u32, u32)>,
     weights: Vec<f64>,
     gamma: f64,
@@ -115,7 +117,7 @@ struct Table {
 }
 
 impl Sample {
-    /// A sample, and the context of work beside it.
+    /// Draws a subsample; also returns the context for further work.
     fn draw<'c>(problem: &Problem, ctx: &Context<'c>) -> Result<(Self, Context<'c>)> {
         let (n, d) = (problem.n(), problem.d());
         let columns = d.min(PAIR_COLUMNS) as f64;
@@ -132,14 +134,14 @@ impl Sample {
         (0..rows.len() as u32).for_each(|i| all.extend((0..i).map(|j| (i, j))));
         let pairs = all;
         let weights = pairs.iter().map(|&(i, j)| y.row(i as usize).dot(&y.row(j as usize))).collect();
-        // A column at the kernel's width.
+        // The scale of a single feature at the kernel's bandwidth.
         let width =
             problem.unit * if problem.is_diagonal() { 1.0 } else { (problem.directions as f64).sqrt() };
         let gamma = if problem.is_diagonal() { 0.5 * width } else { 0.5 * width * width };
         Ok((Self { x, pairs, weights, gamma }, beside))
     }
 
-    /// Kernel values of some pairs of rows by the cells of one column.
+    /// Kernel values of pairs of samples under a single feature.
     fn values(&self, cells: &[f64], pairs: &[(u32, u32)], out: &mut [f64]) {
         for (out, &(i, j)) in out.iter_mut().zip(pairs) {
             let e = cells[i as usize] - cells[j as usize];
@@ -148,7 +150,7 @@ impl Sample {
         exp_scaled(out, -self.gamma);
     }
 
-    /// HSIC of every column alone, up to a constant that all share.
+    /// HSIC of every single feature, up to a common constant.
     fn alone(&self, ctx: &Context) -> Result<Vec<f64>> {
         each_column(&self.x, "columns alone", 8.0 * CHUNK as f64, ctx, |_, cells| {
             let mut values = vec![0.0; CHUNK];
@@ -165,7 +167,7 @@ impl Sample {
 
     fn pairs(&self, candidates: &[usize], ctx: &Context) -> Result<Table> {
         let d = candidates.len();
-        // Kernel values of pairs of rows, and weighted; the columns; two tables.
+        // Kernel values of pairs of samples, plain and weighted; the features; two tables.
         let chunk = self.pairs.len().min(CHUNK);
         let bytes = 16.0 * d as f64 * (chunk + self.x.n() + d) as f64 + product_bytes();
         ctx.need_memory(format!("HSFS's pairs of {d} columns"), bytes, "use fewer columns")?;
@@ -199,7 +201,7 @@ impl Sample {
     }
 }
 
-/// The best pairs that share no column, one after the other, until there are `wanted` columns.
+/// The best disjoint pairs, greedily, until there are `wanted` features.
 fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<usize> {
     let d = candidates.len();
     let mut taken = vec![false; d];
@@ -220,7 +222,7 @@ fn best_pairs(table: &Array2<f64>, wanted: usize, candidates: &[usize]) -> Vec<u
     out
 }
 
-/// Exponentials of one step of forward search.
+/// Number of exponentials per step of forward selection.
 fn exponentials_of_a_step(x: &Rows) -> f64 {
     let cells = match x {
         Rows::Dense(x) => 0.5 * x.len() as f64,
@@ -229,7 +231,7 @@ fn exponentials_of_a_step(x: &Rows) -> f64 {
     cells.max(1.0) * x.n() as f64
 }
 
-/// A sample of rows in units of the kernel's width, and their target.
+/// A subsample in units of the kernel's bandwidth, and its target.
 fn rows_and_target(problem: &Problem, ctx: &Context) -> (Rows, Array2<f64>) {
     let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
     let mut y = problem.factor().select(Axis(0), &rows);

@@ -20,7 +20,7 @@ fn found(selection: &Selection, planted: &SyntheticDataset) -> usize {
 
 #[test]
 fn what_is_planted_is_found() {
-    // Ten seeds of each are in docs/planted_truth.md; these are as many as a test has time for.
+    // Ten seeds of each are in docs/planted_truth.md; these few keep the test short.
     for (pattern, rows, wanted) in [
         (Pattern::Linear, 500, 2),
         (Pattern::Ring, 500, 2),
@@ -70,11 +70,11 @@ fn a_radius_is_kept_and_zeros_are_exact() {
     let zero = |j: usize| coef.row(j).iter().all(|w| *w == 0.0);
     assert_eq!((0..15).filter(|&j| !zero(j)).count(), selection.n_selected);
     assert!(selection.n_selected < 15 && (0..15).all(|j| zero(j) == (selection.scores[j] == 0.0)));
-    // The last place of the path is the answer, and it is stationary to the tolerance.
+    // The last point of the path is the answer, and it is stationary to the tolerance.
     let last = selection.path.last().unwrap();
     assert_eq!((last.strength, last.columns.len()), (0.4, selection.n_selected));
     assert!(last.optimality <= method.tol, "{}", last.optimality);
-    // HSIC does not fall as the ball grows.
+    // HSIC does not decrease as the ball grows.
     assert!(selection.path.windows(2).all(|w| w[1].objective <= w[0].objective + 1e-9));
 }
 
@@ -126,7 +126,7 @@ fn approximations_find_the_same() {
 fn several_numbers_at_once_are_the_same_as_each() {
     let planted = planted(Pattern::Ring, 150, 8, 8, false);
     let each = Hsfs::default().select_each(&planted.data, &[2, 4], &Context::default());
-    // The path of two columns ends earlier than that of four, but the best four are the same walk's.
+    // The path for two features ends earlier than that for four, but the best four come from the same path.
     let alone = select(&Hsfs::default(), &planted.data, FeatureCount::Count(4));
     assert_eq!(each[1].as_ref().unwrap(), &alone);
     assert_eq!(each[0].as_ref().unwrap().n_selected, 2);
@@ -136,7 +136,7 @@ fn several_numbers_at_once_are_the_same_as_each() {
 
 #[test]
 fn sparse_rows_and_wide_ones() {
-    // Wide enough for the working set; mostly zeros, two columns decide.
+    // Wide enough for the active set; mostly zeros, two features determine the class.
     let mut rng = Rng::new(9);
     let (n, d) = (120, 2500);
     let (mut start, mut column, mut value, mut codes) = (vec![0], vec![], vec![], vec![]);
@@ -211,7 +211,7 @@ fn weights_that_outnumber_the_rows_are_one_per_column() {
     let planted = planted(Pattern::Xor, 100, 60, 3, false);
     let coef = select(&hsfs, &planted.data, FeatureCount::Count(2)).coef.unwrap();
     assert_eq!(coef.dim(), (60, 1));
-    // All 100 rows have directions; a third of them would not.
+    // With all 100 samples there are directions; with a third of them there would not be.
     let few = planted.data.take_columns(&(0..12).collect::<Vec<_>>());
     assert_eq!(select(&hsfs, &few, FeatureCount::Auto).coef.unwrap().ncols(), 8);
 }
@@ -229,7 +229,7 @@ fn the_unit_of_columns_plays_no_part() {
                 let by = 2.0_f64.powi(power);
                 let scaled = planted.data.with_x(&x * by).unwrap();
                 let selection = select(&method, &scaled, FeatureCount::Count(2));
-                // A power of two rounds nothing.
+                // Scaling by a power of two is exact.
                 assert_eq!(selection.order, expected.order, "{form:?} {diagonal} {power}");
                 assert_eq!(selection.coef.unwrap() * by, expected.coef.clone().unwrap());
                 let values =
@@ -255,7 +255,7 @@ fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
     }
 }
 
-/// Mostly zeros; the first column tells the class.
+/// Mostly zeros; the first feature determines the class.
 fn wide(n: usize, d: usize) -> Dataset {
     let mut rng = Rng::new(12);
     let (mut start, mut column, mut value, mut codes) = (vec![0], vec![], vec![], vec![]);

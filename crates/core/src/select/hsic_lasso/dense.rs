@@ -1,22 +1,22 @@
-//! Normalised kernel matrices of small blocks of rows as they are, one block after the other: there a thin factor saves nothing.
+//! Normalized kernel matrices of small blocks of samples, stored in full: low-rank factors would save nothing.
 
 use super::factors::{NOTHING, Thin};
 use crate::simd::{dot, exp_scaled};
 
-/// Blocks of at most so many rows are kept whole.
+/// Blocks of at most this many samples are stored in full.
 pub(super) const MOST_ROWS: usize = 48;
 
-/// A centred kernel matrix of length one per block, or nothing at all.
+/// One centered kernel matrix of unit norm per block, or zero.
 pub(super) struct Dense {
-    /// The lower halves, row by row; entries off the diagonal times the root of two, so that products of halves are those of
-    /// whole matrices.
+    /// The lower triangles, row by row; off-diagonal entries are multiplied by sqrt(2), so that their inner
+    /// products equal those of full matrices.
     cells: Vec<f64>,
-    /// The trace of each.
+    /// The trace of each matrix.
     traces: Vec<f64>,
 }
 
 impl Dense {
-    /// The Gaussian kernel of width 1 over one column's cells, block by block.
+    /// The Gaussian kernel with bandwidth 1 of one feature, block by block.
     pub fn of_column(cells: &[f64], blocks: &[Vec<usize>]) -> Self {
         let mut own = vec![];
         Self::of(blocks, |_, rows, matrix| {
@@ -27,7 +27,7 @@ impl Dense {
         })
     }
 
-    /// The matrices of thin factors, one per block; a factor of nothing has none, and is zero.
+    /// The matrices of low-rank factors, one per block; zero for an empty factor.
     pub fn of_thin(factors: &[Thin], blocks: &[Vec<usize>]) -> Self {
         Self::of(blocks, |block, rows, matrix| {
             matrix.extend(factors[block].matrix());
@@ -35,7 +35,7 @@ impl Dense {
         })
     }
 
-    /// `fill` puts the matrix of a block, by its number and rows, into a buffer that is empty.
+    /// `fill` writes the matrix of a block, given its index and samples, into an empty buffer.
     fn of(blocks: &[Vec<usize>], mut fill: impl FnMut(usize, &[usize], &mut Vec<f64>)) -> Self {
         let size = blocks.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(blocks.len() * size * (size + 1) / 2);
@@ -63,7 +63,7 @@ impl Dense {
     }
 }
 
-/// Centres a symmetric matrix, makes its length one and adds its lower half to others; its trace is returned.
+/// Centers and normalizes a symmetric matrix and appends its lower triangle; returns its trace.
 fn push_normalised(matrix: &mut [f64], n: usize, out: &mut Vec<f64>) -> f64 {
     let means: Vec<f64> = matrix.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
     let mean = means.iter().sum::<f64>() / n as f64;

@@ -1,9 +1,10 @@
-//! Normalised kernel matrices of columns and of the target, as thin factors.
+//! Normalized kernel matrices of features and target, as low-rank factors.
 //!
-//! A column's kernel matrix enters only through products $\langle \bar K_f, \bar K_g \rangle$ of centred matrices
-//! of length one, and with $\bar K_f = F_f F_f^\top$, $\langle \bar K_f, \bar K_g \rangle = \lVert F_f^\top F_g
-//! \rVert_F^2$. A column of which one value takes up most rows, such as the zeros of sparse data, keeps rows of
-//! its factor for the others only: subtracting that value's row from all rows leaves the centred matrix as it is.
+//! A feature's kernel matrix enters only through inner products $\langle \bar K_f, \bar K_g \rangle$ of centered
+//! matrices of unit norm, and with $\bar K_f = F_f F_f^\top$, $\langle \bar K_f, \bar K_g \rangle = \lVert F_f^\top
+//! F_g \rVert_F^2$. If most samples of a feature have the same value, such as the zeros of sparse data, only the
+//! factor rows of the others are stored: subtracting that value's row from all rows does not change the centered
+//! matrix.
 
 use super::dense::{Dense, MOST_ROWS};
 use crate::context::Context;
@@ -14,27 +15,27 @@ use crate::kernel::{Family, median_gamma};
 use crate::linalg::product_into;
 use ndarray::{Array2, Axis, ShapeBuilder};
 
-/// The share of a kernel matrix's trace that its factor may leave out.
+/// Fraction of a kernel matrix's trace that its factor may omit.
 const TOLERANCE: f64 = 1e-8;
-/// The rank of a factor, about: normal numbers reach the tolerance at 20.
+/// Typical rank of a factor: normal data reach the tolerance at 20.
 const RANK: usize = 20;
-/// A centred matrix this small, where the kernel is of order one, is the rounding of nothing.
+/// A centered matrix this small, with kernel values of order one, is rounding error.
 pub(super) const NOTHING: f64 = 1e-12;
 
-/// A centred kernel matrix of length one, or nothing at all.
+/// A centered kernel matrix of unit norm as a low-rank factor, or zero.
 pub(super) struct Thin {
-    /// By columns, a row per row of `rows`, or of the block.
+    /// In column-major order, one row per entry of `rows`, or per sample of the block.
     factor: Array2<f64>,
-    /// The rows that are not zero, rising; `None` is all, and then columns add up to zero.
+    /// Indices of nonzero rows, ascending; `None` for all rows, and then columns sum to zero.
     rows: Option<Vec<u32>>,
-    /// Sums of the columns over the root of the number of rows: what centring takes away.
+    /// Column sums over the root of the number of samples: subtracted by centering.
     sums: Vec<f64>,
     /// The trace of the matrix.
     pub trace: f64,
 }
 
 impl Thin {
-    /// The Gaussian kernel of width 1 over one column's cells.
+    /// The Gaussian kernel with bandwidth 1 of one feature.
     pub fn of_column(cells: &[f64]) -> Self {
         let levels = DistinctValues::of(cells);
         let flat = levels.factor(0.5, TOLERANCE);
@@ -83,7 +84,7 @@ impl Thin {
         thin
     }
 
-    /// $\langle \bar K_f, \bar K_g \rangle$ over the same rows.
+    /// $\langle \bar K_f, \bar K_g \rangle$ over the same samples.
     pub fn product(&self, other: &Self) -> f64 {
         let (r, q) = (self.factor.ncols(), other.factor.ncols());
         if r == 0 || q == 0 {
@@ -106,7 +107,7 @@ impl Thin {
         out.iter().map(|v| v * v).sum()
     }
 
-    /// The matrix itself, of a factor that has all rows.
+    /// The full matrix, for a factor with all rows.
     pub fn matrix(&self) -> Vec<f64> {
         debug_assert!(self.rows.is_none());
         let n = self.factor.nrows();
@@ -115,7 +116,7 @@ impl Thin {
         out.into_raw_vec_and_offset().0
     }
 
-    /// Bytes it takes.
+    /// Memory in bytes.
     fn bytes(&self) -> usize {
         8 * (self.factor.len() + self.sums.len()) + 4 * self.rows.as_ref().map_or(0, Vec::len)
     }
@@ -136,7 +137,7 @@ fn add_rows(
     }
 }
 
-/// The places of what two rising lists have in common.
+/// Positions of the common elements of two ascending lists.
 struct Common<'a> {
     a: &'a [u32],
     b: &'a [u32],
@@ -167,16 +168,16 @@ impl Iterator for Common<'_> {
     }
 }
 
-/// A kernel matrix per block of rows.
+/// One kernel matrix per block of samples.
 pub(super) enum Stack {
-    /// As thin factors.
+    /// As low-rank factors.
     Thin(Vec<Thin>),
-    /// As they are.
+    /// As full matrices.
     Dense(Dense),
 }
 
 impl Stack {
-    /// The mean of products over the blocks. Both are of the same kind, which the size of the blocks decides.
+    /// The mean inner product over the blocks. Both have the same representation, which depends on the block size.
     pub fn product(&self, other: &Self) -> f64 {
         match (self, other) {
             (Self::Thin(a), Self::Thin(b)) => {
@@ -187,7 +188,7 @@ impl Stack {
         }
     }
 
-    /// The mean of the products of traces over the blocks.
+    /// The mean product of traces over the blocks.
     pub fn product_of_traces(&self, other: &Self) -> f64 {
         let (mine, others) = (self.traces(), other.traces());
         mine.iter().zip(&others).map(|(a, b)| a * b).sum::<f64>() / mine.len() as f64
@@ -208,11 +209,11 @@ impl Stack {
     }
 }
 
-/// Which rows are compared with which.
+/// The blocks of samples.
 pub(super) struct Blocks(pub Vec<Vec<usize>>);
 
 impl Blocks {
-    /// The cells of a column, in units of its spread, as kernel matrices.
+    /// The kernel matrices of a feature, scaled by its standard deviation.
     pub fn column(&self, cells: &[f64], spread: f64) -> Stack {
         let scaled: Vec<f64> = cells.iter().map(|v| v / spread).collect();
         if self.are_small() {
@@ -221,12 +222,12 @@ impl Blocks {
         Stack::Thin(self.each(&scaled, Thin::of_column))
     }
 
-    /// Bytes of a column's kernel matrices, about.
+    /// Approximate bytes of a feature's kernel matrices.
     pub fn column_bytes(&self) -> f64 {
         Self::bytes(self.0.len() as f64, self.0[0].len())
     }
 
-    /// Bytes of the kernel matrices of so many blocks of one size, about.
+    /// Approximate bytes of the kernel matrices of `blocks` blocks of `n` samples.
     pub fn bytes(blocks: f64, n: usize) -> f64 {
         let of_block = if n <= MOST_ROWS { n * (n + 1) / 2 } else { n * n.min(RANK) };
         8.0 * blocks * of_block as f64
@@ -246,12 +247,12 @@ impl Blocks {
         self.0.iter().map(of_block).collect()
     }
 
-    /// Thin factors in the form that columns have.
+    /// Converts low-rank factors to the representation used for features.
     fn stack(&self, factors: Vec<Thin>) -> Stack {
         if self.are_small() { Stack::Dense(Dense::of_thin(&factors, &self.0)) } else { Stack::Thin(factors) }
     }
 
-    /// The target's kernel matrices. Numbers have the kernel of columns, unless another is asked for.
+    /// The target's kernel matrices. A continuous target has the kernel of the features by default.
     pub fn target(
         &self,
         data: &Dataset,
@@ -259,11 +260,11 @@ impl Blocks {
         method: &'static str,
         ctx: &Context,
     ) -> Result<Stack> {
-        // The whole target first: what is wrong with it, is wrong.
+        // Validate the full target first.
         let whole = target_factor(data.target(), kernel, method, ctx)?;
         let centred = |mut factor: Array2<f64>| {
             let n = factor.nrows();
-            // A linear kernel is of the order of the numbers' squares, not of one.
+            // A linear kernel scales with the squares of the target, so its threshold does too.
             let size = factor.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
             if size > 0.0 {
                 factor.mapv_inplace(|v| v / size);
@@ -288,7 +289,7 @@ impl Blocks {
             _ => {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
                     Ok(factor) => Ok(centred(factor)),
-                    // A block without a difference says nothing.
+                    // A block with a constant target contributes nothing.
                     Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => {
                         Ok(Thin::normalised(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
                     }

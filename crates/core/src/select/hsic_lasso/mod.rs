@@ -1,41 +1,41 @@
-//! HSIC Lasso: columns whose kernel matrices together rebuild that of the target.
+//! HSIC Lasso: selects features whose kernel matrices together approximate that of the target.
 //!
-//! With $\bar K_f$ the centred kernel matrix of column $f$, divided by its Frobenius norm, and $\bar L$ that of
+//! With $\bar K_f$ the centered kernel matrix of feature $f$, divided by its Frobenius norm, and $\bar L$ that of
 //! the target,
 //!
 //! $$ \min_{a \ge 0} \tfrac12 \left\lVert \bar L - \sum_f a_f \bar K_f \right\rVert_F^2 + \lambda \sum_f a_f $$
 //!
-//! is convex. A column is kept where $a_f > 0$: it depends on the target, and not only through columns that are
-//! kept already. It sees any shape of dependence of the target on single columns, but no column that tells
-//! something only together with another, such as a pair whose product decides.
+//! is convex. A feature is selected if $a_f > 0$: the target depends on it, and not only through features already
+//! selected. It detects any form of dependence on single features, but not features that predict the target only
+//! jointly, such as a pair whose product determines it.
 //!
-//! Kernels are Gaussian with the column's standard deviation as width, so the scale of columns plays no part. Classes
-//! have the class-balanced kernel, numbers that of columns: all as in pyHSICLasso, whose picks these are.
+//! Kernels are Gaussian with the feature's standard deviation as bandwidth, so the scale of features does not
+//! matter. A class target has the class-balanced kernel, a continuous target that of features. All this agrees with
+//! pyHSICLasso, which selects the same features.
 //!
-//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed.
-//! Each matrix is a product of thin factors of rank 20 or so ([`crate::dependence::column_factor`]), so no $n
-//! \times n$ matrix is made. The path over all $\lambda$ is followed by non-negative least angle regression
-//! ([`crate::optim::nonnegative_lars`]), which needs $G$ only between columns that join and those with $b_f \ge
-//! \lambda$: factors of the others are used once, for $b_f$, and forgotten.
+//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each
+//! matrix has a low-rank factor of rank 20 or so ([`crate::dependence::column_factor`]), so no $n \times n$ matrix
+//! is formed. The path over all $\lambda$ is computed by nonnegative least angle regression
+//! ([`crate::optim::nonnegative_lars`]), which needs $G$ only between features that enter and those with $b_f \ge
+//! \lambda$: factors of the others are used once, for $b_f$, and discarded.
 //!
-//! With blocks (block HSIC Lasso) the rows are shuffled and cut into blocks of $B$ rows, $M$ times; $b$ and $G$
-//! are means over all blocks, in each of which matrices are centred and normalised anew. Rows that do not fill a
-//! block are left out of that shuffle. It is an approximation for many rows, and on the way to a smoother answer
-//! for few.
+//! With blocks (block HSIC Lasso) the samples are shuffled and split into blocks of $B$ samples, $M$ times; $b$ and
+//! $G$ are means over all blocks, and matrices are centered and normalized per block. Samples that do not fill a
+//! block are omitted from that shuffle. This is an approximation for many samples.
 //!
-//! A wanted number of columns is reached where one more would join. Columns are ranked by their weights there,
-//! the others by what is left of $b_f$ (for those far from joining, $b_f$ itself). By its own rule the method
-//! ends at the penalty
+//! A requested number of features is reached where one more would enter. Features are ranked by their weights
+//! there, the others by their residual correlation (for those far from entering, $b_f$). By default (`auto`) the
+//! path ends at the penalty
 //!
 //! $$ \lambda = \max_f \frac{\operatorname{tr} \bar K_f \operatorname{tr} \bar L}{n - 1} + \frac{2 \ln d}{n}, $$
 //!
-//! about what the best of $d$ columns that have nothing to do with the target would reach: the first term is the
-//! mean of $b_f$ under shuffles, the second the largest of $d$ squares of normal numbers. (In blocks $n$ is the
-//! size of a block in the first term, and $\sqrt{n B M}$ in the second.)
+//! approximately what the best of $d$ features independent of the target would reach: the first term is the mean of
+//! $b_f$ under permutations, the second the largest of $d$ squared normal variables. (With blocks, $n$ is the block
+//! size in the first term, and $\sqrt{n B M}$ in the second.)
 //!
-//! Cost: $O(n r^2)$ per column, and as much for each pair of a column that joins and a candidate. Memory: factors
-//! of candidates, $n r$ numbers each; of columns with mostly equal cells, such as zeros, only as many as there
-//! are other cells. They are made anew where they do not fit.
+//! Cost: $O(n r^2)$ per feature, and the same for each pair of an entering feature and a candidate. Memory: factors
+//! of candidates, $n r$ numbers each; for features with mostly equal values, such as zeros, only the other values
+//! count. Factors that do not fit in memory are recomputed.
 //!
 //! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise
 //! kernelized lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
@@ -61,7 +61,7 @@ use std::collections::{BTreeSet, HashMap};
 
 const NAME: &str = "HSIC Lasso";
 
-/// Candidates between two looks at whether the user wants to stop.
+/// Candidates between two checks for cancellation.
 const BATCH: usize = 128;
 
 const FEWER_BLOCKS: &str = "use fewer permutations";
@@ -80,10 +80,10 @@ crate::parameters! {
 }
 
 impl HsicLasso {
-    /// Bytes of the row numbers of all blocks.
+    /// Bytes of the sample indices of all blocks.
     fn blocks_bytes(&self, n: usize) -> f64 {
         let Some(size) = self.block_size else { return 0.0 };
-        // A list of row numbers, and the header of its allocation.
+        // A list of sample indices, and the header of its allocation.
         self.permutations as f64 * (n / size) as f64 * (8.0 * size as f64 + 40.0)
     }
 
@@ -154,11 +154,11 @@ struct Problem<'a> {
     data: &'a Dataset,
     blocks: Blocks,
     spread: Array1<f64>,
-    /// $b$; 0 for constant columns.
+    /// $b$; 0 for constant features.
     b: Vec<f64>,
-    /// $\langle \bar L, \bar L \rangle$: 1, or less if blocks have no difference in the target.
+    /// $\langle \bar L, \bar L \rangle$: 1, or less if the target is constant in some blocks.
     own: f64,
-    /// What chance alone may reach.
+    /// The penalty that independent features may reach by chance.
     chance: f64,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Problem<'a> {
         let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
         let (mean, spread) = data.x().moments();
         let size = blocks.0[0].len() as f64;
-        // A factor, the same as it grows, and the cells; products with the target.
+        // A factor, its buffer, and the values; products with the target.
         let bytes = 2.5 * blocks.column_bytes() + 8.0 * data.n() as f64;
         let beside =
             ctx.hold("the target of HSIC Lasso", target.bytes() as f64 + product_bytes(), "use fewer rows")?;
@@ -209,7 +209,7 @@ impl<'a> Problem<'a> {
                 ctx.check()?;
                 let new = |g: &&usize| !kept.contains_key(g);
                 let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
-                // Those that are kept, those to be made, the one at hand, and two in the making.
+                // Factors cached, factors to compute, the current one, and two under construction.
                 let planned = bytes as f64 + (missing.len() + 3) as f64 * self.blocks.column_bytes();
                 if planned < ctx.room() as f64 / 4.0 {
                     let with_products = (planned + product_bytes()) as u64;
@@ -232,7 +232,7 @@ impl<'a> Problem<'a> {
         let mut pairs: Vec<(usize, f64)> =
             knot.active.iter().copied().zip(knot.weights.iter().copied()).collect();
         pairs.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        // At a solution the quadratic part is what the linear part and the penalty leave.
+        // At a solution the quadratic term follows from the linear term and the penalty.
         let linear: f64 = pairs.iter().map(|(j, a)| a * self.b[*j]).sum();
         let sum: f64 = pairs.iter().map(|(_, a)| a).sum();
         PathPoint {
@@ -253,7 +253,7 @@ impl<'a> Problem<'a> {
         last.active.iter().zip(&last.weights).for_each(|(&j, a)| scores[j] = *a);
         let mut order: Vec<usize> = (0..d).collect();
         order.sort_by(|&i, &j| {
-            // What is left may be less than nothing; constant columns come last all the same.
+            // Residual correlations may be negative; constant features still come last.
             let varies = |f: usize| self.b[f] > 0.0;
             scores[j]
                 .total_cmp(&scores[i])

@@ -7,7 +7,7 @@ fn select(method: &HsicLasso, data: &Dataset, wanted: FeatureCount) -> Selection
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
-/// A centred matrix of length one, by full matrices.
+/// A centered matrix of unit norm, from full matrices.
 fn bar(k: &Array2<f64>) -> Array2<f64> {
     let n = k.nrows();
     let h = Array2::<f64>::eye(n) - 1.0 / n as f64;
@@ -16,7 +16,7 @@ fn bar(k: &Array2<f64>) -> Array2<f64> {
     if length > 1e-9 { centred / length } else { centred }
 }
 
-/// $b$ and $G$ from all kernel matrices in full.
+/// $b$ and $G$ from full kernel matrices.
 fn naive(data: &Dataset, blocks: &Blocks) -> (Vec<f64>, Array2<f64>) {
     let x = data.x().to_dense();
     let spread = data.x().moments().1;
@@ -58,7 +58,7 @@ fn naive(data: &Dataset, blocks: &Blocks) -> (Vec<f64>, Array2<f64>) {
     (b, g)
 }
 
-/// Columns of many kinds: continuous, few values, mostly zeros.
+/// Features of several kinds: continuous, few distinct values, mostly zeros.
 fn mixed(n: usize, seed: u64) -> Array2<f64> {
     let mut rng = Rng::new(seed);
     Array2::from_shape_fn((n, 6), |(_, j)| match j {
@@ -91,13 +91,13 @@ fn products_are_those_of_full_matrices() {
     let targets = [Target::Classes(crate::data::Classes::from_codes(codes)), Target::Continuous(numbers)];
     for target in targets {
         let data = Dataset::with_target(x.clone(), target).unwrap();
-        // Whole matrices in small blocks, factors in large ones.
+        // Full matrices in small blocks, factors in large ones.
         for block_size in [None, Some(12), Some(49)] {
             let method = HsicLasso { block_size, ..HsicLasso::default() };
             let ctx = Context::default();
             let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
             let (b, g) = naive(&data, &problem.blocks);
-            // The factors leave 1e-8 of the trace, which is some times the length of the matrix.
+            // The factors omit 1e-8 of the trace, which is several times the norm of the matrix.
             assert!(problem.b.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{:?} {b:?}", problem.b);
             let stacks: Vec<Stack> = (0..6).map(|j| problem.column(j)).collect();
             for f in 0..6 {
@@ -158,14 +158,14 @@ fn sparse_rows_give_the_same_bits() {
             select(&method, &sparse, FeatureCount::Count(2)),
         );
         assert_eq!(a.order, b.order);
-        // Spreads are summed up in another order.
+        // Standard deviations are summed in a different order.
         assert!(a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() < 1e-12));
     }
 }
 
 #[test]
 fn wide_sparse_rows_stay_sparse() {
-    // 600 x 20,000 with 0.5 per cent filled: 60,000 cells; a dense copy would be 96 MB.
+    // 600 x 20,000 with 0.5 percent nonzero: 60,000 values; a dense copy would be 96 MB.
     let (n, d) = (600, 20_000);
     let mut rng = Rng::new(3);
     let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
@@ -184,7 +184,7 @@ fn wide_sparse_rows_stay_sparse() {
     let data = Dataset::with_target(x, Target::Classes(crate::data::Classes::from_codes(codes))).unwrap();
     let selection = select(&HsicLasso::default(), &data, FeatureCount::Count(5));
     assert_eq!(selection.order[0], 777);
-    // Memory of the factors of all columns, which is more than is ever held: some numbers per cell.
+    // Memory of the factors of all features, an upper bound: several numbers per stored value.
     let method = HsicLasso::default();
     let ctx = Context::default();
     let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
@@ -220,10 +220,10 @@ fn one_of_several_copies_is_enough() {
         let mut kinds: Vec<usize> = selection.selected().iter().map(|&j| kind(j)).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        // A noisy copy is not quite the same and may join third, but does not shut out the other kind.
+        // A noisy copy is not identical and may enter third, but does not exclude the other kind.
         assert_eq!(kinds, [0, 1], "{seed}");
     }
-    // Exact copies never share a weight.
+    // Exact copies never both have a weight.
     let planted =
         Synthetic { pattern: Pattern::Linear, rows: 200, columns: 5, ..Synthetic::default() }.make().unwrap();
     let x = planted.data.x().to_dense();
@@ -246,8 +246,8 @@ fn numbers_and_little_memory() {
     .unwrap();
     let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Count(2));
     assert!(planted.relevant.iter().all(|j| selection.selected().contains(j)));
-    // Factors that may not be kept are made anew: the same bits. They would take 120 x 20 x 300 numbers, 5.8 MB, of which
-    // a quarter of the limit is less.
+    // Factors that do not fit are recomputed, with identical bits. They would take 120 x 20 x 300 numbers, 5.8 MB,
+    // more than a quarter of the limit.
     let two = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let again = two.install(|| {
         let little = Context { memory_limit: product_bytes() as u64 + (3 << 20), ..Context::default() };
@@ -282,7 +282,8 @@ fn noise_warns_and_parameters_are_checked() {
 
 #[test]
 fn constant_columns_come_last_whatever_is_left_of_the_others() {
-    // The first column is constant. The third is the noise of the second, which is explained away and more.
+    // The first feature is constant. The third is the noise of the second; its residual correlation becomes
+    // negative.
     let mut rng = Rng::new(4);
     let codes: Vec<usize> = (0..200).map(|i| i % 2).collect();
     let noise: Vec<f64> = (0..200).map(|_| rng.normal()).collect();

@@ -1,12 +1,13 @@
-//! Which column to add: the best one to the last bit, and most of the work in single precision.
+//! Finds the best feature to add exactly, with most of the work in single precision.
 //!
-//! All candidates are first summed up in single precision, with a bound on what that can have got wrong. Only those that may
-//! be the best by this bound, a few as a rule, are summed up in full.
+//! All candidates are first evaluated in single precision, with an error bound. Only candidates that may be the
+//! best within this bound, usually a few, are evaluated in double precision.
 //!
-//! With cells $u$ in units in which the kernel is $2^{-(u - v)^2}$ and at most $U$ from the middle of their column, rounding
-//! by shares of $\varepsilon$ moves a difference $D$ by $\varepsilon (2 U + D)$ and so the exponent by $\varepsilon (4 U D + 5 D^2)$, with the
-//! roundings of its products. The kernel is that much wrong times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, beside
-//! [`F32_KERNEL_ERROR`] of itself. A weight is rounded, and sums of $m$ terms by $m \varepsilon$ of what they would be without signs.
+//! With values $u$ scaled so that the kernel is $2^{-(u - v)^2}$ and at most $U$ from the center of their feature,
+//! a relative rounding error of $\varepsilon$ changes a difference $D$ by $\varepsilon (2 U + D)$ and so the
+//! exponent by $\varepsilon (4 U D + 5 D^2)$, including the rounding of its products. The error of the kernel is
+//! that times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, plus a relative error of [`F32_KERNEL_ERROR`].
+//! Weights are rounded, and sums of $m$ terms have an error of $m \varepsilon$ times the sum of absolute values.
 
 use super::{Cells, Change, Joint, ROWS, distances_before, slices, weighted_kernels};
 use crate::context::Context;
@@ -18,23 +19,24 @@ use ndarray::Array2;
 use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
-/// Cells that are added up in single precision before their sum goes on in double.
+/// Values summed in single precision before the sum continues in double.
 const SPAN: usize = 2048;
-/// Up to so many candidates are summed up in full at once.
+/// Up to this many candidates are evaluated in double precision directly.
 const FEW: usize = 8;
-/// Columns that reach further in units of the kernel are summed up in full.
+/// Features with a larger range in units of the kernel are evaluated in double precision.
 const FAR: f64 = 1000.0;
-/// What is below the least normal number in single precision may be lost.
+/// Values below the smallest normal number in single precision may underflow to zero.
 const LOST: f64 = f32::MIN_POSITIVE as f64;
 
-/// A set of columns that grows.
+/// A growing set of features.
 pub(in crate::select) struct Growth<'a> {
     joint: Joint<'a>,
     rough: Option<Rough>,
 }
 
 impl<'a> Growth<'a> {
-    /// The context of work beside copies of the columns, and the factor of the target's kernel, if they fit.
+    /// Reserves memory for copies of the features and the factor of the target's kernel; returns the remaining
+    /// context.
     pub fn held<'c>(
         x: &Rows,
         factor: &Array2<f64>,
@@ -46,7 +48,7 @@ impl<'a> Growth<'a> {
         ctx.hold(format!("{method}'s rough copy of the columns"), bytes, "use fewer rows or columns")
     }
 
-    /// The context is that of [`Growth::held`].
+    /// `ctx` is that of [`Growth::held`].
     pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
         let scale = weights.max_abs().recip();
         let joint = Joint::new(x, weights, method, ctx)?;
@@ -57,12 +59,12 @@ impl<'a> Growth<'a> {
         Ok(Self { joint, rough })
     }
 
-    /// The columns that differ anywhere, in order.
+    /// The non-constant features, in order.
     pub fn varying(&self) -> Vec<usize> {
         self.joint.varying()
     }
 
-    /// The sums over `members` with each of the candidates.
+    /// The sums over `members` with each candidate added.
     pub fn all(
         &self,
         members: &[usize],
@@ -73,7 +75,7 @@ impl<'a> Growth<'a> {
         Ok(self.joint.sums(members, candidates, Change::Add, gamma, gamma, ctx)?.changed)
     }
 
-    /// The place of the first of the best candidates, and its sum.
+    /// The position of the best candidate (the first on ties), and its sum.
     pub fn best(
         &self,
         members: &[usize],
@@ -88,7 +90,7 @@ impl<'a> Growth<'a> {
         Ok((places[best], sums[best]))
     }
 
-    /// The places of candidates that may be the best, in order.
+    /// Positions of the candidates that may be the best, in order.
     fn contenders(
         &self,
         members: &[usize],
@@ -108,7 +110,7 @@ impl<'a> Growth<'a> {
         Ok(places.filter(in_doubt).collect())
     }
 
-    /// The sums in single precision and in units of their own, and the size of what is summed up.
+    /// The sums in single precision and scaled units, and the sum of absolute values.
     fn rough_sums(
         &self,
         rough: &Rough,
@@ -129,19 +131,19 @@ impl<'a> Growth<'a> {
     }
 }
 
-/// The first of the largest.
+/// The first of the largest values.
 pub(in crate::select) fn first_of_the_best(sums: &[f64]) -> usize {
     (0..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best })
 }
 
-/// Columns in single precision, from -1 to 1.
+/// Features in single precision, scaled to [-1, 1].
 struct Rough {
     cells: Vec<f32>,
-    /// How far one column is from the next; what is behind its cells is zero.
+    /// Distance between successive features; the padding is zero.
     stride: usize,
-    /// Half the distance from the least to the largest cell of each column.
+    /// Half the range of each feature.
     reach: Vec<f64>,
-    /// What weights are multiplied by to be 1 at most.
+    /// Factor that scales the weights to at most 1.
     scale: f64,
 }
 
@@ -172,8 +174,8 @@ impl Rough {
         Self { cells, stride, reach, scale }
     }
 
-    /// Sums of weighted kernels of the rows `at` with those before them, times the candidates' own, twice and scaled; and
-    /// the sum of the weighted kernels without their signs.
+    /// Sums of the weighted kernels of rows `at` with earlier rows, times the candidates' kernels, doubled and
+    /// scaled; and the sum of absolute values of the weighted kernels.
     fn sums(&self, kernels: &[Vec<f64>], at: Range<usize>, candidates: &[usize], gamma: f64) -> Vec<f64> {
         let round = |row: &Vec<f64>| {
             let mut rough = vec![0.0; Self::stride(row.len())];
@@ -195,12 +197,13 @@ impl Rough {
         out
     }
 
-    /// $U^2$: the kernel of a column is two to the power of minus this times the squared difference of its cells here.
+    /// $U^2$: the kernel of a feature is two to the power of minus this times the squared difference of its scaled
+    /// values.
     fn exponent(&self, f: usize, gamma: f64) -> f64 {
         gamma * LOG2_E * self.reach[f] * self.reach[f]
     }
 
-    /// The most that the sum of a candidate can have got wrong, for a sum of weighted kernels without their signs.
+    /// Error bound of a candidate's sum, given the sum of absolute values of the weighted kernels.
     fn error(&self, f: usize, gamma: f64, size: f64) -> f64 {
         let far = self.exponent(f, gamma).sqrt();
         if far >= FAR || far.is_nan() {
@@ -209,7 +212,7 @@ impl Rough {
         let n = self.stride as f64;
         let terms = n.min(SPAN as f64) / F32_LANES as f64 + 1.0;
         let share = F32_KERNEL_ERROR + F32_UNIT_ROUNDOFF * (1.5 * far + 1.9 + 1.0 + terms);
-        // Twice as much: what was left out of the bound are squares of roundings.
+        // A factor of two covers the second-order terms omitted from the bound.
         2.0 * (share * size + n * n * LOST)
     }
 }
@@ -227,7 +230,7 @@ mod tests {
         PairWeights::new(&factor, estimator, "m").unwrap()
     }
 
-    /// Columns of many sizes and places, with far rows and with twins.
+    /// Features with different scales and offsets, with outliers and duplicates.
     fn columns(n: usize, d: usize, seed: u64) -> Array2<f64> {
         let mut rng = Rng::new(seed);
         let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
@@ -298,7 +301,7 @@ mod tests {
         let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();
         let places = growth.contenders(&[3], &candidates[4..], 0.25, &ctx).unwrap();
         assert!(places.len() < 4, "{places:?}");
-        // Kernels of the members that are no numbers in single precision, and columns that reach too far.
+        // Kernels of the members that underflow in single precision, and features with too large a range.
         let lost = growth.contenders(&[0, 1, 2], &candidates[4..], 1e4, &ctx).unwrap();
         assert_eq!(lost.len(), d - 4);
         x.row_mut(0).fill(1e9);

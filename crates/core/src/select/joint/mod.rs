@@ -1,10 +1,10 @@
-//! Sums over all pairs of rows of a Gaussian kernel over several columns, one more, or one less.
+//! Sums over all pairs of samples of a Gaussian kernel over several features, with one feature added or removed.
 //!
-//! With weights $V$ that belong to the target ([`PairWeights`]) HSIC is $\sum_{ij} V_{ij} k(D_{ij})$, where $D$
-//! holds squared distances over a set of columns. What it becomes with a column $f$ added or removed costs one
-//! exponential and one multiplication per pair: $\sum_{ij} V_{ij} \exp(-\gamma (D_{ij} \pm (x_{if} -
-//! x_{jf})^2))$. Distances and weights are made for some rows at a time, used for all candidates and forgotten;
-//! pairs are met once. Of a sparse column only pairs with a stored cell change anything.
+//! With weights $V$ from the target ([`PairWeights`]) HSIC is $\sum_{ij} V_{ij} k(D_{ij})$, where $D$ contains
+//! squared distances over a set of features. With a feature $f$ added or removed it costs one exponential and one
+//! multiplication per pair: $\sum_{ij} V_{ij} \exp(-\gamma (D_{ij} \pm (x_{if} - x_{jf})^2))$. Distances and
+//! weights are computed for a block of rows at a time, used for all candidates and discarded; each pair is visited
+//! once. For a sparse feature only pairs with a stored value change.
 
 mod growth;
 
@@ -21,20 +21,20 @@ use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows of one task of exact sums.
+/// Rows per task of exact sums.
 const ROWS: usize = 16;
-/// Rows of one task of gradients, where matrix products need more.
+/// Rows per task of gradients, where matrix products need larger blocks.
 const PRODUCT_ROWS: usize = 128;
-/// Tasks per thread whose sums are kept until all of them are there.
+/// Tasks per thread whose results are held before they are added in order.
 const BATCH: usize = 16;
 
-/// Columns, dense by columns or as stored cells.
+/// Features, dense in column-major order or as stored values.
 enum Cells {
     Dense(Array2<f64>),
     Sparse(Vec<Vec<(u32, f64)>>),
 }
 
-/// Columns and the weights of their pairs of rows.
+/// Features and the weights of pairs of samples.
 pub(super) struct Joint<'a> {
     x: &'a Rows,
     weights: PairWeights,
@@ -48,16 +48,17 @@ pub(super) enum Change {
     Remove,
 }
 
-/// Sums with candidates changed, and without a change.
+/// Sums with each candidate changed, and without a change.
 pub(super) struct Sums {
-    /// A sum per candidate, in their order.
+    /// One sum per candidate, in their order.
     pub changed: Vec<f64>,
-    /// The sum over the members as they are.
+    /// The sum over the unchanged members.
     pub unchanged: f64,
 }
 
 impl<'a> Joint<'a> {
-    /// The context of work beside the copy of the columns, and the factor of the target's kernel, if they fit.
+    /// Reserves memory for a copy of the features and the factor of the target's kernel; returns the remaining
+    /// context.
     pub fn held<'c>(
         x: &Rows,
         factor: &Array2<f64>,
@@ -72,16 +73,16 @@ impl<'a> Joint<'a> {
         ctx.hold(format!("{method}'s copy of the columns"), bytes, "use fewer rows or columns")
     }
 
-    /// The context is that of [`Joint::held`].
+    /// `ctx` is that of [`Joint::held`].
     pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
-        // Weights, distances and their products of some rows, for every thread.
+        // Weights, distances and their products for a block of rows, per thread.
         let bytes = rayon::current_num_threads() as f64 * 24.0 * (ROWS * x.n()) as f64 + product_bytes();
         ctx.need_memory(format!("{method}'s sums over pairs"), bytes, "use fewer rows")?;
         let cells = match x {
             Rows::Dense(dense) => Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes()),
             Rows::Sparse(sparse) => Cells::Sparse(sparse.columns()),
         };
-        // Distances of finite cells may still be too large.
+        // Distances of finite values may still overflow.
         let (mean, spread) = x.moments();
         if mean.iter().chain(&spread).any(|v| v.abs() > 1e140) {
             return Err(Error::Breakdown {
@@ -92,13 +93,13 @@ impl<'a> Joint<'a> {
         Ok(Self { x, weights, cells })
     }
 
-    /// The columns that differ anywhere, in order.
+    /// The non-constant features, in order.
     pub fn varying(&self) -> Vec<usize> {
         let (mean, spread) = self.x.moments();
         (0..self.x.d()).filter(|&j| !is_constant(mean[j], spread[j])).collect()
     }
 
-    /// The sums over `members` with each candidate added or removed, under `gamma`, and with none under
+    /// The sums over `members` with each candidate added or removed, under `gamma`, and without a change under
     /// `gamma_unchanged`.
     pub fn sums(
         &self,
@@ -134,11 +135,11 @@ impl<'a> Joint<'a> {
         Ok(Sums { changed: total, unchanged })
     }
 
-    /// For every member the derivative of the sum by its squared weight $w_f$ in $\sum_f w_f (x_{if} -
-    /// x_{jf})^2$, over $2 \gamma$: $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij}
-    /// k(D_{ij})$; and the sum itself.
+    /// For every member the derivative of the sum with respect to its squared weight $w_f$ in $\sum_f w_f (x_{if} -
+    /// x_{jf})^2$, over $2 \gamma$: $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij} k(D_{ij})$;
+    /// and the sum itself.
     pub fn gradient(&self, members: &[usize], gamma: f64, ctx: &Context) -> Result<Sums> {
-        // Kernel values, weights and products of some rows, for every thread.
+        // Kernel values, weights and products for a block of rows, per thread.
         let rows = PRODUCT_ROWS * (2 * self.x.n() + members.len());
         let bytes = rayon::current_num_threads() as f64 * 8.0 * rows as f64 + product_bytes();
         let columns = self.x.bytes() * members.len() as f64 / self.x.d() as f64;
@@ -165,7 +166,7 @@ impl<'a> Joint<'a> {
         Ok(Sums { changed: total, unchanged })
     }
 
-    /// Adds up what parts of the rows give, always in the same order.
+    /// Adds up the results of blocks of rows, always in the same order.
     fn over_rows<R: Into<Part>>(
         &self,
         height: usize,
@@ -174,7 +175,7 @@ impl<'a> Joint<'a> {
         ctx: &Context,
     ) -> Result<Vec<f64>> {
         let n = self.x.n();
-        // The last rows have the most pairs with rows before them: begun first, they are not what is waited for.
+        // The last rows have the most pairs with earlier rows: start them first to balance the load.
         let starts: Vec<usize> = (0..n).step_by(height).rev().collect();
         let mut total = vec![0.0; len];
         for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
@@ -191,7 +192,7 @@ impl<'a> Joint<'a> {
     }
 }
 
-/// What a part of the rows gives, or why it does not.
+/// The result of a block of rows, or an error.
 struct Part(Result<Vec<f64>>);
 
 impl From<Vec<f64>> for Part {
@@ -206,7 +207,7 @@ impl From<Result<Vec<f64>>> for Part {
     }
 }
 
-/// Pairs of the rows `at` with those before them count twice, their own once.
+/// Pairs of rows `at` with earlier rows count twice, the diagonal once.
 #[allow(clippy::too_many_arguments)]
 fn dense_sums(
     x: &Array2<f64>,
@@ -228,11 +229,11 @@ fn dense_sums(
     let sum = |cells: &[f64], gamma: f64, sign: f64| {
         twice(&|r, i| kernel_sum(&weights[r][..i], &distances[r], &cells[..i], cells[i], gamma, sign))
     };
-    // Any column will do where it counts for nothing.
+    // Any feature will do, because its coefficient is 0.
     let unchanged = sum(column(0), gamma_unchanged, 0.0);
     let mut out: Vec<f64> = match change {
         Change::Remove => candidates.iter().map(|&f| sum(column(f), gamma, -1.0)).collect(),
-        // A kernel with a column more is a product of two, of which the first is the same for all.
+        // The kernel with one more feature is a product of two, of which the first is common to all candidates.
         Change::Add => {
             let weighted = weighted_kernels(distances.clone(), &weights, gamma);
             let sum = |cells: &[f64]| twice(&|r, i| gaussian_sum(&weighted[r], &cells[..i], cells[i], gamma));
@@ -243,7 +244,7 @@ fn dense_sums(
     out
 }
 
-/// Squared distances of the rows `at` from those before them, in columns laid out one after the other.
+/// Squared distances of rows `at` from earlier rows, for features stored contiguously.
 fn distances_before(x: &Array2<f64>, at: &Range<usize>, members: &[usize]) -> Vec<Vec<f64>> {
     let mut distances: Vec<Vec<f64>> = at.clone().map(|i| vec![0.0; i]).collect();
     for &f in members {
@@ -255,7 +256,7 @@ fn distances_before(x: &Array2<f64>, at: &Range<usize>, members: &[usize]) -> Ve
     distances
 }
 
-/// The weights times the kernel of these distances.
+/// The weights times the kernel values of these distances.
 fn weighted_kernels(mut distances: Vec<Vec<f64>>, weights: &[&[f64]], gamma: f64) -> Vec<Vec<f64>> {
     for (row, weights) in distances.iter_mut().zip(weights) {
         exp_scaled(row, -gamma);
@@ -268,7 +269,7 @@ fn slices(by_rows: &Array2<f64>) -> Vec<&[f64]> {
     by_rows.rows().into_iter().map(|row| row.to_slice().expect("by rows")).collect()
 }
 
-/// The same for sparse columns: a change concerns only pairs with a stored cell.
+/// The same for sparse features: a change affects only pairs with a stored value.
 #[allow(clippy::too_many_arguments)]
 fn sparse_sums(
     x: &[Vec<(u32, f64)>],
@@ -301,7 +302,7 @@ fn sparse_sums(
             for &(i, z) in &cells[from..to] {
                 let r = i as usize - at.start;
                 let full = kernel_sum(weights[r], &distances[r], &spread, z, gamma, sign);
-                // Pairs of two stored cells are met from both sides.
+                // Pairs of two stored values are visited from both sides.
                 let twice: f64 = cells
                     .iter()
                     .map(|&(j, v)| {
@@ -320,7 +321,7 @@ fn sparse_sums(
     out
 }
 
-/// Squared distances of the rows `at` from all rows.
+/// Squared distances of rows `at` from all rows.
 fn sparse_distances(x: &[Vec<(u32, f64)>], n: usize, at: &Range<usize>, members: &[usize]) -> Vec<Vec<f64>> {
     let mut distances = vec![vec![0.0; n]; at.len()];
     let mut squares = vec![0.0; at.len()];
@@ -332,7 +333,7 @@ fn sparse_distances(x: &[Vec<(u32, f64)>], n: usize, at: &Range<usize>, members:
             let i = (at.start + r) as u32;
             let z = own.next_if(|c| c.0 == i).map_or(0.0, |c| c.1);
             squares[r] += z * z;
-            // Less what a zero there would have added.
+            // Minus the contribution of a zero there.
             cells.iter().for_each(|&(j, v)| row[j as usize] += (v - z).powi(2) - z * z);
         }
     }
@@ -419,7 +420,7 @@ mod tests {
                     Joint::new(rows, PairWeights::new(&factor, estimator, "m").unwrap(), "m", &ctx).unwrap();
                 let added = joint.sums(&[1, 3], &[0, 2, 4], Change::Add, 0.2, 0.3, &ctx).unwrap();
                 let removed = joint.sums(&[0, 1, 2, 4], &[0, 4], Change::Remove, 0.2, 0.3, &ctx).unwrap();
-                // Rounding of some thousand terms, weights of size 1/n^2.
+                // Rounding error of several thousand terms with weights of size 1/n^2.
                 let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
                 for (f, sum) in [0, 2, 4].into_iter().zip(added.changed) {
                     near(sum, naive(&x, &v, &[1, 3, f], 0.2));
@@ -447,7 +448,7 @@ mod tests {
             let found = joint.gradient(&[0, 2, 3], 0.2, &ctx).unwrap();
             assert!((found.unchanged - naive(&x, &v, &[0, 2, 3], 0.2)).abs() < 1e-13);
             for (at, f) in [0, 2, 3].into_iter().enumerate() {
-                // A weight of 1 + h on the squared differences of one column.
+                // A weight of 1 + h on the squared differences of one feature.
                 let step = 1e-5_f64;
                 let moved = |h: f64| {
                     let mut x = x.clone();
@@ -455,7 +456,7 @@ mod tests {
                     naive(&x, &v, &[0, 2, 3], 0.2)
                 };
                 let difference = (moved(step) - moved(-step)) / (2.0 * step);
-                // Central differences err by the square of the step and by rounding over the step.
+                // Central differences have an error of the squared step plus rounding error over the step.
                 assert!((2.0 * 0.2 * found.changed[at] - difference).abs() < 1e-9, "{f}");
             }
         }
