@@ -6,13 +6,12 @@ HEAD = """# Speed
 
 Written by `make bench` on {date}: kernsift {version}, {threads} threads; {versions}.
 
-Each side is a process of its own on the same data and with the same number of threads, timed best of three
-(of fewer where they take over 45 s), data made outside the timing. The sides of quick tasks are run in turn,
-three times over: the ratio is that of the best times, and beside it stand the least and the largest of the
-rounds. Memory is what a side held at most beyond what it held before it began. *Wanted* is what we set out
-to reach: how many times as fast as the peer, and perhaps what share of its memory; or a limit where there is
-no peer. A side is stopped after 200 s, on madelon after 600 s; what did not end by then is shown as more than
-that.
+Both programs run in separate processes on the same data with the same number of threads. The time is the
+best of three runs (fewer if a run takes over 45 s), without loading the data. Quick tasks alternate between
+the programs in three rounds: the speedup is the ratio of the best times, with the smallest and largest ratio
+of the rounds in parentheses. Memory is the peak beyond what the process held before. *Target* is our goal: a
+speedup and, where given, a fraction of the other program's memory; or a limit if there is no other program.
+A run is stopped after 200 s, on madelon after 600 s, and shown as more than that.
 
 """
 
@@ -53,7 +52,7 @@ def seconds(side: dict | None) -> str:
         return f"more than {side['more_than']:.0f} s"
     s = side["seconds"]
     text = f"{s * 1000:.1f} ms" if s < 0.1 else f"{s:.2f} s" if s < 10 else f"{s:.0f} s"
-    return f"{text}, carried on" if "carried_from" in side else text
+    return f"{text}, extrapolated" if "carried_from" in side else text
 
 
 def memory(side: dict | None) -> str:
@@ -115,7 +114,7 @@ def page(record: dict) -> str:
     """The record as a page."""
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     lines = [
-        "| task | size | ours | memory | peer | its time | its memory | ratio | wanted | answers agree |",
+        "| task | size | kernsift | memory | peer | its time | its memory | speedup | target | agree |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for r in record["tasks"]:
@@ -138,7 +137,7 @@ def page(record: dict) -> str:
     for r in far:
         small, large = r["theirs"]["carried_from"]
         text += (
-            f"\n*Carried on*: {r['peer']} does not fit at {r['size']}; its time and memory are those at "
-            f"{small} and {large} columns, carried on along a line.\n"
+            f"\n*Extrapolated*: {r['peer']} does not fit into memory at {r['size']}; its time and memory are "
+            f"extrapolated linearly from those at {small} and {large} features.\n"
         )
     return text

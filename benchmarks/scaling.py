@@ -261,13 +261,12 @@ def page(record: dict) -> str:
     lines = [
         "# Scaling",
         "",
-        "How time and memory grow, ours and other programs', written by `make scaling` with its pictures.",
-        "Every point is a process of its own, best of three, both sides with the same number of threads.",
-        "Memory is what the work held at most beyond the data. A side goes on to larger sizes until a point",
-        "takes some seconds. An exponent is the slope through the larger half of a side's sizes on",
-        "logarithmic axes: 1 is linear, 2 quadratic.",
+        "Time and memory by problem size, for kernsift and other programs; written by `make scaling`.",
+        "Every point is a separate process, best of three, with the same number of threads. Memory is the",
+        "peak beyond the data. Sizes increase until a point takes some seconds. An exponent is the slope",
+        "through the larger half of the sizes on logarithmic axes: 1 is linear, 2 quadratic.",
         "",
-        "| what grows | side | largest size | time | memory | exponent of time | exponent of memory |",
+        "| varied | program | largest size | time | memory | exponent of time | exponent of memory |",
         "|---|---|---|---|---|---|---|",
     ]
     for curve in CURVES:

@@ -1,6 +1,6 @@
-"""Fills in the tables of `which.md` from the pages on which the numbers were measured.
+"""Generate the tables of `which.md` from the pages with the measurements.
 
-Run by `make pages`. With `--check` it only says whether the page is up to date.
+Run by `make pages`. With `--check` it only reports whether the page is up to date.
 """
 
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 PAGE = DOCS / "which.md"
 
-# How the papers' page calls the methods, and what the command line calls them.
+# Names of the methods on the reproduction page, and on the command line.
 NAMES = {
     "HSFS": "hsfs",
     "FOHSIC": "fohsic",
@@ -20,7 +20,7 @@ NAMES = {
     "l1-SVM": "l1-svm",
     "LS": "laplacian",
 }
-LABELS = {"laplacian": "[`laplacian`](methods/laplacian.md), graph of the classes"}
+LABELS = {"laplacian": "[`laplacian`](methods/laplacian.md), `graph=classes`"}
 
 
 def label(method: str) -> str:
@@ -29,20 +29,20 @@ def label(method: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    """The cells of the first table in a text, heading first, without the rule below it."""
+    """The cells of the first table in a text: the header, then the rows."""
     table = re.search(r"(?:^\|.*\|\n)+", text + "\n", re.MULTILINE)
     lines = [line.strip("|").split("|") for line in table[0].strip().splitlines()]
     return [[cell.strip() for cell in line] for line in lines if not set(line[0]) <= set("-")]
 
 
 def table(lines: list[list[str]]) -> str:
-    """Cells as Markdown."""
+    """A Markdown table."""
     head, *body = lines
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
 
 
 def planted() -> str:
-    """Who found what was planted, from `planted_truth.md`: on how many of ten draws all of it."""
+    """Recovery of known features, from `planted_truth.md`: in how many of ten draws all were found."""
     head, *body = rows((DOCS / "planted_truth.md").read_text(encoding="utf-8"))
     return table(
         [head, *([label(line[0]), *(re.sub(r" \(.*\)", "", cell) for cell in line[1:])] for line in body)]
@@ -50,31 +50,32 @@ def planted() -> str:
 
 
 def errors() -> str:
-    """Errors with few columns on the second paper's sets, from `reproduction.md`; the least in bold."""
+    """Errors on the data sets of the second paper, from `reproduction.md`; the smallest in bold."""
     text = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### (P1-T1-\w+): .*?, ([^,\n]*)\n(.*?)(?=^##)", text, re.MULTILINE | re.DOTALL)
     columns: dict[str, dict[str, str]] = {}
     for key, name, body in sections:
-        found = re.search(r"Error in per cent with (\d+) features:\n", body)
+        found = re.search(r"Error in percent with (\d+) features:\n", body)
         if not found:
             continue
         anchor = f"{key}: {re.search(rf'{key}: (.*)', text)[1]}".lower()
         anchor = re.sub(r"[^\w\- ]", "", anchor).replace(" ", "-")
         title = f"[{name.split(' in place')[0]}, {found[1]}](reproduction.md#{anchor})"
         columns[title] = {NAMES.get(line[0], line[0]): line[2] for line in rows(body[found.end() :])[1:]}
-    lines = [["method, error in per cent", *columns]]
-    for method in [*NAMES.values(), "all columns"]:
+    assert columns, "no table of errors in reproduction.md"
+    lines = [["method, error in %", *columns]]
+    for method in [*NAMES.values(), "all features"]:
         cells = []
         for each in columns.values():
             least = min(float(value) for value in each.values())
             value = each[method]
             cells.append(f"**{value}**" if float(value) == least else value)
-        lines.append([label(method) if method != "all columns" else method, *cells])
+        lines.append([label(method) if method != "all features" else method, *cells])
     return table(lines)
 
 
 def times() -> str:
-    """Seconds of the selectors that `speed.md` and `hsfs_cost.md` time."""
+    """Times of the selectors, from `speed.md` and `hsfs_cost.md`."""
     wanted = {
         "ReliefF": "relief",
         "Mutual information": "mutual-information",
@@ -93,12 +94,12 @@ def times() -> str:
     hsfs = re.search(
         r"^(20 of .*? rows): (\d+ s)", (DOCS / "hsfs_cost.md").read_text(encoding="utf-8"), re.MULTILINE
     )
-    lines.append([label("hsfs"), hsfs[1], hsfs[2]])
+    lines.append([label("hsfs"), f"HSFS, {hsfs[1]}", hsfs[2]])
     return table(lines)
 
 
 def filled(text: str) -> str:
-    """The page with its tables as the measured pages have them now."""
+    """The page with current tables."""
     for name, make in {"planted": planted, "errors": errors, "times": times}.items():
         text, count = re.subn(
             rf"(<!-- {name} -->\n).*?(<!-- end -->)",
@@ -115,7 +116,7 @@ def main() -> int:
     new = filled(text)
     if "--check" in sys.argv[1:]:
         if new != text:
-            print("docs/which.md is not what the measured pages give; run docs/make_which.py")
+            print("docs/which.md is out of date; run docs/make_which.py")
         return int(new != text)
     PAGE.write_text(new, encoding="utf-8")
     print("docs/which.md")

@@ -193,7 +193,7 @@ def drawn_task(pivoting: str, what: str, size: str, data: Callable[[], np.ndarra
 TASKS = [
     Task(
         "RBF Gram matrix",
-        "5000 x 5000, 100 columns",
+        "5000 x 5000, 100 features",
         gram_ours,
         "numpy, product and exp in place",
         gram_numpy,
@@ -201,10 +201,10 @@ TASKS = [
         ratio=2.0,
     ),
     Task(
-        "RBF Gram matrix beside its parts",
-        "5000 x 5000, 100 columns",
+        "RBF Gram matrix against its parts",
+        "5000 x 5000, 100 features",
         gram_ours,
-        "the slower of numpy's bare product and bare exp, into memory that is there",
+        "the slower of numpy's matrix product and exp, into allocated memory",
         bare_product_and_bare_exp,
         ratio=1 / 1.7,
     ),
@@ -234,7 +234,7 @@ TASKS = [
         for task in (
             drawn_task(pivoting, "covertype", "20,000 x 54, 200 components", some_covertype, 0.02),
             drawn_task(
-                pivoting, "normal numbers", "20,000 x 10, 200 components", lambda: rows(20_000, 10), GAMMA
+                pivoting, "normal data", "20,000 x 10, 200 components", lambda: rows(20_000, 10), GAMMA
             ),
         )
     ),

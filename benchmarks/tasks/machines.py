@@ -129,41 +129,41 @@ def neighbours_sklearn() -> Work:
 
 def rfe_task(name: str, size: str) -> Task:
     return Task(
-        f"SVM-RFE, linear, one column at a time, {name}",
+        f"SVM-RFE, linear, one feature per step, {name}",
         size,
         lambda: rfe_ours(name),
         "scikit-learn, RFE(SVC(kernel='linear'))",
         lambda: rfe_sklearn(name),
         nearly_same_order,
-        "places differ by one at most",
+        "ranks differ by at most one",
         ratio=20.0,
     )
 
 
 TASKS = [
     Task(
-        "RBF SVM, 5 folds, 6 prices, 4 widths",
+        "RBF SVM, 5 folds, 6 values of C, 4 of gamma",
         "5000 x 20",
         grid_ours,
         "scikit-learn, GridSearchCV(SVC())",
         grid_sklearn,
         close_errors,
-        "errors differ by 0.025 at most",
+        "errors differ by at most 0.025",
         ratio=4.0,
     ),
     rfe_task("wdbc", "569 x 30"),
     rfe_task("sonar", "208 x 60"),
     Task(
-        "SVM-RFE, linear, one column at a time, madelon",
+        "SVM-RFE, linear, one feature per step, madelon",
         "2000 x 500",
         lambda: rfe_ours("madelon"),
-        "scikit-learn, SVC(kernel='linear') at 8 numbers of columns, and RFE's 500 fits from these",
+        "scikit-learn, SVC(kernel='linear') at 8 numbers of features, extrapolated to RFE's 500 fits",
         rfe_sampled,
         ratio=20.0,
         patience=600.0,
     ),
     Task(
-        "KNNC, 5000 new rows",
+        "KNNC, 5000 new samples",
         "20,000 x 30",
         neighbours_ours,
         "scikit-learn, KNeighborsClassifier by brute force",

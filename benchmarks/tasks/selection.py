@@ -215,7 +215,7 @@ def same_four(ours: Answer, theirs: Answer) -> bool:
 
 TASKS = [
     Task(
-        "ReliefF, 10 neighbours",
+        "ReliefF, 10 neighbors",
         "1000 x 500",
         lambda: relief_ours(1000, 500),
         "skrebate, ReliefF",
@@ -224,15 +224,15 @@ TASKS = [
         ratio=50.0,
     ),
     Task(
-        "ReliefF, 10 neighbours",
+        "ReliefF, 10 neighbors",
         "20,000 x 100",
         lambda: relief_ours(20_000, 100),
-        "scikit-learn's neighbours by brute force, and numpy",
+        "scikit-learn's brute-force neighbors, and numpy",
         relief_sklearn,
         close_scores,
     ),
     Task(
-        "HSIC Lasso, 10 columns",
+        "HSIC Lasso, 10 features",
         "1000 x 200",
         lambda: lasso_ours(1000, 200),
         "pyHSICLasso, B = 0",
@@ -242,7 +242,7 @@ TASKS = [
         memory_share=1 / 20,
     ),
     Task(
-        "HSIC Lasso, 10 columns",
+        "HSIC Lasso, 10 features",
         "1000 x 5000",
         lambda: lasso_ours(1000, 5000),
         "pyHSICLasso, B = 0",
@@ -251,17 +251,17 @@ TASKS = [
         carried=Carried(lambda d: lambda: lasso_peer(1000, d), (200, 400), 5000, "columns"),
     ),
     Task(
-        "HSIC Lasso in blocks of 20, 10 columns",
+        "HSIC Lasso in blocks of 20, 10 features",
         "1000 x 5000",
         lambda: lasso_ours(1000, 5000, 20),
         "pyHSICLasso, B = 20",
         lambda: lasso_peer(1000, 5000, 20),
         same_four,
-        "the four planted columns come first",
+        "the four relevant features come first",
         ratio=10.0,
     ),
     Task(
-        "FOHSIC, 10 columns",
+        "FOHSIC, 10 features",
         "1000 x 500",
         fohsic_ours,
         "numpy, same algorithm",
@@ -278,7 +278,7 @@ TASKS = [
         same_order,
     ),
     Task(
-        "Mutual information with classes",
+        "Mutual information, classification",
         "5000 x 100",
         information_ours,
         "scikit-learn, mutual_info_classif",

@@ -117,19 +117,19 @@ def takes(weak_learner: str, n: int, components: int) -> Work:
 
 TASKS = [
     Task(
-        "TAKES with stumps, fit and 1000 new rows",
+        "TAKES with stumps, fit and 1000 new samples",
         "100,000 x 20, 300 components",
         lambda: takes("stump", 100_000, 300),
         seconds=60,
     ),
     Task(
-        "TAKES with KLMS, fit and 1000 new rows",
+        "TAKES with KLMS, fit and 1000 new samples",
         "100,000 x 20, 300 components",
         lambda: takes("klms", 100_000, 300),
         seconds=60,
     ),
     Task(
-        "CSV of numbers, read",
+        "Reading a numeric CSV file",
         "581,012 x 55",
         read_ours,
         "pandas, read_csv",

@@ -135,12 +135,12 @@ def xing_value(metric: np.ndarray, name: str) -> float:
 def xing_task(name: str, diagonal: bool) -> Task:
     return Task(
         f"Xing metric, {name}, {'diagonal' if diagonal else 'full'}",
-        f"{TRIPLES} triples",
+        f"{TRIPLES} triplets",
         lambda: xing_ours(name, diagonal),
         "metric-learn, MMC",
         lambda: xing_peer(name, diagonal),
         lambda a, b: xing_value(a["metric"], name) >= xing_value(b["metric"], name),
-        "ours reaches no lower value",
+        "our objective is at least as good",
         ratio=20.0,
     )
 
@@ -149,9 +149,9 @@ TASKS = [
     *(
         Task(
             f"Kernel design, {name}, one thread",
-            f"{TRIPLES} triples",
+            f"{TRIPLES} triplets",
             lambda name=name: design_ours(name),
-            "the programme with all its variables, HiGHS by scipy",
+            "the published linear program, HiGHS from scipy",
             lambda name=name: design_naive(name),
             same_optimum,
             "optima to 1e-6",

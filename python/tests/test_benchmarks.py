@@ -93,7 +93,7 @@ def test_a_page_has_a_line_per_task(benchmarks):
     assert len(lines) == 4
     assert "5.0: **missed**" in lines[0] and "yes: optima to 1e-6" in lines[0]
     assert "60 s: **met**" in lines[1]
-    assert "9.00 s, carried on" in lines[2] and "those at 200 and 400 columns" in text
+    assert "9.00 s, extrapolated" in lines[2] and "those at 200 and 400 features" in text
     assert lines[3].endswith("| NO |")
 
 

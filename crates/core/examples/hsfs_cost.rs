@@ -41,7 +41,7 @@ fn rows(d: usize) -> (Array2<f64>, Vec<usize>) {
 }
 
 fn main() -> Result<()> {
-    println!("# What HSFS costs\n\n[What it shows](results.md#what-hsfs-costs).\n");
+    println!("# Cost of HSFS\n\nDiscussion: [Results](results.md#cost-of-hsfs).\n");
     println!("| columns | value and gradient | bare products | ratio | per column |\n|---|---|---|---|---|");
     for d in [2500, 5000, 10_000, 20_000] {
         let (x, codes) = rows(d);

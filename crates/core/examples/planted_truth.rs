@@ -52,10 +52,8 @@ pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
 fn main() -> Result<()> {
     let names: Vec<String> =
         PATTERNS.iter().map(|(pattern, n)| format!("{}, n = {n}", pattern.name())).collect();
-    println!(
-        "# What is found\n\n[How it was measured](results.md#what-is-found-in-data-whose-answer-is-known).\n"
-    );
-    println!("| method | {} | Madelon, 10 columns |", names.join(" | "));
+    println!("# Recovery of known features\n\nMethod: [Results](results.md#recovery-of-known-features).\n");
+    println!("| method | {} | Madelon, 10 features |", names.join(" | "));
     println!("|---|{}---|", "---|".repeat(PATTERNS.len()));
     for name in METHODS {
         let mut cells = vec![];
