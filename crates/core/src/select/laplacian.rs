@@ -1,25 +1,26 @@
-//! Laplacian score: columns that vary little between neighbouring rows.
+//! Laplacian score: favors features that vary little between neighboring samples.
 //!
-//! With $S$ the weights of a graph of the rows, $D$ its degrees and $f$ a column, centred so that $f^\top D 1 = 0$,
+//! With $S$ the weights of a graph of the samples, $D$ its degrees and $f$ a feature, centered so that $f^\top D 1 =
+//! 0$,
 //!
 //! $$ L = \frac{f^\top (D - S) f}{f^\top D f}
 //!      = \frac{\frac12 \sum_{ij} S_{ij} (f_i - f_j)^2}{\sum_i D_{ii} f_i^2}, \qquad \text{score} = 1 - L / 2. $$
 //!
-//! $L$ lies between 0 (constant over each connected part of the graph) and 2; in the paper small is good, so the score
-//! is turned round into 1 to 0. A constant column scores 0.
+//! $L$ ranges from 0 (constant over each connected component of the graph) to 2; in the paper small is good, so the
+//! score reverses it to 1 to 0. A constant feature scores 0.
 //!
-//! - `knn`: rows that are among the $k$ nearest of each other, one way or both, are joined, with
-//!   the weight $\exp(-\lVert x_i - x_j \rVert^2 / t)$ or 1. This needs no target. Default $t$: the mean
-//!   squared distance of joined rows.
-//! - `classes`: rows of one class are joined with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$ the Fisher
-//!   score, which is how it is computed.
+//! - `knn`: samples are connected if one is among the $k$ nearest neighbors of the other, with the weight
+//!   $\exp(-\lVert x_i - x_j \rVert^2 / t)$ or 1. This needs no target. Default $t$: the mean squared distance of
+//!   connected samples.
+//! - `classes`: samples of the same class are connected with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$
+//!   the Fisher score, which is how it is computed.
 //!
-//! A column that has nothing to do with the graph has $L$ near 1. By its own rule the method keeps the columns
-//! with $L < 1$, and never none.
+//! A feature unrelated to the graph has $L$ near 1. By default (`auto`) the method selects the features with $L <
+//! 1$, and at least one.
 //!
-//! Columns should be on one scale, as neighbours are found by the distance over all of them.
+//! Features should be on a common scale, because neighbors are found by the distance over all features.
 //!
-//! Cost: $O(n^2 d)$ time for the neighbours, $O(n d)$ memory; the graph itself is sparse.
+//! Cost: $O(n^2 d)$ time for the neighbors, $O(n d)$ memory; the graph is sparse.
 //!
 //! Reference: He, Cai and Niyogi, *Laplacian score for feature selection*, NIPS 2005.
 
@@ -35,7 +36,7 @@ use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
 
 const NAME: &str = "Laplacian score";
-/// Pairs whose differences one task adds up.
+/// Pairs per task.
 const BLOCK: usize = 2048;
 
 crate::parameters! {
@@ -107,8 +108,7 @@ impl Selector for LaplacianScore {
             Graph::Classes => {
                 let fisher = class_scores(data.x(), data.classes(NAME)?);
                 let (mean, spread) = data.x().moments();
-                // The spread of a constant column is the rounding of its mean; between nothing and nothing there is
-                // no ratio.
+                // The standard deviation of a constant feature is rounding error, and the ratio would be 0 / 0.
                 let varies = |j: usize| !is_constant(mean[j], spread[j]);
                 let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
                 fisher.into_iter().enumerate().map(score).collect()
@@ -130,7 +130,7 @@ impl LaplacianScore {
             let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
             return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
         }
-        // The rows, the search among them, the graph as it grows, and sums of columns for its parts.
+        // The samples, the neighbor search, the graph under construction, and partial sums per feature.
         let edges = n as f64 * self.n_neighbors as f64;
         let bytes = 8.0 * n as f64 * d as f64 + nearest_bytes(n, n, self.n_neighbors) + 48.0 * edges;
         let bytes = bytes + 8.0 * d as f64 * edges / BLOCK as f64;
@@ -156,7 +156,7 @@ impl LaplacianScore {
         Ok(scores(&x, &degree, &apart))
     }
 
-    /// Joined rows, each pair once, and their weights.
+    /// Connected samples, each pair once, and their weights.
     fn edges(&self, x: &Array2<f64>, ctx: &Context) -> Result<Vec<(usize, usize, f64)>> {
         let itself: Vec<Option<usize>> = (0..x.nrows()).map(Some).collect();
         let near = nearest(x.view(), x.view(), self.n_neighbors, Some(&itself), ctx)?;
@@ -164,7 +164,7 @@ impl LaplacianScore {
         for (i, near) in near.iter().enumerate() {
             pairs.extend(near.iter().map(|n| (i.min(n.row), i.max(n.row), n.squared)));
         }
-        // A pair found from both ends has one distance, measured twice.
+        // A pair found from both ends has the same distance twice.
         pairs.sort_unstable_by_key(|&(i, j, _)| (i, j));
         pairs.dedup_by_key(|pair| (pair.0, pair.1));
         if self.weights == EdgeWeights::Binary {
@@ -172,7 +172,7 @@ impl LaplacianScore {
             return Ok(pairs);
         }
         let mean = pairs.iter().map(|pair| pair.2 / pairs.len() as f64).sum::<f64>();
-        // Where all joined rows are equal, all weights are 1.
+        // If all connected samples are equal, all weights are 1.
         let t = self.t.unwrap_or(if mean > 0.0 { mean } else { 1.0 });
         pairs.iter_mut().for_each(|pair| pair.2 = (-pair.2 / t).exp());
         if pairs.iter().all(|pair| pair.2 == 0.0) {
@@ -189,7 +189,7 @@ fn add_squares(sum: &mut [f64], a: ArrayView1<f64>, b: ArrayView1<f64>, weight: 
     }
 }
 
-/// 1 - L / 2 of every column.
+/// 1 - L / 2 of every feature.
 fn scores(x: &Array2<f64>, degree: &[f64], apart: &[f64]) -> Vec<f64> {
     let d = x.ncols();
     let total: f64 = degree.iter().sum();
@@ -225,8 +225,9 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Two pairs far apart, one neighbour each: the graph is 0-1, 2-3, all weights 1, all degrees 1.
-        // Column 1: apart 1 + 1; mean 5.5, spread 2 (5.5^2 + 4.5^2) = 101. Column 2: 4 + 4 over 4. Column 3 is constant.
+        // Two distant pairs, one neighbor each: the graph is 0-1, 2-3, all weights 1, all degrees 1. Feature 1:
+        // differences 1 + 1; mean 5.5, variance sum 2 (5.5^2 + 4.5^2) = 101. Feature 2: 4 + 4 over 4. Feature 3 is
+        // constant.
         let x = array![[0.0, 1.0, 7.0], [1.0, -1.0, 7.0], [10.0, 1.0, 7.0], [11.0, -1.0, 7.0]];
         let data = Dataset::unlabeled(x).unwrap();
         let method =
@@ -279,7 +280,7 @@ mod tests {
         let fisher =
             FisherScore::default().select(&data, FeatureCount::Count(1), &Context::default()).unwrap();
         assert_eq!(found.order, fisher.order);
-        // By the matrices: S is 1/20 within classes, D is 1.
+        // From the matrices: S is 1/20 within classes, D is 1.
         let f = x.column(2).to_owned();
         let f = &f - f.sum() / 60.0;
         let joined: f64 = (0..60)
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_column_that_varies_only_within_classes_is_halfway() {
-        // Both classes have the mean 0 in the first column: F = 0, so L = 1. The second is constant.
+        // Both classes have the mean 0 in the first feature: F = 0, so L = 1. The second is constant.
         let data =
             Dataset::labeled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
         let method = LaplacianScore { graph: Graph::Classes, ..LaplacianScore::default() };

@@ -1,4 +1,4 @@
-//! Selectors: which columns matter.
+//! Feature selectors.
 
 mod bahsic;
 mod bins;

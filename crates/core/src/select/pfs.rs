@@ -1,22 +1,22 @@
-//! PFS: columns from which all the others can be told, without a target.
+//! PFS: selects features from which the others can be reconstructed, without a target.
 //!
-//! Principal component analysis in its convex form, with a penalty that drops whole columns:
+//! Principal component analysis in its convex form, with a penalty that drops entire features:
 //!
 //! $$ \min_W \tfrac{1}{2n} \lVert X - X W \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}| $$
 //!
-//! A column is kept that helps to tell the others, by however many; of two copies either will do. From
-//! $\lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ on all weights are zero.
+//! A feature is selected if it helps to reconstruct the others; of two copies either may be selected. For $\lambda
+//! \ge \lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ all weights are zero.
 //!
-//! The matrix $W$ has as many columns as $X$, which is too much for wide data. Beyond 200 columns, or with a given number of
-//! components, the target is not $X$ but its coordinates along the leading principal components, each with the
-//! spread that it has: 20 of them unless told otherwise. They are found by subspace iteration, until the variances along them
-//! change by less than a part in $10^{10}$ or for 100 rounds; what is still mixed then differs little in variance.
+//! The matrix $W$ has as many columns as $X$, which is too large for wide data. Beyond 200 features, or with a
+//! given number of components, the target is not $X$ but its scores on the leading principal components, with their
+//! variances: 20 by default. They are found by subspace iteration, until the variances change by less than a
+//! relative $10^{-10}$ or for 100 iterations; components still mixed then have nearly equal variances.
 //!
-//! Columns are centred and brought to unit spread first, whatever they were, sparse ones without being filled; weights
-//! are those of the columns so made, and constant columns have none. The path, its optimality and how it leads to a selection
-//! are those of [`super::Ldfs`] in its least-squares form, and it is solved by the same block descent.
+//! Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
+//! constant features have none. The path, its optimality and the selection are those of [`super::Ldfs`] in its
+//! least-squares form, solved by the same block coordinate descent.
 //!
-//! Cost: $O(n q)$ for each column in play and sweep, with $q$ targets; memory $O(d q)$.
+//! Cost: $O(n q)$ per active feature and sweep, with $q$ targets; memory $O(d q)$.
 //!
 //! Reference: Masaeli, Yan, Cui, Fung and Dy, *Convex principal feature selection*, 2010.
 
@@ -35,13 +35,13 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 const NAME: &str = "PFS";
 
-/// The most columns that are all their own targets, unless told otherwise.
+/// Up to this many features, all of them are targets by default.
 const WIDE: usize = 200;
-/// Components that stand for wider data, unless told otherwise.
+/// Default number of components for wider data.
 const COMPONENTS: usize = 20;
-/// Directions iterated beyond those wanted: they make the wanted ones settle sooner.
+/// Extra directions of subspace iteration, which speed up its convergence.
 const SPARE: usize = 10;
-/// Most rounds of subspace iteration.
+/// Maximum number of subspace iterations.
 const ROUNDS: usize = 100;
 
 crate::parameters! {
@@ -75,7 +75,7 @@ impl Pfs {
         }
     }
 
-    /// How many targets there are for so many cells.
+    /// Number of targets for data of this size.
     fn n_targets(&self, n: usize, d: usize) -> usize {
         match self.n_components {
             Some(q) => q.min(d).min(n),
@@ -143,7 +143,7 @@ impl Selector for Pfs {
     }
 }
 
-/// The coordinates of the rows along the `q` leading principal components, fewer if the columns span fewer.
+/// The scores of the samples on the `q` leading principal components, fewer if the rank is lower.
 fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
     let (n, d) = (design.n(), design.d());
     let size = (q + SPARE).min(n).min(d);
@@ -152,19 +152,19 @@ fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64
     let mut before = Array1::<f64>::zeros(0);
     for round in 0..ROUNDS {
         ctx.step("principal components", round, ROUNDS)?;
-        // Directions of columns that these rows combine to, best first, then what all rows say of them.
+        // One subspace iteration: orthonormal directions in feature space, then the scores on them.
         let (directions, _) = orthonormal(&design.transposed_times(&rows))?;
         let scores = design.times(&directions);
         let (basis, variances) = orthonormal(&(&scores / (n as f64).sqrt()))?;
         if variances.is_empty() {
-            // Nothing varies: nothing is to be told.
+            // All features are constant.
             return Ok(Array2::zeros((n, 1)));
         }
         let leading = variances.slice(s![..q.min(variances.len())]).to_owned();
         let settled = leading.len() == before.len()
             && leading.iter().zip(&before).all(|(a, b)| (a - b).abs() <= 1e-10 * leading[0]);
         if settled || round + 1 == ROUNDS {
-            // The basis is that of rows: stretched to the variances they are the scores.
+            // Scale the orthonormal basis by the standard deviations to get the scores.
             let mut scores = basis.slice(s![.., ..leading.len()]).to_owned();
             for (mut column, variance) in scores.axis_iter_mut(Axis(1)).zip(&leading) {
                 column *= (n as f64 * variance).sqrt();
@@ -176,8 +176,8 @@ fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64
     unreachable!("the last round returns")
 }
 
-/// An orthonormal basis of the columns of `a`, along the main axes, longest first, and the squares of their lengths.
-/// Axes that are zero to rounding are left out.
+/// An orthonormal basis of the column space of `a` along its principal axes, longest first, and the squared
+/// lengths. Axes that are zero up to rounding are dropped.
 fn orthonormal(a: &Array2<f64>) -> Result<(Array2<f64>, Array1<f64>)> {
     if a.ncols() == 0 {
         return Ok((a.clone(), Array1::zeros(0)));
@@ -191,7 +191,8 @@ fn orthonormal(a: &Array2<f64>) -> Result<(Array2<f64>, Array1<f64>)> {
     }
     let stretch = |vectors: ArrayView2<f64>, squares: &Array1<f64>| &vectors / &squares.mapv(f64::sqrt);
     let rough = multiply(a.view(), stretch(eigen.vectors.slice(s![.., ..kept]), &squares).view());
-    // Squaring lost half of the digits of short axes; the nearest orthonormal basis makes up for it without turning any.
+    // Squaring loses half of the digits of short axes; the nearest orthonormal basis restores orthogonality without
+    // rotating any.
     let eigen = symmetric_eigen(multiply(rough.t(), rough.view()).view())?;
     let nearest = stretch(eigen.vectors.view(), &eigen.values).dot(&eigen.vectors.t());
     Ok((multiply(rough.view(), nearest.view()).as_standard_layout().into_owned(), squares))
@@ -202,7 +203,7 @@ mod tests {
     use super::*;
     use crate::data::{Rows, SparseRows};
 
-    /// Three columns, and six that are mixtures of two of them each.
+    /// Three features, and six that are mixtures of two of them each.
     fn mixtures(n: usize) -> Array2<f64> {
         let mut rng = Rng::new(3);
         let mut x = Array2::zeros((n, 9));
@@ -228,7 +229,7 @@ mod tests {
         let x = mixtures(200);
         let selection = select(&Pfs::default(), x.clone(), FeatureCount::Count(3));
         assert_eq!(selection.selected().len(), 3);
-        // How much of all columns three of them leave, by least squares on them.
+        // The least-squares residual of all features, given three of them.
         let left = |columns: &[usize]| {
             let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
             let all = design.times(&Array2::eye(9));
@@ -244,7 +245,8 @@ mod tests {
         }
         every.sort_by(f64::total_cmp);
         let here = left(selection.selected());
-        // Noise is a quarter of a percent of the variance; triples that span less leave a tenth and more.
+        // Noise is a quarter of a percent of the variance; sets of three with a lower rank have a residual of a
+        // tenth or more.
         assert!(here < 0.02 && here <= every[every.len() / 2], "{here} {every:?}");
     }
 
@@ -263,7 +265,7 @@ mod tests {
         }
         let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, FeatureCount::Count(3));
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
-        // A column of nothing but one number spans nothing.
+        // A constant feature spans nothing.
         let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), 1, &Context::default()).unwrap();
         assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
     }
@@ -273,7 +275,7 @@ mod tests {
         let mut rng = Rng::new(8);
         let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
         for _ in 0..40 {
-            // Column 7 and its doubles 500 to 520 go together.
+            // Feature 7 and its copies 500 to 520 are correlated.
             let u = rng.normal();
             let mut cells = vec![(7_u32, u)];
             (500..520).for_each(|j| cells.push((j, u + 0.1 * rng.normal())));

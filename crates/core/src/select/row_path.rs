@@ -1,17 +1,18 @@
-//! From no column to many: how methods with a penalty on rows of weights make a selection.
+//! Regularization path of methods with a row-sparse penalty, and how a selection is made from it.
 //!
-//! Penalties fall from the one at which the first column is about to enter, each the same share of the one before, and each
-//! solution starts the next. Three ways to stop:
+//! Penalties decrease geometrically from the one at which the first feature enters, with warm starts. Three
+//! stopping rules:
 //!
 //! * at a given penalty;
-//! * at a wanted number of columns: down until as many have a weight, then the penalty is halved in between the last two to
-//!   hit the number. Columns may enter together, so there may be no such penalty. A problem that is not convex may still
-//!   pass the number on the way back up, from many columns to fewer. Else the next number above is taken and the smallest
-//!   weights are cut. If the path ends before, the columns nearest to entering fill up;
-//! * otherwise the whole path is made, and the answer is the last place at or above a tenth of the first penalty.
+//! * at a requested number of features: the penalty decreases until enough features have a weight, then bisection
+//!   between the last two penalties finds the exact number. Features may enter together, so there may be no such
+//!   penalty. A non-convex problem may still reach the number with increasing penalties, from many features to
+//!   fewer. Otherwise the next larger number is used and the smallest weights are dropped. If the path ends before,
+//!   the features nearest to entering are added;
+//! * otherwise the full path is computed, and the last point at or above a tenth of the first penalty is selected.
 //!
-//! A column's score is its largest weight, 0 if it was cut. Columns without one are ranked by how hard the criterion pulls at them,
-//! constant ones last.
+//! The score of a feature is its largest absolute weight, 0 if it was dropped. Features with zero weight are ranked
+//! by the norm of their gradient, constant ones last.
 
 use super::selector::{PathPoint, Selection};
 use crate::context::Context;
@@ -20,28 +21,28 @@ use crate::optim::{PathSolution, geometric};
 use crate::outcome::Outcome;
 use ndarray::{Array2, ArrayView1};
 
-/// Halvings between two neighbours of the path.
+/// Maximum number of bisections between two path points.
 const HALVINGS: usize = 30;
-/// Where the answer is taken if nothing is asked for, as a share of the first penalty.
+/// The penalty of the automatic selection, as a fraction of the first penalty.
 const OWN_RULE: f64 = 0.1;
 
 /// A problem that can be solved at any penalty.
 pub(super) trait Penalized {
     /// The solution at the largest penalty of interest.
     fn top(&self) -> Result<PathSolution>;
-    /// The solution at a penalty, starting from another one's.
+    /// The solution at a penalty, warm-started from another.
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution>;
-    /// Whether a column is not constant.
+    /// Whether a feature is not constant.
     fn varies(&self, column: usize) -> bool;
-    /// Whether the solution depends on where it starts.
+    /// Whether the solution depends on the start (non-convex problems).
     fn has_branches(&self) -> bool {
         false
     }
 }
 
-/// Which way to go.
+/// The settings of a path.
 pub(super) struct Route {
-    /// The method as it is called in messages, and in the catalogue.
+    /// The method's title in messages, and its name in the catalog.
     pub title: &'static str,
     pub name: &'static str,
     pub penalty: Option<f64>,
@@ -50,7 +51,7 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Goes the way and selects.
+    /// Computes the path and selects features.
     pub(super) fn select(
         &self,
         problem: &dyn Penalized,
@@ -97,7 +98,7 @@ impl Route {
                 .then(pull[b].total_cmp(&pull[a]))
                 .then(a.cmp(&b))
         });
-        // What is cut has no score; the weights stay those of the solution.
+        // Dropped features have no score; the weights remain those of the solution.
         order[wanted.unwrap_or(scores.len())..].iter().for_each(|&j| scores[j] = 0.0);
         let count = count(&place.minimum.w);
         match wanted {
@@ -120,13 +121,13 @@ impl Route {
             curve: vec![],
             coef: Some(place.minimum.w),
             path,
-            // The first place is known without a step; that counts as one.
+            // The first point needs no iteration; count it as one.
             outcome: Outcome { stop: place.minimum.stop, iterations: iterations.max(1) },
         }
     }
 }
 
-/// The way so far.
+/// The path computed so far.
 struct Walk<'a> {
     route: &'a Route,
     problem: &'a dyn Penalized,
@@ -160,7 +161,7 @@ impl Walk<'_> {
         Ok(place)
     }
 
-    /// Penalties below `top`, none if nothing pulls at any column.
+    /// Penalties below `top`; empty if no feature has a gradient.
     fn penalties(&self, top: f64) -> Vec<f64> {
         let mut all = geometric(top, self.route.penalty_ratio, self.route.n_penalties);
         all.remove(0);
@@ -171,7 +172,7 @@ impl Walk<'_> {
     fn whole(&mut self, ctx: &Context) -> Result<PathSolution> {
         let top = self.top(ctx)?;
         let penalties = self.penalties(top.lambda);
-        // A little room, so that the tenth itself counts however it was rounded.
+        // A small tolerance, so that the tenth itself is included despite rounding.
         let bar = OWN_RULE * top.lambda * (1.0 - 1e-9);
         let mut answer = top.clone();
         let mut last = top;
@@ -199,8 +200,8 @@ impl Walk<'_> {
         Ok(last)
     }
 
-    /// The place at which `k` columns or, if it cannot be, the next number above have a weight; if the path ends
-    /// before, its end.
+    /// The path point with `k` nonzero features or, if impossible, the next larger number; if the path ends before,
+    /// its last point.
     fn reach(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
         let mut below = self.top(ctx)?;
         if count(&below.minimum.w) >= k {
@@ -228,8 +229,8 @@ impl Walk<'_> {
         Ok(answer)
     }
 
-    /// Of two places with fewer than `k` columns and with at least as many, the latter moved as near to the former as it
-    /// takes. Solutions start from the latter if `from_above`.
+    /// Bisects between a point with fewer than `k` features and one with at least `k`; returns the latter.
+    /// Solutions are warm-started from the latter if `from_above`.
     fn halve(
         &mut self,
         k: usize,
@@ -252,8 +253,8 @@ impl Walk<'_> {
         Ok(above)
     }
 
-    /// Where a path jumps over a number on the way down, it may pass it on the way up: larger penalties from `above`, as
-    /// long as `k` columns are left.
+    /// If the path skips a number with decreasing penalties, it may reach it with increasing ones: increases the
+    /// penalty from `above`, as long as at least `k` features remain.
     fn climb(&mut self, k: usize, mut above: PathSolution, ctx: &Context) -> Result<PathSolution> {
         let steps = self.route.n_penalties - 1;
         let growth = self.route.penalty_ratio.powf(-1.0 / steps as f64);
@@ -275,7 +276,7 @@ fn height(row: ArrayView1<f64>) -> f64 {
     row.iter().fold(0.0, |a, w| a.max(w.abs()))
 }
 
-/// Rows with a weight.
+/// Number of nonzero rows.
 fn count(w: &Array2<f64>) -> usize {
     w.rows().into_iter().filter(|&row| height(row) > 0.0).count()
 }

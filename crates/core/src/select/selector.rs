@@ -1,4 +1,4 @@
-//! What a selector is and what it answers.
+//! The selector interface and its result.
 
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
@@ -9,10 +9,10 @@ use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-/// Ranks the columns of a data set and keeps some.
+/// Ranks the features of a data set and selects some.
 ///
-/// Given raw data it selects inputs; given the coordinates of a [`crate::basis::FeatureMap`] it
-/// selects directions of kernel space. It need not know which.
+/// On raw data it selects features; on the coordinates of a [`crate::basis::FeatureMap`] it selects directions of
+/// kernel space.
 pub trait Selector: Parameters {
     /// What to know about the method before using it.
     fn info(&self) -> &'static Info;
@@ -20,7 +20,8 @@ pub trait Selector: Parameters {
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
 
-    /// Selects several numbers of features, each by a selection of its own. Override it where these share work.
+    /// Makes an independent selection for each of several numbers of features. Override it to share work between
+    /// them.
     fn select_each(&self, data: &Dataset, counts: &[usize], ctx: &Context) -> Vec<Result<Selection>> {
         counts.iter().map(|&count| self.select(data, FeatureCount::Count(count), ctx)).collect()
     }
@@ -40,56 +41,56 @@ pub trait Selector: Parameters {
         }
     }
 
-    /// Whether it accepts missing values; the others refuse them.
+    /// Whether it accepts missing values; other selectors return an error.
     fn supports_missing(&self) -> bool {
         false
     }
 
-    /// Whether features should be standardized first. The scores of the others do not depend on the scale, or are made
-    /// for unscaled numbers.
+    /// Whether features should be standardized first. Other selectors are scale-invariant, or need unscaled values.
     fn wants_scaling(&self) -> bool {
         true
     }
 
-    /// Whether the selection comes with a path, from few features to many or back.
+    /// Whether the selection includes a path.
     fn has_path(&self) -> bool {
         false
     }
 
-    /// Whether a smaller number of features gives the first features of a larger one.
+    /// Whether a smaller number of features selects the first of a larger one.
     fn nested(&self) -> bool {
         true
     }
 
-    /// Returns an error for wrong parameters, before there is data.
+    /// Returns an error for invalid parameters, without data.
     fn check(&self) -> Result<()> {
         self.check_ranges()
     }
 
-    /// Returns an error for parameters that are wrong for these classes, whatever the features are.
+    /// Returns an error for parameters that are invalid for these classes, whatever the features are.
     fn check_classes(&self, _classes: &Classes) -> Result<()> {
         self.check()
     }
 
-    /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be asked for.
+    /// Clears parameters that determine the number of features (a penalty, a radius), so that a count can be
+    /// requested.
     fn clear_fixed_count(&mut self) {}
 }
 
-/// How many columns to keep.
+/// Number of features to select.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureCount {
-    /// As many as the method itself finds right.
+    /// Chosen automatically by the method.
     #[default]
     Auto,
     /// This many.
     Count(usize),
-    /// This fraction of all, above 0 and up to 1; at least one.
+    /// This fraction of all features, above 0 and up to 1; at least one feature.
     Fraction(f64),
 }
 
 impl FeatureCount {
-    /// The number for `d` columns; `None` leaves it to the method.
+    /// The number for `d` features; `None` if chosen automatically.
     pub fn resolve(self, method: &'static str, d: usize) -> Result<Option<usize>> {
         match self {
             Self::Auto => Ok(None),
@@ -110,51 +111,51 @@ impl FeatureCount {
     }
 }
 
-/// A selector's answer.
+/// The result of a selector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Selection {
     /// The method's name.
     pub method: String,
-    /// All columns, best first: by score, or for stepwise methods in the order in which they joined.
+    /// All features, best first: by score, or for stepwise methods in the order of selection.
     pub order: Vec<usize>,
-    /// One number per column, larger is better; 0 for columns that were dropped.
+    /// One score per feature, larger is better; 0 for features that were dropped.
     pub scores: Vec<f64>,
-    /// How many of `order` are kept.
+    /// Number of features selected, the first of `order`.
     pub n_selected: usize,
     /// The training error after each step, for stepwise methods; empty for others.
     #[serde(default)]
     pub curve: Vec<f64>,
-    /// The weights $W$ for methods that have them: a row per column of the data, a column per direction or class.
+    /// The weights $W$ for methods that have them: one row per feature, one column per direction or class.
     #[serde(default)]
     pub coef: Option<Array2<f64>>,
-    /// How the answer changed as the method let in more columns, for methods with a path; empty for others.
+    /// The solutions from few features to many, for methods with a path; empty for others.
     #[serde(default)]
     pub path: Vec<PathPoint>,
-    /// How it ended.
+    /// Why and when the method stopped.
     pub outcome: Outcome,
 }
 
-/// One place on the way from no column to many.
+/// One point of the path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathPoint {
-    /// What holds columns back or lets them in here: the penalty, or the radius of the ball of weights.
+    /// The strength of the penalty, or the radius of the ball of weights.
     pub strength: f64,
-    /// What is minimised, at the solution found here.
+    /// The value of the minimized objective.
     pub objective: f64,
-    /// How far from optimal the solution may be; which measure it is, the method says.
+    /// A bound on or measure of suboptimality; the method documents which.
     pub optimality: f64,
-    /// Iterations it took from the place before.
+    /// Iterations from the previous point.
     pub iterations: usize,
-    /// Why they stopped.
+    /// Why the solver stopped.
     pub stop: Stop,
-    /// Columns whose weights are not zero, largest weight first.
+    /// Features with nonzero weights, largest weight first.
     pub columns: Vec<usize>,
-    /// Their sizes.
+    /// Their absolute weights or norms.
     pub weights: Vec<f64>,
 }
 
 impl Selection {
-    /// Ranks columns by score; of equals the first comes first.
+    /// Ranks features by score; ties are broken by column order.
     pub fn by_score(method: &str, scores: Vec<f64>, n_selected: usize) -> Self {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
@@ -170,12 +171,12 @@ impl Selection {
         }
     }
 
-    /// The columns that are kept, best first.
+    /// The selected features, best first.
     pub fn selected(&self) -> &[usize] {
         &self.order[..self.n_selected]
     }
 
-    /// Whether it is a selection among `d` columns, which a file may have broken.
+    /// Whether this is a valid selection among `d` features; a file may be corrupt.
     pub(crate) fn is_sound(&self, d: usize) -> bool {
         let mut seen = vec![false; d];
         self.n_selected <= self.order.len()

@@ -1,12 +1,12 @@
-//! A data set's columns, centred and brought to unit spread, for linear methods.
+//! Standardized features, for linear methods.
 
 use crate::context::Context;
 use crate::data::{Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::optim::{Design, LeastSquares, SparseColumns};
 
-/// The columns with mean 0 and spread 1 (divisor n). Constant ones become zero; sparse ones stay sparse. They must fit
-/// beside what a path for so many targets takes.
+/// Standardizes features (mean 0, standard deviation 1, divisor n). Constant ones become zero; sparse ones stay
+/// sparse. Checks that they fit in memory together with a path for `targets` targets.
 pub(super) fn standard_columns(
     name: &'static str,
     x: &Rows,
@@ -49,7 +49,7 @@ mod tests {
         let sparse: Rows = SparseRows::new(3, cells.0, cells.1, cells.2).unwrap().into();
         for x in [dense, sparse] {
             let design = standard_columns("m", &x, 1, &Context::default()).unwrap();
-            // A third and two thirds from the mean, over the root of 2/9.
+            // Deviations of a third and two thirds from the mean, over the root of 2/9.
             let a = 2.0_f64.sqrt() / 2.0;
             let expected = array![[-a, 2.0 * a, 0.0], [2.0 * a, -a, 0.0], [-a, -a, 0.0]];
             let got = design.times(&Array2::eye(3));

@@ -1,33 +1,33 @@
-//! The table of weak votes, and how good a vote gets when one more voter joins.
+//! The table of weak classifiers' votes, and the error of an ensemble with one more voter.
 //!
-//! Two classes: with $p$ votes for class 1 so far, the vote says 1 where $p \ge s$, and $s$ is free. For a
-//! candidate, only the numbers of rows by ($p$, class, its own vote) matter. They are counted for 64
-//! candidates at once, a byte per vote and row, so that the counting runs on vectors. More classes: the
-//! vote says the class with most votes; whether a row is right after one more vote depends only on which
-//! class that vote is for, so a small table per row answers for all candidates.
+//! Two classes: with $p$ votes for class 1 so far, the ensemble predicts 1 if $p \ge s$, and $s$ is free. For a
+//! candidate, only the numbers of samples by ($p$, class, candidate's vote) matter. They are counted for 64
+//! candidates at once, one byte per vote and sample, so that the counting is vectorized. More classes: the ensemble
+//! predicts the class with most votes. Whether a prediction is correct after one more vote depends only on the
+//! class of that vote, so a small table per sample serves all candidates.
 //!
-//! All counts are whole numbers, so neither blocking nor threads can change them.
+//! All counts are integers, so neither blocking nor threads can change them.
 
 use super::weak::Labels;
 use crate::simd::{VOTERS, count_votes, vectorized};
 use rayon::prelude::*;
 
-/// Rows that one task counts; a count must fit in 16 bits.
+/// Samples per task; a count must fit in 16 bits.
 const CHUNK: usize = 16 * 1024;
-/// Rows that are turned from columns into a tile at a time: they stay in the nearest cache.
+/// Samples transposed into a tile at a time, which fit in the L1 cache.
 const BLOCK: usize = 512;
 
-/// Votes of all voters on all rows.
+/// Votes of all voters on all samples.
 pub(super) struct Votes {
     n: usize,
-    /// What each voter alone gets wrong.
+    /// Errors of each single voter.
     errors: Vec<u64>,
-    /// [`VOTERS`] voters side by side, a row each; the last tile is filled up with voters that say 0.
+    /// [`VOTERS`] voters side by side, one row per sample; the last tile is padded with voters that predict 0.
     tiles: Vec<Vec<[u8; VOTERS]>>,
 }
 
 impl Votes {
-    /// Asks every voter for its column of votes, and counts its errors: one on a row of class `c` counts
+    /// Collects the votes of every voter and counts its errors: an error on a sample of class `c` counts
     /// `weights[c]`.
     pub fn collect<E: Send>(
         labels: &Labels,
@@ -65,21 +65,21 @@ impl Votes {
         self.errors.len()
     }
 
-    /// What each voter alone gets wrong.
+    /// Errors of each single voter.
     pub fn errors(&self) -> &[u64] {
         &self.errors
     }
 }
 
-/// A vote that voters join one after the other.
+/// An ensemble to which voters are added one by one.
 pub(super) trait Vote {
-    /// How many rows the vote would get wrong with each voter; only those in `open` are looked at.
+    /// Number of errors with each voter added; only those in `open` are evaluated.
     fn errors_with_each(&self, open: &[bool]) -> Vec<usize>;
-    /// Lets a voter join for good.
+    /// Adds a voter permanently.
     fn join(&mut self, voter: usize);
 }
 
-/// An empty vote of the right kind.
+/// An empty ensemble of the right kind.
 pub(super) fn start<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Vote + 'a> {
     if labels.n_classes() == 2 {
         Box::new(Threshold { votes, labels, ayes: vec![0; votes.n], joined: 0 })
@@ -89,25 +89,25 @@ pub(super) fn start<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Vote + 
     }
 }
 
-/// Two classes: votes for class 1 are counted and held against the best threshold.
+/// Two classes: the number of votes for class 1 is compared with the best threshold.
 struct Threshold<'a> {
     votes: &'a Votes,
     labels: &'a Labels,
-    /// Votes for class 1 so far, per row.
+    /// Votes for class 1 so far, per sample.
     ayes: Vec<u32>,
-    /// Voters so far.
+    /// Number of voters so far.
     joined: usize,
 }
 
-/// Rows with as many votes for class 1.
+/// Samples with the same number of votes for class 1.
 pub struct Level {
     ayes: u32,
-    /// Rows of class 0 and of class 1.
+    /// Number of samples of class 0 and of class 1.
     rows: [i32; 2],
 }
 
 impl Threshold<'_> {
-    /// The levels that have rows, and the bucket (level and class) of each row.
+    /// The nonempty levels, and the bucket (level and class) of each sample.
     fn levels(&self) -> (Vec<Level>, Vec<u32>) {
         let mut rows = vec![[0i32; 2]; self.joined + 1];
         let count = |(ayes, codes): (&[u32], &[u8])| {
@@ -181,14 +181,14 @@ fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[i32; 
 }
 
 vectorized! {
-    /// For each voter of a tile, the fewest errors over all thresholds once its votes are added. `ayes[2 l + c]`
-    /// has the votes for class 1 among rows of level `l` and class `c`.
+    /// For each voter of a tile, the minimum number of errors over all thresholds once its votes are added. `ayes[2
+    /// l + c]` contains the votes for class 1 among samples of level `l` and class `c`.
     pub fn fewest_errors(levels: &[Level], ayes: &[[i32; VOTERS]]) -> [i32; VOTERS] {
-        // With the lowest threshold the vote says 1 of every row. Raising it past a number of votes turns
-        // the rows there to 0, which mends those of class 0 and spoils those of class 1.
+        // With the lowest threshold every sample is predicted as 1. Raising it past a level changes its predictions
+        // to 0, which corrects samples of class 0 and misclassifies those of class 1.
         let mut errors = [levels.iter().map(|level| level.rows[0]).sum::<i32>(); VOTERS];
         let mut least = errors;
-        // Rows of the level below that got a vote more, by class 1 less class 0, and where they now are.
+        // Samples of the level below that got one more vote, class 1 minus class 0, and their new level.
         let mut raised = [0; VOTERS];
         let mut raised_at = 0;
         for (level, ayes) in levels.iter().zip(ayes.as_chunks::<2>().0) {
@@ -196,7 +196,7 @@ vectorized! {
             for i in 0..VOTERS {
                 let stay = (level.rows[1] - ayes[1][i]) - (level.rows[0] - ayes[0][i]);
                 errors[i] += raised[i];
-                // Rows that were raised to this level are passed together with those that stay.
+                // Samples raised to this level are passed together with those that stay.
                 least[i] = if merge { least[i] } else { least[i].min(errors[i]) };
                 errors[i] += stay;
                 least[i] = least[i].min(errors[i]);
@@ -211,16 +211,16 @@ vectorized! {
     }
 }
 
-/// More classes: the class with most votes wins; of equals the more frequent one, then the first.
+/// More classes: the class with most votes wins; ties are broken by class frequency, then by class order.
 struct Plurality<'a> {
     votes: &'a Votes,
     labels: &'a Labels,
-    /// Votes so far, by row and class.
+    /// Votes so far, by sample and class.
     counts: Vec<u32>,
 }
 
 impl Plurality<'_> {
-    /// Whether row `row` is right after one more vote for each class.
+    /// Whether the prediction for sample `row` is correct after one more vote for each class.
     fn right_with(&self, row: usize, right: &mut [bool]) {
         let classes = self.labels.n_classes();
         let counts = &self.counts[row * classes..(row + 1) * classes];
@@ -281,7 +281,7 @@ mod tests {
         Votes::collect(labels, &labels.weights(false), columns.len(), column, |_| Ok(())).unwrap()
     }
 
-    /// Every threshold tried in turn.
+    /// Tries every threshold.
     fn exhaustive(ayes: &[u32], vote: &[u8], codes: &[u8]) -> usize {
         let most = ayes.iter().max().unwrap() + 2;
         let errors = |s: u32| {
@@ -328,7 +328,7 @@ mod tests {
         let mut vote = start(&votes, &labels);
         assert_eq!(vote.errors_with_each(&[true, true]), [2, 1]);
         vote.join(1);
-        // With both: row 1 ties between 1 and 2, row 2 and 3 as well; class 2 is more frequent.
+        // With both: row 1 ties between 1 and 2, rows 2 and 3 as well; class 2 is more frequent.
         assert_eq!(vote.errors_with_each(&[true, false])[0], 1);
     }
 

@@ -136,7 +136,7 @@ pub(in crate::select) fn first_of_the_best(sums: &[f64]) -> usize {
     (0..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best })
 }
 
-/// Features in single precision, scaled to [-1, 1].
+/// Features in single precision, scaled to the range from -1 to 1.
 struct Rough {
     cells: Vec<f32>,
     /// Distance between successive features; the padding is zero.

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::optim::{BlockDescent, LeastSquares, PathSolution};
 use ndarray::Array2;
 
-/// Targets of the classes that have rows: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$ outside.
-/// Columns have mean 0.
+/// Indicator targets of the nonempty classes: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$
+/// outside. Columns have mean 0.
 pub(super) fn indicators(classes: &Classes) -> Array2<f64> {
     let counts = classes.counts();
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
@@ -45,14 +45,14 @@ mod tests {
 
     #[test]
     fn indicators_by_hand() {
-        // Class 1 has no rows; 1 of 4 rows is in class 0 and 3 in class 2.
+        // Class 1 has no samples; 1 of 4 samples is in class 0 and 3 in class 2.
         let classes = Classes::new(vec![2, 0, 2, 2], ["a", "b", "c"].map(String::from).to_vec()).unwrap();
         let t = indicators(&classes);
         let (small, large) = (0.5, 0.75_f64.sqrt());
         assert_eq!(t.dim(), (4, 2));
         assert_eq!((t[[0, 0]], t[[1, 0]]), (-small, 2.0 - small));
         assert_eq!((t[[0, 1]], t[[1, 1]]), (1.0 / large - large, -large));
-        // Mean 0, and squares n - n_c.
+        // Mean 0, and sum of squares n - n_c.
         assert!(t.columns().into_iter().all(|c| c.sum().abs() < 1e-15));
         assert!((t.column(1).iter().map(|v| v * v).sum::<f64>() - 1.0).abs() < 1e-15);
     }

@@ -1,37 +1,38 @@
-//! LDFS: columns whose combination tells classes apart, by linear discriminant analysis with weights that vanish.
+//! LDFS: sparse linear discriminant analysis; selects the features with nonzero weights.
 //!
-//! The printed problem adds $\lambda \sum_j \max_k |w_{jk}|$ to the ratio of scatters $-w^T S_B w / w^T S_W w$. The ratio does not change
-//! when $w$ shrinks but the penalty does, so the penalty can be had for nothing and selects nothing. Three forms mend that.
+//! The problem as published adds $\lambda \sum_j \max_k |w_{jk}|$ to the ratio of scatters $-w^T S_B w / w^T S_W
+//! w$. The ratio does not change when $w$ shrinks but the penalty vanishes, so the penalty has no effect and
+//! selects nothing. Three forms fix this.
 //!
-//! **Least squares** (the default) is convex. With a target for each of the $C$ classes,
+//! **Least squares** (the default) is convex. With one target per class,
 //!
 //! $$ \min_{W \in \mathbb R^{d \times C}} \tfrac{1}{2n} \lVert X W - T \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}|, \qquad
 //!    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\\\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
 //!
-//! which without a penalty is linear discriminant analysis up to a rotation. From
-//! $\lambda_{\max} = \max_j \lVert X_j^T T / n \rVert_1$ on all weights are zero. It is solved by block descent; the optimality
-//! of a place on the path is the larger of the duality gap, as a share of the objective at zero, and the violation
-//! of the first-order conditions ([`crate::optim::BlockDescent`]).
+//! which without a penalty is linear discriminant analysis up to a rotation. For $\lambda \ge \lambda_{\max} =
+//! \max_j \lVert X_j^T T / n \rVert_1$ all weights are zero. It is solved by block coordinate descent; the
+//! optimality of a path point is the larger of the duality gap, as a fraction of the objective at zero, and the
+//! violation of the first-order conditions ([`crate::optim::BlockDescent`]).
 //!
-//! **Normalised** and **constrained** keep the ratio and hold the scale of $w$ fixed,
+//! **Normalized** and **constrained** keep the ratio and fix the scale of $w$,
 //!
 //! $$ -\frac{w^T S_B w}{w^T (S_W + \rho I) w} + \lambda \lVert w \rVert_1 \quad\text{where}\quad
 //!    \lVert w \rVert = 1 \quad\text{or}\quad w^T (S_W + \rho I) w = 1. $$
 //!
-//! They are not convex: an answer is a stationary point, the one that the path leads to as $\lambda$ falls from where a single
-//! column is left. They have one direction, because a ratio of traces gains nothing by a second one: the best is
-//! the first over again. With more than two classes they therefore see only what the first discriminant sees. The
-//! optimality is that of [`crate::optim::Spectral`] at the scale $\lVert w \rVert_1 = 1$.
-//! The fewer rows there are for a column, the larger the ridge should be: without it some combination always has no
-//! scatter within classes. $S_B = \sum_c p_c m_c m_c^T$ with class means $m_c$ and $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all rows.
+//! They are not convex: the result is a stationary point, reached along the path as $\lambda$ decreases from a
+//! single feature. They have one direction, because a second one does not improve a ratio of traces. With more than
+//! two classes they therefore use only the first discriminant. The optimality is that of [`crate::optim::Spectral`]
+//! at the scale $\lVert w \rVert_1 = 1$. The fewer samples per feature, the larger the ridge should be: without it
+//! some combination always has zero within-class scatter. $S_B = \sum_c p_c m_c m_c^T$ with class means $m_c$ and
+//! $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all samples.
 //!
-//! Columns are centred and brought to unit spread first, whatever they were, sparse ones without being filled; weights
-//! are those of the columns so made, and constant columns have none. How the path leads to a selection: down to
-//! the given penalty; or to the wanted number of columns; or, without either, the whole path is made and the answer is
-//! the last place at or above a tenth of the first penalty. A smaller number of columns need not be the
-//! first of a larger one's.
+//! Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
+//! constant features have none. The path ends at the given penalty, or at the requested number of features; without
+//! either, the full path is computed and the last point at or above a tenth of the first penalty is selected. A
+//! smaller number of features need not be a subset of a larger one.
 //!
-//! Cost: least squares $O(n C)$ for each column in play and sweep, a few dozen sweeps a place; the ratios $O(n d)$ an iteration.
+//! Cost: least squares $O(n C)$ per active feature and sweep, a few dozen sweeps per path point; the ratios $O(n
+//! d)$ per iteration.
 //!
 //! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010; Ye,
 //! *Least squares linear discriminant analysis*, 2007.

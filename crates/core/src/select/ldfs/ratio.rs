@@ -1,13 +1,13 @@
-//! The two ratio forms, with the scale of $w$ held fixed.
+//! The two ratio forms, with a fixed scale of $w$.
 //!
-//! With $A(w) = w^T S_B w$ and $B(w) = w^T (S_W + \rho I) w$ both forms have no scale of their own:
+//! With $A(w) = w^T S_B w$ and $B(w) = w^T (S_W + \rho I) w$ both forms are scale-invariant:
 //!
 //! $$ -\frac{A(w)}{B(w)} + \lambda \frac{\Omega(w)}{N(w)}, \qquad N(w) = \lVert w \rVert \ \text{ or } \ \sqrt{B(w)}. $$
 //!
-//! So the scale may be chosen, and with $\Omega(w) = 1$ the penalty's part is smooth, $\lambda / N(w)$, and only falls as $w$
-//! grows: the problem is that of a smooth criterion in the ball $\Omega(w) \le 1$, which [`Spectral`] solves with exact
-//! zeros. The answer is then brought to $N(w) = 1$. Scatter matrices are never made: a value and gradient take one product with
-//! the columns each way.
+//! So the scale is free, and with $\Omega(w) = 1$ the penalty term is smooth, $\lambda / N(w)$, and decreases as
+//! $w$ grows: this is the minimization of a smooth criterion in the ball $\Omega(w) \le 1$, which [`Spectral`]
+//! solves with exact zeros. The solution is then rescaled to $N(w) = 1$. Scatter matrices are never formed: a value
+//! and gradient take one product with the data matrix and one with its transpose.
 
 use super::super::row_path::Penalized;
 use crate::context::Context;
@@ -17,7 +17,7 @@ use crate::optim::{Criterion, Design, Minimum, PathSolution, Regularizer, Spectr
 use crate::outcome::Stop;
 use ndarray::{Array1, Array2, Zip};
 
-/// What is held fixed.
+/// Which norm is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Norm {
     /// $\lVert w \rVert$
@@ -26,14 +26,14 @@ pub(super) enum Norm {
     Within,
 }
 
-/// The columns as the ratio sees them.
+/// The data of the ratio.
 pub(super) struct Ratio {
     design: Design,
-    /// The class of each row, among those that have rows.
+    /// The class of each sample, among nonempty classes.
     codes: Vec<usize>,
-    /// Rows of each class.
+    /// Number of samples per class.
     counts: Vec<f64>,
-    /// Weights of the classes in $S_B$; they add up to 1.
+    /// Weights of the classes in $S_B$; they sum to 1.
     shares: Vec<f64>,
     ridge: f64,
     norm: Norm,
@@ -74,8 +74,8 @@ impl Ratio {
         let projected = self.design.times(w);
         let mut means = vec![0.0; self.counts.len()];
         projected.iter().zip(&self.codes).for_each(|(z, &c)| means[c] += z / self.counts[c]);
-        // Columns have mean 0, so class means are their distances from the common mean. One product serves both matrices:
-        // S_B w = X^T v with v_i = share m / n_c, times n.
+        // Features have mean 0, so class means are deviations from the overall mean. One product serves both
+        // matrices: S_B w = X^T v with v_i = share m / n_c, times n.
         let mut both = Array2::zeros((self.codes.len(), 2));
         for (i, (&c, z)) in self.codes.iter().zip(&projected).enumerate() {
             both[[i, 0]] = n * self.shares[c] * means[c] / self.counts[c];
@@ -93,7 +93,7 @@ impl Ratio {
         }
     }
 
-    /// What is held fixed, at `w`.
+    /// The fixed norm, at `w`.
     fn norm(&self, w: &Array2<f64>, parts: &Parts) -> f64 {
         match self.norm {
             Norm::Length => w.iter().map(|w| w * w).sum::<f64>().sqrt(),
@@ -128,7 +128,7 @@ impl Criterion for AtPenalty<'_> {
     fn value_and_gradient(&self, w: &Array2<f64>, gradient: &mut Array2<f64>) -> f64 {
         let parts = self.ratio.parts(w);
         let norm = self.ratio.norm(w, &parts);
-        // At zero there is no ratio; infinity keeps a step from ending there.
+        // The ratio is undefined at zero; infinity keeps a step from ending there.
         if !(norm > 0.0 && parts.within > 0.0) {
             return f64::INFINITY;
         }
@@ -139,7 +139,7 @@ impl Criterion for AtPenalty<'_> {
 }
 
 impl Ratio {
-    /// A place from a point with $\Omega = 1$, brought to $N = 1$.
+    /// A path point from a solution with $\Omega = 1$, rescaled to $N = 1$.
     fn place(&self, lambda: f64, minimum: Minimum) -> PathSolution {
         let parts = self.parts(&minimum.w);
         let (of_ratio, of_norm) = self.gradients(&minimum.w, &parts);
@@ -151,13 +151,14 @@ impl Ratio {
 }
 
 impl Penalized for Ratio {
-    /// The best single column, and the penalty above which no other can join it.
+    /// The best single feature, and the penalty above which no other can enter.
     fn top(&self) -> Result<PathSolution> {
         let d = self.design.d();
-        // Each column alone: the value is -S_B / (S_W + rho); of standard columns S_W = 1 - S_B if classes are weighted.
+        // Each feature alone: the value is -S_B / (S_W + rho); for standardized features S_W = 1 - S_B if classes
+        // are weighted.
         let alone = self.alone();
         let best = (0..d).filter(|&j| self.design.curvature(j) > 0.0).max_by(|&a, &b| {
-            // The first of equals.
+            // Ties are broken by column order.
             alone[a].total_cmp(&alone[b]).then(b.cmp(&a))
         });
         let Some(best) = best else {
@@ -173,7 +174,8 @@ impl Penalized for Ratio {
         let own = of_norm[[best, 0]].abs();
         let mut lambda = 0.0_f64;
         for j in (0..d).filter(|&j| j != best) {
-            // The column stays out where |a + lambda b| <= lambda own. If b is as large as own no penalty keeps it out.
+            // The feature has zero weight where |a + lambda b| <= lambda own. If b is as large as own, no penalty
+            // excludes it.
             let (a, b) = (of_ratio[[j, 0]], of_norm[[j, 0]]);
             let room = (own - b * a.signum()).max(0.05 * own);
             lambda = lambda.max(a.abs() / room);
@@ -208,11 +210,11 @@ impl Penalized for Ratio {
 }
 
 impl Ratio {
-    /// $S_{B,jj} / (S_{W,jj} + \rho)$ of every column.
+    /// $S_{B,jj} / (S_{W,jj} + \rho)$ of every feature.
     fn alone(&self) -> Array1<f64> {
         let n = self.design.n() as f64;
         let classes = self.counts.len();
-        // Class means of all columns, by a product with the classes' indicators.
+        // Class means of all features, by a product with the class indicators.
         let mut indicators = Array2::zeros((self.codes.len(), classes));
         for (i, &c) in self.codes.iter().enumerate() {
             indicators[[i, c]] = n / self.counts[c];

@@ -20,7 +20,7 @@ fn select(method: &Ldfs, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
 }
 
-/// The standard columns and the targets, made the long way.
+/// The standardized features and the targets, computed directly.
 fn by_hand(data: &Dataset) -> (Array2<f64>, Array2<f64>) {
     let mut x = data.x().to_dense();
     for mut column in x.columns_mut() {
@@ -72,13 +72,13 @@ fn wine_path_is_optimal_at_every_place() {
         let objective = rest.iter().map(|v| v * v).sum::<f64>() / (2.0 * n) + lambda * row_norm(&w);
         assert!((objective - last.objective).abs() < 1e-12, "the objective is the full one");
     }
-    // Columns come in as the penalty falls.
+    // Features enter as the penalty decreases.
     let counts: Vec<usize> =
         [0.8, 0.5, 0.3, 0.1, 0.03].map(|share| place(&whole, share * top)).into_iter().collect();
     assert!(counts.windows(2).all(|c| c[0] <= c[1]) && counts[0] <= 3 && counts[4] >= 8, "{counts:?}");
 }
 
-/// Columns at the last place at or above a penalty.
+/// Number of features at the last path point at or above a penalty.
 fn place(selection: &Selection, lambda: f64) -> usize {
     selection.path.iter().rfind(|p| p.strength >= lambda).unwrap().columns.len()
 }
@@ -96,7 +96,7 @@ fn wanted_numbers_are_met_by_every_form() {
             let scored: Vec<usize> = (0..13).filter(|&j| selection.scores[j] > 0.0).collect();
             assert_eq!(scored.len(), weighty.min(k), "what is cut has no score: {form:?} {k}");
             assert!(scored.iter().all(|j| selection.selected().contains(j)), "{form:?} {k}");
-            // Two columns may enter at once; a path that is not convex may jump a little further.
+            // Two features may enter at once; a non-convex path may jump a little further.
             let slack = if form == LdfsForm::LeastSquares { 1 } else { 2 };
             if weighty < k || weighty > k + slack {
                 missed.push((form, k, weighty));
@@ -120,7 +120,7 @@ fn duplicating_a_column_changes_no_objective() {
         select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &data, FeatureCount::Auto),
         select(&Ldfs { penalty: lambda, ..Ldfs::default() }, &twice, FeatureCount::Auto),
     );
-    // Each lies within a millionth of the objective at zero, 1, of the least.
+    // Each objective is within 1e-6 of the minimum, relative to the objective at zero, 1.
     let (a, b) = (a.path.last().unwrap().objective, b.path.last().unwrap().objective);
     assert!((a - b).abs() <= 1e-6, "{a} {b}");
 }
@@ -143,7 +143,7 @@ fn sparse_rows_give_what_dense_ones_give() {
         for wanted in [FeatureCount::Auto, FeatureCount::Count(4)] {
             let (a, b) = (select(&with(form), &dense, wanted), select(&with(form), &sparse, wanted));
             let largest = a.scores.iter().copied().fold(0.0, f64::max);
-            // Other roundings on the way to the same tolerance.
+            // Different rounding on the way to the same tolerance.
             let alike = a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() <= 1e-4 * largest);
             assert!(alike && a.n_selected == b.n_selected, "{form:?} {wanted:?}");
         }
@@ -182,7 +182,7 @@ fn of_noisy_copies_not_all_are_kept() {
         let synthetic =
             Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 50, seed, ..Synthetic::default() };
         let planted = synthetic.make().unwrap();
-        // Columns 0 and 1 of these are the originals, 2 and 3 copies of the first, 4 and 5 of the second.
+        // Features 0 and 1 of these are the originals, 2 and 3 copies of the first, 4 and 5 of the second.
         let r = &planted.relevant;
         let kept = select(&Ldfs::default(), &planted.data, FeatureCount::Count(2)).selected().to_vec();
         let kinds = [[r[0], r[2], r[3]], [r[1], r[4], r[5]]];
@@ -208,7 +208,7 @@ fn more_columns_than_rows() {
 
 #[test]
 fn ratio_forms_find_the_least_of_all_directions() {
-    // Two classes, two columns: the whole circle of directions can be searched.
+    // Two classes, two features: search the full circle of directions.
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((60, 2), || rng.normal());
     let codes =
@@ -255,7 +255,7 @@ fn weights_have_the_size_that_is_held_fixed() {
     let normalised = select(&with(LdfsForm::Normalized), &data, FeatureCount::Auto).coef.unwrap();
     assert!((normalised.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(normalised.dim(), (13, 1));
-    // How classes count in the scatter between them matters where they differ in size.
+    // Class weights in the between-class scatter matter if classes differ in size.
     let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
     assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalised);
 }

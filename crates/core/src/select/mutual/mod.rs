@@ -1,31 +1,31 @@
-//! Mutual information by nearest neighbours: how much a column tells of the target, whatever the shape of it.
+//! Mutual information by nearest neighbors: measures any form of dependence of the target on a feature.
 //!
-//! Numbers against classes (Ross): with $r_i$ the distance of a cell to its $k$-th nearest among those of its
-//! class, $m_i$ the cells of all classes nearer than $r_i$ and $N_{y_i}$ the rows of its class (a row counts
-//! itself),
+//! Continuous feature, classification (Ross): with $r_i$ the distance of a value to its $k$-th nearest neighbor
+//! within its class, $m_i$ the number of values of all classes nearer than $r_i$ and $N_{y_i}$ the size of its
+//! class (a sample counts itself),
 //!
 //! $$ I = \psi(n) + \psi(k) - \overline{\psi(N_{y_i})} - \overline{\psi(m_i)}. $$
 //!
-//! Numbers against numbers (Kraskov and others): with $r_i$ the distance to the $k$-th nearest row in the
-//! plane of column and target, measured by the larger of the two differences, and $m^x_i$, $m^y_i$ the cells nearer
-//! than $r_i$ in each,
+//! Continuous feature, regression (Kraskov and others): with $r_i$ the distance to the $k$-th nearest neighbor in
+//! the plane of feature and target, measured by the maximum norm, and $m^x_i$, $m^y_i$ the numbers of values nearer
+//! than $r_i$ in each coordinate,
 //!
 //! $$ I = \psi(n) + \psi(k) - \overline{\psi(m^x_i)} - \overline{\psi(m^y_i)}. $$
 //!
-//! Categories against classes are counted: the information gain of the table. All in nats; what the
-//! estimate finds below 0 is 0. Column and target are measured in standard deviations, so that no scale matters.
+//! Categorical features and classes: the information gain of the contingency table. All in nats; negative estimates
+//! become 0. Feature and target are divided by their standard deviations, so that scale does not matter.
 //!
-//! Departure: equal values, which the papers exclude and scikit-learn parts by random noise, are counted. Where
-//! cells at the distance $r_i$ are tied, $k$ is the number of rows that really are nearer (at the distance 0:
-//! not farther), as Gao and others do for mixed columns. So the result draws nothing at random; without ties
-//! it is that of `mutual_info_classif` and `mutual_info_regression`.
+//! Departure: the papers exclude ties, and scikit-learn breaks them by random noise; here they are counted. If
+//! values at the distance $r_i$ are tied, $k$ is the number of samples that really are nearer (at the distance 0:
+//! not farther), as Gao and others do for mixed features. The result is therefore deterministic; without ties it
+//! equals `mutual_info_classif` and `mutual_info_regression`.
 //!
-//! By its own rule the method keeps the columns that tell more than chance, and never none. What chance tells
-//! is measured: the target is shuffled until columns have told of it 200 times or more, and a column must
-//! be above the mean of that by as many deviations as a normal number exceeds with the probability 0.05 over
-//! the number of columns.
+//! By default (`auto`) the method selects the features with more information than expected by chance, and at least
+//! one. The null distribution comes from permutations: the target is shuffled until there are at least 200
+//! estimates, and a feature must exceed their mean by $z$ standard deviations, with $z$ the normal quantile of 0.05
+//! divided by the number of features.
 //!
-//! Cost: $O(n (k + \log n))$ a column for classes; for numbers a walk along the sorted column, about
+//! Cost: $O(n (k + \log n))$ per feature for classification; for regression a scan along the sorted feature, about
 //! $O(n \sqrt{k n})$.
 //!
 //! References: Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, 2004; Ross, *Mutual
@@ -46,9 +46,9 @@ use crate::random::Rng;
 use neighbours::{Digamma, Labelled, Numbers};
 
 const NAME: &str = "mutual information";
-/// The level of the test behind the method's own rule.
+/// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
-/// How often chance is asked, at least.
+/// Minimum number of permutation estimates.
 const DRAWS: usize = 200;
 
 crate::parameters! {
@@ -112,7 +112,7 @@ impl Selector for MutualInformation {
 }
 
 impl MutualInformation {
-    /// What a column must tell to be above chance.
+    /// The mutual information that a feature must exceed to be above chance.
     fn chance(&self, data: &Dataset, known: &Known, ctx: &Context) -> Result<f64> {
         let mut rng = Rng::stream(ctx.seed, "shuffled target");
         let mut places: Vec<usize> = (0..data.n()).collect();
@@ -129,7 +129,7 @@ impl MutualInformation {
         Ok((mean + normal_upper_quantile(LEVEL / data.d() as f64) * spread).max(0.0))
     }
 
-    /// The estimate for every column, which may be negative; none for constant columns.
+    /// The estimate for every feature, which may be negative; none for constant features.
     fn estimates(
         &self,
         data: &Dataset,
@@ -140,7 +140,7 @@ impl MutualInformation {
         let ctx = ctx.hold("digammas of counts of rows", 8.0 * data.n() as f64, "use fewer rows")?;
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
-        // Of a column its cells in order, by labels and together.
+        // The sorted values of a feature, by class and together.
         let bytes = 24.0 * data.n() as f64;
         each_column(data.x(), stage, bytes, &ctx, |_, column| {
             let constant = column.iter().all(|v| *v == column[0]);
@@ -156,7 +156,7 @@ impl MutualInformation {
         })
     }
 
-    /// The category of each row, if the column is one of categories.
+    /// The category of each sample, if the feature is categorical.
     fn categories(&self, column: &[f64]) -> Option<Vec<usize>> {
         let values = match self.discrete {
             Discrete::None => return None,
@@ -172,7 +172,7 @@ impl MutualInformation {
     }
 }
 
-/// The target in the form that is compared.
+/// The target in the form needed by the estimators.
 enum Known {
     Classes(Classes),
     Numbers(Vec<f64>),
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_normal_pair_has_its_known_information() {
-        // -ln(1 - r^2) / 2 = 0.5108 for r = 0.8; the estimate of 2000 rows varies by about 0.03.
+        // -ln(1 - r^2) / 2 = 0.5108 for r = 0.8; the estimate from 2000 samples varies by about 0.03.
         let mut rng = Rng::new(7);
         let y: Vec<f64> = (0..2000).map(|_| rng.normal()).collect();
         let x = Array2::from_shape_fn((2000, 2), |(i, j)| {
@@ -240,10 +240,10 @@ mod tests {
         let mut kept = selection.selected().to_vec();
         kept.sort_unstable();
         assert_eq!(kept, [0, 2]);
-        // The third column is counted: the same as the information gain of the table.
+        // The third feature is categorical: its score is the information gain of the table.
         let third: Vec<usize> = x.column(2).iter().map(|v| *v as usize).collect();
         assert_eq!(selection.scores[2], gain(&third, &codes));
-        // As numbers all its cells are tied, and the count of ties says nearly the same.
+        // As continuous values all its values are tied, and the estimate with ties is nearly the same.
         let numbers = MutualInformation { discrete: Discrete::None, ..MutualInformation::default() };
         let tied = select(&numbers, x, Target::Classes(Classes::from_codes(codes))).scores[2];
         assert!((tied - selection.scores[2]).abs() < 0.02, "{tied} {}", selection.scores[2]);

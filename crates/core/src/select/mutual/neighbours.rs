@@ -1,4 +1,4 @@
-//! Distances to near rows on a line and in a plane, and how many rows are nearer.
+//! Nearest-neighbor distances on a line and in a plane, and the number of nearer samples.
 
 /// $\psi(1), \psi(2), \ldots$
 pub(super) struct Digamma(Vec<f64>);
@@ -18,11 +18,11 @@ impl Digamma {
     }
 }
 
-/// Numbers and the labels they have.
+/// Values grouped by label.
 pub(super) struct Labelled {
-    /// All numbers whose label another row has, in order.
+    /// All values whose label occurs at least twice, sorted.
     all: Vec<f64>,
-    /// Those of each label, in order.
+    /// The values of each label, sorted.
     by_label: Vec<Vec<f64>>,
 }
 
@@ -31,7 +31,7 @@ impl Labelled {
         let n_labels = labels.iter().max().map_or(0, |most| most + 1);
         let mut by_label = vec![vec![]; n_labels];
         labels.iter().zip(numbers).for_each(|(&label, &v)| by_label[label].push(v));
-        // A row that is alone has no neighbour of its label.
+        // A single sample has no neighbor of the same label.
         by_label.retain(|values| values.len() > 1);
         by_label.iter_mut().for_each(|values| values.sort_unstable_by(f64::total_cmp));
         let mut all = by_label.concat();
@@ -60,7 +60,7 @@ impl Labelled {
     }
 }
 
-/// The distance of a number to its `k`-th nearest among sorted ones: that of the best run of `k + 1`.
+/// The distance of a value to its `k`-th nearest among sorted ones: that of the best run of `k + 1`.
 fn kth_distance(sorted: &[f64], place: usize, k: usize) -> f64 {
     let first = place.saturating_sub(k);
     let last = place.min(sorted.len() - 1 - k);
@@ -69,7 +69,7 @@ fn kth_distance(sorted: &[f64], place: usize, k: usize) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// How many sorted numbers are nearer than a radius, or equal if it is 0. A number counts itself.
+/// The number of sorted values nearer than a radius, or equal if it is 0. A value counts itself.
 fn within(sorted: &[f64], centre: f64, radius: f64) -> usize {
     let (from, to) = if radius > 0.0 {
         (sorted.partition_point(|v| centre - v >= radius), sorted.partition_point(|v| v - centre < radius))
@@ -79,7 +79,7 @@ fn within(sorted: &[f64], centre: f64, radius: f64) -> usize {
     to - from
 }
 
-/// Two numbers per row.
+/// Two values per sample.
 pub(super) struct Numbers<'a> {
     pub(super) x: &'a [f64],
     pub(super) y: &'a [f64],
@@ -93,7 +93,7 @@ impl Numbers<'_> {
         let (x, y) = (in_deviations(self.x), in_deviations(self.y));
         let (sorted_x, sorted_y) = (sorted(&x), sorted(&y));
         let different = |values: &[f64]| values.windows(2).filter(|w| w[0] < w[1]).count();
-        // Ties on the line that is walked along would all be visited.
+        // Scan along the coordinate with fewer ties, because ties would all be visited.
         let rows =
             if different(&sorted_x) >= different(&sorted_y) { by_first(&x, &y) } else { by_first(&y, &x) };
         let swapped = different(&sorted_x) < different(&sorted_y);
@@ -108,7 +108,7 @@ impl Numbers<'_> {
     }
 }
 
-/// Numbers over their standard deviation.
+/// Values divided by their standard deviation.
 fn in_deviations(values: &[f64]) -> Vec<f64> {
     let rows: crate::data::Rows =
         ndarray::Array2::from_shape_fn((values.len(), 1), |(i, _)| values[i]).into();
@@ -123,17 +123,17 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Pairs in order of the first.
+/// Pairs sorted by the first value.
 fn by_first(first: &[f64], second: &[f64]) -> Vec<(f64, f64)> {
-    // -0 becomes 0, so that equal rows lie side by side.
+    // -0 becomes 0, so that equal pairs are adjacent.
     let mut rows: Vec<(f64, f64)> = first.iter().zip(second).map(|(a, b)| (a + 0.0, b + 0.0)).collect();
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     rows
 }
 
-/// The distance of a row to its `k`-th nearest by the larger difference, and how many rows are nearer (at the
-/// distance 0: not farther), itself included. Rows lie in order of their first number; the walk goes both ways until that alone is
-/// too far.
+/// The distance of a sample to its `k`-th nearest neighbor in the maximum norm, and the number of nearer samples
+/// (at the distance 0: not farther), including itself. Samples are sorted by their first value; the scan runs both
+/// ways until the first value alone is too far.
 fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
     let (a, b) = rows[place];
     let mut best: Vec<f64> = Vec::with_capacity(k + 1);
@@ -163,7 +163,7 @@ fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
     if radius > 0.0 {
         return (radius, 1 + best.partition_point(|d| *d < radius));
     }
-    // Equal rows lie side by side.
+    // Equal pairs are adjacent.
     let same = rows[..place].iter().rev().take_while(|r| **r == (a, b)).count();
     (radius, same + rows[place..].iter().take_while(|r| **r == (a, b)).count())
 }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn labelled_numbers_by_hand() {
-        // Label 0: 0, 1, 3; label 1: 2, 7. One neighbour: radii 1, 1, 2; 5, 5. Nearer than that, itself included:
+        // Label 0: 0, 1, 3; label 1: 2, 7. One neighbor: radii 1, 1, 2; 5, 5. Nearer than that, itself included:
         // around 0 (1): 0: 1; around 1 (1): 1; around 3 (2): 2, 3: 2; around 2 (5): 0, 1, 2, 3: 4; around 7 (5): 3, 7: 2.
         let labelled = Labelled::new(&[0.0, 1.0, 2.0, 3.0, 7.0], &[0, 0, 1, 0, 1]);
         let psi = Digamma::up_to(5);
@@ -195,7 +195,8 @@ mod tests {
 
     #[test]
     fn ties_are_counted() {
-        // Both labels have all their numbers in one place: 2 and 3 rows. ln 5-like: all is told.
+        // Both labels have all their values at one point: 2 and 3 samples. ln 5-like: the feature determines the
+        // label.
         let told = Labelled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
         let psi = Digamma::up_to(5);
         let expected = psi.at(5) - (2.0 * psi.at(2) + 3.0 * psi.at(3)) / 5.0;
@@ -233,7 +234,7 @@ mod tests {
         for place in 0..80 {
             let mut all: Vec<f64> = line.iter().map(|v| (v - line[place]).abs()).collect();
             all.sort_by(f64::total_cmp);
-            // The first is the number itself.
+            // The first is the value itself.
             assert_eq!(kth_distance(&line, place, 3), all[3]);
             let count = |r: f64| all.iter().filter(|d| if r > 0.0 { **d < r } else { **d <= r }).count();
             assert_eq!(within(&line, line[place], all[3]), count(all[3]));

@@ -1,4 +1,4 @@
-//! Rows as Relief compares them: in their units, with what is expected in place of gaps.
+//! Samples as Relief compares them: scaled, with expected differences in place of missing values.
 
 use super::{Difference, Units};
 use crate::context::Context;
@@ -7,12 +7,12 @@ use crate::error::Result;
 use crate::neighbors::{Measure, Metric, nearest, nearest_by_sums};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
-/// Rows and how they are compared.
+/// Samples and how they are compared.
 pub(super) struct Compared {
     pub(super) x: Array2<f64>,
     metric: Metric,
     difference: Difference,
-    /// Where there are gaps, the mean difference of every column: of sizes, and of squares.
+    /// If values are missing, the mean difference of every feature: absolute and squared.
     expected: Option<(Vec<f64>, Vec<f64>)>,
 }
 
@@ -34,7 +34,7 @@ impl Compared {
         metric == Metric::Euclidean && !gaps
     }
 
-    /// The places of the nearest among some rows, for each row that asks.
+    /// The indices of the nearest samples among a set, for each query.
     pub(super) fn near(
         &self,
         among: ArrayView2<f64>,
@@ -56,7 +56,7 @@ impl Compared {
         nearest_by_sums(among, queries.view(), k, Some(itself), measure, ctx)
     }
 
-    /// The difference of two rows in every column, times a weight, added to sums.
+    /// Adds the weighted difference of two samples in every feature to sums.
     pub(super) fn add_differences(
         &self,
         sum: &mut [f64],
@@ -67,7 +67,7 @@ impl Compared {
         for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
             let e = a - b;
             let size = if self.difference == Difference::Absolute { e.abs() } else { e * e };
-            // A gap adds nothing here; what is expected of it follows.
+            // A missing value adds nothing here; its expected difference is added below.
             *sum += if size.is_nan() { 0.0 } else { weight * size };
         }
         let Some((sizes, squares)) = &self.expected else { return };
@@ -80,15 +80,15 @@ impl Compared {
     }
 }
 
-/// Largest less smallest known cell; 1 for columns that have no range.
+/// Range of the known values; 1 for constant features.
 fn range(column: ArrayView1<f64>) -> f64 {
-    // Comparisons with NaN keep what is known.
+    // Comparisons with NaN keep the known value.
     let (low, high) =
         column.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
     if high > low { high - low } else { 1.0 }
 }
 
-/// The mean size and the mean square of the differences of all pairs of known cells.
+/// The mean absolute and mean squared difference of all pairs of known values.
 fn mean_differences(column: ArrayView1<f64>) -> (f64, f64) {
     let mut known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
     let n = known.len() as f64;
@@ -97,7 +97,7 @@ fn mean_differences(column: ArrayView1<f64>) -> (f64, f64) {
     }
     known.sort_unstable_by(f64::total_cmp);
     let mean = known.iter().sum::<f64>() / n;
-    // In order, the i-th number is the larger of i pairs and the smaller of n - 1 - i.
+    // In sorted order, the i-th value is the larger one of i pairs and the smaller one of n - 1 - i.
     let sizes: f64 = known.iter().enumerate().map(|(i, v)| (2.0 * i as f64 + 1.0 - n) * (v - mean)).sum();
     let squares: f64 = known.iter().map(|v| (v - mean).powi(2)).sum();
     (2.0 * sizes / (n * (n - 1.0)), 2.0 * squares / (n - 1.0))
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn mean_differences_by_hand() {
-        // 0, 1, 5: sizes 1, 5, 4; squares 1, 25, 16.
+        // 0, 1, 5: absolute 1, 5, 4; squared 1, 25, 16.
         let (size, square) = mean_differences(array![5.0, f64::NAN, 0.0, 1.0].view());
         assert!((size - 10.0 / 3.0).abs() < 1e-15 && (square - 14.0).abs() < 1e-14);
         assert_eq!(mean_differences(array![f64::NAN, 3.0].view()), (0.0, 0.0));

@@ -1,4 +1,4 @@
-//! Relief for classes: misses less hits.
+//! Relief for classification: misses minus hits.
 
 use super::{BLOCK, ClassWeights, Relief};
 use crate::context::Context;
@@ -21,7 +21,7 @@ impl Relief {
         let (n, d) = (data.n(), data.d());
         let centres = self.centres((0..n).filter(|&i| counts[classes.codes[i]] > 1).collect(), ctx);
         let mut total = vec![0.0; d];
-        // Class by class, so that only the neighbours of one class are held at a time.
+        // One class at a time, to hold only the neighbors of one class in memory.
         for class in (0..counts.len()).filter(|&c| counts[c] > 0) {
             let members: Vec<usize> = (0..n).filter(|&i| classes.codes[i] == class).collect();
             let itself: Vec<Option<usize>> = centres.iter().map(|i| members.binary_search(i).ok()).collect();

@@ -1,32 +1,32 @@
-//! Relief: columns in which a row is far from near rows of another class, and near to its own.
+//! Relief: favors features in which a sample differs from near samples of other classes, but not from near samples
+//! of its class.
 //!
-//! For each row the nearest of its own class (hits $h$) and the nearest of each other class (misses $m^c$) are
-//! found by the distance over all columns; then
+//! For each sample the nearest neighbors of its class (hits $h$) and of each other class (misses $m^c$) are found
+//! by the distance over all features; then
 //!
 //! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
 //!
-//! with $P$ the classes' shares (or all classes alike, as some programs do), averaged over several neighbours if asked
-//! for, or with squared differences.
-//! One neighbour is Relief, several are ReliefF. For a target of numbers see `numbers.rs`: RReliefF.
-//! Columns are ranked by $w$; then negative weights become 0, and by its own rule the method keeps the
-//! columns above 0.
+//! with $P$ the class frequencies (or equal weights), averaged over several neighbors if requested, or with squared
+//! differences. One neighbor is Relief, several are ReliefF. For regression see `numbers.rs`: RReliefF. Features
+//! are ranked by $w$; then negative weights become 0. By default (`auto`) the method selects the features with
+//! positive weights.
 //!
-//! In the coordinates of a full basis of kernel space the Euclidean distance over all columns is the kernel
-//! distance, so the neighbours are those of kernel space: with KGS in front this is FSKGS, with KPCA FSKPCA.
-//! ReliefF among columns of a table is more often run with the Manhattan distance of columns that are
-//! divided by their range, so that a difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
+//! In the coordinates of a full basis of kernel space the Euclidean distance over all features is the kernel
+//! distance, so neighbors are those of kernel space: with KGS as the basis this is FSKGS, with KPCA FSKPCA. On
+//! tabular data ReliefF usually uses the Manhattan distance of features divided by their range, so that a
+//! difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
 //!
-//! Where one of two cells is a gap, what is expected stands for their difference: the mean difference (or
-//! squared difference) of all pairs of known cells of the column. Kononenko's estimate for categories,
-//! $1 - \sum_v P(v)^2$, is the same thing, up to pairs of a cell with itself.
+//! If one of two values is missing, their expected difference is used: the mean (squared) difference of all pairs
+//! of known values of the feature. Kononenko's estimate for categories, $1 - \sum_v P(v)^2$, is the same, up to
+//! pairs of a value with itself.
 //!
-//! A row that is alone in its class has no hit; it is no centre, but serves as miss for others.
+//! The only sample of a class has no hit; it is not used as a center, but serves as a miss for others.
 //!
-//! Cost: $O(n^2 d)$ time, or $O(m n d)$ for a sample of $m$ centres; $O(n d)$ memory.
+//! Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
 //!
-//! References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*,
-//! 1994 (more classes, gaps); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation
-//! in regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
+//! References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*, 1994
+//! (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
+//! regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
 
 mod compared;
 mod labels;
@@ -45,7 +45,7 @@ use crate::random::Rng;
 use compared::Compared;
 
 const NAME: &str = "Relief";
-/// Rows whose differences one task adds up.
+/// Samples per task.
 const BLOCK: usize = 256;
 
 crate::parameters! {
@@ -170,7 +170,7 @@ impl Selector for Relief {
             );
         }
         let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1)));
-        // Not before: among the columns that are worse than nothing some are worse than others.
+        // After ranking, so that features with negative weights are still ordered.
         selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
         Ok(selection)
     }
@@ -186,11 +186,11 @@ impl Relief {
         Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors))
     }
 
-    /// The rows as they are compared.
+    /// The samples, prepared for comparison.
     fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
         let (n, d) = (data.n(), data.d());
         let centres = self.n_samples.map_or(n, |wanted| wanted.min(n));
-        // Of classes one is looked through at a time, in a copy; of numbers all rows are, as they are.
+        // Classification searches a copy of one class at a time; regression searches all samples without a copy.
         let (among, copies) = match data.target() {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
             _ => (n, 0),
@@ -200,7 +200,7 @@ impl Relief {
         } else {
             nearest_by_sums_bytes(among, d, centres, self.n_neighbors)
         };
-        // The rows, and those that ask; sums over columns for their parts.
+        // The samples and the centers; partial sums per feature.
         let rows = n + centres + copies * among + 2 * centres / BLOCK;
         ctx.need_memory(
             format!("Relief of {n} x {d} cells"),
@@ -210,7 +210,7 @@ impl Relief {
         Ok(Compared::new(data, self.metric, self.units, self.difference))
     }
 
-    /// All of these rows, or a sample of them.
+    /// All given samples, or a random subsample of them.
     fn centres(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
         let Some(wanted) = self.n_samples else { return all };
         let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), wanted);

@@ -1,14 +1,14 @@
-//! RReliefF: Relief for a target of numbers.
+//! RReliefF: Relief for regression.
 //!
-//! There are no hits and misses, but a probability that two near rows differ in the target. With $\delta_j$ the
-//! difference in a column, $\delta_y$ that in the target over its range, and means over all centres and their
-//! $k$ nearest rows, Bayes' rule turns the weight of Relief into
+//! Instead of hits and misses there is a probability that two near samples differ in the target. With $\delta_j$
+//! the difference in a feature, $\delta_y$ that in the target relative to its range, and means over all centers and
+//! their $k$ nearest neighbors, Bayes' rule gives the weight
 //!
 //! $$ w_j = \frac{\overline{\delta_y \delta_j}}{\overline{\delta_y}} -
 //!    \frac{\overline{\delta_j} - \overline{\delta_y \delta_j}}{1 - \overline{\delta_y}} $$
 //!
-//! Departure: in the paper near neighbours may count more by their rank; here all $k$ count alike, as in
-//! Relief for classes.
+//! Departure: in the paper near neighbors may be weighted by their rank; here all $k$ are weighted equally, as in
+//! Relief for classification.
 
 use super::{BLOCK, NAME, Relief};
 use crate::context::Context;
@@ -23,7 +23,7 @@ impl Relief {
         let (n, d) = (data.n(), data.d());
         self.check_neighbours(n, "the rows")?;
         let low = target.iter().copied().fold(f64::INFINITY, f64::min);
-        // Halves, as the range of finite numbers may be none.
+        // Halves, because the range of finite numbers may overflow.
         let half_range = target.iter().fold(0.0_f64, |a, v| a.max(v / 2.0 - low / 2.0));
         if half_range <= 0.0 {
             return Err(Error::ConstantTarget { method: NAME, value: low });
@@ -55,8 +55,8 @@ impl Relief {
             sum.iter_mut().zip(part_sum).for_each(|(a, b)| *a += b / pairs);
             joint.iter_mut().zip(part_joint).for_each(|(a, b)| *a += b / pairs);
         }
-        // Near rows that all have the same target tell nothing of what sets targets apart; those that are
-        // all as far apart as can be tell nothing of what keeps them together.
+        // If near samples all have the same target, the first term is undefined; if all have the maximum
+        // difference, the second. Either is then 0.
         let part = |numerator: f64, share: f64| if share > 0.0 { numerator / share } else { 0.0 };
         Ok((0..d).map(|j| part(joint[j], apart) - part(sum[j] - joint[j], 1.0 - apart)).collect())
     }

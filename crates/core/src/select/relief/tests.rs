@@ -16,12 +16,12 @@ fn two_classes_by_hand() {
     // 0: 1 and 2, 1: 0 and 2 (10 < 10? (3,0): 9+1, (3,2): 9+1: the first), 2: 3 and 0, 3: 2 and 1.
     let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
     let absolute = select(&Relief::original(), x.clone(), vec![0, 0, 1, 1]).unwrap();
-    // Column 1: misses 3, hits 0. Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2: negative.
+    // Feature 1: misses 3, hits 0. Feature 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2: negative.
     assert_eq!(absolute.scores, [3.0, 0.0]);
     assert_eq!(absolute.n_selected, 1);
     let relief = Relief { difference: Difference::Squared, ..Relief::original() };
     assert_eq!(select(&relief, x.clone(), vec![0, 0, 1, 1]).unwrap().scores, [9.0, 0.0]);
-    // In units of their ranges, 3 and 2, by sizes: the misses of rows 0 to 3 are 2, 2 (1.5 and 1.5), 0, 1.
+    // Divided by their ranges, 3 and 2, absolute: the misses of rows 0 to 3 are 2, 2 (1.5 and 1.5), 0, 1.
     let relief = Relief { metric: Metric::Manhattan, units: Units::Range, ..Relief::original() };
     assert_eq!(select(&relief, x, vec![0, 0, 1, 1]).unwrap().scores, [1.0, 0.0]);
 }
@@ -35,7 +35,7 @@ fn misses_count_by_the_share_of_their_class() {
     // From 0: 1 * 2/6 + 4 * 4/6 = 3; from 1: 1 * 2/6 + 3 * 4/6 = 7/3; from 2: 4 * 2/4 + 3 * 2/4 = 3.5.
     let expected = (2.0 * 3.0 + 2.0 * 7.0 / 3.0 + 4.0 * 3.5) / 8.0;
     assert!((scores[0] - expected).abs() < 1e-14, "{scores:?}");
-    // All alike: 2.5, 2 and 3.5.
+    // Equal class weights: 2.5, 2 and 3.5.
     let equal = Relief { class_weights: ClassWeights::Equal, ..Relief::original() };
     let scores = select(&equal, x, codes).unwrap().scores;
     assert!((scores[0] - (2.0 * 2.5 + 2.0 * 2.0 + 4.0 * 3.5) / 8.0).abs() < 1e-14, "{scores:?}");
@@ -49,11 +49,11 @@ fn neighbours_there_are_not() {
         select(&two, x.clone(), vec![0, 0, 1, 1, 1]).unwrap_err().to_string(),
         "Relief: parameter 'n_neighbors' must be from 1 to one fewer than the rows of the smallest class, 1, got 2"
     );
-    // What there is is used: hits 1, 1 of the first class, the mean of two for the others.
+    // Fewer neighbors are used: hits 1, 1 of the first class, the mean of two for the others.
     let clipped = select(&Relief { clip: true, ..two }, x.clone(), vec![0, 0, 1, 1, 1]).unwrap();
     // Misses 2.5, 1.5, 1.5, 2.5, 3.5: mean 2.3. Hits 1, 1, 1.5, 1, 1.5: mean 1.2.
     assert!((clipped.scores[0] - 1.1).abs() < 1e-15, "{:?}", clipped.scores);
-    // A class of one row is borne.
+    // A class with one sample is accepted.
     assert!(select(&Relief::original(), x.clone(), vec![0, 0, 1, 1, 2]).is_ok());
     let error = select(&Relief::original(), x.clone(), vec![0, 1, 2, 3, 4]).unwrap_err().to_string();
     assert!(error.contains("classes has a single row"), "{error}");
@@ -63,7 +63,7 @@ fn neighbours_there_are_not() {
 
 #[test]
 fn the_worst_come_last_though_their_scores_are_alike() {
-    // The second column is noise within classes, the third more so; the first tells them apart.
+    // The second feature is noise within classes, the third even more; the first separates them.
     let x = array![[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [9.0, 0.0, 0.0], [9.0, 1.0, 2.0]];
     let selection = select(&Relief::original(), x, vec![0, 0, 1, 1]).unwrap();
     assert_eq!((selection.scores, selection.order), (vec![9.0, 0.0, 0.0], vec![0, 1, 2]));
@@ -71,7 +71,7 @@ fn the_worst_come_last_though_their_scores_are_alike() {
 
 #[test]
 fn gaps_count_as_what_is_expected() {
-    // Known cells of column 1: 0, 4, 5; differences 4, 5, 1: 10/3 on average. Column 2 has no gap.
+    // Known values of feature 1: 0, 4, 5; differences 4, 5, 1: 10/3 on average. Feature 2 has no missing value.
     let gap = f64::NAN;
     let x = array![[0.0, 0.0], [gap, 1.0], [4.0, 0.0], [5.0, 2.0]];
     let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
@@ -79,12 +79,12 @@ fn gaps_count_as_what_is_expected() {
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // Distances: 0-2: 4, 0-3: 7; 1-2: 10/3 + 1, 1-3: 10/3 + 1, so the first. Misses: 0: 2; 1: 2; 2: 0 (4) before 1
     // (13/3); 3: 0 is at 7, 1 at 13/3. Hits: the only other.
-    // Column 1: misses 4, 10/3, 4, 10/3; hits 10/3, 10/3, 1, 1.
+    // Feature 1: misses 4, 10/3, 4, 10/3; hits 10/3, 10/3, 1, 1.
     let expected = (4.0 + 10.0 / 3.0 + 4.0 + 10.0 / 3.0 - 10.0 / 3.0 - 10.0 / 3.0 - 2.0) / 4.0;
     assert!((scores[0] - expected).abs() < 1e-15, "{scores:?}");
-    // Column 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2.
+    // Feature 2: misses 0, 1, 0, 1; hits 1, 1, 2, 2.
     assert!((scores[1] + 1.0).abs() < 1e-15, "{scores:?}");
-    // By squares: 16, 25, 1 make 14 on average.
+    // Squared: 16, 25, 1 average to 14.
     let relief = Relief { difference: Difference::Squared, ..Relief::original() };
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // 1-2: 15, 1-3: 15: the first; 2: 0 (16) or 1 (15); 3: 0 (29) or 1 (15). 0: 2 (16).
@@ -101,14 +101,14 @@ fn columns_without_a_known_cell_count_nothing() {
 
 #[test]
 fn numbers_by_hand() {
-    // One column, x = 0, 1, 3, target 0, 2, 4: nearest rows 1, 0, 1. Differences in x: 1, 1, 2; in the target over its
-    // range: 0.5, 0.5, 0.5. Means: 1/2; 4/3; 2/3. So w = (2/3) / (1/2) - (4/3 - 2/3) / (1/2) = 0.
+    // One feature, x = 0, 1, 3, target 0, 2, 4: nearest rows 1, 0, 1. Differences in x: 1, 1, 2; in the target
+    // relative to its range: 0.5, 0.5, 0.5. Means: 1/2; 4/3; 2/3. So w = (2/3) / (1/2) - (4/3 - 2/3) / (1/2) = 0.
     let run = |x: Array2<f64>, y: Vec<f64>| {
         let data = Dataset::with_target(x, Target::Continuous(y.clone())).unwrap();
         Relief::original().number_weights(&data, &y, &Context::default())
     };
     assert!(run(array![[0.0], [1.0], [3.0]], vec![0.0, 2.0, 4.0]).unwrap()[0].abs() < 1e-15);
-    // Targets 0, 1, 4: over the range 1/4, 1/4, 3/4. Means: 5/12; 4/3; (1/4 + 1/4 + 3/2) / 3 = 2/3.
+    // Targets 0, 1, 4: relative to the range 1/4, 1/4, 3/4. Means: 5/12; 4/3; (1/4 + 1/4 + 3/2) / 3 = 2/3.
     let w = run(array![[0.0], [1.0], [3.0]], vec![0.0, 1.0, 4.0]).unwrap()[0];
     assert!((w - ((2.0 / 3.0) / (5.0 / 12.0) - (2.0 / 3.0) / (7.0 / 12.0))).abs() < 1e-14, "{w}");
     let error = run(array![[0.0], [1.0]], vec![2.0, 2.0]).unwrap_err().to_string();
@@ -158,7 +158,7 @@ fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
     assert!(message(0, true).contains("'n_neighbors' must be an integer, at least 1, got 0"));
     assert!(message(0, false).contains("'n_neighbors' must be an integer, at least 1, got 0"));
     assert!(message(2, false).contains("from 1 to one fewer than the rows of the smallest class, 1"));
-    // However many are asked for, room is made for those there are.
+    // Memory is reserved for the neighbors that exist, however many are requested.
     assert_eq!(of(1_000_000_000_000, true).unwrap(), of(2, true).unwrap());
     let manhattan =
         Relief { metric: Metric::Manhattan, clip: true, n_neighbors: usize::MAX, ..Relief::original() };

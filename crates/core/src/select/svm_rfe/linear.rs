@@ -1,6 +1,6 @@
-//! Products of rows that are made when they are asked for, for linear machines where there are fewer columns than rows: few
-//! rows are asked about, as the machine of a round starts from that of the round before, and there are hardly more
-//! coefficients between their bounds than columns.
+//! Kernel rows computed on demand, for linear SVMs with fewer features than samples. Few rows are requested,
+//! because the SVM of a round is warm-started from the previous round, and there are hardly more free coefficients
+//! than features.
 
 use crate::linalg::multiply;
 use crate::optim::{KernelColumns, Products};
@@ -8,32 +8,32 @@ use crate::simd::{add_combination, add_scaled, add_squared_differences, dot};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Rows whose sums are made together.
+/// Rows whose sums are computed together.
 const RUN: usize = 512;
-/// Products from which several threads make them.
+/// Number of products above which several threads are used.
 const WORTH_THREADS: usize = 1 << 17;
 
-/// The rows of one task over the columns left, by rows and by columns.
+/// The samples of one task over the remaining features, in row-major and column-major order.
 pub(super) struct LinearRows {
     n: usize,
-    /// Columns there were at first, which is the distance between rows.
+    /// The initial number of features, which is the distance between rows.
     stride: usize,
     by_rows: Vec<f64>,
     by_columns: Vec<f64>,
-    /// The columns left, in the order in which they lie here.
+    /// The remaining features, in storage order.
     columns: Vec<usize>,
-    /// Products of every row with itself.
+    /// Squared norm of every row.
     own: Vec<f64>,
-    /// Products of a row with all, for rows that were asked for since a column last left.
+    /// Cached products of a row with all rows, for rows requested since the last feature was removed.
     known: Vec<Option<Box<[f64]>>>,
-    /// Rows that are not set aside, and their products with themselves, if some are.
+    /// Rows that are not shrunk, and their squared norms, if some rows are shrunk.
     kept: Option<(Vec<usize>, Vec<f64>)>,
-    /// One row's products with those.
+    /// The products of one row with those.
     part: Vec<f64>,
 }
 
 impl LinearRows {
-    /// `values[j]` is column `j` of all rows.
+    /// `values[j]` is feature `j` of all samples.
     pub(super) fn new(values: &[Vec<f64>], columns: &[usize], rows: &[usize]) -> Self {
         let mut by_columns = Vec::with_capacity(rows.len() * columns.len());
         columns.iter().for_each(|&j| by_columns.extend(rows.iter().map(|&i| values[j][i])));
@@ -54,7 +54,7 @@ impl LinearRows {
         new
     }
 
-    /// Forgets products of columns that are not there any more.
+    /// Clears the cached products after features were removed.
     fn begin(&mut self) {
         self.own.clear();
         self.own.resize(self.n, 0.0);
@@ -70,17 +70,17 @@ impl LinearRows {
         &self.by_rows[i * self.stride..i * self.stride + self.columns.len()]
     }
 
-    /// Takes columns away.
+    /// Removes features.
     pub(super) fn remove(&mut self, columns: &[usize]) {
         let places = |j: &usize| self.columns.iter().position(|c| c == j);
         let mut places: Vec<usize> = columns.iter().filter_map(places).collect();
-        // From the back, so that none of them moves before it leaves.
+        // From the back, so that none moves before it is removed.
         places.sort_unstable_by(|a, b| b.cmp(a));
         places.into_iter().for_each(|at| self.remove_at(at));
         self.begin();
     }
 
-    /// The last column takes the place.
+    /// Moves the last feature to this position.
     fn remove_at(&mut self, at: usize) {
         self.columns.swap_remove(at);
         let last = self.columns.len();
@@ -91,7 +91,7 @@ impl LinearRows {
         self.by_columns.truncate(last * self.n);
     }
 
-    /// $w = \sum_i \beta_i x_i$ over some rows, in the order in which columns lie here.
+    /// $w = \sum_i \beta_i x_i$ over some rows, in storage order of the features.
     fn weights(&self, rows: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut w = vec![0.0; self.columns.len()];
         rows.for_each(|(i, b)| add_scaled(&mut w, b, self.row(i)));
@@ -113,7 +113,7 @@ impl LinearRows {
         }
     }
 
-    /// $w_j$ of every column, by its number among all, for the coefficients of a machine.
+    /// $w_j$ of every feature, by its index among all, for the coefficients of an SVM.
     pub(super) fn weights_by_column(&self, coefficients: &[f64], w: &mut [f64]) {
         let own = self.weights(coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0));
         self.columns.iter().zip(own).for_each(|(&j, v)| w[j] = v);

@@ -1,26 +1,26 @@
-//! SVM-RFE: recursive elimination of the columns that a support vector machine misses least.
+//! SVM-RFE: recursive feature elimination by the weights of a support vector machine.
 //!
-//! A machine is trained on all columns left, the columns that matter least to it leave, and so on until one is left.
-//! How much a column matters is the change of $\lVert w \rVert^2 = \sum_{ik} \beta_i \beta_k K_{ik}$ when it is left out and the
-//! coefficients stay as they are, summed over the machines of all pairs of classes:
+//! Each round trains an SVM on the remaining features and removes the least important ones, until one remains. The
+//! importance of a feature is the change of $\lVert w \rVert^2 = \sum_{ik} \beta_i \beta_k K_{ik}$ when it is
+//! removed and the coefficients stay fixed, summed over the binary SVMs of all pairs of classes:
 //!
 //! $$ \text{linear: } \sum_p w_{pj}^2 \qquad
 //!    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
 //!
-//! The linear form ranks as scikit-learn's `RFE(SVC(kernel="linear"))` does. Departures: elimination always goes on to
-//! the last column, so that the order is complete and a smaller number keeps the first of a larger one's; the machine is
-//! solved to a tolerance of 1e-6, because where it stops decides between columns of nearly equal weight; the width of the
-//! RBF kernel is set once, on all columns. By its own rule the method keeps half of the columns, as scikit-learn
-//! does: errors on training rows cannot tell where to stop.
+//! The linear form ranks like scikit-learn's `RFE(SVC(kernel="linear"))`. Departures: elimination always continues
+//! to the last feature, so that the ranking is complete and a smaller number selects the first of a larger one; the
+//! SVM is solved to a tolerance of 1e-6, because the stopping point decides between features of nearly equal
+//! weight; gamma of the RBF kernel is set once, on all features. By default (`auto`) the method selects half of the
+//! features, as scikit-learn does: the training error is not a suitable stopping criterion.
 //!
-//! Steps: squared distances or products of all rows are kept, and what a column adds to them is taken away when it
-//! leaves; each machine starts from the coefficients of the one before, and its last steps are taken at once by
-//! solving the equations of the coefficients between their bounds ([`crate::optim::polish`]). A linear machine needs
-//! no products once there are fewer columns than rows, see [`linear`].
+//! Squared distances or inner products of all samples are cached, and the contribution of a feature is subtracted
+//! when it is removed. Each SVM is warm-started from the previous one, and its last steps are replaced by solving
+//! the linear equations of the free coefficients ([`crate::optim::polish`]). A linear SVM needs no cached products
+//! once there are fewer features than samples, see [`linear`].
 //!
-//! Cost: for every round $O(n^2)$ per column that leaves, plus the training of a machine from a good start, plus
-//! $O(s d)$ (linear) or $O(s^2 d)$ (RBF) for $s$ support rows; linear with fewer columns than rows $O(n d + d^2)$ for each of
-//! the few coefficients that a column's leaving moves to or from a bound, and $O(d^3)$. Memory: two matrices of $n^2$ numbers.
+//! Cost: for every round $O(n^2)$ per removed feature, plus a warm-started SVM, plus $O(s d)$ (linear) or $O(s^2
+//! d)$ (RBF) for $s$ support vectors; linear with fewer features than samples $O(n d + d^2)$ for each of the few
+//! coefficients that move to or from a bound, and $O(d^3)$. Memory: two $n \times n$ matrices.
 //!
 //! Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
 //! machines*, 2002.
@@ -48,20 +48,21 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "SVM-RFE";
 
-/// Columns leave by weights that are this near to the best ones.
+/// Tolerance of the final solution of each SVM.
 const TOLERANCE: f64 = 1e-6;
-/// Pairs of coefficients are moved until they are this near; equations do the rest.
+/// Tolerance of SMO before polishing takes over.
 const ROUGH: f64 = 1e-2;
-/// Most steps of those.
+/// Maximum number of polishing steps.
 const POLISHING: usize = 500;
-/// Steps per row that pairs get before equations take over: where columns differ much in scale they creep.
+/// SMO iterations per sample before polishing takes over: SMO converges slowly if features differ much in scale.
 const CREEP: usize = 100;
-/// How often they take turns before pairs go on alone.
+/// Number of alternations of polishing and SMO; only `max_iter` limits the last SMO run.
 const TURNS: usize = 3;
-/// Sums are made anew when they are over this many times fewer columns than when they were made.
+/// Recompute cached products or distances once the number of features has dropped by this factor, which limits
+/// rounding error.
 const WORN: usize = 32;
-/// A column is not taken from products or distances by subtraction if its largest square is so many times that of
-/// the columns that stay: its rounding would stay behind.
+/// Recompute instead of subtracting a feature whose largest square exceeds that of the remaining features by this
+/// factor: the rounding error of the subtraction would dominate.
 const DWARFS: f64 = 1e4;
 
 /// The default kernel.
@@ -128,7 +129,7 @@ crate::parameters! {
 }
 
 impl SvmRfe {
-    /// The machine of one pair of classes.
+    /// Trains the SVM of one pair of classes.
     fn machine<K: KernelColumns + Products>(
         &self,
         task: &PairTask,
@@ -142,7 +143,7 @@ impl SvmRfe {
         let few = CREEP * task.rows.len();
         let limited = |steps: usize| self.max_iter.map_or(steps, |most| steps.min(most));
         let (few, polishing) = (limited(few), limited(POLISHING));
-        // The machine of the round before is near already.
+        // A warm start is already close to the solution.
         let mut near = match start {
             Some(start) => (start.to_vec(), left_of_labels(task, columns, start)),
             None => {
@@ -227,45 +228,45 @@ impl Selector for SvmRfe {
 fn bytes_of(kernel: &Kernel, n: usize, d: usize, classes: &Classes) -> f64 {
     let (n, d, k) = (n as f64, d as f64, classes.n_present());
     if kernel != &Kernel::Linear {
-        // The columns; distances, kernel values, and a pair's part of them.
+        // The features; distances, kernel values, and their part for one pair of classes.
         return 8.0 * (n * d + 3.0 * n * n) + product_bytes();
     }
-    // A machine for each pair of classes: their rows, and their rows squared.
+    // One SVM per pair of classes: their samples, and their samples squared.
     let own: f64 = classes.counts().iter().map(|&rows| (rows * rows) as f64).sum();
     let (rows, squares) = ((k as f64 - 1.0) * n, n * n + (k as f64 - 2.0) * own);
     let columns = if rows * d <= n * n {
-        // The columns, those of every machine by rows and by columns.
+        // The features, and those of every SVM in row-major and column-major order.
         n * d + 2.0 * rows * d
     } else {
-        // The columns and a copy; machines have their own when there are few left.
+        // The features and a copy; SVMs have copies once few features remain.
         2.0 * n * d
     };
-    // Products of all rows, or of the rows of every machine with those that are asked for, which are most of them.
+    // Products of all samples, or of the samples of every SVM with those requested, which are most of them.
     8.0 * (columns + 0.8 * squares) + product_bytes()
 }
 
-/// The state of a run.
+/// The state of the elimination.
 struct Elimination<'a> {
     method: &'a SvmRfe,
     classes: &'a Classes,
-    /// The width, for RBF.
+    /// Gamma, for RBF.
     gamma: Option<f64>,
-    /// Every column as it lies together.
+    /// The values of each feature, contiguous.
     columns: Vec<Vec<f64>>,
-    /// The largest square of each.
+    /// The largest square of each feature.
     largest: Vec<f64>,
-    /// Whether a column is the same everywhere.
+    /// Whether each feature is constant.
     constant: Vec<bool>,
     left: Vec<usize>,
-    /// Products or squared distances of all rows over the columns left.
+    /// Inner products or squared distances of all samples over the remaining features.
     pairs: Array2<f64>,
-    /// Columns that were left when `pairs` was last computed anew.
+    /// Number of features when `pairs` was last recomputed.
     fresh: usize,
-    /// The rows of every task, once linear machines do without `pairs`.
+    /// The samples of every task, once linear SVMs do not need `pairs`.
     linear: Option<Vec<LinearRows>>,
     tasks: Vec<PairTask>,
     solutions: Vec<SmoSolution>,
-    /// Columns that left, first ones first, and the round each left in.
+    /// Removed features in order of removal, and the round of each.
     gone: Vec<(usize, usize)>,
     curve: Vec<f64>,
     converged: bool,
@@ -282,8 +283,8 @@ impl<'a> Elimination<'a> {
         let rows: Vec<usize> = (0..data.n()).collect();
         let mut columns = transposed(data.x());
         if !data.x().is_sparse() {
-            // Distances do not know where zero is, nor do the weights of coefficients that sum to zero; a far zero
-            // would only drown them in rounding.
+            // Distances do not depend on the origin, nor do the weights, because coefficients sum to zero.
+            // Centering avoids rounding error from a large offset.
             columns.iter_mut().zip(&mean).for_each(|(c, m)| c.iter_mut().for_each(|v| *v -= m));
         }
         let largest = columns.iter().map(|c| c.iter().fold(0.0_f64, |a, v| a.max(v * v))).collect();
@@ -314,7 +315,7 @@ impl<'a> Elimination<'a> {
         Ok(run)
     }
 
-    /// Rounds until one column is left.
+    /// Eliminates features until one remains.
     fn run(&mut self, per_round: usize, ctx: &Context) -> Result<usize> {
         let total = self.left.len().div_ceil(per_round);
         let mut round = 0;
@@ -325,7 +326,7 @@ impl<'a> Elimination<'a> {
             let k = if self.linear.is_some() { None } else { Some(self.kernel_values()) };
             self.train(k.as_ref(), ctx)?;
             self.curve.push(self.training_error(k.as_ref()));
-            // Products are the kernel; they come back for columns to be taken from.
+            // A linear kernel is the products themselves; put them back, to subtract features from them.
             if let (None, Some(k)) = (self.gamma, k) {
                 self.pairs = k;
             }
@@ -334,8 +335,8 @@ impl<'a> Elimination<'a> {
             }
             let matters = self.how_much_each_matters(ctx)?;
             let mut order: Vec<usize> = (0..self.left.len()).collect();
-            // Of equals the later column leaves first; constant columns leave before all others, even those of
-            // weight 0.
+            // Ties are broken by column order: the later feature is removed first. Constant features are removed
+            // before all others, even those of weight 0.
             let key = |at: usize| if self.constant[self.left[at]] { -1.0 } else { matters[at] };
             order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
             order.truncate(per_round.min(self.left.len() - 1));
@@ -346,7 +347,7 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    /// Linear machines do without products of all rows as soon as the rows themselves take less memory.
+    /// Linear SVMs stop using products of all samples as soon as the samples themselves take less memory.
     fn choose_form(&mut self) {
         let rows: usize = self.tasks.iter().map(|task| task.rows.len()).sum();
         let suits = self.gamma.is_none() && rows * self.left.len() <= self.classes.codes.len().pow(2);
@@ -357,7 +358,7 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    /// Trains a machine per pair of classes, from the coefficients of the last; on kernel values, or on linear rows.
+    /// Trains one SVM per pair of classes, warm-started; on kernel values, or on linear rows.
     fn train(&mut self, k: Option<&Array2<f64>>, ctx: &Context) -> Result<()> {
         let (method, before) = (self.method, &self.solutions);
         let start = |p: usize| before.get(p).map(|s| &s.coefficients[..]);
@@ -377,7 +378,7 @@ impl<'a> Elimination<'a> {
         Ok(())
     }
 
-    /// Kernel values over the columns left. Products are the kernel itself, and are handed over.
+    /// Kernel values over the remaining features. For a linear kernel this moves the products out.
     fn kernel_values(&mut self) -> Array2<f64> {
         let Some(gamma) = self.gamma else { return std::mem::take(&mut self.pairs) };
         let mut k = self.pairs.clone();
@@ -386,7 +387,7 @@ impl<'a> Elimination<'a> {
         k
     }
 
-    /// The criterion of every column left.
+    /// The importance of every remaining feature.
     fn how_much_each_matters(&self, ctx: &Context) -> Result<Vec<f64>> {
         if let Some(linear) = &self.linear {
             let (mut sums, mut w) = (vec![0.0; self.columns.len()], vec![0.0; self.columns.len()]);
@@ -412,7 +413,7 @@ impl<'a> Elimination<'a> {
         self.left.par_iter().map(each).collect()
     }
 
-    /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the rows that count.
+    /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the support vectors.
     fn radial_change(&self, task: &PairTask, solution: &SmoSolution, column: &[f64], gamma: f64) -> f64 {
         let count: Vec<usize> = (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
         let beta: Vec<f64> = count.iter().map(|&i| solution.coefficients[i]).collect();
@@ -424,7 +425,7 @@ impl<'a> Elimination<'a> {
             with.clear();
             with.extend(count[..at].iter().map(|&k| row[task.rows[k]]));
             without.clear();
-            // Distances cannot be negative; what is taken from them leaves rounding.
+            // Subtraction leaves rounding errors, but distances cannot be negative.
             without.extend(
                 count[..at]
                     .iter()
@@ -433,18 +434,17 @@ impl<'a> Elimination<'a> {
             );
             exp_scaled(&mut with, -gamma);
             exp_scaled(&mut without, -gamma);
-            // The diagonal does not change; the other half of the matrix is the same.
+            // The diagonal does not change, and the matrix is symmetric.
             change += 2.0 * beta[at] * (dot(&with, &beta[..at]) - dot(&without, &beta[..at]));
         }
         change.abs()
     }
 
-    /// The share of training rows that the machines of this round get wrong.
-    /// Without kernel values they are linear.
+    /// The training error of this round's SVMs. Without kernel values they are linear.
     fn training_error(&self, k: Option<&Array2<f64>>) -> f64 {
         let n = self.classes.codes.len();
         if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
-            // Two classes: the solver knows what is left of every label.
+            // Two classes: the solver provides the residuals of the labels.
             let wrong = |i: &usize| {
                 let value = task.signs[*i] - solution.residual[*i] + solution.bias;
                 // A value of 0 is the second class.
@@ -476,15 +476,15 @@ impl<'a> Elimination<'a> {
         (0..n).filter(wrong).count() as f64 / n as f64
     }
 
-    /// Takes what these columns add to products or distances away.
+    /// Subtracts the contribution of these features from products or distances.
     fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
         if let Some(linear) = &mut self.linear {
             linear.iter_mut().for_each(|rows| rows.remove(leaving));
             return Ok(());
         }
         let largest = |columns: &[usize]| columns.iter().map(|&j| self.largest[j]).fold(0.0_f64, f64::max);
-        // A new sum is one product of matrices, much faster per column than taking columns out one by one. Where
-        // few leave, rounding of the sums that were larger adds up, to some dozen units in the last place.
+        // Recomputing is one matrix product, much faster per feature than subtracting features one by one. If few
+        // are removed, rounding errors of the larger sums accumulate, to some dozen units in the last place.
         let many = leaving.len() > 1 && 4 * leaving.len() >= self.left.len();
         let worn = WORN * self.left.len() <= self.fresh;
         if many || worn || largest(leaving) > DWARFS * largest(&self.left) {
@@ -506,7 +506,7 @@ impl<'a> Elimination<'a> {
         Ok(())
     }
 
-    /// Products or squared distances from the columns left.
+    /// Recomputes products or squared distances from the remaining features.
     fn rebuild(&mut self) -> Result<()> {
         let n = self.classes.codes.len();
         self.fresh = self.left.len();
@@ -514,7 +514,7 @@ impl<'a> Elimination<'a> {
         let products = gram_symmetric(&Kernel::Linear, &x.into())?;
         // Distances are at most four times the largest of these.
         need_finite(NAME, products.diag().iter().copied())?;
-        // By rows: the matrix is symmetric, and was laid out by columns.
+        // Row-major: the matrix is symmetric, and was column-major.
         let mut pairs = products.reversed_axes();
         if self.gamma.is_some() {
             let columns: Vec<&[f64]> = self.left.iter().map(|&j| &self.columns[j][..]).collect();
@@ -568,7 +568,7 @@ fn linear_weight(task: &PairTask, solution: &SmoSolution, column: &[f64]) -> f64
     task.rows.iter().zip(&solution.coefficients).map(|(&i, b)| b * column[i]).sum()
 }
 
-/// The columns of all rows.
+/// The features of all samples.
 fn transposed(x: &Rows) -> Vec<Vec<f64>> {
     match x {
         Rows::Dense(x) => x.columns().into_iter().map(|c| c.to_vec()).collect(),

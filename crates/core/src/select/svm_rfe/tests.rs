@@ -9,7 +9,7 @@ fn select(method: &SvmRfe, data: &Dataset) -> Selection {
 
 #[test]
 fn by_hand() {
-    // Points (2, 1) and (-2, -1), and a column that is the same for both: w = (0.4, 0.2, 0).
+    // Samples (2, 1) and (-2, -1), and a constant feature: w = (0.4, 0.2, 0).
     let data = Dataset::labeled(array![[-2.0, -1.0, 5.0], [2.0, 1.0, 5.0]], vec![0, 1]).unwrap();
     let selection = select(&SvmRfe { c: 100.0, ..SvmRfe::default() }, &data);
     assert_eq!(selection.order, [0, 1, 2]);
@@ -30,12 +30,12 @@ fn a_product_is_seen_by_rbf_and_not_by_linear() {
     let mut best = select(&rbf(0.2), &data).order[..2].to_vec();
     best.sort_unstable();
     assert_eq!(best, [1, 4]);
-    // Whichever columns the linear one keeps, it guesses: at least a third stays wrong.
+    // The linear SVM guesses, whichever features it keeps: the error is at least a third.
     let linear = select(&SvmRfe::default(), &data);
     assert!(linear.curve[1] > 1.0 / 3.0, "{:?}", linear.curve);
 }
 
-/// The criterion from its definition: two Gram matrices, one without the column.
+/// The criterion by definition: two Gram matrices, one without the feature.
 #[test]
 fn the_change_of_the_norm_is_what_it_says() {
     let mut rng = Rng::new(7);
@@ -61,7 +61,7 @@ fn the_change_of_the_norm_is_what_it_says() {
     }
 }
 
-/// Coefficients that meet their bounds together must not leave them by rounding.
+/// Coefficients that reach their bounds together must not cross them by rounding.
 #[test]
 fn a_price_at_which_both_rows_meet_their_bounds() {
     let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
@@ -77,7 +77,7 @@ fn a_price_at_which_both_rows_meet_their_bounds() {
 
 #[test]
 fn a_constant_column_leaves_before_one_of_weight_zero() {
-    // The third column is the same in both classes, so that its weight is 0; the second is constant.
+    // The third feature is the same in both classes, so its weight is 0; the second is constant.
     let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
     let data = Dataset::labeled(x.clone(), vec![0, 0, 1, 1]).unwrap();
     assert_eq!(select(&SvmRfe::default(), &data).order, [0, 2, 1]);
@@ -86,15 +86,15 @@ fn a_constant_column_leaves_before_one_of_weight_zero() {
     assert_eq!(select(&SvmRfe::default(), &data).order, [0, 1, 2]);
 }
 
-/// Pairs of coefficients alone take millions of steps here; equations end it.
+/// SMO alone takes millions of steps here; polishing solves it.
 #[test]
 fn columns_of_very_different_scales() {
     let mut rng = Rng::new(4);
     let plain = Array2::from_shape_simple_fn((80, 6), || rng.normal());
     let codes: Vec<usize> =
         plain.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
-    // Products of the square of the scale are rounded at 1e-16 of it: from 1e5 on that is the tolerance of 1e-6
-    // itself, which then cannot be met.
+    // Products of the squared scale have a relative rounding error of 1e-16: from 1e5 on that reaches the tolerance
+    // of 1e-6, which then cannot be met.
     for scale in [1e2, 1e3, 1e4] {
         let mut x = plain.clone();
         x.column_mut(5).mapv_inplace(|v| v * scale);
@@ -104,11 +104,11 @@ fn columns_of_very_different_scales() {
     }
 }
 
-/// What is left of the products after a large column left is what a new start without it has.
+/// Cached products after removing a large feature equal those of a run without it.
 #[test]
 fn a_large_column_leaves_nothing_behind() {
     let mut rng = Rng::new(6);
-    // More columns than rows, so that linear machines have products of all rows too.
+    // More features than samples, so that linear SVMs also use products of all samples.
     let mut x = Array2::from_shape_simple_fn((8, 12), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
     x.column_mut(2).mapv_inplace(|v| v * 1e8);
@@ -153,13 +153,13 @@ fn settings_are_read_in_short_and_in_full() {
     }
     assert!(read(r#"{"step": "many"}"#).unwrap_err().contains("expected f64"));
     assert!(read(r#"{"steps": 1}"#).unwrap_err().contains("unknown field `steps`"));
-    // As one of many methods too, which are told apart by a tag.
+    // Also as a tagged variant among all methods.
     let tagged = r#"{"method": "svm-rfe", "step": 0.2, "kernel": "rbf"}"#;
     let method: crate::select::SelectorMethod = serde_json::from_str(tagged).unwrap();
     assert!(matches!(method, crate::select::SelectorMethod::SvmRfe(rfe) if rfe == short));
 }
 
-/// Low prices put nearly all coefficients at a bound, and many meet it in the same step.
+/// A small C puts nearly all coefficients at a bound, and many reach it in the same step.
 #[test]
 fn every_price_has_an_answer() {
     let mut rng = Rng::new(8);
@@ -184,7 +184,7 @@ fn steps_of_any_size_keep_what_they_should() {
     let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
     let data = Dataset::labeled(x, codes).unwrap();
     let three = select(&SvmRfe { step: Step::Count(3), ..SvmRfe::default() }, &data);
-    // 9, 6, 3, 1 columns; three leave at a time, in the last round two.
+    // 9, 6, 3, 1 features; three are removed at a time, in the last round two.
     assert_eq!(three.curve.len(), 4);
     assert_eq!(select(&SvmRfe { step: Step::Fraction(0.4), ..SvmRfe::default() }, &data), three);
     assert_eq!(three.order[0], 2);
@@ -196,7 +196,7 @@ fn steps_of_any_size_keep_what_they_should() {
     assert!(bad.select(&data, FeatureCount::Auto, &Context::default()).is_err());
 }
 
-/// Products that are made when asked for give the machines of products that are there, columns leaving or not.
+/// Products computed on demand give the same SVMs as cached products, with and without removed features.
 #[test]
 fn rows_give_the_machines_of_products() {
     let ctx = Context::default();
@@ -219,7 +219,7 @@ fn rows_give_the_machines_of_products() {
             let by_products = method.machine(task, &mut columns, None, &ctx).unwrap();
             let by_rows = method.machine(task, &mut rows, start.as_deref(), &ctx).unwrap();
             assert!(by_rows.converged && by_products.converged);
-            // Both miss the optimum by at most the tolerance times the sum of the prices.
+            // Both are within the tolerance times the sum of the upper bounds of the optimum.
             let allowed = 2.0 * TOLERANCE * 60.0 * method.c + 1e-12;
             assert!((by_rows.objective - by_products.objective).abs() < allowed, "seed {seed}, {left:?}");
             start = Some(by_rows.coefficients);
@@ -227,7 +227,7 @@ fn rows_give_the_machines_of_products() {
     }
 }
 
-/// Setting rows aside and taking them back changes no product.
+/// Shrinking and unshrinking rows changes no product.
 #[test]
 fn rows_that_are_set_aside_come_back() {
     let mut rng = Rng::new(1);

@@ -1,38 +1,37 @@
-//! KLMS: kernel least mean squares on the values of one column.
+//! KLMS: kernel least mean squares on the values of one feature.
 //!
-//! One pass over the rows in a seeded order, with targets $y_j = \pm 1$ and a Gaussian $\kappa$:
+//! One pass over the samples in random order, with targets $y_j = \pm 1$ and a Gaussian $\kappa$:
 //!
 //! $$ e_j = y_j - \eta \sum_{l<j} e_l \kappa(u_l, u_j), \qquad h(u) = \operatorname{sign} \eta \sum_l e_l \kappa(u_l, u) $$
 //!
-//! More than two classes: a sum per class against the rest, and the largest wins.
+//! More than two classes: one sum per class against the rest, and the largest wins.
 //!
-//! Exact: the kernel of each pair is computed once and serves both the recursion and the votes,
-//! $n^2/2$ exponentials. Quantised: each centre is divided between the two nearest points of a grid whose
-//! spacing is a share of the kernel's width; the sum is kept on the grid and read off by interpolation. A
-//! row then costs as much as the kernel is wide, $O(n)$ in all, and the error is of second order in the
-//! spacing.
+//! Exact: the kernel of each pair is computed once and used for both the recursion and the votes, $n^2/2$
+//! exponentials. Quantized: each center is divided between the two nearest points of a grid whose spacing is a
+//! fraction of the bandwidth; the sum is stored on the grid and interpolated. The cost of a sample is then
+//! proportional to the bandwidth, $O(n)$ in total, and the error is of second order in the spacing.
 //!
-//! References: Liu, Pokharel and Principe, *The kernel least-mean-square algorithm*, 2008; quantised
-//! centres: Chen, Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
+//! References: Liu, Pokharel and Principe, *The kernel least-mean-square algorithm*, 2008; quantized centers: Chen,
+//! Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
 
 use super::{Labels, spread};
 use crate::context::Context;
 use crate::error::Result;
 use crate::simd::{add_scaled, dot, exp_scaled, squared_distances};
 
-/// Above this many rows centres are quantised if nothing is said.
+/// Above this many samples centers are quantized by default.
 const EXACT_ROWS: usize = 4096;
-/// Grid spacing if nothing is said, in widths.
+/// Default grid spacing, in bandwidths.
 const SPACING: f64 = 1.0 / 16.0;
-/// Distance in widths beyond which a Gaussian is below 1e-9, which no sum of a million of them notices.
+/// Distance in bandwidths beyond which a Gaussian is below 1e-9, negligible in a sum of a million.
 const REACH: f64 = 6.5;
 
-/// Points of a grid at most: 32 MiB.
+/// Maximum number of grid points: 32 MiB.
 const LONGEST: f64 = 4_194_304.0;
-/// Rows between two looks at whether the user wants to stop.
+/// Samples between two checks for cancellation.
 const LOOK: usize = 256;
 
-/// Kernel least mean squares; see the module's text.
+/// Kernel least mean squares; see the module documentation.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::select) struct Klms {
     /// Step size.
@@ -44,7 +43,7 @@ pub(in crate::select) struct Klms {
 }
 
 impl Klms {
-    /// A vote per row.
+    /// One vote per sample.
     pub(super) fn votes(
         &self,
         values: &[f64],
@@ -54,7 +53,7 @@ impl Klms {
     ) -> Result<Vec<u8>> {
         let Some((mean, sd)) = spread(values) else { return Ok(vec![labels.majority(); values.len()]) };
         let unit = self.bandwidth * sd;
-        // In units of the kernel's width, in the order of learning.
+        // In units of the bandwidth, in the order of learning.
         let u: Vec<f64> = order.iter().map(|&i| (values[i] - mean) / unit).collect();
         let quantum = self.quantum.unwrap_or(if values.len() <= EXACT_ROWS { 0.0 } else { SPACING });
         let codes: Vec<u8> = order.iter().map(|&i| labels.codes[i]).collect();
@@ -86,7 +85,7 @@ impl Klms {
     }
 }
 
-/// The sums at all rows after the pass, one vector per target.
+/// The sums at all samples after the pass, one vector per target.
 fn exact(
     u: &[f64],
     n_sums: usize,
@@ -116,7 +115,7 @@ fn exact(
     Ok(sums)
 }
 
-/// The same with centres on a grid.
+/// The same with centers on a grid.
 fn quantised(
     u: &[f64],
     eta: f64,
@@ -126,8 +125,8 @@ fn quantised(
 ) -> Result<Vec<f64>> {
     let least = u.iter().copied().fold(f64::INFINITY, f64::min);
     let most = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // No row is farther from the mean than sqrt(n) standard deviations, so the grid is not long unless
-    // it is to be very fine; then it is no finer than memory allows.
+    // No sample is farther from the mean than sqrt(n) standard deviations, so the grid is short unless its spacing
+    // is very small; then memory limits the spacing.
     let quantum = quantum.max((most - least) / LONGEST);
     let mut grid = vec![0.0; ((most - least) / quantum) as usize + 2];
     let reach = (REACH / quantum).ceil() as usize;
@@ -161,7 +160,7 @@ mod tests {
 
     const KLMS: Klms = Klms { eta: 0.5, bandwidth: 1.0, quantum: None };
 
-    /// The recursion as it is written.
+    /// The recursion, implemented literally.
     fn literal(u: &[f64], y: &[f64], eta: f64) -> Vec<f64> {
         let kappa = |a: f64, b: f64| (-(a - b) * (a - b) / 2.0).exp();
         let mut e: Vec<f64> = vec![];
@@ -211,9 +210,9 @@ mod tests {
             coarse.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         let size = exact.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
-        // Dividing a centre and reading between points err by h^2/8 each, and errors feed back.
+        // Dividing a center and interpolating each have an error of h^2/8, and errors feed back.
         assert!(distance(1.0 / 16.0) < 0.01 * size, "{} of {size}", distance(1.0 / 16.0));
-        // Of second order: a grid eight times as fine is near 64 times as good.
+        // Second order: a grid eight times as fine is about 64 times as accurate.
         let ratio = distance(1.0 / 16.0) / distance(1.0 / 128.0);
         assert!((40.0..100.0).contains(&ratio), "{ratio}");
     }

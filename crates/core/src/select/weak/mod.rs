@@ -1,7 +1,7 @@
-//! Weak classifiers: what one column alone says about the class.
+//! Weak classifiers: predictions from a single feature.
 //!
-//! Each turns the values of a column into a vote per row. The classifiers themselves are not kept:
-//! forward selection needs their votes on the training rows and nothing else.
+//! Each turns the values of a feature into one vote per sample. Only the votes are kept: forward selection needs
+//! nothing else.
 
 mod klms;
 mod stump;
@@ -33,7 +33,7 @@ pub(super) enum Weak {
 }
 
 impl Weak {
-    /// A vote per row, a class of `labels`. `order` is the order in which rows are learned from.
+    /// One vote per sample, a class of `labels`. `order` is the order in which samples are learned from.
     pub(super) fn votes(
         &self,
         values: &[f64],
@@ -50,13 +50,13 @@ impl Weak {
         }
     }
 
-    /// How much an error on a row of each class counts.
+    /// The weight of an error on a sample of each class.
     pub(super) fn class_weights(&self, labels: &Labels) -> Vec<u64> {
         labels.weights(matches!(self, Self::BalancedStump))
     }
 }
 
-/// The classes that have rows, numbered without gaps.
+/// The nonempty classes, numbered consecutively.
 #[derive(Debug, Clone)]
 pub(super) struct Labels {
     pub codes: Vec<u8>,
@@ -86,8 +86,8 @@ impl Labels {
         self.counts.len()
     }
 
-    /// How much a row of each class counts: 1, or balanced in inverse proportion to the rows of the class.
-    /// They are whole numbers so that sums are exact, and for two classes the proportion is as well.
+    /// The weight of a sample of each class: 1, or balanced in inverse proportion to the class size. Weights are
+    /// integers so that sums are exact, and for two classes the proportion is as well.
     pub fn weights(&self, balanced: bool) -> Vec<u64> {
         match self.counts.as_slice() {
             _ if !balanced => vec![1; self.n_classes()],
@@ -96,15 +96,15 @@ impl Labels {
         }
     }
 
-    /// The most frequent class; of equals that of the first row, so that the choice does not depend on
-    /// what the classes are called.
+    /// The most frequent class; ties go to the class of the first sample, so that the choice does not depend on the
+    /// class names.
     pub fn majority(&self) -> u8 {
         let most = self.counts.iter().max().copied().unwrap_or(0);
         self.codes.iter().copied().find(|&c| self.counts[usize::from(c)] == most).unwrap_or(0)
     }
 }
 
-/// Mean and standard deviation of a column, or nothing if it is constant up to rounding.
+/// Mean and standard deviation of a feature, or `None` if it is constant up to rounding.
 fn spread(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| v / n).sum::<f64>();

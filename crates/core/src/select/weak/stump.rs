@@ -1,14 +1,13 @@
-//! A stump: one cut of a column, a class on either side.
+//! A stump: one cut of a feature, with a class on either side.
 //!
-//! Two classes: the cut between two different values and the direction with the fewest errors; a stump
-//! that says the same of every row is not considered, for it could not vote. More classes: either side
-//! votes for the class that is most frequent there. Of equally good cuts the lowest is taken. A balanced
-//! stump counts all classes alike, however many rows they have.
+//! Two classes: the cut between two distinct values and the direction with the fewest errors; a stump that predicts
+//! the same class for every sample is not considered, because its vote would have no effect. More classes: either
+//! side votes for its most frequent class. Ties go to the lowest cut. A balanced stump weights classes equally.
 
 use super::Labels;
 use std::cmp::Ordering;
 
-/// A vote per row; an error on a row of class `c` counts `weights[c]`.
+/// One vote per sample; an error on a sample of class `c` counts `weights[c]`.
 pub(super) fn votes(values: &[f64], labels: &Labels, weights: &[u64]) -> Vec<u8> {
     let best = if labels.n_classes() == 2 {
         best_of_two(values, labels, weights)
@@ -30,7 +29,7 @@ struct Cut {
     right: u8,
 }
 
-/// Bits that compare like the number; both zeros are one.
+/// Bits that compare like the number; both zeros are equal.
 fn in_order(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
@@ -47,7 +46,7 @@ fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> 
     let whole = [0, 1].map(|c| weights[c] * sorted[c].len() as u64);
     let mut passed = [0, 0];
     let mut best: Option<(u64, Cut)> = None;
-    // Both classes side by side, from one value that occurs to the next.
+    // Merge both classes, from one distinct value to the next.
     while let Some(last) = sorted.iter().zip(passed).filter_map(|(s, p)| s.get(p)).min().copied() {
         for (sorted, passed) in sorted.iter().zip(&mut passed) {
             *passed += sorted[*passed..].iter().take_while(|&&value| value == last).count();
@@ -56,14 +55,15 @@ fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> 
             break;
         }
         let left = [0, 1].map(|c| weights[c] * passed[c] as u64);
-        // Errors with class 0 on the left and 1 on the right; the other way is wrong about the others.
+        // Errors with class 0 on the left and 1 on the right; the other direction misclassifies the complement.
         let errors = left[1] + whole[0] - left[0];
         let others = whole[0] + whole[1] - errors;
         if best.as_ref().is_none_or(|(least, _)| errors.min(others) < *least) {
             let left = match errors.cmp(&others) {
                 Ordering::Less => 0,
                 Ordering::Greater => 1,
-                // Both ways are as bad: be right about the first row, whatever its class is called.
+                // Both directions have equal errors: classify the first sample correctly, whatever its class is
+                // called.
                 Ordering::Equal if in_order(values[0]) <= last => labels.codes[0],
                 Ordering::Equal => 1 - labels.codes[0],
             };
@@ -76,9 +76,9 @@ fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> 
 fn best_of_many(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
     let mut sorted: Vec<(u64, u8)> =
         values.iter().zip(&labels.codes).map(|(&v, &c)| (in_order(v), c)).collect();
-    // By class among equals, so that the order of rows cannot matter.
+    // Equal values are sorted by class, so that the order of samples does not matter.
     sorted.sort_unstable();
-    // The heaviest class among the first i + 1 rows, and among the rows from i on.
+    // The heaviest class among the first i + 1 samples, and among the samples from i on.
     let sweep = |rows: &mut dyn Iterator<Item = u8>| -> Vec<(u64, u8)> {
         let mut sums = vec![0; weights.len()];
         let mut leader = (0, 0);
@@ -119,7 +119,7 @@ mod tests {
     fn a_balanced_stump_does_not_peel_off_the_rare_class() {
         let labels = Labels::new(&Classes::from_codes(vec![1, 1, 0, 0, 0, 1, 0, 0, 0, 0]), "m").unwrap();
         let values: Vec<f64> = (0..10).map(f64::from).collect();
-        // By rows, two ones on the left: one error. By classes, all three ones: 3 of 7 zeros against 1 of 3.
+        // By samples, two ones on the left: one error. Balanced, all three ones: 3 of 7 zeros against 1 of 3.
         assert_eq!(votes(&values, &labels, &labels.weights(false)), [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(votes(&values, &labels, &labels.weights(true)), [1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
         let later = Labels::new(&Classes::from_codes(vec![1, 0, 0, 0, 1, 0, 0, 0, 0, 0]), "m").unwrap();
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn two_classes_by_hand() {
         assert_eq!(vote(&[3.0, 1.0, 2.0, 4.0], &[1, 0, 0, 1]), [1, 0, 0, 1]);
-        // The other direction, and one error that cannot be helped.
+        // The other direction, with one unavoidable error.
         assert_eq!(vote(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1, 1, 0, 1, 0]), [1, 1, 0, 0, 0]);
         // Equal values are never cut apart; -0 is 0.
         assert_eq!(vote(&[-0.0, 0.0, 0.0, 1.0], &[0, 1, 0, 1]), [0, 0, 0, 1]);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn a_lopsided_column_still_votes_both_ways() {
-        // Saying 0 of every row errs once, as does the cut.
+        // Predicting 0 for every sample has one error, like the cut.
         assert_eq!(vote(&[1.0, 2.0, 3.0], &[0, 1, 0]), [0, 1, 1]);
     }
 
