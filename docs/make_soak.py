@@ -1,4 +1,4 @@
-"""Runs the soak for so many seconds and writes what came out to docs/soak.md: `make soak`."""
+"""Run the soak test for a number of seconds and write its counts to docs/soak.md: `make soak`."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = {
     "runs": "runs",
-    "answers": "answers, each asked for twice with any number of threads",
-    "clean_errors": "clean errors",
-    "stopped": "stopped as they were asked to",
-    "files": "tables and models written, damaged and read",
-    "wrong_answers": "**wrong answers**",
+    "answers": "results, each computed twice with different numbers of threads",
+    "clean_errors": "errors with a reason",
+    "stopped": "stopped on request",
+    "files": "tables and models written, corrupted and read",
+    "wrong_answers": "**wrong results**",
     "panics": "**panics**",
 }
 
 
 def page(record: dict, date: str) -> str:
     lines = [
-        "# Soak",
+        "# Soak test",
         "",
         f"Written by `make soak` on {date}: {record['seconds']:,} seconds, seed {record['seed']}.",
         "",
-        "A random method of the catalogues with its defaults, on random data: up to 400 rows and 60 columns;",
-        "normal or whole numbers, columns from 1e-280 to 1e280, equal columns, equal rows, constant columns,",
-        "a cell of 1e300, sparse rows; classes, a class per row, numbers or no target. Some runs have a",
-        "memory limit down to a byte, some are asked to stop at a random moment. What counts as wrong is",
-        "said [there](trust.md#all-at-once).",
+        "Each run is a random method of the catalogs with default parameters on random data: up to 400",
+        "samples and 60 features; normal numbers or integers, features from 1e-280 to 1e280, equal features,",
+        "equal samples, constant features, a value of 1e300, sparse data; classes, one class per sample, a",
+        "continuous target or none. Some runs have a memory limit, down to one byte; some are stopped at a",
+        "random moment.",
+        "[Robustness](trust.md#soak-test) defines a wrong result.",
         "",
-        "| what | how many |",
+        "| | count |",
         "|---|---|",
         *(f"| {words} | {record[key]:,} |" for key, words in ROWS.items()),
     ]

@@ -57,11 +57,11 @@ pub const SOURCES: [Source; 11] = {
 impl Source {
     pub fn label(&self) -> String {
         let kind = match self.kind {
-            Kind::NonNegative => "not negative",
+            Kind::NonNegative => "non-negative",
             Kind::FirstRound => "first cuts",
             Kind::SecondRound => "second cuts",
         };
-        format!("{}, {kind}, {} triples", self.name, self.triples)
+        format!("{}, {kind}, {} triplets", self.name, self.triples)
     }
 }
 
