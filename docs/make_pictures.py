@@ -1,5 +1,4 @@
-"""Draws real output of the command line as SVG pictures, so that none of them is ever typed by hand:
-terminals here, plots in `method_pictures.py`.
+"""Draw output of the command line as SVG: terminals here, plots in `method_pictures.py`.
 
 Run by `make docs`, after the command line was built.
 """
@@ -16,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "kernsift"
 FOLDER = ROOT / "docs" / "pictures"
 
-# Each picture: its name, and the commands whose output it shows.
+# The name of each picture, and the commands whose output it shows.
 PICTURES = {
     "basis": ["kernsift basis builtin:wine"],
     "hsfs": [
@@ -35,21 +34,21 @@ MARGIN = 18
 
 
 def run(command: str, folder: str) -> list[str]:
-    """The lines a user sees: the command, then what it prints."""
+    """The command and its output, as lines."""
     words = command.split()
     made = words[1:3] == ["data", "make"]
     quiet = [] if made else ["--quiet"]
     done = subprocess.run(
         [PROGRAM, *words[1:], *quiet], capture_output=True, text=True, check=True, cwd=folder
     )
-    # Which columns are relevant is a remark, not output.
+    # The relevant features are printed to standard error.
     text = done.stderr if made else done.stdout
     return [f"$ {command}", *text.rstrip("\n").split("\n")]
 
 
 def draw(lines: list[str]) -> str:
     """Text as a picture of a terminal. Every line is stretched to its width in characters, so that
-    columns stay aligned whatever font the viewer has."""
+    columns stay aligned in any font."""
     columns = max(len(line) for line in lines)
     width = 2 * MARGIN + columns * CHARACTER_WIDTH
     height = 2 * MARGIN + len(lines) * LINE_HEIGHT
@@ -78,10 +77,10 @@ def draw(lines: list[str]) -> str:
 
 
 def photograph() -> None:
-    """A page of `--report` as a browser shows it; without a browser the picture stays as it is."""
+    """A screenshot of an HTML report; without a browser the picture is not changed."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
-        print("no browser: report.png stays as it is")
+        print("no browser: report.png is not updated")
         return
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "wine.html")

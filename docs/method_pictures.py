@@ -1,6 +1,6 @@
-"""Pictures of the methods, one each, drawn from what the command line says of real data.
+"""Plots of the methods, one each, from the output of the command line.
 
-Colours are variables of the picture, so that it follows a light or a dark page.
+Colors are CSS variables, so that the plots adapt to light and dark themes.
 """
 
 import csv
@@ -21,8 +21,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# What is drawn in the light colour is written as a variable; the dark one takes its place on dark pages.
-COLOURS = {
+# Light and dark value of each color variable.
+COLORS = {
     "paper": ("#ffffff", "#15181c"),
     "ink": ("#1d2126", "#e6e8eb"),
     "muted": ("#5c646e", "#9aa3ad"),
@@ -31,13 +31,13 @@ COLOURS = {
     "c1": ("#d55e00", "#ff8a47"),
     "c2": ("#00865f", "#3fcf9f"),
 }
-INK, MUTED, RULE = (COLOURS[name][0] for name in ("ink", "muted", "rule"))
-CLASSES = [COLOURS[f"c{i}"][0] for i in range(3)]
+INK, MUTED, RULE = (COLORS[name][0] for name in ("ink", "muted", "rule"))
+CLASSES = [COLORS[f"c{i}"][0] for i in range(3)]
 RELEVANT = CLASSES[1]
 MARKS = ["o", "s", "^"]
 
 STYLE = {
-    "figure.facecolor": COLOURS["paper"][0],
+    "figure.facecolor": COLORS["paper"][0],
     "axes.facecolor": "none",
     "axes.edgecolor": RULE,
     "axes.labelcolor": MUTED,
@@ -64,26 +64,26 @@ STYLE = {
 }
 
 PATTERNS = {
-    "linear": "decided by a sum",
-    "ring": "by a distance",
-    "xor": "by a product's sign",
+    "linear": "sum",
+    "ring": "distance from 0",
+    "xor": "sign of product",
 }
-TITLES = {**PATTERNS, "redundant": "two columns, each with two noisy copies"}
-# Methods whose way to the answer is drawn as well.
-PATHS = {"ldfs": "--penalty 0.005", "hsic-lasso": "-k 8"}
+TITLES = {**PATTERNS, "redundant": "two features, each with two noisy copies"}
+# Methods whose path is drawn as well.
+PATHS = {"ldfs": "--set penalty=0.005", "hsic-lasso": "-k 8"}
 LONG = re.compile(r"\d+\.\d{2,}")
 ROWS, COLUMNS, SEED = 500, 20, 3
 
 
 class Pictures:
-    """Runs commands in a folder and writes pictures into another."""
+    """Runs commands in one directory and writes plots into another."""
 
     def __init__(self, program: Path, scratch: Path, folder: Path) -> None:
         self.program, self.scratch, self.folder = program, scratch, folder
         self.relevant = {pattern: self.make(pattern) for pattern in [*PATTERNS, "redundant"]}
 
     def run(self, line: str) -> subprocess.CompletedProcess[str]:
-        """What `kernsift` with these words printed."""
+        """Run `kernsift` with these arguments."""
         command = [self.program, *line.split()]
         return subprocess.run(command, capture_output=True, text=True, check=True, cwd=self.scratch)
 
@@ -92,20 +92,20 @@ class Pictures:
         return json.loads(self.run(f"{line} --json --quiet").stdout)
 
     def make(self, pattern: str) -> set[str]:
-        """Writes a made-up table; the names of its relevant columns."""
+        """Write a synthetic table; returns the names of its relevant features."""
         said = self.run(
             f"data make {pattern} --rows {ROWS} --columns {COLUMNS} --seed {SEED} --out {pattern}.csv"
         ).stderr
         return set(re.findall(r"x\d+", said.split("relevant columns:")[1]))
 
     def table(self, name: str) -> tuple[list[str], np.ndarray, list[str]]:
-        """Names, numbers and classes of a table that a command wrote; the class is the last column."""
+        """Names, values and classes of a table written by a command; the class is the last column."""
         lines = list(csv.reader((self.scratch / name).read_text(encoding="utf-8").splitlines()))
         names, rows = lines[0], lines[1:]
         return names[:-1], np.array([row[:-1] for row in rows], dtype=float), [row[-1] for row in rows]
 
     def draw(self, name: str, width: float, height: float, plot: Callable[[Figure], None]) -> None:
-        """A picture in the colours of the page that shows it."""
+        """A plot in the colors of the page that shows it."""
         with plt.rc_context(STYLE):
             figure = plt.figure(figsize=(width, height))
             plot(figure)
@@ -113,15 +113,15 @@ class Pictures:
             figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
             plt.close(figure)
         text = out.getvalue()
-        for variable, (light, _) in COLOURS.items():
+        for variable, (light, _) in COLORS.items():
             text = text.replace(light, f"var(--{variable})")
-        palette = [" ".join(f"--{name}: {pair[dark]};" for name, pair in COLOURS.items()) for dark in (0, 1)]
+        palette = [" ".join(f"--{name}: {pair[dark]};" for name, pair in COLORS.items()) for dark in (0, 1)]
         style = (
             f"<style>svg {{ {palette[0]} font-family: system-ui, 'DejaVu Sans', sans-serif; }}\n"
             f"@media (prefers-color-scheme: dark) {{ svg {{ {palette[1]} }} }}</style>"
         )
         text = re.sub(r"(<svg [^>]*>)", rf"\1\n{style}", text, count=1)
-        # A tenth of a point is fine enough, and nobody reads the file.
+        # Round coordinates to a tenth of a point, and minify.
         text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
         text = re.sub(
             r"<[^>]*>", lambda tag: LONG.sub(lambda digits: f"{float(digits[0]):.1f}", tag[0]), text
@@ -129,14 +129,14 @@ class Pictures:
         text = re.sub(r"\s*\n\s*", " ", text).strip() + "\n"
         (self.folder / f"{name}.svg").write_text(text, encoding="utf-8")
 
-    # Selectors of columns.
+    # Feature selectors.
 
     def planted(self, axes: Axes, pattern: str, settings: str) -> None:
-        """Scores of all columns of a made-up table, the relevant ones in a colour of their own."""
+        """Scores of all features of a synthetic table, the relevant ones highlighted."""
         scores = self.record(f"select {pattern}.csv {settings}")["scores"]
         names = sorted(scores, key=lambda name: int(name[1:]))
-        colours = [RELEVANT if name in self.relevant[pattern] else MUTED for name in names]
-        axes.bar(range(len(names)), [scores[name] for name in names], color=colours, width=0.75)
+        colors = [RELEVANT if name in self.relevant[pattern] else MUTED for name in names]
+        axes.bar(range(len(names)), [scores[name] for name in names], color=colors, width=0.75)
         if not any(scores.values()):
             axes.set_ylim(0, 1)
             axes.text(0.5, 0.5, "no score above 0", ha="center", color=MUTED, transform=axes.transAxes)
@@ -151,7 +151,7 @@ class Pictures:
         axes.set_title(title)
 
     def selector(self, method: str) -> None:
-        """What a selector sees of three kinds of truth, and in the wine data."""
+        """Scores on three synthetic data sets and on the wine data."""
         settings = f"-m {method}"
 
         def plot(figure: Figure) -> None:
@@ -165,7 +165,7 @@ class Pictures:
         self.draw(method, 9.6, 2.6, plot)
 
     def unsupervised(self, method: str) -> None:
-        """Scores without a target: on copies of two columns among others, and in the wine data."""
+        """Unsupervised scores: on data with copies of two features, and on the wine data."""
 
         def plot(figure: Figure) -> None:
             left, right = figure.subplots(1, 2, width_ratios=[1.6, 1])
@@ -173,15 +173,15 @@ class Pictures:
             left.set_ylabel("score")
             scores = self.record(f"select builtin:wine -m {method}")["scores"]
             self.bars(
-                right, {name[:18]: value for name, value in scores.items()}, "wine, its classes left aside"
+                right, {name[:18]: value for name, value in scores.items()}, "wine, without the classes"
             )
 
         self.draw(method, 9.6, 2.6, plot)
 
-    # Bases and selection among their directions.
+    # Bases and kernel-space selection.
 
     def scatter(self, axes: Axes, values: np.ndarray, classes: list[str], labels: list[str]) -> None:
-        """Rows in two coordinates, a colour and a mark for each class."""
+        """Samples in two coordinates, with a color and a marker for each class."""
         for i, name in enumerate(sorted(set(classes))):
             at = np.array([each == name for each in classes])
             axes.scatter(
@@ -198,23 +198,23 @@ class Pictures:
         axes.legend(loc="best", handletextpad=0.1)
 
     def basis(self, method: str) -> None:
-        """How much each direction brings, and the rows in the first two."""
+        """Residual norms, and the samples in the first two directions."""
         record = self.record(f"basis builtin:wine -m {method} --out mapped.csv")
         names, values, classes = self.table("mapped.csv")
         lengths = np.array(record["residual_norms"])
 
         def plot(figure: Figure) -> None:
             left, right = figure.subplots(1, 2, width_ratios=[1.3, 1])
-            left.set_title(f"{method} on wine: {len(lengths)} directions of {len(values)} rows")
+            left.set_title(f"{method} on wine: {len(lengths)} directions, {len(values)} samples")
             if method in ("kda", "gda"):
                 for i, name in enumerate(sorted(set(classes))):
                     at = [each == name for each in classes]
                     left.hist(values[at, 0], 12, color=CLASSES[i], alpha=0.8)
                 left.set_xlabel(names[0])
-                left.set_ylabel("rows")
+                left.set_ylabel("samples")
             else:
                 places = np.arange(1, len(lengths) + 1)
-                left.plot(places, lengths / lengths[0], color=CLASSES[0], label="its length, first = 1")
+                left.plot(places, lengths / lengths[0], color=CLASSES[0], label="residual norm, first = 1")
                 if method == "kobl":
                     left.plot(
                         places, (places - 1) / len(values), color=CLASSES[1], label="threshold (k - 1) / n"
@@ -223,12 +223,12 @@ class Pictures:
                 left.set_ylim(0, 1.05)
                 left.set_xlabel("direction")
             self.scatter(right, values[:, :2], classes, names[:2])
-            right.set_title("rows in the first two directions")
+            right.set_title("samples in the first two directions")
 
         self.draw(method, 9, 3.3, plot)
 
     def space(self, method: str) -> None:
-        """The vote's error or the weights of directions, and rows in the two that come first."""
+        """Error of the vote or weights of the directions, and samples in the first two."""
         record = self.record(f"select builtin:wine -m {method} --out mapped.csv")
         names, values, classes = self.table("mapped.csv")
         curve, kept = record["error_curve"], len(record["selected"])
@@ -237,44 +237,44 @@ class Pictures:
             left, right = figure.subplots(1, 2, width_ratios=[1.3, 1])
             if curve:
                 left.plot(range(1, len(curve) + 1), curve, color=CLASSES[0])
-                left.plot([kept], [curve[kept - 1]], "o", color=CLASSES[1], label=f"kept: {kept}")
-                left.set_ylabel("vote's error on training rows")
+                left.plot([kept], [curve[kept - 1]], "o", color=CLASSES[1], label=f"selected: {kept}")
+                left.set_ylabel("training error of the vote")
                 left.legend(loc="best")
             else:
                 weights = [record["weights"][name] for name in record["order"]]
                 left.stairs(weights, np.arange(len(weights) + 1) + 0.5, color=CLASSES[0], fill=True)
-                left.axvline(kept + 0.5, color=CLASSES[1], label=f"kept: {kept}")
+                left.axvline(kept + 0.5, color=CLASSES[1], label=f"selected: {kept}")
                 left.set_ylabel("weight")
                 left.legend(loc="upper right")
-            left.set_xlabel("directions, in their order")
+            left.set_xlabel("number of directions")
             left.set_title(f"{method} on wine: {kept} of {record['n_components']} directions")
             self.scatter(right, values[:, :2], classes, names[:2])
-            right.set_title("rows in the first two that are kept")
+            right.set_title("samples in the first two selected directions")
 
         self.draw(method, 9, 3.3, plot)
 
     # Kernel learners.
 
     def learner(self, method: str) -> None:
-        """Weights of columns, and how alike rows of one class and of two classes are."""
-        record = self.record(f"design builtin:wine -m {method} --beside none --gram alike.csv")
-        with (self.scratch / "alike.csv").open(encoding="utf-8") as file:
+        """Feature scores, and similarities within and between classes."""
+        record = self.record(f"design builtin:wine -m {method} --beside none --gram similarities.csv")
+        with (self.scratch / "similarities.csv").open(encoding="utf-8") as file:
             lines = list(csv.reader(file))
-        alike = np.array(lines[-len(lines[-1]) :], dtype=float)
+        similarity = np.array(lines[-len(lines[-1]) :], dtype=float)
         self.run("data export wine --out wine.csv")
         classes = np.array(self.table("wine.csv")[2])
-        above = np.triu(np.ones(alike.shape, dtype=bool), 1)
+        above = np.triu(np.ones(similarity.shape, dtype=bool), 1)
         same = classes[:, None] == classes[None, :]
 
         def plot(figure: Figure) -> None:
             left, right = figure.subplots(1, 2, width_ratios=[1, 1.3])
             self.bars(
-                left, {name[:18]: value for name, value in record["scores"].items()}, "score of columns"
+                left, {name[:18]: value for name, value in record["scores"].items()}, "score of features"
             )
-            bins = np.linspace(*np.quantile(alike[above], [0.001, 0.999]), 50)
-            for i, (of, label) in enumerate([(same, "rows of one class"), (~same, "rows of two classes")]):
+            bins = np.linspace(*np.quantile(similarity[above], [0.001, 0.999]), 50)
+            for i, (of, label) in enumerate([(same, "same class"), (~same, "different classes")]):
                 right.hist(
-                    alike[above & of],
+                    similarity[above & of],
                     bins,
                     density=True,
                     histtype="step",
@@ -283,16 +283,17 @@ class Pictures:
                     label=label,
                 )
             right.set_yticks([])
-            right.set_xlabel("how alike two rows are")
+            right.set_xlabel("similarity of two samples")
             right.legend(loc="best")
-            right.set_title(f"{method} on wine: {record['triplets']['in_order']:.1%} of triples in order")
+            satisfied = record["triplets"]["in_order"]
+            right.set_title(f"{method} on wine: {satisfied:.1%} of triplets satisfied")
 
         self.draw(method, 9, 3.1, plot)
 
     # More for the gallery.
 
     def path(self, method: str, settings: str) -> None:
-        """Weights of the wine data's columns along a method's path."""
+        """Weights of the features of the wine data along a path."""
         record = self.record(f"select builtin:wine -m {method} {settings}")
         strengths = [place["strength"] for place in record["path"]]
 
@@ -315,19 +316,16 @@ class Pictures:
             axes.set_xscale("log")
             if strengths[0] > strengths[-1]:
                 axes.invert_xaxis()
-            axes.set_xlabel(
-                "price of weights, falling" if method in ("ldfs", "pfs", "hsic-lasso") else "radius"
-            )
-            axes.set_ylabel("weight of a column")
-            axes.set_title(
-                f"{method} on wine: {sum(value > 0 for value in last.values())} columns at the end"
-            )
+            axes.set_xlabel("penalty" if method in ("ldfs", "pfs", "hsic-lasso") else "radius")
+            axes.set_ylabel("weight of a feature")
+            selected = sum(value > 0 for value in last.values())
+            axes.set_title(f"{method} on wine: {selected} features at the end")
             axes.legend(loc="upper left")
 
         self.draw(f"{method}-path", 7.5, 3.3, plot)
 
     def everything(self) -> list[str]:
-        """Draws all of them; their names."""
+        """Draw all plots; returns their names."""
         families: dict[str, Callable[[str], None]] = {
             "selector": self.selector,
             "kernel-space": self.space,
@@ -339,7 +337,7 @@ class Pictures:
             name, family = facts["name"], facts["family"]
             if family not in families:
                 continue
-            if family == "selector" and facts["needs"] == "nothing but features":
+            if family == "selector" and facts["needs"] == "nothing":
                 self.unsupervised(name)
             else:
                 families[family](name)

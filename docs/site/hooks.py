@@ -1,4 +1,4 @@
-"""What mkdocs does not do by itself: formulas as MathML, the Python package, pages outside `docs`."""
+"""Hooks of mkdocs: formulas as MathML, the Python API, pages outside `docs`."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import formulas  # noqa: E402
 import python_api  # noqa: E402
 
-# Pages of the repository's top folder that belong to the site as well.
+# Pages of the root directory that are part of the site.
 OUTSIDE = ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 RUST = "rust/kernsift/index.html"
 
@@ -26,10 +26,10 @@ TOKEN = re.compile(
 
 
 def on_config(config):
-    """The pages of the Python package and of the top folder have their places in the navigation."""
+    """Add the pages of the Python package and of the root directory to the navigation."""
     sections = {title: pages for entry in config.nav for title, pages in entry.items()}
-    sections["API"].append({"Python": python_api.paths()})
-    sections["Working on kernsift"] += OUTSIDE
+    sections["API reference"].append({"Python": python_api.paths()})
+    sections["Development"] += OUTSIDE
     return config
 
 
@@ -42,7 +42,7 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Formulas wait outside the text, so that Markdown does not touch them; links find pages from outside."""
+    """Replace formulas by placeholders, which Markdown does not change; fix links to pages outside `docs`."""
     page.formulas = []
 
     def keep(token):

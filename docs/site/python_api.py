@@ -7,7 +7,7 @@ import re
 import kernsift
 
 GROUPS = {
-    "Selectors of columns": [
+    "Feature selectors": [
         *("FisherScore", "MutualInformation", "InformationGain", "ChiSquared", "HSICLasso", "HSFS", "BAHSIC"),
         *("FOHSIC", "ReliefF", "SVMRFE", "L1SVM", "LDFS", "FFS", "LaplacianScore", "PFS"),
     ],
@@ -18,11 +18,11 @@ GROUPS = {
         "KernelDiscriminant",
         "gamma_for_n_components",
     ],
-    "Selection in kernel space": ["TAKES", "KernelSpaceSelector"],
+    "Kernel-space selection": ["TAKES", "KernelSpaceSelector"],
     "Kernel learners": ["KernelDesign", "XingMetric", "triplets_from_labels", "triplet_accuracy"],
     "Classifiers": ["KNNC", "SVC", "SVCCV", "LinearSVC"],
-    "Comparing, dependence, kernels as functions": ["compare", "CompareResult", "hsic", "HSICResult", "gram"],
-    "Pictures": [name for name in kernsift.__all__ if name.startswith("plot_")],
+    "Comparison, dependence and kernel functions": ["compare", "CompareResult", "hsic", "HSICResult", "gram"],
+    "Plots": [name for name in kernsift.__all__ if name.startswith("plot_")],
     "Data and models": ["load_dataset", "list_datasets", "make_synthetic", "load_model", "SavedModel"],
 }
 NUMPYDOC_SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
@@ -30,10 +30,10 @@ NUMPYDOC_SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
 @functools.cache
 def grouped() -> dict[str, list[str]]:
-    """Every public name in its group; kernels and errors are what is left."""
+    """Every public name in its group; the remaining ones are kernels and errors."""
     named = {name for names in GROUPS.values() for name in names}
-    left = [name for name in kernsift.__all__ if name not in named and name != "__version__"]
-    return {**GROUPS, "Kernels and errors": left}
+    remaining = [name for name in kernsift.__all__ if name not in named and name != "__version__"]
+    return {**GROUPS, "Kernels and errors": remaining}
 
 
 def paths() -> list[str]:
@@ -47,7 +47,7 @@ def summary(thing: object) -> str:
 
 
 def markdown(text: str) -> str:
-    """The few marks of reStructuredText that the docstrings use."""
+    """Convert the reStructuredText markup used in the docstrings."""
     text = re.sub(r":\w+:`~?(?:[\w.]*\.)?(\w+)`", r"`\1`", text)
     text = re.sub(r"``(.+?)``", r"`\1`", text)
     return re.sub(r"\[(\d+)\]_", r"[\1]", text)
@@ -59,9 +59,9 @@ def definitions(text: str) -> str:
     lines = []
     for head, body in items:
         name, _, kind = (part.strip() for part in head.partition(" : "))
-        told = markdown(inspect.cleandoc(body).replace("\n", " ")) if body.strip() else ""
+        text = markdown(inspect.cleandoc(body).replace("\n", " ")) if body.strip() else ""
         lines.append(
-            f"`{name}`" + (f" *{kind.replace('*', '')}*" if kind else "") + f"\n:   {told or '&nbsp;'}\n"
+            f"`{name}`" + (f" *{kind.replace('*', '')}*" if kind else "") + f"\n:   {text or '&nbsp;'}\n"
         )
     return "\n".join(lines)
 
