@@ -17,7 +17,7 @@ import numpy as np
 
 import kernsift
 from kernsift import _native
-from kernsift._crossing import settings
+from kernsift._native_data import settings
 from tasks import THREADS, Answer, Task, Work
 
 ROWS, COLUMNS = 581_012, 54

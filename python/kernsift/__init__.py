@@ -1,25 +1,25 @@
-"""kernsift finds the few features that matter in a table of data, when what matters is nonlinear.
+"""kernsift: nonlinear feature selection.
 
-| module | what it holds |
+| module | contents |
 |---|---|
 | :mod:`kernsift.bases` | bases of kernel space, as transformers |
-| :mod:`kernsift.selectors` | selectors of columns |
-| :mod:`kernsift.filters` | selectors of columns that need no model |
-| :mod:`kernsift.transforms` | selectors of columns from criteria of a projection: HSFS, LDFS, PFS |
-| :mod:`kernsift.dependence` | HSIC, and the selectors of columns that rest on it |
+| :mod:`kernsift.selectors` | feature selectors |
+| :mod:`kernsift.filters` | feature selectors that need no model |
+| :mod:`kernsift.transforms` | feature selectors from criteria of a projection: HSFS, LDFS, PFS |
+| :mod:`kernsift.dependence` | HSIC, and feature selectors based on it |
 | :mod:`kernsift.spaces` | selection in kernel space, as transformers and classifiers |
-| :mod:`kernsift.learners` | kernels and metrics learned from "i is more like j than k" |
-| :mod:`kernsift.design` | kernels designed by linear programming, from the same |
+| :mod:`kernsift.learners` | kernels and metrics learned from triplets |
+| :mod:`kernsift.design` | kernel design by linear programming, from triplets |
 | :mod:`kernsift.classifiers` | support vector machines |
 | :mod:`kernsift.kernels` | kernels as objects |
-| :mod:`kernsift.evaluate` | methods side by side |
-| :mod:`kernsift.plots` | pictures of fitted estimators |
-| :mod:`kernsift.functions` | Gram matrices, widths, triples |
-| :mod:`kernsift.datasets` | data sets, and made-up ones with known answers |
-| :mod:`kernsift.models` | models that the command line saved |
-| :mod:`kernsift.exceptions` | what goes wrong besides bad input |
+| :mod:`kernsift.evaluate` | comparison of methods by cross-validation |
+| :mod:`kernsift.plots` | plots of fitted estimators |
+| :mod:`kernsift.functions` | Gram matrices, gamma, triplets |
+| :mod:`kernsift.datasets` | built-in and synthetic data sets |
+| :mod:`kernsift.models` | models saved by the command line |
+| :mod:`kernsift.exceptions` | exceptions |
 
-The estimators follow scikit-learn. All computing is done by the native half, ``kernsift._native``.
+The estimators follow the API of scikit-learn. The native module ``kernsift._native`` does the computing.
 """
 
 from kernsift._native import __version__

@@ -1,4 +1,4 @@
-"""What bases, selectors and pairs of both share: checking, crossing over, fitted attributes."""
+"""Base classes of the estimators: validation, calls of the native module, fitted attributes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import inspect
 import json
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,7 +24,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._crossing import (
+from kernsift._html import Summary, SummaryMixin, selection_summary
+from kernsift._native_data import (
     Classes,
     FloatArray,
     NativeRows,
@@ -37,10 +38,9 @@ from kernsift._crossing import (
     settings,
     to_json,
 )
-from kernsift._html import ShowsItself, Summary, kept_summary
-from kernsift._parameters import constraints, declared, document, native_value
-from kernsift._pages import MakesPages, PageParts
-from kernsift._progress import told
+from kernsift._parameters import COMMON, Docs, constraints, declared, document, native_value
+from kernsift._progress import report_progress
+from kernsift._reports import ReportMixin, ReportParts
 from kernsift._sklearn import Interval, RealNotInt, StrOptions, _fit_context, _get_output_config
 from kernsift.kernels import Kernel, choice_form
 
@@ -55,14 +55,14 @@ RUN_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 
-#: Parameters that say which kernel.
+#: Parameters of the kernel.
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian"}), Kernel],
     **constraints("kobl", "gamma", "degree", "coef0"),
 }
 
-#: How many columns or directions to keep.
-WANTED_CONSTRAINTS: dict[str, list[Any]] = {
+#: Number of features or directions to select.
+FEATURE_COUNT_CONSTRAINTS: dict[str, list[Any]] = {
     "n_features_to_select": [
         Interval(Integral, 1, None, closed="left"),
         Interval(RealNotInt, 0, 1, closed="right"),
@@ -70,15 +70,15 @@ WANTED_CONSTRAINTS: dict[str, list[Any]] = {
     ],
 }
 
-#: Parameters that cross together, as one kernel.
+#: Parameters that are passed to the core together, as one kernel.
 KERNEL_PARAMETERS = frozenset(("kernel", "gamma", "degree", "coef0"))
 
 
-class Estimator(ShowsItself, BaseEstimator):
+class Estimator(SummaryMixin, BaseEstimator):
     """Base class of all estimators.
 
-    A subclass that names its `_method` gets the constraints of that method's parameters and their documentation from
-    the declarations in Rust.
+    A subclass that sets `_method` gets the constraints of that method's parameters and their documentation
+    from the declarations in Rust, see :func:`kernsift._parameters.document`.
     """
 
     #: The method's name in the core's serialized form.
@@ -86,6 +86,11 @@ class Estimator(ShowsItself, BaseEstimator):
     #: The name under which the core declares its parameters.
     _catalog_name: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    #: Documentation of parameters and attributes that only this class and its subclasses have.
+    _docs: ClassVar[Docs] = {}
+    #: Fitted attributes for the documentation: those of the class, and those that every estimator has.
+    _fitted: ClassVar[tuple[str, ...]] = ()
+    _common_attributes: ClassVar[tuple[str, ...]] = COMMON
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -101,13 +106,13 @@ class Estimator(ShowsItself, BaseEstimator):
 
     @classmethod
     def _declared(cls) -> list[str]:
-        """The parameters that the method declares in Rust, but for those of the kernel."""
+        """The parameters that the method declares in Rust, except those of the kernel."""
         own = declared(cls._catalog_name)
         names = set(inspect.signature(cls.__init__).parameters)
         return [name for name in own if name in names - (KERNEL_PARAMETERS if "kernel" in own else set())]
 
     def _own_parameters(self) -> dict[str, Any]:
-        """The method's own parameters, as the core reads them."""
+        """The method's parameters in the core's serialized form."""
         own = {name: native_value(self._catalog_name, name, getattr(self, name)) for name in self._declared()}
         if "kernel" in declared(self._catalog_name):
             get = self.get_params(deep=False).get
@@ -117,23 +122,47 @@ class Estimator(ShowsItself, BaseEstimator):
     @classmethod
     @functools.cache
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn reads them off the signature in every fit, which is a tenth of a small one.
+        # scikit-learn inspects the signature in every fit, which takes a tenth of the time of a small one.
         names: list[str] = super()._get_param_names()
         return names
 
 
-class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """A basis of kernel space. A subclass names its method and its own parameters."""
+class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """A basis of kernel space. A subclass sets its method and has its parameters."""
 
-    #: Whether `y` must hold classes.
+    #: Whether `y` must hold class labels.
     _needs_classes: ClassVar[bool] = False
+    _fitted = (
+        "n_components_",
+        "pivots_",
+        "residual_norms_",
+        "reconstruction_cost_",
+        "explained_",
+        "kernel_",
+        "gamma_",
+    )
+    _docs: ClassVar[Docs] = {
+        "pivots_": (
+            "ndarray",
+            "Indices of the training samples that span the basis, in the order in which they were chosen.",
+        ),
+        "residual_norms_": (
+            "ndarray of shape (n_components_,)",
+            "Residual norm of each pivot when it was chosen.",
+        ),
+        "reconstruction_cost_": (
+            "float",
+            "Mean distance of the training samples from the span of the basis, in kernel space.",
+        ),
+        "explained_": ("float", "Fraction of the trace of the kernel matrix that the basis explains."),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         **RUN_CONSTRAINTS,
     }
 
-    # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
+    # Set by __init__ of the subclasses, as scikit-learn requires.
     kernel: Any
     gamma: Any
     degree: int
@@ -150,9 +179,9 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,), default=None
-            Classes, for methods that need them; ignored by the others.
+            Class labels, for methods that need them; ignored by the others.
 
         Returns
         -------
@@ -164,56 +193,55 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
-        """Learn the basis and map the training rows.
+        """Learn the basis and transform the training samples.
 
-        Costs no more than :meth:`fit`, which finds the coordinates on the way. They agree with those
-        of :meth:`transform` up to rounding.
+        It takes no longer than :meth:`fit`. The result agrees with that of :meth:`transform` up to rounding.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,), default=None
-            Classes, for methods that need them; ignored by the others.
+            Class labels, for methods that need them; ignored by the others.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components_)
-            Coordinates of the training rows.
+            Coordinates of the training samples.
         """
         made = self._learn(X, y, features=True)
         assert made is not None
         return made
 
     def transform(self, X: Any) -> FloatArray:
-        """Map rows into kernel space.
+        """Map samples into kernel space.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components_)
-            Their coordinates.
+            Coordinates of the samples.
         """
         x = self._checked(X)
         return self._map.transform(native_rows(x), self._settings())
 
     def residual_norms(self, X: Any) -> FloatArray:
-        """Measure how much of each row the basis misses.
+        """Compute the residual norm of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         norms : ndarray of shape (n_samples,)
-            Distance of each row from the span of the basis, in kernel space. Squares are subtracted
-            to find it, so what is below about 1e-8 of a row's length is rounding.
+            Distance of each sample from the span of the basis, in kernel space. It is computed from a
+            difference of squares: values below about 1e-8 of the sample's norm are rounding errors.
         """
         x = self._checked(X)
         return self._map.residual_norms(native_rows(x), self._settings())
@@ -223,25 +251,25 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         return checked_rows(self, X, reset=False)
 
     def _settings(self) -> Settings:
-        """Settings of a run that draws nothing: a RandomState must not move on."""
+        """Settings of a run without random numbers: they do not advance a RandomState."""
         return settings(0, self.n_jobs, self.verbose)
 
     def _threshold_function(self) -> Any:
-        """KOBL's own threshold, which cannot cross as JSON."""
+        """A callable threshold of KOBL, which cannot be passed as JSON."""
         return None
 
-    def _least_rows(self) -> int:
-        # One row has no distance to take the median of.
+    def _min_samples(self) -> int:
+        # The median of distances needs two samples.
         by_distance = isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
         return 2 if by_distance and self.gamma == "median" else 1
 
     def _learn(self, X: Any, y: Any, features: bool) -> FloatArray | None:
         classes = None
         if self._needs_classes:
-            X, classes = labelled_rows(self, X, y)
+            X, classes = labeled_rows(self, X, y)
         else:
-            X = checked_rows(self, X, ensure_min_samples=self._least_rows())
-        with told(self, X):
+            X = checked_rows(self, X, ensure_min_samples=self._min_samples())
+        with report_progress(self, X):
             fitted, made = _native.fit_basis(
                 method_json(self._method, self._own_parameters()),
                 native_rows(X),
@@ -268,7 +296,7 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         self.converged_: bool = summary["converged"]
         return summary
 
-    def _page(self, parts: PageParts) -> str:
+    def _page(self, parts: ReportParts) -> str:
         named = None if self._threshold_function() else method_json(self._method, self._own_parameters())
         return _native.basis_page(
             parts.asked(), parts.rows, parts.names, parts.target(), self._map, named, parts.run
@@ -279,8 +307,8 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
             [
                 ("components", self.n_components_),
                 ("kernel", self.kernel_),
-                ("share of the trace explained", self.explained_),
-                ("mean distance of rows left", self.reconstruction_cost_),
+                ("fraction of the trace explained", self.explained_),
+                ("mean residual norm", self.reconstruction_cost_),
             ]
         )
 
@@ -296,50 +324,48 @@ class BaseBasis(MakesPages, ClassNamePrefixFeaturesOutMixin, TransformerMixin, E
         return tags
 
 
-class KeepsColumns(SelectorMixin):
-    """Gives back the columns that were kept, as they were given."""
+class FeatureSelectorMixin(SelectorMixin):
+    """Returns the selected features with their original types, also in polars frames."""
 
     def transform(self, X: Any) -> Any:
-        """Leave out the columns that were not kept.
+        """Reduce X to the selected features.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
-        X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_kept)
-            The columns that were kept, in the order in which they stand in `X` and with the type of numbers
-            that they have there: float32 stays float32. An array has one type for all columns; with
-            :meth:`set_output` each column of a pandas or polars frame keeps its own.
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
+            The selected features, in the order of `X` and with its dtype: float32 stays float32. With
+            :meth:`set_output`, each column of a pandas or polars frame keeps its dtype.
         """
-        if type(X).__module__.split(".")[0] == "polars" and self._gives_polars():
+        if type(X).__module__.split(".")[0] == "polars" and self._outputs_polars():
             checked_rows(
                 self, X, reset=False, ensure_all_finite=not self.__sklearn_tags__().input_tags.allow_nan
             )
             return X[:, self.get_support(indices=True).tolist()]
         return super().transform(X)
 
-    def _gives_polars(self) -> bool:
+    def _outputs_polars(self) -> bool:
         return bool(_get_output_config("transform", estimator=self)["dense"] == "polars")
 
 
-class BaseSelector(MakesPages, KeepsColumns, Estimator):
-    """A selector of columns. A subclass names its method and its own parameters."""
+class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
+    """A feature selector. A subclass sets its method and has its parameters."""
 
     #: Whether it supports missing values (NaN).
     _supports_missing: ClassVar[bool] = False
-    #: Attributes of the fitted estimator, for its documentation.
-    _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
+    _fitted = ("support_", "scores_", "ranking_", "order_")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **WANTED_CONSTRAINTS,
+        **FEATURE_COUNT_CONSTRAINTS,
         "standardize": ["boolean"],
         **RUN_CONSTRAINTS,
     }
 
-    # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
+    # Set by __init__ of the subclasses, as scikit-learn requires.
     n_features_to_select: int | float | None
     standardize: bool
     random_state: Any
@@ -348,15 +374,15 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Rank the columns and keep some.
+        """Rank the features and select some.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,), default=None
-            Their classes; or numbers, for methods that take them. Methods that use no target ignore it, and
-            the others refuse None.
+            Class labels or, for methods that support it, a continuous target. Unsupervised methods ignore it;
+            the others need it.
 
         Returns
         -------
@@ -364,12 +390,12 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
             The fitted selector.
         """
         X, target = self._checked(X, y)
-        with told(self, X):
+        with report_progress(self, X):
             answer = _native.select(
                 method_json(self._method, self._own_parameters()),
                 native_rows(X),
                 target,
-                self._wanted(X.shape[1]),
+                self._feature_count(X.shape[1]),
                 bool(self.standardize),
                 settings(self.random_state, self.n_jobs, self.verbose),
             )
@@ -391,23 +417,23 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        """Rows that have been checked, and the target as the native half takes it."""
-        return labelled_rows(self, X, y)
+        """Validated samples, and the target in the form of the native module."""
+        return labeled_rows(self, X, y)
 
-    def _wanted(self, n_features: int) -> str:
-        wanted = self.n_features_to_select
-        if isinstance(wanted, Integral) and wanted > n_features:
+    def _feature_count(self, n_features: int) -> str:
+        count = self.n_features_to_select
+        if isinstance(count, Integral) and count > n_features:
             raise ValueError(
                 f"The 'n_features_to_select' parameter of {type(self).__name__} must be at most the "
-                f"number of features, {n_features}. Got {wanted} instead."
+                f"number of features, {n_features}. Got {count} instead."
             )
-        return wanted_json(wanted)
+        return feature_count_json(count)
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_
 
-    def _page(self, parts: PageParts) -> str:
+    def _page(self, parts: ReportParts) -> str:
         kept = int(self.support_.sum())
         return _native.selection_page(
             parts.asked(),
@@ -422,7 +448,7 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
         )
 
     def _summary(self) -> Summary:
-        return kept_summary(self)
+        return selection_summary(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -433,7 +459,7 @@ class BaseSelector(MakesPages, KeepsColumns, Estimator):
 
 
 class BaseTargetSelector(BaseSelector):
-    """A selector of columns that takes a target of classes or of numbers."""
+    """A feature selector for classification and regression targets."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseSelector._parameter_constraints,
@@ -454,18 +480,57 @@ class BaseTargetSelector(BaseSelector):
         )
         numbers = self.target_type == "auto" and type_of_target(y, input_name="y") == "continuous"
         if numbers or self.target_type == "number":
-            # Left by an earlier fit to classes.
+            # An earlier fit to class labels may have set them.
             self.__dict__.pop("classes_", None)
             return X, np.asarray(y, dtype=np.float64)
         self.classes_, classes = checked_classes(y)
         return X, classes
 
 
-class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """A basis of kernel space, then a selector among its directions, then nearest neighbours."""
+class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Selection in kernel space: a basis, a selector of its directions, nearest neighbors."""
+
+    _catalog_name = "takes"
+    _fitted = (
+        "basis_",
+        "weights_",
+        "order_",
+        "support_",
+        "n_selected_",
+        "error_curve_",
+        "classes_",
+        "kernel_",
+        "gamma_",
+        "n_neighbors_",
+        "mean_",
+        "scale_",
+    )
+    _docs: ClassVar[Docs] = {
+        "n_features_to_select": (
+            "int, float or None",
+            "Number of directions to select: int (count), float in (0, 1] (fraction), or None (chosen "
+            "automatically).",
+        ),
+        "basis_": (
+            "KOBL, KernelGramSchmidt, KernelPCA or KernelDiscriminant",
+            "The fitted basis. It expects scaled samples: ``(X - mean_) / scale_`` if `standardize`.",
+        ),
+        "weights_": (
+            "ndarray of shape (n_directions,)",
+            "Weight of each direction; 0 if it was not selected.",
+        ),
+        "order_": ("ndarray of shape (n_directions,)", "Directions, best first."),
+        "support_": ("ndarray of shape (n_directions,)", "Mask of the selected directions."),
+        "n_selected_": ("int", "Number of selected directions."),
+        "error_curve_": (
+            "ndarray of shape (n_iter_,)",
+            "Training error of the vote by number of directions; only with forward selection.",
+        ),
+        "n_neighbors_": ("int", "Number of neighbors that vote; differs from `n_neighbors` only if `tuned`."),
+    }
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **WANTED_CONSTRAINTS,
+        **FEATURE_COUNT_CONSTRAINTS,
         **constraints(
             "takes", "weak_learner", "eta", "learner_bandwidth", "quantum", "weight_power", "n_neighbors"
         ),
@@ -475,7 +540,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         **RUN_CONSTRAINTS,
     }
 
-    # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
+    # Set by __init__ of the subclasses, as scikit-learn requires.
     n_features_to_select: int | float | None
     weights: str | None
     weight_power: float
@@ -488,28 +553,28 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn the basis, choose among its directions, and remember the rows.
+        """Learn the basis, select directions and store the training samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        X, classes = labelled_rows(self, X, y)
+        X, classes = labeled_rows(self, X, y)
         basis = self._unfitted_basis()
-        with told(self, X):
+        with report_progress(self, X):
             self._space, used = _native.fit_space(
                 to_json(self._form()),
                 native_rows(X),
                 classes,
-                wanted_json(self.n_features_to_select),
+                feature_count_json(self.n_features_to_select),
                 bool(self.standardize),
                 settings(self.random_state, self.n_jobs, self.verbose),
                 basis._threshold_function(),
@@ -521,36 +586,36 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Map rows to the kept directions, best first.
+        """Map samples to the selected directions, best first.
 
-        Each direction is multiplied by the root of its weight, so that plain distances between the
-        results are the weighted ones.
+        Each direction is multiplied by the square root of its weight, so that Euclidean distances are the
+        weighted distances.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_selected_)
-            Their coordinates.
+            Coordinates of the samples.
         """
         x = self._checked(X)
         return self._space.transform(x, self._settings())
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict classes by the nearest training rows in the kept directions.
+        """Predict classes by the nearest training samples in the selected directions.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
+            Predicted class labels. Ties are broken by the nearest neighbor.
         """
         x = self._checked(X)
         predicted: npt.NDArray[Any] = self.classes_[self._space.predict(x, self._settings())]
@@ -561,13 +626,13 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         return native_rows(checked_rows(self, X, reset=False))
 
     def _settings(self) -> Settings:
-        """Settings of a run that draws nothing: a RandomState must not move on."""
+        """Settings of a run without random numbers: they do not advance a RandomState."""
         return settings(0, self.n_jobs, self.verbose)
 
     def _form(self) -> dict[str, Any]:
-        """All parameters, as the core spells them."""
+        """All parameters in the core's serialized form."""
         if self.tuned:
-            self._refuse_what_is_chosen()
+            self._check_tuned_parameters()
         basis = self._unfitted_basis()
         return {
             "basis": {"method": basis._method, **basis._own_parameters()},
@@ -578,8 +643,8 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
             **self._own_parameters(),
         }
 
-    def _refuse_what_is_chosen(self) -> None:
-        """A parameter that would not be used is a mistake worth telling."""
+    def _check_tuned_parameters(self) -> None:
+        """Raises for parameters that `tuned` would override."""
         defaults = type(self)().get_params(deep=False)
         for name in (
             "weak_learner",
@@ -592,35 +657,35 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         ):
             if getattr(self, name) != defaults[name]:
                 raise ValueError(
-                    f"tuned=True chooses '{name}' by itself; leave it out. Got {getattr(self, name)!r}."
+                    f"tuned=True chooses '{name}'; leave it at its default. Got {getattr(self, name)!r}."
                 )
 
     def _unfitted_basis(self) -> BaseBasis:
-        """The basis with its parameters; a new object."""
+        """A new basis with its parameters."""
         raise NotImplementedError
 
     def _selector_form(self) -> dict[str, Any] | None:
-        """The selector, as the core spells it."""
+        """The selector in the core's serialized form."""
         raise NotImplementedError
 
     def _own_parameters(self) -> dict[str, Any]:
-        """Further parameters, as the core reads them."""
+        """Further parameters in the core's serialized form."""
         return {}
 
     def _kffs_form(self) -> dict[str, Any]:
-        """Forward selection with this estimator's parameters, as the core reads it."""
+        """Forward selection with this estimator's parameters, in the core's serialized form."""
         names = ("weak_learner", "eta", "learner_bandwidth", "quantum", "weights")
-        # Without weights any rule does.
+        # Without weights the rule does not matter.
         values = {name: getattr(self, name) for name in names} | {"weights": self.weights or "ensemble"}
         return {"method": "ffs"} | {name: native_value("ffs", name, values[name]) for name in names}
 
     def _store(self, basis: BaseBasis, used: dict[str, Any]) -> None:
-        # What it maps are scaled rows, which carry no names.
+        # It maps scaled arrays, which have no feature names.
         basis.n_features_in_ = self.n_features_in_
         if basis._needs_classes:
             basis.classes_ = self.classes_
         basis._store(self._space.map())
-        # With what was chosen here, so that the basis fitted again is the same.
+        # With the chosen parameters, so that fitting the basis again gives the same.
         chosen = used["basis"]
         if "fixed" in chosen["kernel"] and isinstance(basis.kernel, str):
             basis.gamma = basis.kernel_.gamma
@@ -641,7 +706,7 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         if summary["error_curve"].size:
             self.error_curve_: FloatArray = summary["error_curve"]
         elif hasattr(self, "error_curve_"):
-            # Left by an earlier fit with another selector.
+            # An earlier fit with another selector may have set it.
             del self.error_curve_
         self.n_neighbors_: int = summary["n_neighbors"]
         self.mean_: FloatArray | None = summary["shift"]
@@ -649,15 +714,15 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         self.n_iter_: int = summary["iterations"]
         self.converged_: bool = summary["converged"]
 
-    def _page(self, parts: PageParts) -> str:
-        # The training rows of a fold have fewer directions.
+    def _page(self, parts: ReportParts) -> str:
+        # A fold has fewer training samples, and so fewer directions.
         check = parts.check(self.n_selected_, self.basis_.n_components_ * 3 // 4)
         return _native.space_page(
             parts.asked(), parts.rows, parts.names, parts.target(), self._space, check, parts.run
         )
 
     def _summary(self) -> Summary:
-        return kept_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))
+        return selection_summary(self, ("kernel", self.kernel_), ("classes", len(self.classes_)))
 
     @property
     def _n_features_out(self) -> int:
@@ -670,34 +735,34 @@ class BaseSpace(MakesPages, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, Tr
         return tags
 
 
-def labelled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
-    """Rows that have been checked and their classes as the native half takes them; sets `classes_`."""
+def labeled_rows(estimator: Any, X: Any, y: Any, **checks: Any) -> tuple[Any, Classes]:
+    """Validated samples, and their classes in the form of the native module; sets `classes_`."""
     X, y = checked_rows(estimator, X, y, ensure_min_samples=2, **checks)
     estimator.classes_, classes = checked_classes(y)
     return X, classes
 
 
-def wanted_json(wanted: int | float | None) -> str:
-    """How many to keep, as the core spells it."""
-    if wanted is None:
+def feature_count_json(count: int | float | None) -> str:
+    """The number of features to select, in the core's serialized form."""
+    if count is None:
         return '"auto"'
-    if isinstance(wanted, Integral):
-        return f'{{"count": {int(wanted)}}}'
-    return f'{{"fraction": {float(wanted)!r}}}'
+    if isinstance(count, Integral):
+        return f'{{"count": {int(count)}}}'
+    return f'{{"fraction": {float(count)!r}}}'
 
 
 def store_kernel(estimator: Any, kernel: Kernel) -> None:
-    """Keeps the kernel, and its width where it has one."""
+    """Sets `kernel_`, and `gamma_` if the kernel has one."""
     estimator.kernel_ = kernel
     if hasattr(kernel, "gamma"):
         estimator.gamma_ = kernel.gamma
     elif hasattr(estimator, "gamma_"):
-        # Left by an earlier fit with another kernel.
+        # An earlier fit with another kernel may have set it.
         del estimator.gamma_
 
 
 def warn_unless_converged(estimator: Any, answer: dict[str, Any], stacklevel: int = 4) -> None:
-    """Not converging is no error, but should be known, and what to do about it."""
+    """Warns if the fit did not converge, and says what may help."""
     if not answer["converged"]:
         name, stop = type(estimator).__name__, answer["stop"]
         text = f"{name} did not converge: {stop}. {_advice(estimator)}"
@@ -705,10 +770,10 @@ def warn_unless_converged(estimator: Any, answer: dict[str, Any], stacklevel: in
 
 
 def _advice(estimator: Any) -> str:
-    """What may help a search to its end, by the parameters that there are."""
+    """What may help to converge, by the parameters of the estimator."""
     given = estimator.get_params(deep=False)
     limits = [name for name in ("max_iter", "max_rounds", "tol") if name in given]
     advice = f"Raise {' or '.join(f'{name} (now {given[name]})' for name in limits)}" if limits else ""
     if not given.get("standardize", False):
-        advice += f"{', or bring' if advice else 'Bring'} columns to one scale first, as StandardScaler does"
-    return f"{advice}." if advice else "Another random_state or other parameters may do better."
+        advice += f"{', or standardize' if advice else 'Standardize'} the features first (StandardScaler)"
+    return f"{advice}." if advice else "Try another random_state or other parameters."

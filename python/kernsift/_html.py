@@ -1,4 +1,4 @@
-"""What a notebook shows: small tables in HTML. All text that users chose is escaped."""
+"""HTML summaries of fitted estimators for notebooks. All text from users is escaped."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from kernsift._crossing import FloatArray
-from kernsift._kept import LONGEST, counted, keeps_directions, kept_scores, shortened
+from kernsift._native_data import FloatArray
+from kernsift._selected import MAX_NAME_LENGTH, counted, selected_scores, selects_directions, shortened
 
-#: Bars of a summary, at most.
-MOST_BARS = 10
+#: Maximum number of bars in a summary.
+MAX_BARS = 10
 BAR = "display:inline-block;height:0.8em;background:#0072b2;width:{width:.3f}em"
 
 
 class Bars(NamedTuple):
-    """Numbers with names, the first ones of so many."""
+    """Values with names, largest first."""
 
     title: str
     names: Sequence[str]
@@ -26,22 +26,22 @@ class Bars(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What a fitted estimator tells of itself."""
+    """The summary of a fitted estimator."""
 
     facts: list[tuple[str, Any]]
     bars: Bars | None = None
 
 
-class ShowsItself:
-    """Puts a summary of what was learned below scikit-learn's own picture of an estimator."""
+class SummaryMixin:
+    """Adds a summary of the fitted estimator below scikit-learn's HTML diagram."""
 
     def _summary(self) -> Summary:
-        """What was learned; asked for only after a fit."""
+        """The summary; called only if the estimator is fitted."""
         raise NotImplementedError
 
     def _repr_html_inner(self) -> str:
-        picture: str = super()._repr_html_inner()  # type: ignore[misc]
-        return picture + self._summary_html()
+        diagram: str = super()._repr_html_inner()  # type: ignore[misc]
+        return diagram + self._summary_html()
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
@@ -60,17 +60,17 @@ class ShowsItself:
         return facts_table(facts) + ("" if bars is None else _bars_table(bars))
 
 
-def kept_summary(estimator: Any, *facts: tuple[str, Any]) -> Summary:
-    """What was kept, with scores, after other facts."""
-    order, scores, names = kept_scores(estimator)
-    what = "direction" if keeps_directions(estimator) else "column"
-    kept = ("kept", f"{len(order)} of {counted(len(scores), what)}")
+def selection_summary(estimator: Any, *facts: tuple[str, Any]) -> Summary:
+    """The selected features with their scores, after other facts."""
+    order, scores, names = selected_scores(estimator)
+    what = "direction" if selects_directions(estimator) else "feature"
+    selected = ("selected", f"{len(order)} of {counted(len(scores), what)}")
     title = "weight" if what == "direction" else "score"
-    return Summary([*facts, kept], Bars(title, [names[j] for j in order], scores[order]))
+    return Summary([*facts, selected], Bars(title, [names[j] for j in order], scores[order]))
 
 
 def table(rows: Iterable[Sequence[str]], heads: Sequence[str] = (), caption: str = "") -> str:
-    """A table of cells that are HTML already; the first of each row heads it."""
+    """A table of HTML cells; the first cell of each row is its header."""
     above = f"<caption>{caption}</caption>" if caption else ""
     if heads:
         above += f"<thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
@@ -87,20 +87,20 @@ def facts_table(facts: Iterable[tuple[str, Any]], caption: str = "") -> str:
 
 
 def escaped(text: Any) -> str:
-    """Text of users: no markup, no signs that steer text, not too long."""
-    return html.escape(shortened(text, 8 * LONGEST))
+    """Text from users, without markup and control characters, and shortened."""
+    return html.escape(shortened(text, 8 * MAX_NAME_LENGTH))
 
 
 def _bars_table(bars: Bars) -> str:
-    # Those of a design may be negative.
+    # Weights of kernel design may be negative.
     largest = max((abs(float(value)) for value in bars.values), default=0.0) or 1.0
     rows = [
         (
-            html.escape(shortened(name, 2 * LONGEST)),
+            html.escape(shortened(name, 2 * MAX_NAME_LENGTH)),
             _number(value),
             f'<span style="{BAR.format(width=8 * abs(float(value)) / largest)}"></span>',
         )
-        for name, value in zip(bars.names[:MOST_BARS], bars.values[:MOST_BARS], strict=True)
+        for name, value in zip(bars.names[:MAX_BARS], bars.values[:MAX_BARS], strict=True)
     ]
     more = len(bars.names) - len(rows)
     if more:

@@ -1,10 +1,10 @@
-"""The native half: arrays in, arrays out. Private to the package."""
+"""The native module: arrays in, arrays out. Private to the package."""
 
 import os
 from collections.abc import Callable
 from typing import Any, final
 
-from kernsift._crossing import Check, Classes, FloatArray, IntArray, NativeRows, Settings, Target
+from kernsift._native_data import Check, Classes, FloatArray, IntArray, NativeRows, Settings, Target
 
 __version__: str
 

@@ -1,7 +1,8 @@
 """Parameters of estimators: constraints and documentation, from the declarations in Rust.
 
-A method's own parameters are declared once, in Rust, with type, range, default and description. Parameters and fitted
-attributes that estimators share are described once, here. :func:`document` fills both into docstrings.
+A method's own parameters are declared once, in Rust, with type, range, default and description. Parameters
+and fitted attributes that estimators share are described once, here. :func:`document` fills both into
+docstrings.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 from kernsift import _native
 from kernsift._sklearn import Interval, StrOptions
@@ -20,50 +22,87 @@ from kernsift._sklearn import Interval, StrOptions
 #: Integers above this do not survive a conversion to float.
 LARGEST_INTEGER = 2**53
 
-#: Parameters that estimators share: type and default, then the description.
-SHARED: dict[str, tuple[str, str]] = {
+#: Documentation by name of a parameter or attribute: the type, then the description. A line of the
+#: description that starts with "- " is an item of a list.
+Docs = Mapping[str, tuple[str, str]]
+
+#: Parameters that estimators and functions share.
+SHARED: Docs = {
     "n_features_to_select": (
-        "int, float or None, default=None",
-        "Number of features to select: int (count), float in (0, 1] (fraction), or None (chosen automatically).",
+        "int, float or None",
+        "Number of features to select: int (count), float in (0, 1] (fraction), or None (chosen "
+        "automatically).",
     ),
     "kernel": (
-        '{"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"',
+        '{"rbf", "linear", "poly", "laplacian"} or Kernel',
         "The kernel, by name or as an object of :mod:`kernsift.kernels`.",
     ),
     "standardize": (
-        "bool, default=True",
-        "Whether to scale features to mean 0 and variance 1 first; features of a sparse matrix are not centered.",
+        "bool",
+        "Whether to scale features to mean 0 and variance 1 first; features of a sparse matrix are not "
+        "centered.",
     ),
     "target_type": (
-        '{"auto", "class", "number"}, default="auto"',
-        'What `y` holds: class labels or a continuous target. "auto" treats floats that are not integers as continuous, '
+        '{"auto", "class", "number"}',
+        'What `y` holds: class labels or a continuous target. "auto" treats floats that are not integers '
+        "as continuous, "
         "everything else as class labels.",
     ),
+    "n_triplets": ("int", "Number of triplets to draw if `y` holds labels."),
+    "tuned": (
+        "bool",
+        "Whether to choose gamma (around the given one), the weights, the number of directions (unless "
+        "`n_features_to_select` is given) and the number of neighbors by cross-validation on the "
+        "training samples, "
+        "with balanced stumps. The choice is used only if it is clearly better than nearest neighbors in "
+        "the complete "
+        "kernel space. The parameters that are chosen must keep their default values.",
+    ),
     "random_state": (
-        "int, RandomState instance or None, default=None",
-        "Seed of the random number generator. Pass an int for the same result in every fit.",
+        "int, RandomState instance or None",
+        "Seed of the random number generator. Pass an int for the same result in every call.",
     ),
     "n_jobs": (
-        "int, default=None",
-        "Number of threads; None or -1 uses all cores. In a worker process of joblib, None uses its share of the cores. "
+        "int",
+        "Number of threads; None or -1 uses all cores. In a worker process of joblib, None uses its "
+        "share of the cores. "
         "Results do not depend on it.",
     ),
-    "verbose": ("int, default=0", "Above 0, progress is written to stderr once a second, and the time at the end."),
+    "verbose": ("int", "Above 0, progress is written to stderr once a second, and the time at the end."),
+    "ax": ("matplotlib axes or None", "The axes to draw on; None creates a figure."),
 }
 
 #: Fitted attributes that estimators share.
-ATTRIBUTES: dict[str, tuple[str, str]] = {
+ATTRIBUTES: Docs = {
     "support_": ("ndarray of shape (n_features_in_,)", "Mask of the selected features."),
-    "scores_": ("ndarray of shape (n_features_in_,)", "Score of each feature, larger is better; 0 if it was dropped."),
+    "scores_": (
+        "ndarray of shape (n_features_in_,)",
+        "Score of each feature, larger is better; 0 if it was dropped.",
+    ),
     "ranking_": ("ndarray of shape (n_features_in_,)", "Rank of each feature; 1 is best."),
-    "order_": ("ndarray of shape (n_features_in_,)", "Feature indices, best first. Ties are broken by column order."),
+    "order_": (
+        "ndarray of shape (n_features_in_,)",
+        "Feature indices, best first. Ties are broken by column order.",
+    ),
     "classes_": ("ndarray of shape (n_classes,)", "Class labels, if the target has classes."),
     "error_curve_": ("ndarray", "Training error by number of features."),
     "coef_": ("ndarray of shape (n_features_in_, n_directions)", "Weights of the features."),
     "path_": (
         "Bunch",
-        "The regularization path, an entry per step: `strength`, `objective`, `optimality`, `n_iter`, `stop`, `n_features`, "
+        "The regularization path, an entry per step: `strength`, `objective`, `optimality`, `n_iter`, "
+        "`stop`, `n_features`, "
         "`features` (largest weight first) and `weights`.",
+    ),
+    "n_components_": ("int", "Number of components."),
+    "kernel_": ("Kernel", "The kernel, with gamma as a number."),
+    "gamma_": ("float", "Gamma of `kernel_`, if it has one."),
+    "mean_": (
+        "ndarray of shape (n_features_in_,) or None",
+        "Means that are subtracted from the features; None without `standardize`.",
+    ),
+    "scale_": (
+        "ndarray of shape (n_features_in_,) or None",
+        "Standard deviations by which the features are divided; None without `standardize`.",
     ),
     "n_iter_": ("int", "Number of iterations."),
     "converged_": ("bool", "Whether the stopping criterion was met."),
@@ -74,8 +113,11 @@ ATTRIBUTES: dict[str, tuple[str, str]] = {
     ),
 }
 
-#: Attributes that every estimator has.
+#: Attributes that every iterative estimator has.
 COMMON = ("n_iter_", "converged_", "n_features_in_", "feature_names_in_")
+
+_PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 @functools.cache
@@ -101,7 +143,7 @@ def _constraint(parameter: dict[str, Any]) -> list[Any]:
             case "choice":
                 names = {value["name"] for value in kind["values"]}
                 # What the core calls none is None in Python.
-                allowed.extend([None] if "none" in names and _is_none(parameter, kind) else [])
+                allowed.extend([None] if "none" in names and _is_none(parameter) else [])
                 allowed.append(StrOptions(names))
             case "integer":
                 allowed.append(_interval(Integral, parameter["range"]))
@@ -112,7 +154,7 @@ def _constraint(parameter: dict[str, Any]) -> list[Any]:
     return allowed
 
 
-def _is_none(parameter: dict[str, Any], kind: dict[str, Any]) -> bool:
+def _is_none(parameter: dict[str, Any]) -> bool:
     return all(other["type"] != "none" for other in parameter["kinds"])
 
 
@@ -148,36 +190,69 @@ def native_value(method: str, name: str, value: Any) -> Any:
 
 
 def document(cls: type) -> None:
-    """Fill ``{parameters}`` and ``{attributes}`` in a class's docstring."""
-    # Without docstrings (python -OO) there is nothing to fill.
-    if not cls.__doc__ or "{parameters}" not in cls.__doc__:
-        return
-    notes: Mapping[str, str] = getattr(cls, "_parameter_notes", {})
+    """Fill the placeholders in a class's docstring.
+
+    A line ``{name}`` stands for the documentation of one parameter or attribute; an indented line after it
+    continues the description. ``{parameters}`` stands for all parameters, ``{attributes}`` for those in
+    `_fitted` and `_common_attributes`. Texts come from `_docs` of the class and its bases, from the
+    declarations in Rust, and from `SHARED` and `ATTRIBUTES`; `_parameter_notes` adds to them.
+    """
+    docs: dict[str, tuple[str, str]] = {**SHARED, **ATTRIBUTES}
     method: str | None = getattr(cls, "_catalog_name", None)
-    entries = []
-    for name, argument in inspect.signature(cls.__init__).parameters.items():
-        if name != "self":
-            entries.append(_entry(method, name, argument.default, notes.get(name, "")))
-    attributes = [_paragraph(name, *ATTRIBUTES[name]) for name in _attributes(cls)]
-    text = cls.__doc__.replace("    {parameters}", "\n".join(entries))
-    cls.__doc__ = text.replace("    {attributes}", "\n".join(attributes))
+    if method:
+        docs |= core_docs(method)
+    for base in reversed(cls.__mro__):
+        docs |= base.__dict__.get("_docs", {})
+    notes: Mapping[str, str] = getattr(cls, "_parameter_notes", {})
+    docs |= {name: (docs[name][0], f"{docs[name][1]}\n{note}") for name, note in notes.items()}
+    fitted = (*getattr(cls, "_fitted", ()), *getattr(cls, "_common_attributes", COMMON))
+    _fill(cls, cls.__init__, docs, fitted)
 
 
-def _attributes(cls: Any) -> Iterator[str]:
-    yield from getattr(cls, "_fitted", ())
-    yield from COMMON
+def documented(docs: Docs | None = None) -> Callable[[_Function], _Function]:
+    """Fill the placeholders in a function's docstring, see :func:`document`; `docs` adds to `SHARED`."""
+
+    def fill(function: _Function) -> _Function:
+        _fill(function, function, {**SHARED, **(docs or {})}, ())
+        return function
+
+    return fill
 
 
-def _entry(method: str | None, name: str, default: Any, note: str) -> str:
-    own = declared(method).get(name) if method else None
-    if own is None or name in ("kernel",):
-        kind, text = SHARED[name]
-        kind = kind.rsplit("default=", 1)[0] + f"default={_quoted(default)}"
-    else:
-        kind, text = f"{_kind(own)}, default={_quoted(default)}", own["description"]
-    values = [value for kinds in (own or {}).get("kinds", ()) for value in kinds.get("values", ())]
-    listed = "".join(f'\n"{value["name"]}": {value["description"]}' for value in values) if own else ""
-    return _paragraph(name, kind, f"{text} {note}".strip(), listed)
+def core_docs(method: str) -> dict[str, tuple[str, str]]:
+    """Documentation of the parameters that a method declares in Rust."""
+    docs = {name: _core_doc(parameter) for name, parameter in declared(method).items()}
+    if "kernel" in docs and docs["kernel"][0] in SHARED["kernel"][0]:
+        # Such a kernel may also be an object.
+        del docs["kernel"]
+    return docs
+
+
+def _fill(thing: Any, function: Callable[..., Any], docs: Docs, fitted: Iterable[str]) -> None:
+    # Without docstrings (python -OO) there is nothing to fill.
+    if not thing.__doc__:
+        return
+    arguments = inspect.signature(function).parameters
+
+    def entry(name: str) -> str:
+        kind, text = docs[name]
+        default = arguments[name].default if name in arguments else inspect.Parameter.empty
+        return _paragraph(
+            name, kind if default is inspect.Parameter.empty else f"{kind}, default={_quoted(default)}", text
+        )
+
+    def entries(match: re.Match[str]) -> str:
+        indent, name = match.groups()
+        groups = {"parameters": [each for each in arguments if each != "self"], "attributes": fitted}
+        return textwrap.indent("\n".join(map(entry, groups.get(name, [name]))), indent)
+
+    thing.__doc__ = _PLACEHOLDER.sub(entries, thing.__doc__)
+
+
+def _core_doc(parameter: dict[str, Any]) -> tuple[str, str]:
+    values = [value for kind in parameter["kinds"] for value in kind.get("values", ())]
+    listed = [f"- {_choice(value)}: {value['description']}" for value in values]
+    return _kind(parameter), "\n".join([parameter["description"], *listed])
 
 
 def _kind(parameter: dict[str, Any]) -> str:
@@ -185,19 +260,25 @@ def _kind(parameter: dict[str, Any]) -> str:
     parts = []
     for kind in parameter["kinds"]:
         if kind["type"] == "choice":
-            parts.append("{" + ", ".join(f'"{value["name"]}"' for value in kind["values"]) + "}")
+            parts.append("{" + ", ".join(map(_choice, kind["values"])) + "}")
         else:
             parts.append(words[kind["type"]])
     return " or ".join(parts)
+
+
+def _choice(value: dict[str, Any]) -> str:
+    # What the core calls none is None in Python.
+    return "None" if value["name"] == "none" else _quoted(value["name"])
 
 
 def _quoted(default: Any) -> str:
     return f'"{default}"' if isinstance(default, str) else repr(default)
 
 
-def _paragraph(name: str, kind: str, text: str, listed: str = "") -> str:
-    lines = textwrap.wrap(text, 100)
-    for line in listed.strip().splitlines():
-        lines += ["", *textwrap.wrap(f"- {line}", 100, subsequent_indent="  ")]
-    body = "\n".join(f"        {line}".rstrip() for line in lines)
-    return f"    {name} : {kind}\n{body}"
+def _paragraph(name: str, kind: str, text: str) -> str:
+    lines = text.splitlines()
+    items = [line for line in lines if line.startswith("- ")]
+    body = textwrap.wrap(" ".join(line for line in lines if line not in items), 100)
+    for item in items:
+        body += ["", *textwrap.wrap(item, 100, subsequent_indent="  ")]
+    return "\n".join([f"{name} : {kind}", *(f"    {line}".rstrip() for line in body)])

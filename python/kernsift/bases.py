@@ -1,8 +1,8 @@
-"""Bases of kernel space: transformers that turn rows into coordinates.
+"""Bases of kernel space: transformers that map samples to coordinates.
 
-All take the same kernels and give the same fitted attributes; they differ in how they choose the basis.
-KOBL and kernel Gram-Schmidt need memory in proportion to rows times components; the other two hold a
-square matrix of all rows.
+All support the same kernels and have the same fitted attributes; they differ in how they choose the basis.
+KOBL and kernel Gram-Schmidt need memory for n_samples * n_components numbers; the other two store the
+n_samples * n_samples kernel matrix.
 """
 
 from __future__ import annotations
@@ -13,9 +13,21 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 
 from kernsift._base import BaseBasis
-from kernsift._parameters import constraints
+from kernsift._parameters import Docs, constraints
 
 __all__ = ["KOBL", "KernelDiscriminant", "KernelGramSchmidt", "KernelPCA"]
+
+#: Attributes of bases that every training sample spans.
+DENSE_DOCS: Docs = {
+    "pivots_": (
+        "ndarray of shape (n_samples,)",
+        "Indices of the training samples that span the basis: all of them.",
+    ),
+    "residual_norms_": (
+        "ndarray of shape (n_components_,)",
+        "Root mean square of the residual norms before each component was added.",
+    ),
+}
 
 
 class KOBL(BaseBasis):
@@ -34,29 +46,13 @@ class KOBL(BaseBasis):
 
     Attributes
     ----------
-    n_components_ : int
-        Number of coordinates.
-    pivots_ : ndarray of shape (n_components_,)
-        Places of the training rows that carry the basis, in the order in which they were chosen.
-    residual_norms_ : ndarray of shape (n_components_,)
-        Length that was left of each pivot when it was chosen.
-    reconstruction_cost_ : float
-        Mean distance of the training rows from the span of the basis, in kernel space.
-    explained_ : float
-        Share of the kernel's trace that the basis explains, from 0 to 1.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
-    bound_ : float
-        What the stopping rule guarantees: `reconstruction_cost_` is at most this.
     {attributes}
 
     See Also
     --------
-    KernelGramSchmidt : Takes the rows in their order.
-    KernelPCA : The best basis for a number of components, at the price of a square matrix.
-    kernsift.gamma_for_n_components : Find `gamma` for a number of components.
+    KernelGramSchmidt : Uses the samples in the given order.
+    KernelPCA : The best basis with a given number of components; needs the complete kernel matrix.
+    kernsift.gamma_for_n_components : Finds `gamma` for a number of components.
 
     References
     ----------
@@ -78,6 +74,10 @@ class KOBL(BaseBasis):
     """
 
     _method = "kobl"
+    _fitted = (*BaseBasis._fitted, "bound_")
+    _docs: ClassVar[Docs] = {
+        "bound_": ("float", "Upper bound of `reconstruction_cost_` that the stopping rule guarantees."),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "threshold": [*constraints("kobl", "threshold")["threshold"], callable],
     }
@@ -118,7 +118,7 @@ class KOBL(BaseBasis):
         return self.threshold if callable(self.threshold) else None
 
     def _own_parameters(self) -> dict[str, Any]:
-        # A callable crosses separately.
+        # A callable is passed separately.
         plain = clone(self).set_params(threshold="linear") if callable(self.threshold) else self
         return super(KOBL, plain)._own_parameters()
 
@@ -136,25 +136,11 @@ class KernelGramSchmidt(BaseBasis):
 
     Attributes
     ----------
-    n_components_ : int
-        Number of coordinates.
-    pivots_ : ndarray of shape (n_components_,)
-        Places of the training rows that carry the basis.
-    residual_norms_ : ndarray of shape (n_components_,)
-        Length that was left of each pivot when it was chosen.
-    reconstruction_cost_ : float
-        Mean distance of the training rows from the span of the basis, in kernel space.
-    explained_ : float
-        Share of the kernel's trace that the basis explains, from 0 to 1.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
     {attributes}
 
     See Also
     --------
-    KOBL : Chooses the rows, and when to stop.
+    KOBL : Chooses the samples, and when to stop.
 
     References
     ----------
@@ -211,20 +197,6 @@ class KernelPCA(BaseBasis):
 
     Attributes
     ----------
-    n_components_ : int
-        Number of coordinates.
-    pivots_ : ndarray of shape (n_samples,)
-        Places of the training rows that carry the basis: all of them.
-    residual_norms_ : ndarray of shape (n_components_,)
-        Length that was left over before each component was added, root mean square.
-    reconstruction_cost_ : float
-        Mean distance of the training rows from the span of the basis, in kernel space.
-    explained_ : float
-        Share of the kernel's trace that the basis explains, from 0 to 1.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
     {attributes}
 
     See Also
@@ -246,6 +218,7 @@ class KernelPCA(BaseBasis):
     """
 
     _method = "kpca"
+    _docs: ClassVar[Docs] = DENSE_DOCS
 
     def __init__(
         self,
@@ -270,9 +243,9 @@ class KernelPCA(BaseBasis):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _least_rows(self) -> int:
-        # A single row is its own mean: nothing is left of it.
-        return 2 if self.center else super()._least_rows()
+    def _min_samples(self) -> int:
+        # Centering maps a single sample to zero.
+        return 2 if self.center else super()._min_samples()
 
 
 class KernelDiscriminant(BaseBasis):
@@ -287,27 +260,11 @@ class KernelDiscriminant(BaseBasis):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_components_ : int
-        Number of coordinates.
-    pivots_ : ndarray of shape (n_samples,)
-        Places of the training rows that carry the basis: all of them.
-    residual_norms_ : ndarray of shape (n_components_,)
-        Length that was left over before each component was added, root mean square.
-    reconstruction_cost_ : float
-        Mean distance of the training rows from the span of the basis, in kernel space.
-    explained_ : float
-        Share of the kernel's trace that the basis explains, from 0 to 1.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
     {attributes}
 
     See Also
     --------
-    KernelPCA : Directions of large spread, whatever the classes.
+    KernelPCA : Directions of large variance, without classes.
 
     References
     ----------
@@ -331,6 +288,8 @@ class KernelDiscriminant(BaseBasis):
     _method = "discriminant"
     _catalog_name = "kda"
     _needs_classes = True
+    _fitted = ("classes_", *BaseBasis._fitted)
+    _docs: ClassVar[Docs] = DENSE_DOCS
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Support vector machines: classifiers that judge features."""
+"""Support vector machines, also used to evaluate selected features."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, Estimator, labelled_rows, store_kernel, warn_unless_converged
-from kernsift._crossing import FloatArray, Settings, checked_rows, native_rows, settings, to_json
+from kernsift._base import RUN_CONSTRAINTS, Estimator, labeled_rows, store_kernel, warn_unless_converged
 from kernsift._html import Summary
-from kernsift._progress import told
+from kernsift._native_data import FloatArray, Settings, checked_rows, native_rows, settings, to_json
+from kernsift._parameters import Docs, core_docs
+from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
 
-#: Parameters of every machine with a kernel.
-MACHINE_CONSTRAINTS: dict[str, list[Any]] = {
+#: Parameters of every SVM with a kernel.
+SVC_CONSTRAINTS: dict[str, list[Any]] = {
     "degree": [Interval(Integral, 1, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "shrinking": ["boolean"],
@@ -33,9 +34,63 @@ MACHINE_CONSTRAINTS: dict[str, list[Any]] = {
     "decision_function_shape": [StrOptions({"ovr", "ovo"})],
 }
 
+#: Documentation of parameters of every SVM.
+SVM_DOCS: Docs = {
+    "C": ("float", "Regularization parameter: the penalty of margin violations."),
+    "class_weight": (
+        'dict, "balanced" or None',
+        'Factors of `C` by class; "balanced" is inversely proportional to the class frequencies.',
+    ),
+    "tol": ("float", "Tolerance of the optimality conditions."),
+}
 
-class _BaseMachine(ClassifierMixin, Estimator):
-    """What machines with a kernel share: predicting, and what they show."""
+
+class _BaseSVC(ClassifierMixin, Estimator):
+    """Base class of SVMs with a kernel."""
+
+    _docs: ClassVar[Docs] = {
+        **core_docs("kobl"),
+        **SVM_DOCS,
+        "shrinking": ("bool", "Whether to use the shrinking heuristic, which only saves time."),
+        "max_iter": (
+            "int or None",
+            "Maximum number of iterations of each binary SVM; None is ten million, or a hundred per "
+            "sample if that is "
+            "more. If a binary SVM has not converged by then, `converged_` is False, with a warning.",
+        ),
+        "decision_function_shape": (
+            '{"ovr", "ovo"}',
+            "What :meth:`decision_function` returns with more than two classes: a value per class, or "
+            "per pair of classes.",
+        ),
+        "support_": ("ndarray of shape (n_SV,)", "Indices of the support vectors, increasing."),
+        "support_vectors_": (
+            "ndarray or sparse matrix of shape (n_SV, n_features)",
+            'Support vectors; empty with kernel="precomputed".',
+        ),
+        "n_support_": ("ndarray of shape (n_classes,)", "Number of support vectors of each class."),
+        "dual_coef_": (
+            "ndarray of shape (n_pairs, n_SV)",
+            "Coefficients of the support vectors in the SVM of each pair of classes.",
+        ),
+        "intercept_": ("ndarray of shape (n_pairs,)", "Intercepts."),
+        "coef_": (
+            "ndarray of shape (n_pairs, n_features)",
+            "Weights of the features, with the linear kernel.",
+        ),
+        "n_iter_": ("ndarray of shape (n_pairs,)", "Number of iterations of each binary SVM."),
+    }
+    _fitted = (
+        "classes_",
+        "support_",
+        "support_vectors_",
+        "n_support_",
+        "dual_coef_",
+        "intercept_",
+        "coef_",
+        "kernel_",
+        "gamma_",
+    )
 
     kernel: Any
     degree: int
@@ -50,43 +105,43 @@ class _BaseMachine(ClassifierMixin, Estimator):
     verbose: int
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict classes: the one that wins most pairs, of equals the first.
+        """Predict classes by the votes of all pairs of classes; ties are broken by class order.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` their kernel with all training rows.
+            Samples; for ``kernel="precomputed"``, their kernel values with all training samples.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Their classes.
+            Predicted class labels.
         """
         x = self._checked(X)
-        predicted: npt.NDArray[Any] = self.classes_[self._machine.predict(native_rows(x), self._settings())]
+        predicted: npt.NDArray[Any] = self.classes_[self._svm.predict(native_rows(x), self._settings())]
         return predicted
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Measure on which side of the border rows lie, and how far.
+        """Evaluate the decision function.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; for ``kernel="precomputed"`` their kernel with all training rows.
+            Samples; for ``kernel="precomputed"``, their kernel values with all training samples.
 
         Returns
         -------
         values : ndarray
-            Two classes: of shape (n_samples,), above zero for the second. More, "ovr": of shape (n_samples,
-            n_classes), votes plus a part below a third that decides between equals. "ovo": a column per pair
-            of classes, above zero for the first of the pair.
+            Two classes: shape (n_samples,), positive for the second class. More classes, "ovr": shape
+            (n_samples, n_classes), the votes plus a term below one third that breaks ties. "ovo": a column
+            per pair of classes, positive for the first of the pair.
         """
         x = self._checked(X)
         if len(self.classes_) == 2:
-            return self._machine.class_scores(native_rows(x), self._settings())[:, 0]
+            return self._svm.class_scores(native_rows(x), self._settings())[:, 0]
         if self.decision_function_shape == "ovo":
-            return self._machine.decision_values(native_rows(x), self._settings())
-        return self._machine.class_scores(native_rows(x), self._settings())
+            return self._svm.decision_values(native_rows(x), self._settings())
+        return self._svm.class_scores(native_rows(x), self._settings())
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -101,7 +156,7 @@ class _BaseMachine(ClassifierMixin, Estimator):
         return "csr"
 
     def _settings(self) -> Settings:
-        """Settings of a run that draws nothing: a RandomState must not move on."""
+        """Settings of a run without random numbers: they do not advance a RandomState."""
         return settings(0, self.n_jobs, self.verbose)
 
     def _form(self, c: float, kernel: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
@@ -114,10 +169,10 @@ class _BaseMachine(ClassifierMixin, Estimator):
             "shrinking": bool(self.shrinking),
         }
 
-    def _store(self, machine: _native.SvmMachine, X: Any, codes: npt.NDArray[np.int64]) -> None:
-        self._machine = machine
-        summary = machine.summary()
-        # scikit-learn turns the sign around where there are two classes.
+    def _store(self, svm: _native.SvmMachine, X: Any, codes: npt.NDArray[np.int64]) -> None:
+        self._svm = svm
+        summary = svm.summary()
+        # scikit-learn reverses the sign with two classes.
         sign = -1.0 if len(self.classes_) == 2 else 1.0
         self.support_: npt.NDArray[np.int64] = summary["support"]
         self.n_support_ = np.bincount(codes[self.support_], minlength=len(self.classes_))
@@ -125,7 +180,7 @@ class _BaseMachine(ClassifierMixin, Estimator):
         self.dual_coef_: FloatArray = sign * summary["coefficients"]
         self.intercept_: FloatArray = sign * summary["bias"]
         for name in ("coef_", "kernel_", "gamma_"):
-            # Left by an earlier fit with another kernel.
+            # An earlier fit with another kernel may have set it.
             self.__dict__.pop(name, None)
         if summary["weights"] is not None:
             self.coef_: FloatArray = sign * summary["weights"]
@@ -136,82 +191,29 @@ class _BaseMachine(ClassifierMixin, Estimator):
         warn_unless_converged(self, summary, stacklevel=5)
 
 
-class SVC(_BaseMachine):
-    """Support vector machine: the widest margin between classes in kernel space.
+class SVC(_BaseSVC):
+    """C-support vector classification.
 
-    The same problem as that of :class:`sklearn.svm.SVC`, and these of its parameters. What differs:
-    `dual_coef_` has a row per pair of classes, rather than one fewer than classes; `support_` rises over
-    all rows, rather than class by class; there is no ``gamma="auto"``, no "sigmoid" or callable kernel, no
-    `probability` and no `sample_weight`; for the default limit of steps `max_iter` is None, not -1.
+    It solves the problem of :class:`sklearn.svm.SVC`, with these of its parameters. Differences: `dual_coef_`
+    has a row per pair of classes; `support_` is sorted over all samples, not class by class;
+    ``gamma="auto"``, "sigmoid" and callable kernels, `probability` and `sample_weight` are not supported; the
+    default of `max_iter` is None, not -1.
 
-    More than two classes: a machine for every pair of them. Up to 4096 rows the Gram matrix is kept; with
-    more, columns are computed when they are needed and up to 1 GiB of them is remembered.
+    With more than two classes, a binary SVM is trained for each pair of classes. Up to 4096 samples the Gram
+    matrix is stored; with more, up to 1 GiB of its columns is cached.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of a row that the margin does not clear.
-    kernel : {"rbf", "linear", "poly", "laplacian", "precomputed"} or kernel object, default="rbf"
-        The kernel. For "precomputed", `X` is the Gram matrix.
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    gamma : {"scale", "median"} or float, default="scale"
-        Width of "rbf", "poly" and "laplacian": one over the number of columns times the variance of all
-        cells, the median rule, or a number.
-    coef0 : float, default=0.0
-        Constant of "poly"; not used by others.
-    shrinking : bool, default=True
-        Set rows aside that seem settled. Saves time only.
-    tol : float, default=1e-3
-        Violation of the optimality conditions that is let pass.
-    class_weight : dict, "balanced" or None, default=None
-        What `C` is multiplied by for each class: given, or by one over its share of the rows.
-    max_iter : int or None, default=None
-        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
-        has not met `tol` by then, `converged_` is False, with a warning.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What :meth:`decision_function` gives for more than two classes.
-    random_state : int, RandomState instance or None, default=None
-        For the sample of rows of ``gamma="median"``; nothing else is drawn.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    support_ : ndarray of shape (n_SV,)
-        Training rows that count, rising.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        What those rows were; empty for "precomputed".
-    n_support_ : ndarray of shape (n_classes,)
-        How many of each class.
-    dual_coef_ : ndarray of shape (n_pairs, n_SV)
-        Coefficients of the rows that count in the machine of each pair of classes.
-    intercept_ : ndarray of shape (n_pairs,)
-        Constants.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights of the columns, for the linear kernel.
-    kernel_ : kernsift.Kernel
-        The kernel that was used; not for "precomputed".
-    gamma_ : float
-        Its width, where it has one.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Steps of each machine.
-    converged_ : bool
-        Whether all met `tol`.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
-    SVCCV : `C` and `gamma` by cross-validation.
-    LinearSVC : Without a kernel, for many rows.
+    SVCCV : Chooses `C` and `gamma` by cross-validation.
+    LinearSVC : Without a kernel, for many samples.
 
     References
     ----------
@@ -229,11 +231,18 @@ class SVC(_BaseMachine):
     0.99
     """
 
+    _docs: ClassVar[Docs] = {
+        "kernel": (
+            '{"rbf", "linear", "poly", "laplacian", "precomputed"} or Kernel',
+            'The kernel, by name or as an object of :mod:`kernsift.kernels`. With "precomputed", `X` is '
+            "the Gram matrix.",
+        ),
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian", "precomputed"}), Kernel],
         "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
-        **MACHINE_CONSTRAINTS,
+        **SVC_CONSTRAINTS,
         **RUN_CONSTRAINTS,
     }
 
@@ -270,14 +279,14 @@ class SVC(_BaseMachine):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Train a machine for every pair of classes.
+        """Train a binary SVM for each pair of classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows; for ``kernel="precomputed"`` their Gram matrix.
+            Training samples; for ``kernel="precomputed"``, their Gram matrix.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
@@ -287,21 +296,21 @@ class SVC(_BaseMachine):
         precomputed = self._is_precomputed()
         if precomputed and sparse.issparse(X):
             raise TypeError("Sparse precomputed kernels are not supported.")
-        X, classes = labelled_rows(self, X, y)
+        X, classes = labeled_rows(self, X, y)
         if precomputed and X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
             )
         kernel = choice_form("linear" if precomputed else self.kernel, self.gamma, self.degree, self.coef0)
-        with told(self, X):
-            machine = _native.fit_svm(
+        with report_progress(self, X):
+            svm = _native.fit_svm(
                 to_json(self._form(float(self.C), kernel, self.classes_[classes[0]])),
                 native_rows(X),
                 classes,
                 precomputed,
                 settings(self.random_state, self.n_jobs, self.verbose),
             )
-        self._store(machine, X, classes[0])
+        self._store(svm, X, classes[0])
         return self
 
     def _is_precomputed(self) -> bool:
@@ -317,89 +326,52 @@ class SVC(_BaseMachine):
         return tags
 
 
-class SVCCV(_BaseMachine):
-    """Support vector machine whose price and width are found by cross-validation.
+class SVCCV(_BaseSVC):
+    """Support vector classification with C and gamma chosen by cross-validation.
 
-    For every width the Gram matrix is computed once and serves all folds, all pairs of classes and all
-    prices, which rise and start each other. The pair with the fewest errors wins, of equals the smaller
-    `C`, then the smaller `gamma`; the machine is then trained on all rows. Folds keep the shares of the
-    classes.
+    For each gamma the Gram matrix is computed once and used for all folds, pairs of classes and values of C,
+    which increase with warm starts. The pair with the smallest error is used to train on all samples; ties
+    are broken by the smaller `C`, then the smaller `gamma`. Folds are stratified.
 
     Parameters
     ----------
     C : array-like of float, default=(0.1, 1, 10, 100, 1000)
-        Prices to try.
+        Values of the regularization parameter to try.
     gamma : {"scale", "median"}, float or list of these, default="scale"
-        Widths to try.
+        Values of gamma to try, see :class:`SVC`.
     cv : int, default=5
         Number of folds.
-    kernel : {"rbf", "linear", "poly", "laplacian"} or kernel object, default="rbf"
-        The kernel. With "linear" and kernel objects `gamma` must be left as it is: it is refused.
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=0.0
-        Constant of "poly"; not used by others.
-    shrinking : bool, default=True
-        Set rows aside that seem settled. Saves time only.
-    tol : float, default=1e-3
-        Violation of the optimality conditions that is let pass.
-    class_weight : dict, "balanced" or None, default=None
-        What `C` is multiplied by for each class: given, or by one over its share of the rows of a fold.
-    max_iter : int or None, default=None
-        Most steps of each machine; None is ten million, or a hundred per row if that is more. If a machine
-        has not met `tol` by then, `converged_` is False, with a warning.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        What :meth:`decision_function` gives for more than two classes.
-    random_state : int, RandomState instance or None, default=None
-        For dealing the folds. With an int every fit gives the same result.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {kernel}
+        "linear" and kernel objects do not use `gamma`, which must then keep its default.
+    {degree}
+    {coef0}
+    {shrinking}
+    {tol}
+    {class_weight}
+        "balanced" is computed in each fold.
+    {max_iter}
+    {decision_function_shape}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
     C_ : float
-        The price that did best.
-    gamma_ : float
-        The width that did best, where the kernel has one.
+        The best `C`.
     cv_errors_ : ndarray of shape (n_gamma, n_C)
-        Share of rows that were classified wrongly while held out, by width and price.
+        Cross-validated error by gamma and C.
     cv_fold_errors_ : ndarray of shape (n_gamma, n_C, cv)
-        The same in each fold.
+        The error in each fold.
     cv_C_ : ndarray of shape (n_C,)
-        The prices, rising.
+        The values of C, increasing.
     cv_gamma_ : ndarray of shape (n_gamma,)
-        The widths, rising; NaN for kernels without one.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    support_ : ndarray of shape (n_SV,)
-        Training rows that count, rising.
-    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
-        What those rows were.
-    n_support_ : ndarray of shape (n_classes,)
-        How many of each class.
-    dual_coef_ : ndarray of shape (n_pairs, n_SV)
-        Coefficients of the rows that count in the machine of each pair of classes.
-    intercept_ : ndarray of shape (n_pairs,)
-        Constants.
-    coef_ : ndarray of shape (n_pairs, n_features)
-        Weights of the columns, for the linear kernel.
-    kernel_ : kernsift.Kernel
-        The kernel that did best.
-    n_iter_ : ndarray of shape (n_pairs,)
-        Steps of each machine of the last training.
-    converged_ : bool
-        Whether all of these met `tol`.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+        The values of gamma, increasing; NaN for kernels without gamma.
+    {attributes}
 
     See Also
     --------
-    SVC : With given price and width.
+    SVC : With given `C` and `gamma`.
 
     References
     ----------
@@ -411,8 +383,8 @@ class SVCCV(_BaseMachine):
     >>> from kernsift.datasets import load_dataset
     >>> from sklearn.preprocessing import scale
     >>> wine = load_dataset("wine")
-    >>> machine = SVCCV(gamma=[0.01, 0.1], random_state=0).fit(scale(wine.data), wine.target)
-    >>> print(machine.cv_errors_.shape, bool(machine.cv_errors_.min() < 0.03))
+    >>> svm = SVCCV(gamma=[0.01, 0.1], random_state=0).fit(scale(wine.data), wine.target)
+    >>> print(svm.cv_errors_.shape, bool(svm.cv_errors_.min() < 0.03))
     (2, 5) True
     """
 
@@ -421,7 +393,7 @@ class SVCCV(_BaseMachine):
         "gamma": ["array-like", StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian"}), Kernel],
-        **MACHINE_CONSTRAINTS,
+        **SVC_CONSTRAINTS,
         **RUN_CONSTRAINTS,
     }
 
@@ -460,87 +432,87 @@ class SVCCV(_BaseMachine):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Search price and width, then train on all rows.
+        """Choose C and gamma by cross-validation, then train on all samples.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        X, classes = labelled_rows(self, X, y)
+        X, classes = labeled_rows(self, X, y)
         if self.cv > X.shape[0]:
             raise ValueError(
-                f"The 'cv' parameter of SVCCV must be at most the number of rows, n_samples={X.shape[0]}. "
+                f"The 'cv' parameter of SVCCV must be at most the number of samples, n_samples={X.shape[0]}. "
                 f"Got {self.cv} instead."
             )
-        several, widths = self._widths()
+        several, gammas = self._gammas()
         kernel = choice_form(self.kernel, "scale" if several else self.gamma, self.degree, self.coef0)
         search = {
             "svm": self._form(1.0, kernel, self.classes_[classes[0]]),
             "c": [float(c) for c in np.atleast_1d(self.C)],
-            "gamma": [w if isinstance(w, str) else float(w) for w in widths],
+            "gamma": [g if isinstance(g, str) else float(g) for g in gammas],
             "folds": int(self.cv),
         }
-        with told(self, X):
-            machine, found = _native.search_svm(
+        with report_progress(self, X):
+            svm, found = _native.search_svm(
                 to_json(search),
                 native_rows(X),
                 classes,
                 settings(self.random_state, self.n_jobs, self.verbose),
             )
-        self._store(machine, X, classes[0])
+        self._store(svm, X, classes[0])
         points = found["errors"]
-        prices = sorted({p[1] for p in points})
+        values = sorted({p[1] for p in points})
         self.C_: float = found["c"]
-        self.cv_C_: FloatArray = np.array(prices)
-        self.cv_errors_: FloatArray = np.array([p[2] for p in points]).reshape(-1, len(prices))
+        self.cv_C_: FloatArray = np.array(values)
+        self.cv_errors_: FloatArray = np.array([p[2] for p in points]).reshape(-1, len(values))
         self.cv_fold_errors_: FloatArray = np.array([p[3] for p in points]).reshape(
-            -1, len(prices), int(self.cv)
+            -1, len(values), int(self.cv)
         )
-        self.cv_gamma_: FloatArray = np.array([p[0] for p in points[:: len(prices)]], dtype=float)
+        self.cv_gamma_: FloatArray = np.array([p[0] for p in points[:: len(values)]], dtype=float)
         return self
 
-    def _widths(self) -> tuple[bool, list[Any]]:
-        """Whether several widths are asked for, and which; refuses what would be ignored."""
+    def _gammas(self) -> tuple[bool, list[Any]]:
+        """Whether there are several values of gamma, and which; raises if the kernel would ignore them."""
         gamma = self.gamma
         if isinstance(gamma, str | Real):
             if not (isinstance(gamma, str) and gamma == "scale"):
-                self._need_width(gamma)
+                self._check_kernel_has_gamma(gamma)
             return False, []
-        self._need_width(gamma)
-        widths = list(gamma) if np.ndim(gamma) == 1 else []
-        for width in widths:
+        self._check_kernel_has_gamma(gamma)
+        gammas = list(gamma) if np.ndim(gamma) == 1 else []
+        for value in gammas:
             if not (
-                width in ("scale", "median")
-                if isinstance(width, str)
-                else isinstance(width, Real) and 0 < float(width) < np.inf
+                value in ("scale", "median")
+                if isinstance(value, str)
+                else isinstance(value, Real) and 0 < float(value) < np.inf
             ):
                 raise ValueError(
                     "The 'gamma' parameter of SVCCV must hold 'scale', 'median' or positive numbers. "
-                    f"Got {width!r} instead."
+                    f"Got {value!r} instead."
                 )
-        if not widths:
+        if not gammas:
             raise ValueError(
-                f"The 'gamma' parameter of SVCCV must hold at least one width. Got {gamma!r} instead."
+                f"The 'gamma' parameter of SVCCV must hold at least one value. Got {gamma!r} instead."
             )
-        return True, widths
+        return True, gammas
 
     def _summary(self) -> Summary:
-        found = [("price", self.C_), ("error of cross-validation", self.cv_errors_.min())]
+        found = [("C", self.C_), ("cross-validated error", self.cv_errors_.min())]
         return Summary([*super()._summary().facts, *found])
 
-    def _need_width(self, gamma: Any) -> None:
+    def _check_kernel_has_gamma(self, gamma: Any) -> None:
         if isinstance(self.kernel, Kernel) or self.kernel == "linear":
             raise ValueError(
-                f"The 'gamma' parameter of SVCCV must be left as it is with kernel={self.kernel!r}, "
-                f"which has no width to search. Got {gamma!r} instead."
+                f"The 'gamma' parameter of SVCCV must keep its default with kernel={self.kernel!r}, "
+                f"which does not use gamma. Got {gamma!r} instead."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -550,67 +522,53 @@ class SVCCV(_BaseMachine):
 
 
 class LinearSVC(LinearClassifierMixin, Estimator):
-    """Linear support vector machine, without a kernel.
+    """Linear support vector classification.
 
-    The same objective as that of :class:`sklearn.svm.LinearSVC`, and these of its parameters. There is no
-    `dual` (each penalty has the one solver that suits it), no `intercept_scaling`, no `multi_class` and no
-    `sample_weight`. Two classes: one machine; more: one per class against the rest.
+    It has the objective of :class:`sklearn.svm.LinearSVC`, with these of its parameters. `dual` (each penalty
+    has one solver), `intercept_scaling`, `multi_class` and `sample_weight` are not supported. With more than
+    two classes, one SVM per class against the rest is trained.
 
     Parameters
     ----------
-    C : float, default=1.0
-        Price of a row that the margin does not clear.
+    {C}
     penalty : {"l2", "l1"}, default="l2"
-        What keeps weights small; "l1" leaves many exactly zero, and needs the squared hinge.
+        Norm of the penalty; "l1" sets many weights to exactly zero, and needs the squared hinge loss.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        What a row costs that the margin does not clear.
+        The loss of a margin violation.
     fit_intercept : bool, default=True
-        Whether there is a constant. It is part of the penalty, like the weight of a column of ones.
-    class_weight : dict, "balanced" or None, default=None
-        What `C` is multiplied by for each class: given, or by one over its share of the rows. With more
-        than two classes it counts in the machine of that class only.
-    tol : float, default=1e-4
-        Violation of the optimality conditions that is let pass.
+        Whether to fit an intercept. It is penalized, like the weight of a constant feature.
+    {class_weight}
+        With more than two classes, the weight of a class is used only in the SVM of that class against the
+        rest.
+    {tol}
     max_iter : int, default=1000
-        Most sweeps over rows ("l2") or columns ("l1").
-    random_state : int, RandomState instance or None, default=None
-        For the order in which rows or columns are visited.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+        Maximum number of passes over the samples ("l2") or features ("l1").
+    {random_state}
+        It determines the order in which samples or features are visited.
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    {classes_}
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        Weights of the columns.
+        Weights of the features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
-        Constants.
+        Intercepts.
     objective_ : ndarray of shape (1,) or (n_classes,)
-        What each machine minimised: penalty plus losses.
-    n_iter_ : int
-        Sweeps of the machine that took most.
-    converged_ : bool
-        Whether all met `tol`.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+        Objective of each SVM: penalty plus losses.
+    {attributes}
 
     See Also
     --------
     SVC : With a kernel.
-    L1SVM : Selects columns by the "l1" penalty.
+    L1SVM : Selects features by the "l1" penalty.
 
     References
     ----------
     .. [1] Hsieh and others, "A dual coordinate descent method for large-scale linear SVM", 2008.
     .. [2] Yuan, Chang, Hsieh and Lin, "A comparison of optimization methods and software for large-scale
-    L1-regularized
-       linear classification", 2010.
+       L1-regularized linear classification", 2010.
 
     Examples
     --------
@@ -618,11 +576,12 @@ class LinearSVC(LinearClassifierMixin, Estimator):
     >>> from kernsift.datasets import load_dataset
     >>> from sklearn.preprocessing import scale
     >>> wdbc = load_dataset("wdbc")
-    >>> machine = LinearSVC(C=0.1, penalty="l1", random_state=0).fit(scale(wdbc.data), wdbc.target)
-    >>> print((machine.coef_ != 0).sum() < 30)
+    >>> svm = LinearSVC(C=0.1, penalty="l1", random_state=0).fit(scale(wdbc.data), wdbc.target)
+    >>> print((svm.coef_ != 0).sum() < 30)
     True
     """
 
+    _docs: ClassVar[Docs] = SVM_DOCS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "penalty": [StrOptions({"l1", "l2"})],
@@ -661,21 +620,21 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Train the machine.
+        """Train the SVM.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        X, classes = labelled_rows(self, X, y)
+        X, classes = labeled_rows(self, X, y)
         form = {
             "c": float(self.C),
             "penalty": self.penalty,
@@ -685,7 +644,7 @@ class LinearSVC(LinearClassifierMixin, Estimator):
             "tol": float(self.tol),
             "max_iter": int(self.max_iter),
         }
-        with told(self, X):
+        with report_progress(self, X):
             answer = _native.fit_linear_svm(
                 to_json(form),
                 native_rows(X),
@@ -702,8 +661,8 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
     def _summary(self) -> Summary:
         used = int(np.count_nonzero(self.coef_.any(axis=0)))
-        columns = f"{used} of {self.n_features_in_}"
-        return Summary([("classes", len(self.classes_)), ("columns with a weight", columns)])
+        nonzero = f"{used} of {self.n_features_in_}"
+        return Summary([("classes", len(self.classes_)), ("features with nonzero weight", nonzero)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -712,7 +671,7 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
 
 def weight_form(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
-    """The weights of classes, as the core spells them."""
+    """The class weights in the core's serialized form."""
     if class_weight is None:
         return "none"
     if isinstance(class_weight, str):

@@ -1,4 +1,4 @@
-"""Data sets that come with kernsift, and made-up ones with known answers."""
+"""Built-in data sets, and synthetic ones with known relevant features."""
 
 from __future__ import annotations
 
@@ -9,43 +9,42 @@ import numpy.typing as npt
 from sklearn.utils import Bunch
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, IntArray, settings
 from kernsift._html import facts_table
-from kernsift._kept import counted
+from kernsift._native_data import FloatArray, IntArray, settings
+from kernsift._parameters import documented
+from kernsift._selected import counted
 
 __all__ = ["Dataset", "list_datasets", "load_dataset", "make_synthetic"]
 
 
 class Dataset(Bunch):
-    """A data set: what :func:`load_dataset` gives.
-
-    It is a :class:`~sklearn.utils.Bunch`, a dict whose keys are attributes too, that prints shortly.
+    """A data set of :func:`load_dataset`: a :class:`~sklearn.utils.Bunch` with a short repr.
 
     Examples
     --------
     >>> from kernsift.datasets import load_dataset
     >>> load_dataset("wine")
-    <kernsift data: wine, 178 rows, 13 columns, 3 classes>
+    <kernsift data: wine, 178 samples, 13 features, 3 classes>
     """
 
     def __repr__(self) -> str:
         return f"<kernsift data: {', '.join([self.name, *self._sizes()])}>"
 
     def _repr_html_(self) -> str:
-        rows, columns, target = self._sizes()
-        facts = [("size", f"{rows}, {columns}"), ("target", target)]
+        samples, features, target = self._sizes()
+        facts = [("size", f"{samples}, {features}"), ("target", target)]
         facts += [("source", self.source), ("license", self.license)]
         return facts_table(facts, self.name)
 
     def _sizes(self) -> tuple[str, str, str]:
         n, d = self.data.shape
         names = self.target_names
-        target = "numbers" if names is None else f"{len(names)} classes"
-        return counted(n, "row"), counted(d, "column"), target
+        target = "continuous target" if names is None else f"{len(names)} classes"
+        return counted(n, "sample"), counted(d, "feature"), target
 
 
 def list_datasets() -> list[str]:
-    """List the data sets that come with kernsift.
+    """List the built-in data sets.
 
     Returns
     -------
@@ -62,7 +61,7 @@ def list_datasets() -> list[str]:
 
 
 def load_dataset(name: str) -> Dataset:
-    """Load a data set that comes with kernsift.
+    """Load a built-in data set.
 
     Parameters
     ----------
@@ -72,8 +71,9 @@ def load_dataset(name: str) -> Dataset:
     Returns
     -------
     data : Dataset
-        With `name`, `data` (array of shape (n_samples, n_features)), `target` (class numbers, or numbers),
-        `feature_names`, `target_names` (None if the target is a number), `source`, `license` and `DESCR`.
+        With `name`, `data` (array of shape (n_samples, n_features)), `target` (class indices or a continuous
+        target), `feature_names`, `target_names` (None if the target is continuous), `source`, `license` and
+        `DESCR`.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def load_dataset(name: str) -> Dataset:
     'BSD-3-Clause'
     """
     found = _native.load_dataset(name)
-    size = f"{found['n_samples']} rows, {found['n_features']} features"
+    size = f"{found['n_samples']} samples, {found['n_features']} features"
     text = (
         f"{name}: {found['about']}\n\n{size}, target: {found['target_type']}.\n"
         f"Source: {found['source']}.\nLicense: {found['license']}.\n"
@@ -102,6 +102,7 @@ def load_dataset(name: str) -> Dataset:
     )
 
 
+@documented()
 def make_synthetic(
     pattern: str = "xor",
     n_samples: int = 500,
@@ -110,37 +111,36 @@ def make_synthetic(
     continuous: bool = False,
     random_state: Any = None,
 ) -> tuple[FloatArray, npt.NDArray[Any], IntArray]:
-    """Make data whose relevant columns are known.
+    """Make synthetic data with known relevant features.
 
-    All columns are independent standard normal unless they are copies. The relevant ones stand at random
-    places; with u1, u2, ... for them, a row is of class 1 where a score is positive.
+    All features are independent standard normal unless they are copies. The relevant features u1, u2, ... are
+    at random positions; a sample is of class 1 if a score is positive.
 
     Parameters
     ----------
     pattern : {"linear", "ring", "xor", "xor-ring", "redundant", "noise"}, default="xor"
-        The score. "linear": u1 + u2. "ring": (u1^2 + u2^2) / 2 - ln 2, which no linear method can see.
-        "xor": u1 u2, invisible to every method that looks at one column at a time. "xor-ring":
-        u1 u2 + (u3^2 + u4^2) / 2 - 1. "redundant": as linear, and two noisy copies of each column.
-        "noise": a fair coin.
+        The score. "linear": u1 + u2. "ring": (u1^2 + u2^2) / 2 - ln 2, which linear methods do not find.
+        "xor": u1 u2, which methods that score one feature at a time do not find. "xor-ring": u1 u2 + (u3^2 +
+        u4^2) / 2 - 1. "redundant": as linear, with two noisy copies of each relevant feature. "noise": random
+        classes.
     n_samples : int, default=500
-        Rows.
+        Number of samples.
     n_features : int, default=20
-        Columns, relevant ones included.
+        Number of features, relevant ones included.
     noise : float, default=0.0
-        Standard deviation of normal noise that is added to the score.
+        Standard deviation of Gaussian noise that is added to the score.
     continuous : bool, default=False
-        Make the score itself the target.
-    random_state : int, RandomState instance or None, default=None
-        With an int the data are always the same; None is numpy's global generator.
+        Whether the score itself is the target.
+    {random_state}
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        The rows.
+        Samples.
     y : ndarray of shape (n_samples,)
-        Class numbers, or scores.
+        Classes 0 and 1, or scores.
     relevant : ndarray
-        The relevant columns. For "redundant" the two originals come first, then the copies of the first,
+        Indices of the relevant features. For "redundant", the two originals, then the copies of the first,
         then those of the second.
 
     Examples

@@ -1,4 +1,4 @@
-"""Dependence between variables: HSIC, and the selectors that rest on it."""
+"""Dependence between variables: HSIC, and the selectors based on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kernsift._base import (
     RUN_CONSTRAINTS,
     BaseTargetSelector,
 )
-from kernsift._crossing import (
+from kernsift._native_data import (
     NativeRows,
     Target,
     checked_array,
@@ -24,19 +24,19 @@ from kernsift._crossing import (
     settings,
     to_json,
 )
-from kernsift._parameters import choices, constraints
+from kernsift._parameters import choices, constraints, core_docs, documented
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["BAHSIC", "FOHSIC", "HSICLasso", "HSICResult", "hsic"]
 
 ROWS = ["array-like", "sparse matrix"]
-#: Kernels of a target.
+#: Kernels of the target.
 TARGET_KERNELS = choices("hsfs", "target_kernel")
 
 
 class HSICResult(NamedTuple):
-    """What :func:`hsic` answers when shuffles are asked for.
+    """Result of :func:`hsic` with permutations.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class HSICResult(NamedTuple):
 
     #: The estimate.
     value: float
-    #: The share of shuffles that reach it, itself counted as one.
+    #: Fraction of permutations with at least this value; the data themselves count as one.
     p_value: float
 
 
@@ -68,6 +68,7 @@ class HSICResult(NamedTuple):
     },
     prefer_skip_nested_validation=True,
 )
+@documented(core_docs("kobl"))
 def hsic(
     X: Any,
     Y: Any,
@@ -85,65 +86,57 @@ def hsic(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> float | HSICResult:
-    """Measure how much two sets of variables depend on each other.
+    """Measure the dependence between two sets of variables.
 
     The Hilbert-Schmidt independence criterion compares the kernel matrices K and L of both sets of variables
-    over the same rows: ``trace(K @ H @ L @ H) / n**2`` with ``H = I - 1 / n``. With kernels such as "rbf" it
-    is zero only where they are independent, up to what chance leaves. No matrix is kept unless shuffles are
-    asked for, then both are.
+    over the same samples: ``trace(K @ H @ L @ H) / n**2`` with ``H = I - 1 / n``. With kernels such as "rbf"
+    the population value is zero only for independent variables. The matrices are stored only if permutations
+    are requested.
 
-    Columns are taken as they are; scale them first if they should count alike.
+    Variables are not scaled; standardize them first if they should have equal weight.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_features)
         The first set of variables.
     Y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_outputs)
-        The second: a target of classes or numbers, or several columns.
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel of `X`, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian" of `X`.
-    degree : int, default=3
-        Degree of "poly", of either side.
-    coef0 : float, default=1.0
-        Constant of "poly", of either side.
+        The second: class labels, a continuous target, or several variables.
+    {kernel}
+        It is the kernel of `X`.
+    {gamma}
+    {degree}
+    {coef0}
     y_kernel : str or Kernel, default="auto"
-        The kernel of `Y`. Several columns take what `kernel` takes, and "auto" is "rbf". A single dimension
-        takes the kernels of a target: "class-balanced" (one over the size of a class between its rows, else
-        0), "delta" (1 between rows of a class), "linear" (the product of two numbers, or of the signs of two
-        classes), "gaussian" (numbers that are near, by the median of their differences), and "auto" is
-        "class-balanced" for classes and "gaussian" for numbers. It also takes the other names and objects,
-        and is then one column.
+        The kernel of `Y`, by name or as an object. For a two-dimensional `Y`, the names are those of
+        `kernel`, and "auto" is "rbf". For a one-dimensional `Y` there are also the kernels of a target:
+        "class-balanced" (one over the size of the class for samples of one class, else 0), "delta" (1 for
+        samples of one class), "linear" (the product of two values, or of the signs of two classes) and
+        "gaussian" (with the median difference as bandwidth); "auto" is "class-balanced" for class labels and
+        "gaussian" for a continuous target.
     y_gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian" of `Y`.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What a single dimension of `Y` holds under a target's kernel. "auto" takes what is not whole for
-        numbers, and anything else for classes.
+        As `gamma`, for the kernel of `Y`.
+    {target_type}
+        It matters only for a one-dimensional `Y` with a kernel of a target.
     estimator : {"biased", "unbiased", "normalized"}, default="biased"
-        The formula above, which is never negative and of size ``1 / n`` for independent variables; the
-        estimate without the diagonals, which is zero for them on average; or the biased one over the root of
-        ``hsic(X, X) * hsic(Y, Y)``, from 0 to 1 (centred kernel alignment).
+        "biased" is the formula above, which is never negative and of size ``1 / n`` for independent
+        variables. "unbiased" leaves out the diagonals; its expectation is zero for independent variables.
+        "normalized" divides the biased estimate by the square root of ``hsic(X, X) * hsic(Y, Y)`` (centered
+        kernel alignment, from 0 to 1).
     n_permutations : int, default=0
-        Shuffles of the rows of `Y` for a p-value, which needs 16 * n_samples^2 bytes. 0 is none.
-    random_state : int, RandomState instance or None, default=None
-        For the shuffles, and for the rows that medians are taken over.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        The result does not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        Number of permutations of `Y` for a p-value, which needs 16 * n_samples^2 bytes. 0 computes none.
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Returns
     -------
     value : float or HSICResult
-        The estimate. With `n_permutations` a named tuple ``(value, p_value)``, with the share of shuffles
-        that reach the value, itself counted as one.
+        The estimate; with `n_permutations`, a named tuple ``(value, p_value)``.
 
     See Also
     --------
-    HSICLasso : Columns with a dependence of their own.
-    kernsift.HSFS : The columns of the projection that the target depends on most.
+    HSICLasso : Features that depend on the target one at a time.
+    kernsift.HSFS : Features of the projection on which the target depends most.
 
     References
     ----------
@@ -156,13 +149,13 @@ def hsic(
     >>> import numpy as np
     >>> from kernsift import hsic
     >>> x = np.linspace(-1, 1, 101)
-    >>> round(float(np.corrcoef(x, x**2)[0, 1]), 3)  # a line sees nothing
+    >>> round(float(np.corrcoef(x, x**2)[0, 1]), 3)  # no linear dependence
     0.0
     >>> hsic(x, x**2, n_permutations=99, random_state=0).p_value
     0.01
     """
     x = _rows(X, "X")
-    y, y_choice = _second(Y, y_kernel, y_gamma, degree, coef0, target_type)
+    y, y_choice = _y_variables(Y, y_kernel, y_gamma, degree, coef0, target_type)
     value, p_value = _native.hsic(
         x,
         to_json(choice_form(kernel, gamma, degree, coef0)),
@@ -175,21 +168,21 @@ def hsic(
 
 
 def _rows(X: Any, name: str) -> NativeRows:
-    """Rows that have been checked; a single dimension is one column."""
+    """Validated samples; a one-dimensional array is one variable."""
     if not sparse.issparse(X) and np.ndim(X) == 1:
         X = np.asarray(X).reshape(-1, 1)
     return native_rows(checked_array(X, name, ensure_min_samples=2))
 
 
-def _second(
+def _y_variables(
     Y: Any, kernel: Any, gamma: Any, degree: int, coef0: float, target_type: str
 ) -> tuple[NativeRows | Target, str]:
-    """The second set of variables, and its kernel as the core spells it."""
+    """The second set of variables, and its kernel in the core's serialized form."""
     target = isinstance(kernel, str) and kernel in TARGET_KERNELS
     if target and not sparse.issparse(Y) and np.ndim(Y) == 1:
         return native_target(Y, target_type, "Y"), json.dumps(kernel)
     if target and kernel not in ("auto", "linear"):
-        raise ValueError(f"y_kernel={kernel!r} is for a Y of one dimension; Y has several columns.")
+        raise ValueError(f"y_kernel={kernel!r} needs a one-dimensional Y; Y has several columns.")
     kernel = "rbf" if isinstance(kernel, str) and kernel == "auto" else kernel
     return _rows(Y, "Y"), to_json(choice_form(kernel, gamma, degree, coef0))
 
@@ -215,8 +208,8 @@ class FOHSIC(BaseTargetSelector):
 
     See Also
     --------
-    BAHSIC : Columns leave instead.
-    kernsift.HSFS : Columns with weights, all at once.
+    BAHSIC : Backward elimination.
+    kernsift.HSFS : Weights of all features at once.
 
     References
     ----------
@@ -233,12 +226,12 @@ class FOHSIC(BaseTargetSelector):
     """
 
     _method = "fohsic"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [StrOptions({"biased", "unbiased"})]
+    }
     _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None adds features until the normalized HSIC no longer increases."
-        ),
+        "n_features_to_select": ("None adds features until the normalized HSIC no longer increases."),
     }
 
     def __init__(
@@ -265,7 +258,6 @@ class FOHSIC(BaseTargetSelector):
         self.verbose = verbose
 
 
-
 class BAHSIC(BaseTargetSelector):
     """BAHSIC: backward elimination by HSIC.
 
@@ -288,8 +280,8 @@ class BAHSIC(BaseTargetSelector):
 
     See Also
     --------
-    FOHSIC : Columns join instead.
-    kernsift.SVMRFE : Columns leave by a support vector machine.
+    FOHSIC : Forward selection.
+    kernsift.SVMRFE : Recursive feature elimination by an SVM.
 
     References
     ----------
@@ -306,12 +298,12 @@ class BAHSIC(BaseTargetSelector):
     """
 
     _method = "bahsic"
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"estimator": [StrOptions({"biased", "unbiased"})]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [StrOptions({"biased", "unbiased"})]
+    }
     _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects the set with the largest normalized HSIC along the path."
-        ),
+        "n_features_to_select": ("None selects the set with the largest normalized HSIC along the path."),
     }
 
     def __init__(
@@ -342,7 +334,6 @@ class BAHSIC(BaseTargetSelector):
         self.verbose = verbose
 
 
-
 class HSICLasso(BaseTargetSelector):
     """HSIC Lasso: features with any dependence on the target that others do not already explain.
 
@@ -366,8 +357,8 @@ class HSICLasso(BaseTargetSelector):
 
     See Also
     --------
-    kernsift.MutualInformation : Any dependence, one column at a time.
-    kernsift.HSFS : Columns that the target depends on together.
+    kernsift.MutualInformation : Scores one feature at a time.
+    kernsift.HSFS : Features on which the target depends jointly.
 
     References
     ----------

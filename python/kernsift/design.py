@@ -1,4 +1,4 @@
-"""Kernel design: a mixture of kernels by linear programming, from "i is more like j than k"."""
+"""Kernel design by linear programming, from triplets (i is closer to j than to k)."""
 
 from __future__ import annotations
 
@@ -16,153 +16,146 @@ from sklearn.utils import Bunch, check_array
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import KeepsColumns
-from kernsift._crossing import FloatArray, IntArray, Settings, native_int, native_rows, native_target, to_json
-from kernsift._html import Bars, Summary, kept_summary
-from kernsift._kept import kernel_weights
+from kernsift._base import FeatureSelectorMixin
+from kernsift._html import Bars, Summary, selection_summary
+from kernsift._native_data import (
+    FloatArray,
+    IntArray,
+    Settings,
+    native_int,
+    native_rows,
+    native_target,
+    to_json,
+)
+from kernsift._selected import kernel_weights
 from kernsift._sklearn import Interval, StrOptions
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
-from kernsift.learners import KernelLearner, shifted
+from kernsift.learners import KernelLearner, standardized
 
 __all__ = ["KernelDesign"]
 
 
-class KernelDesign(KeepsColumns, KernelLearner):
-    """A mixture of kernels that agrees with triples, and the columns it needs.
+class KernelDesign(FeatureSelectorMixin, KernelLearner):
+    """Kernel design: a combination of kernels that satisfies triplets, by linear programming.
 
-    The weights of ``K = sum_p alpha_p K_p`` solve a linear programme: of all mixtures the one with the least
-    mean of what triples lack of ``K[i, j] - K[i, k] >= 1``, plus `gamma1` times the sum over columns of the
-    largest weight of a kernel on that column, plus `gamma2` times the mean of the diagonal. Every base kernel
-    is scaled to a mean of 1 on the diagonal. With kernels of single columns this selects columns:
-    :meth:`transform` keeps those with a weight.
+    The weights of ``K = sum_p alpha_p K_p`` solve a linear program. They minimize the mean hinge loss of the
+    triplet constraints ``K[i, j] - K[i, k] >= 1``, plus `gamma1` times the sum over features of the largest
+    weight of a kernel on that feature, plus `gamma2` times the mean of the diagonal. Every base kernel is
+    scaled to a mean of 1 on the diagonal. Kernels of single features select features: :meth:`transform`
+    returns those with nonzero weight.
 
-    A condition makes the mixture positive semidefinite, see `psd`. It is met by cuts, which are added in
-    rounds where the mixture breaks it.
+    The combination is positive semidefinite, see `psd`. Cutting planes are added in rounds until the
+    condition holds.
 
     Parameters
     ----------
     kernels : sequence of str, Kernel or callable, default=("gaussian", "linear")
-        What is mixed, in any combination:
+        The base kernels, in any combination:
 
         - names: "gaussian" (or "rbf"), "laplacian", "linear", "polynomial" (or "poly"), each for every
-          column or for all columns together, as `weak` says;
-        - kernels of :mod:`kernsift.kernels`, taken as they are;
-        - functions ``k(X, Z)`` that give the Gram matrix of two sets of rows. For these Gram matrices of
-          all kernels are kept, and penalties are chosen by the triples at hand, also with labels.
+          feature or for all features together, see `weak`;
+        - objects of :mod:`kernsift.kernels`;
+        - functions ``k(X, Z)`` that return the Gram matrix of two sets of samples. With functions, the Gram
+          matrices of all kernels are stored, and penalties are chosen by held-out triplets also if labels are
+          given.
 
-        Kernels and functions see standardised rows if `standardize`.
+        Kernels and functions get standardized samples if `standardize`.
     weak : bool, default=True
-        Whether a name stands for a kernel of every single column, or for one of all columns.
+        Whether a name means one kernel per feature, or one kernel of all features.
     psd : {"auto", "nonnegative", "dominance_with_noise", "eigen_cuts", "strict_dominance"}, default="auto"
-        What makes the mixture positive semidefinite:
+        The condition that makes the combination positive semidefinite:
 
-        - "nonnegative": no weight is negative. It holds for all rows, and needs base kernels that are
-          positive semidefinite.
-        - "dominance_with_noise": with white noise added, the mixture is diagonally dominant on the rows that
-          triples name. Noise costs `gamma2`.
-        - "eigen_cuts": no eigenvalue on these rows is negative.
-        - "strict_dominance": diagonally dominant without noise, as printed in the paper. With kernels that
-          are not very narrow only zero is: then `status_` is "trivial-cone", with a warning.
+        - "nonnegative": nonnegative weights. It holds for all samples, and needs positive semidefinite base
+          kernels.
+        - "dominance_with_noise": with white noise added, the Gram matrix of the samples in triplets is
+          diagonally dominant. Noise is penalized by `gamma2`.
+        - "eigen_cuts": no eigenvalue of that Gram matrix is negative.
+        - "strict_dominance": diagonally dominant without noise, as published. Unless the kernels are very
+          narrow, only the zero combination is; then `status_` is "trivial-cone", with a warning.
         - "auto": "nonnegative" if all base kernels allow it, else "dominance_with_noise".
     quantiles : sequence of float, default=(0.1, 0.5, 0.9)
-        Widths of "gaussian" and "laplacian": `gamma` is one over these quantiles of the distances, squared
-        for "gaussian", between rows that triples name.
+        Quantiles q of the distances between samples in triplets: gamma is 1 / q^2 for "gaussian", 1 / q for
+        "laplacian".
     gammas : sequence of float, default=None
-        These widths themselves, instead of `quantiles`.
+        Values of gamma, instead of `quantiles`.
     degree : int, default=2
         Degree of "polynomial".
     coef0 : float, default=1.0
         Constant of "polynomial".
     group : {"column", "kernel"}, default="column"
-        Whether `gamma1` counts the largest weight of each column, or the weight of every kernel.
+        Whether `gamma1` penalizes the largest weight of each feature, or the weight of each kernel.
     gamma1 : float or sequence of float, default=None
-        The price of columns. Of several the best is chosen; None stands for 1e-5, 1e-4, 1e-3 and 1e-2,
-        and for more than 512 kernels for shares of the smallest one that leaves no column.
+        Penalty of the weights, or several to choose from. None is 1e-5, 1e-4, 1e-3 and 1e-2; with more than
+        512 kernels, fractions of the smallest penalty that sets all weights to zero.
     gamma2 : float or sequence of float, default=None
-        The price of the diagonal. Of several the best is chosen; None stands for 0, 1e-5, 1e-4 and 1e-3,
-        and for more than 512 kernels for 1e-4.
-        Penalties are chosen by how a half of the rows, whose triples were not learned from, comes out.
+        Penalty of the diagonal, or several to choose from. None is 0, 1e-5, 1e-4 and 1e-3; with more than 512
+        kernels, 1e-4. Penalties are chosen by the accuracy on the triplets of a held-out half of the samples.
     repeats : int, default=1
-        How many times halves are drawn for that.
+        Number of random splits into halves for that choice.
     threshold : float, default=0.01
-        Columns whose largest weight is at most this share of the largest of all leave, and the programme is
-        solved again without them. With 0 every column that has a weight stays.
-    standardize : bool, default=True
-        Bring columns to mean 0 and variance 1 first; sparse ones are not shifted.
-    n_triplets : int, default=1500
-        Triples drawn if `y` has labels.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What labels are. "auto" takes what is not whole for numbers, and anything else for classes.
+        Features whose largest weight is at most this fraction of the largest of all are dropped, and the
+        linear program is solved again. With 0, all features with nonzero weight are selected.
+    {standardize}
+    {n_triplets}
+    {target_type}
     tol : float, default=1e-8
-        The relative gap between objective and proven bound at which the solver stops.
+        Relative gap between objective and bound at which the solver stops.
     max_rounds : int, default=200
-        Most rounds of cuts.
-    random_state : int, RandomState instance or None, default=None
-        For drawing triples and halves. None is numpy's global generator.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        The result does not depend on it.
-    verbose : int, default=0
-        Above 0, progress and notes are written to stderr, and how long it took.
+        Maximum number of rounds of cuts.
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
     alpha_ : ndarray of shape (n_kernels,)
-        The weight of each base kernel, scaled to a mean of 1 on the diagonal.
+        Weight of each base kernel, scaled to a mean of 1 on the diagonal.
     kernels_ : list of Kernel or callable
-        The base kernels: those of names first, column by column, then the others in their order. A column
-        that is constant has none.
+        The base kernels: first those given by name, feature by feature, then the others. Constant features
+        have none.
     kernel_scales_ : ndarray of shape (n_kernels,)
-        What each of them is multiplied by, so that the mean of its diagonal is 1.
+        Factor of each base kernel that makes the mean of its diagonal 1.
     kernel_ : Sum or None
-        The mixture, of rows that were standardised, if `standardize`, and without noise; :meth:`kernel` takes
-        rows as given. None if a function is among the kernels.
+        The combination, without noise, on standardized samples (if `standardize`); :meth:`kernel` expects
+        samples in the given units. None if a function is among the kernels.
     noise_ : float
-        The weight of white noise that makes the mixture positive semidefinite on the rows that triples name;
-        0 where it is so without.
+        Weight of the white noise that makes the Gram matrix of the samples in triplets positive semidefinite;
+        0 if none is needed.
     scores_ : ndarray of shape (n_features,)
-        The largest weight of each column, as a share of the largest of all. A kernel of all columns
-        counts for each.
-    support_ : ndarray of bool of shape (n_features,)
-        The columns that have a weight.
+        Largest weight of each feature, relative to the largest of all. A kernel of all features counts for
+        each.
+    {support_}
     status_ : str
-        How the search ended: "optimal"; "trivial-cone" or "over-regularized", both with weights of zero;
-        "max-iterations" or "stalled".
-    converged_ : bool
-        Whether the result is the one that the method defines: one of the first three.
+        Status of the solver: "optimal"; "trivial-cone" or "over-regularized", both with zero weights;
+        "max-iterations" or "stalled". The first three count as converged.
     objective_ : float
-        The objective of the mixture.
+        Objective of the combination.
     bounds_ : ndarray of shape (n_iter_,)
-        What no mixture can be better than, as proven after each round.
+        Lower bound of the objective after each round.
     bound_ : float
         The last of these.
-    n_iter_ : int
-        Rounds.
     n_cuts_ : int
-        Cuts in the last round.
+        Number of cuts in the last round.
     n_points_ : int
-        Different rows that triples name.
+        Number of distinct samples in triplets.
     psd_ : str
-        The way that was taken for `psd`.
+        The condition used for `psd`.
     gamma1_, gamma2_ : float
         The penalties used.
     trials_ : Bunch
-        The penalties that were tried: `gamma1`, `gamma2` and `accuracy`, arrays that are empty if penalties
-        were given.
+        The penalties that were tried: `gamma1`, `gamma2` and `accuracy`; empty arrays if penalties were
+        given.
     triplet_report_ : Bunch
         Counts: `n_triplets`, `n_points`, `n_duplicates`, `n_contradictions`, `n_in_cycles`.
-    mean_, scale_ : ndarray of shape (n_features,) or None
-        What was subtracted from columns, and what they were divided by.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had names that are strings.
+    {mean_}
+    {scale_}
+    {attributes}
 
     See Also
     --------
-    XingMetric : A metric from the same triples.
-    triplets_from_labels : Draws triples.
-    triplet_accuracy : The share of triples that a Gram matrix has in order.
+    XingMetric : Learns a metric from triplets.
+    triplets_from_labels : Draws triplets.
+    triplet_accuracy : The fraction of triplets that a Gram matrix satisfies.
 
     References
     ----------
@@ -249,23 +242,23 @@ class KernelDesign(KeepsColumns, KernelLearner):
         self.verbose = verbose
 
     def kernel(self, X: Any, Z: Any = None, noise: bool = False) -> FloatArray:
-        """Compute the Gram matrix of the mixture.
+        """Compute the Gram matrix of the combination.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Rows.
+            Samples.
         Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Rows to compare with; None stands for `X`.
+            Samples to compare with; None is `X`.
         noise : bool, default=False
-            Add `noise_` where rows are equal. With it the mixture is positive semidefinite on the rows that
-            triples named; without it, it ranks the same. For ``SVC`` with noise use
+            Whether to add `noise_` for equal samples, which makes the Gram matrix of the samples in triplets
+            positive semidefinite and does not change the order of similarities. For ``SVC`` with noise use
             ``functools.partial(design.kernel, noise=True)``.
 
         Returns
         -------
         K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel of every row of `X` with every row of `Z`.
+            The kernel values of the samples of `X` and `Z`.
         """
         x = self._scaled(X)
         z = None if Z is None or Z is X else self._scaled(Z)
@@ -276,12 +269,12 @@ class KernelDesign(KeepsColumns, KernelLearner):
 
     def _gram(self, x: Any, z: Any) -> FloatArray:
         if self.kernel_ is not None:
-            mixture: FloatArray = self.kernel_(x, z)
-            return mixture
+            combined: FloatArray = self.kernel_(x, z)
+            return combined
         k = np.zeros((x.shape[0], (x if z is None else z).shape[0]))
         for weight, kernel in zip(self.alpha_ * self.kernel_scales_, self.kernels_, strict=True):
             if weight != 0:
-                k += weight * _own_gram(kernel, x, z)
+                k += weight * _base_gram(kernel, x, z)
         return k
 
     def _accuracy(self, X: Any, triplets: IntArray, run: Settings) -> float:
@@ -307,10 +300,10 @@ class KernelDesign(KeepsColumns, KernelLearner):
         form = self._form(named)
         answer = _native.prepare_design(form, *rows)
         kernels: list[Any] = [Kernel.from_json(json.dumps(k)) for k in json.loads(answer["kernels"])] + others
-        x = shifted(X, answer["shift"], answer["scale"])
+        x = standardized(X, answer["shift"], answer["scale"])
         kept, places = _distinct(x, answer["triplets"])
         features = [kernel.feature if isinstance(kernel, OnFeature) else None for kernel in kernels]
-        grams = [_own_gram(kernel, x[kept], None) for kernel in kernels]
+        grams = [_base_gram(kernel, x[kept], None) for kernel in kernels]
         answer |= _native.weigh_design(form, grams, features, places, answer["triplets"], run)
         return answer | {
             "kernels": kernels,
@@ -345,30 +338,30 @@ class KernelDesign(KeepsColumns, KernelLearner):
         check_is_fitted(self)
         return self.support_
 
-    def _mixture(self, names: list[str]) -> dict[str, Any]:
-        def told(kernel: Any) -> tuple[str, str]:
+    def _combination(self, names: list[str]) -> dict[str, Any]:
+        def described(kernel: Any) -> tuple[str, str]:
             if isinstance(kernel, OnFeature):
                 return names[kernel.feature], str(kernel.kernel)
             return "all", str(kernel)
 
         order = np.argsort(-np.abs(self.alpha_), kind="stable")[: np.count_nonzero(self.alpha_)]
-        kernels = [(*told(self.kernels_[p]), float(self.alpha_[p])) for p in order]
+        kernels = [(*described(self.kernels_[p]), float(self.alpha_[p])) for p in order]
         return {"kernels": kernels, "n_kernels": len(self.kernels_)}
 
     def _summary(self) -> Summary:
         labels, weights = kernel_weights(self)
         facts = [
-            ("search", self.status_),
+            ("solver", self.status_),
             ("positive semidefinite by", self.psd_),
             ("kernels", f"{len(labels)} of {len(self.kernels_)}"),
         ]
-        return Summary(kept_summary(self, *facts).facts, Bars("weight", labels, weights))
+        return Summary(selection_summary(self, *facts).facts, Bars("weight", labels, weights))
 
     def _form(self, parts: list[Any]) -> str:
-        """The design, as the native half takes it."""
+        """The design in the core's serialized form."""
         penalties: dict[str, Any]
         if isinstance(self.gamma1, Real) and isinstance(self.gamma2, Real):
-            self._refuse("repeats", "penalties are given")
+            self._check_unset("repeats", "penalties are given")
             penalties = {"given": {"kernels": float(self.gamma1), "diagonal": float(self.gamma2)}}
         else:
             grid = {
@@ -388,21 +381,21 @@ class KernelDesign(KeepsColumns, KernelLearner):
         return to_json(form)
 
     def _named_and_others(self) -> tuple[list[Any], list[Any]]:
-        """Kernels that have names, as the core spells them, and the rest."""
+        """Kernels given by name, in the core's serialized form, and the others."""
         names = [kernel for kernel in self.kernels if isinstance(kernel, str)]
         others = [kernel for kernel in self.kernels if not isinstance(kernel, str)]
         if not self.kernels:
-            raise ValueError("kernels must hold one kernel or more, got none.")
+            raise ValueError("kernels must have at least one kernel, got none.")
         for kernel in others:
             if not isinstance(kernel, Kernel) and not callable(kernel):
                 raise ValueError(
-                    f"kernels must hold names, kernels of kernsift.kernels and functions, got {kernel!r}."
+                    f"kernels must be names, objects of kernsift.kernels or functions, got {kernel!r}."
                 )
         unknown = [name for name in names if name not in _FORMS]
         if unknown:
-            raise ValueError(f"kernels may have the names {', '.join(_FORMS)}, got {unknown[0]!r}.")
+            raise ValueError(f"kernels must be among {', '.join(_FORMS)}, got {unknown[0]!r}.")
         forms = list(dict.fromkeys(_FORMS[name] for name in names))
-        self._refuse_what_has_no_use(forms, others)
+        self._check_unused_parameters(forms, others)
         if not forms:
             return [], others
         if self.gammas is None:
@@ -417,30 +410,30 @@ class KernelDesign(KeepsColumns, KernelLearner):
         }
         return [{"weak" if self.weak else "full": [spelled[form] for form in forms]}], others
 
-    def _refuse_what_has_no_use(self, forms: list[str], others: list[Any]) -> None:
-        """A parameter that would not be used is a mistake worth telling."""
+    def _check_unused_parameters(self, forms: list[str], others: list[Any]) -> None:
+        """Raises for parameters without effect."""
         if not {"gaussian", "laplacian"} & set(forms):
             for name in ("quantiles", "gammas"):
-                self._refuse(name, "neither 'gaussian' nor 'laplacian' is among the kernels")
+                self._check_unset(name, "neither 'gaussian' nor 'laplacian' is among the kernels")
         elif self.gammas is not None:
-            self._refuse("quantiles", "gammas are given")
+            self._check_unset("quantiles", "gammas are given")
         if "polynomial" not in forms:
             for name in ("degree", "coef0"):
-                self._refuse(name, "'polynomial' is not among the kernels")
+                self._check_unset(name, "'polynomial' is not among the kernels")
         if not forms:
-            self._refuse("weak", "no kernel is given by its name")
+            self._check_unset("weak", "no kernel is given by name")
         if not (forms and self.weak) and not any(isinstance(kernel, OnFeature) for kernel in others):
-            self._refuse("threshold", "no kernel sees a single column")
-            self._refuse("group", "no kernel sees a single column")
+            self._check_unset("threshold", "no kernel is of a single feature")
+            self._check_unset("group", "no kernel is of a single feature")
 
-    def _refuse(self, name: str, why: str) -> None:
+    def _check_unset(self, name: str, why: str) -> None:
         value, default = getattr(self, name), inspect.signature(type(self)).parameters[name].default
         same = value is default if default is None else np.array_equal(np.asarray(value), np.asarray(default))
         if not same:
-            raise ValueError(f"'{name}' has no effect, for {why}; leave it out. Got {value!r}.")
+            raise ValueError(f"'{name}' has no effect because {why}. Leave it at its default. Got {value!r}.")
 
 
-#: Names of kernels, and what the core calls them.
+#: Names of kernels, and those of the core.
 _FORMS = {
     "gaussian": "gaussian",
     "rbf": "gaussian",
@@ -452,7 +445,7 @@ _FORMS = {
 
 
 def _numbers(name: str, values: Any) -> list[float] | None:
-    """One number or several, as a list; nothing stands for nothing."""
+    """One number or several, as a list; None stays None."""
     if values is None:
         return None
     numbers = np.atleast_1d(np.asarray(values))
@@ -461,10 +454,10 @@ def _numbers(name: str, values: Any) -> list[float] | None:
     return [float(number) for number in numbers]
 
 
-def _own_gram(kernel: Any, x: Any, z: Any) -> FloatArray:
-    """The Gram matrix by a kernel or a function, which has been checked."""
+def _base_gram(kernel: Any, x: Any, z: Any) -> FloatArray:
+    """The validated Gram matrix of a kernel or function."""
     z = x if z is None else z
-    name = f"the Gram matrix by {kernel}"
+    name = f"the Gram matrix of {kernel}"
     gram: FloatArray = check_array(kernel(x, z), dtype=np.float64, order="C", input_name=name)
     if gram.shape != (x.shape[0], z.shape[0]):
         raise ValueError(f"{name} must have the shape {(x.shape[0], z.shape[0])}, got {gram.shape}.")
@@ -472,10 +465,10 @@ def _own_gram(kernel: Any, x: Any, z: Any) -> FloatArray:
 
 
 def _distinct(x: Any, triplets: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows that triples name, equal ones once; and the place of every row among them, 0 if not named."""
+    """Indices of the distinct samples in triplets; the position of each sample among them, or 0."""
     points = np.unique(triplets)
     named = x[points]
-    # Adding 0 makes -0 and 0 one.
+    # Adding 0 turns -0 into 0.
     dense = (named.toarray() if sparse.issparse(named) else np.asarray(named)) + 0.0
     _, first, inverse = np.unique(dense, axis=0, return_index=True, return_inverse=True)
     places = np.zeros(x.shape[0], dtype=np.int64)
@@ -484,7 +477,7 @@ def _distinct(x: Any, triplets: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _scores(alpha: FloatArray, features: list[int | None], n_features: int) -> FloatArray:
-    """The largest weight of each column, as a share of the largest of all."""
+    """The largest weight of each feature, relative to the largest of all."""
     scores = np.zeros(n_features)
     for weight, feature in zip(np.abs(alpha), features, strict=True):
         place = slice(None) if feature is None else feature

@@ -1,4 +1,4 @@
-"""Methods side by side: every method in every split with every number of features."""
+"""Comparison of methods: the cross-validated score of each method by number of features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, BaseSelector, BaseSpace
-from kernsift._crossing import (
+from kernsift._html import escaped, table
+from kernsift._native_data import (
     Classes,
     FloatArray,
     IntArray,
@@ -27,23 +28,23 @@ from kernsift._crossing import (
     settings,
     to_json,
 )
-from kernsift._html import escaped, table
-from kernsift._kept import LONGEST
+from kernsift._parameters import documented
+from kernsift._selected import MAX_NAME_LENGTH
 from kernsift._sklearn import Interval, InvalidParameterError, StrOptions, _get_feature_names, validate_params
 from kernsift.plots import MARKERS, axes, finished, legend_label, line_style
 
 __all__ = ["CompareResult", "compare"]
 
-#: Scores by their names, with what they are called and whether less is better.
+#: Scores: label, and whether smaller is better.
 SCORES = {
     "error": ("error", True),
     "balanced-accuracy": ("balanced accuracy", False),
     "auc": ("area under the curve", False),
     "r2": ("explained variance", False),
 }
-#: A difference from the best is marked at this level.
+#: Significance level of the mark for scores worse than the best.
 LEVEL = 0.05
-#: The label of all columns together.
+#: The label of all features together.
 ALL_FEATURES = "all-features"
 
 
@@ -67,6 +68,7 @@ ALL_FEATURES = "all-features"
     },
     prefer_skip_nested_validation=True,
 )
+@documented()
 def compare(
     X: Any,
     y: Any,
@@ -87,69 +89,63 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> CompareResult:
-    """Compare methods: an evaluator's score against the number of features, for each of them.
+    """Compare methods: cross-validated score by number of features.
 
-    In every split all that is learned from rows (fill values, scales, the selection, the evaluator and what it
-    chooses) is learned from the training rows alone.
+    In every split, imputation, scaling, selection and the evaluator with its hyperparameters are fitted to
+    the training samples only.
 
     Parameters
     ----------
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Rows. Names of a data frame's columns are used.
+        Samples. The column names of a data frame are used.
     y : array-like of shape (n_samples,)
-        Classes of any kind, or numbers.
+        Class labels or a continuous target.
     methods : "all", str, estimator, list of those, or dict, default="all"
-        What is compared. "all" is every method that selects columns and can use this target, with its
-        defaults. A text is a method's name as the command line has it, perhaps with settings:
-        ``"relief:n_neighbors=5"``; "random" keeps columns drawn by chance. An estimator is one of this
-        package's selectors or selections in kernel space; only its settings are used, it is not fitted.
-        A dict gives them labels.
+        The methods to compare. "all" is every feature selector that supports this target, with its defaults.
+        A str is a method's name on the command line, optionally with parameters: ``"relief:n_neighbors=5"``;
+        "random" selects features at random. An estimator is a selector of this package, of features or in
+        kernel space; only its parameters are used, it is not fitted. A dict gives them labels.
     n_features : int, list of int or None, default=None
-        Numbers of features that are kept; None is 1 to 10, or to the number of columns.
+        Numbers of features to select; None is 1 to 10, or to the number of features.
     cv : int, splitter, or iterable of pairs, default=5
-        A number of folds, stratified by class; a splitter of scikit-learn; or pairs of training and test
-        rows.
+        Number of stratified folds, a splitter of scikit-learn, or pairs of training and test indices.
     repeats : int, default=1
-        Deal the folds so many times; only for a number as `cv`.
+        Number of repetitions of the folds, if `cv` is an int.
     evaluator : str, dict or None, default=None
-        Estimator used for evaluation: "svm", "linear-svm", "knn", "kernel-knn"; for numbers "ridge" or "knn". None is "svm",
-        for numbers "ridge". A dict has the name under "name", and settings, for "svm" "c", "gamma" and
-        "folds", for neighbours "n_neighbors", for "ridge" "penalties" and "gamma":
-        ``{"name": "svm", "c": [1, 10]}``. Of several values the evaluator chooses inside the training rows.
+        Estimator used for evaluation: "svm", "linear-svm", "knn" or "kernel-knn"; for a continuous target
+        "ridge" or "knn". None is "svm", for a continuous target "ridge". A dict has the name as "name", and
+        its parameters: "c", "gamma" and "folds" of "svm", "n_neighbors" of the nearest neighbors, "penalties"
+        and "gamma" of "ridge": ``{"name": "svm", "c": [1, 10]}``. Several values are chosen from by
+        cross-validation on the training samples.
     scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
-        The score that tables and pictures show; all are recorded. None is "error", for numbers "r2".
-    target_type : {"auto", "class", "number"}, default="auto"
-        What `y` is. "auto": numbers that are not whole are numbers, all else are classes.
+        The score of tables and plots; all are recorded. None is "error", for a continuous target "r2".
+    {target_type}
     standardize : bool, default=True
-        Scale columns to variance 1, by the training rows of each split.
+        Whether to scale features to variance 1, fitted to the training samples of each split.
     missing : {"error", "mean", "median"}, default="error"
-        What becomes of NaN in `X`: refused, or filled by the training rows of each split.
+        How to handle missing values in `X`: raise an error, or impute, fitted to the training samples of each
+        split.
     baseline : bool, default=True
-        Evaluate all features together as well.
+        Whether to evaluate all features together as well.
     name : str, default="X"
-        What the record and the page call the data.
+        Name of the data in the results log and the report.
     record : path or None, default=None
-        A file that keeps what is found, one JSON object per line. If it exists, the comparison goes on
-        where it was stopped; more methods and numbers of features may be asked for. Other data, splits or
-        settings are refused.
-    random_state : int, RandomState instance or None, default=None
-        For folds and for methods that draw. None is numpy's global generator, or what an existing `record`
-        was made with.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+        File of the results log, one JSON object per line. If it exists, the comparison resumes; methods and
+        numbers of features may be added. A log of other data, splits or settings is an error.
+    {random_state}
+        With an existing `record`, None is its seed.
+    {n_jobs}
+    {verbose}
 
     Returns
     -------
     result : CompareResult
-        With ``table()``, ``plot()``, ``to_html()``, and the records themselves.
+        With ``table()``, ``plot()``, ``to_html()``, and the records.
 
     Notes
     -----
-    A method that fails in a split has no score there; ``result.summary`` says how often, and why.
-    `n_jobs` and `verbose` of an estimator are not used: those of this function are.
+    A method that fails in a split has no score there; ``result.summary`` has the number of failures and their
+    reason. `n_jobs` and `verbose` of an estimator are not used.
 
     Examples
     --------
@@ -157,12 +153,12 @@ def compare(
     >>> wine = load_dataset("wine")
     >>> result = compare(wine.data, wine.target, ["fisher", ReliefF()], [1, 2, 4], random_state=0)
     >>> print(result)
-    error in % of svm, 5 splits of 178 rows and 13 columns
+    error in % of svm, 5 splits of 178 samples and 13 features
     features             1             2           4
     fisher     20.7 ± 9.7*   12.3 ± 5.8*  4.5 ± 5.8*
     ReliefF   32.5 ± 13.9   15.7 ± 10.4   5.6 ± 3.5
-    * best with as many features; - worse than that one (paired test, p < 0.05)
-    all columns: 1.7 ± 1.5
+    * best of the column; - worse than the best (paired test, p < 0.05)
+    all features: 1.7 ± 1.5
     """
     x, names = _rows(X, missing)
     target, numbers = _target(y, target_type)
@@ -192,50 +188,53 @@ def compare(
         None if record is None else os.fspath(record),
         run,
     )
-    again = _as_code(
+    code = _as_code(
         {"methods": methods, "n_features": counts, "cv": cv, "repeats": repeats, "evaluator": evaluator}
         | {"scoring": scoring, "target_type": target_type, "standardize": standardize, "missing": missing}
         | {"baseline": baseline, "name": name, "random_state": run.seed}
     )
-    return CompareResult(text, costs, labels, counts, scoring, again)
+    return CompareResult(text, costs, labels, counts, scoring, code)
 
 
 def _as_code(arguments: Mapping[str, Any]) -> str:
-    """The call that does it again, as far as its arguments can be written down."""
-    usual = {name: parameter.default for name, parameter in signature(compare).parameters.items()}
-    changed = [f"{name}={value!r}" for name, value in arguments.items() if repr(value) != repr(usual[name])]
+    """The call that repeats the comparison, with the repr of its arguments."""
+    defaults = {name: parameter.default for name, parameter in signature(compare).parameters.items()}
+    changed = [
+        f"{name}={value!r}" for name, value in arguments.items() if repr(value) != repr(defaults[name])
+    ]
     return f"kernsift.compare(X, y, {', '.join(changed)})"
 
 
 class CompareResult:
-    """What :func:`compare` found.
+    """Result of :func:`compare`.
 
-    It is plain data: it can be pickled, and holds nothing of `X`.
+    It can be pickled, and does not contain `X`.
 
     Attributes
     ----------
     methods : list of str
-        Labels of the methods, in the order asked for.
+        Labels of the methods, in the given order.
     n_features : list of int
-        Numbers of features, rising.
+        Numbers of features, increasing.
     scoring : str
-        The score that is shown where none is asked for.
+        The default score of tables and plots.
     run : dict
-        What was compared on what: data, seed, evaluator, and under "folds" the test rows of every split.
+        Data, seed, evaluator, and as "folds" the test indices of every split.
     records : list of dict
         One per method, split and number of features: "method", "repeat", "fold", "k", the scores ("error",
-        "balanced_accuracy", "auc" or "r2"), what the evaluator chose, and the features kept, best first. All
-        columns together are the method "all-features".
+        "balanced_accuracy", "auc" or "r2"), the hyperparameters of the evaluator, and the selected features,
+        best first. All features together are the method "all-features".
     costs : list of dict
         Seconds and memory per method and split.
     summary : dict
-        Means, standard deviations and p-values as :meth:`table` shows them, with mean costs and failures.
+        Means, standard deviations and p-values as in :meth:`table`, with mean costs and failures.
 
     Examples
     --------
     >>> from kernsift import compare, load_dataset
     >>> wine = load_dataset("wine")
-    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], evaluator="knn", random_state=0)
+    >>> options = {"evaluator": "knn", "random_state": 0}
+    >>> result = compare(wine.data, wine.target, ["fisher", "relief"], [1, 2], **options)
     >>> result.methods, result.n_features, len(result.records)
     (['fisher', 'relief'], [1, 2], 25)
     >>> page = result.to_html()
@@ -248,15 +247,15 @@ class CompareResult:
         labels: Sequence[str],
         counts: Sequence[int],
         scoring: str,
-        again: str = "",
+        code: str = "",
     ) -> None:
         self._text = text
-        self._again = again
+        self._code = code
         self._costs = costs
         self.methods = list(labels)
         self.n_features = sorted(set(counts))
         self.scoring = scoring
-        # Not splitlines: names may hold other characters that end a line.
+        # Not splitlines: names may contain other line separators.
         lines = [json.loads(line) for line in text.split("\n") if line]
         self.run: dict[str, Any] = lines[0]
         shown = {*self.methods, ALL_FEATURES}
@@ -282,14 +281,14 @@ class CompareResult:
             The score; None is :attr:`scoring`.
         values : {"text", "mean", "sd", "p"}, default="text"
             "text": mean ± standard deviation over splits in %, with * for the best of a column and - for
-            what is worse than that (p < 0.05). "mean", "sd" and "p" are numbers, not in %: p-values of the
-            corrected paired test (Nadeau and Bengio, 2003) against the best of the column, NaN for that
-            one itself.
+            scores that are worse (p < 0.05). "mean", "sd" and "p" are numbers, not in %; "p" is the p-value
+            of the corrected paired test (Nadeau and Bengio, 2003) against the best of the column, NaN for the
+            best.
 
         Returns
         -------
         table : pandas.DataFrame
-            The table; needs pandas. :attr:`summary` has the same numbers without it.
+            The table; needs pandas. :attr:`summary` has the same numbers.
         """
         if values not in ("text", "mean", "sd", "p"):
             raise ValueError(f"values must be 'text', 'mean', 'sd' or 'p', got {values!r}.")
@@ -311,30 +310,31 @@ class CompareResult:
         index = pandas.Index(self.methods, name="method")
         return pandas.DataFrame(rows, index=index, columns=pandas.Index(self.n_features, name="n_features"))
 
-    def plot(self, ax: Any = None, scoring: str | None = None, *, spread: bool | None = None) -> Any:
+    def plot(self, ax: Any = None, scoring: str | None = None, *, show_std: bool | None = None) -> Any:
         """Draw the score against the number of features.
 
         Parameters
         ----------
         ax : matplotlib axes or None, default=None
-            Where to draw; None makes a figure.
+            The axes to draw on; None creates a figure.
         scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
             The score; None is :attr:`scoring`.
-        spread : bool or None, default=None
-            Whether to show a standard deviation over splits to each side; None does for up to five methods.
+        show_std : bool or None, default=None
+            Whether to draw error bars of one standard deviation over splits; None draws them for up to five
+            methods.
 
         Returns
         -------
         ax : matplotlib axes
-            With one line per method, and a dashed one for all columns together. Needs matplotlib.
+            With one line per method, and a dashed line for all features together. Needs matplotlib.
         """
         ax = axes(ax, who="plot()")
         summary = self._summary(scoring)
-        spread = len(self.methods) <= 5 if spread is None else spread
+        show_std = len(self.methods) <= 5 if show_std is None else show_std
         for place, method in enumerate(summary["methods"]):
-            _draw(ax, place, method, self.n_features, spread)
+            _draw(ax, place, method, self.n_features, show_std)
         if summary["all_features"] is not None:
-            label = f"all {self.run['fingerprint']['columns']} columns"
+            label = f"all {self.run['fingerprint']['columns']} features"
             ax.axhline(100 * summary["all_features"]["mean"], color="0.5", linestyle="--", label=label)
         ax.set_xlabel("number of features")
         ax.set_ylabel(f"{SCORES[summary['measure']][0]}, %")
@@ -343,24 +343,24 @@ class CompareResult:
         return finished(ax)
 
     def to_html(self, path: str | os.PathLike[str] | None = None, *, title: str | None = None) -> str | None:
-        """Make one self-contained page: chart, table, costs, features kept, how to read it.
+        """Make a report as one self-contained HTML page: chart, table, costs, selected features.
 
         Parameters
         ----------
         path : path or None, default=None
-            Where to write it; None returns the text.
+            The file to write; None returns the text.
         title : str or None, default=None
-            Its title.
+            The title.
 
         Returns
         -------
         page : str or None
-            The page, if no path was given.
+            The HTML text if `path` is None.
         """
         if title is None:
             title = f"Features of {self.run['data']}"
         page = _native.compare_page(
-            self._text, self._costs, self.methods, self.n_features, self.scoring, title, self._again
+            self._text, self._costs, self.methods, self.n_features, self.scoring, title, self._code
         )
         if path is None:
             return page
@@ -380,7 +380,7 @@ class CompareResult:
         seen = self.run["fingerprint"]
         return (
             f"{SCORES[self.scoring][0]} in % of {self.run['evaluator']['name']}, "
-            f"{len(self.run['folds'])} splits of {seen['rows']} rows and {seen['columns']} columns"
+            f"{len(self.run['folds'])} splits of {seen['rows']} samples and {seen['columns']} features"
         )
 
     def __repr__(self) -> str:
@@ -389,7 +389,7 @@ class CompareResult:
             [method["label"], *("" if c is None else _marked(c) for c in method["cells"])]
             for method in self.summary["methods"]
         ]
-        # Marks stand outside the numbers' edge.
+        # Numbers are aligned without the marks.
         rows = [[row[0], *(c if c[-1:] in ("*", "-", "") else c + " " for c in row[1:])] for row in rows]
         widths = [max(len(row[j]) for row in [heads, *rows]) for j in range(len(heads))]
         lines = [self._about()]
@@ -398,9 +398,9 @@ class CompareResult:
             lines.append(
                 "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
             )
-        lines.append("* best with as many features; - worse than that one (paired test, p < 0.05)")
+        lines.append("* best of the column; - worse than the best (paired test, p < 0.05)")
         if self.summary["all_features"] is not None:
-            lines.append(f"all columns: {_plain(self.summary['all_features'])}")
+            lines.append(f"all features: {_plain(self.summary['all_features'])}")
         failed = [m for m in self.summary["methods"] if m["failed"]]
         lines += [f"{m['label']}: {m['failed']} results failed: {m['failure']}" for m in failed]
         return "\n".join(lines)
@@ -410,9 +410,9 @@ class CompareResult:
             [escaped(method["label"]), *(_html_cell(found) for found in method["cells"])]
             for method in self.summary["methods"]
         ]
-        notes = "* best with as many features; - worse than that one (paired test, p &lt; 0.05)"
+        notes = "* best of the column; - worse than the best (paired test, p &lt; 0.05)"
         if self.summary["all_features"] is not None:
-            notes += f"; all columns: {_plain(self.summary['all_features'])}"
+            notes += f"; all features: {_plain(self.summary['all_features'])}"
         return (
             table(rows, ["features", *map(str, self.n_features)], escaped(self._about())) + f"<p>{notes}</p>"
         )
@@ -437,8 +437,8 @@ def _html_cell(cell: Mapping[str, Any] | None) -> str:
     return f"<strong>{text}</strong>" if cell["best"] else text
 
 
-def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int], spread: bool) -> None:
-    """One method's line, with a colour, a sign and dashes of its own."""
+def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int], show_std: bool) -> None:
+    """Draws the line of one method with its color, marker and dashes."""
     cells = method["cells"]
 
     def values(name: str) -> FloatArray:
@@ -447,17 +447,17 @@ def _draw(ax: Any, place: int, method: Mapping[str, Any], counts: Sequence[int],
     ax.errorbar(
         counts,
         values("mean"),
-        yerr=values("sd") if spread else None,
+        yerr=values("sd") if show_std else None,
         marker=MARKERS[place % len(MARKERS)],
         capsize=2,
         elinewidth=0.8,
-        label=legend_label(method["label"], 2 * LONGEST),
+        label=legend_label(method["label"], 2 * MAX_NAME_LENGTH),
         **line_style(place),
     )
 
 
 def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
-    """Rows that have been checked, and the names of their columns."""
+    """Validated samples and their feature names."""
     if isinstance(X, NamedRows):
         return X
     names = _get_feature_names(X)
@@ -469,14 +469,14 @@ def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
 
 
 def _target(y: Any, target_type: str) -> tuple[Classes | FloatArray, bool]:
-    """The target as the native half takes it, and whether it is a number."""
+    """The target in the form of the native module, and whether it is continuous."""
     y = column_or_1d(y, warn=True)
     kind = type_of_target(y, input_name="y")
     if target_type == "number" or (target_type == "auto" and kind == "continuous"):
         numbers: FloatArray = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         return numbers, True
     if kind not in ("binary", "multiclass", "continuous"):
-        raise ValueError(f"y must hold one class or one number per row, got {kind!r}.")
+        raise ValueError(f"y must have one class label or one number per sample, got {kind!r}.")
     return native_classes(y)[1], False
 
 
@@ -486,7 +486,7 @@ def _checked_scoring(scoring: str | None, numbers: bool) -> str:
     name = scoring.replace("_", "-")
     fitting = ["r2"] if numbers else [known for known in SCORES if known != "r2"]
     if name not in fitting:
-        what = "numbers" if numbers else "classes"
+        what = "a continuous target" if numbers else "class labels"
         raise ValueError(f"scoring must be {' or '.join(map(repr, fitting))} for {what}, got {scoring!r}.")
     return name
 
@@ -496,42 +496,44 @@ def _counts(n_features: Any, n_columns: int) -> list[int]:
         return list(range(1, min(10, n_columns) + 1))
     given = [n_features] if isinstance(n_features, Integral) else list(n_features)
     if not given or not all(isinstance(k, Integral) and int(k) >= 1 for k in given):
-        raise ValueError(f"n_features must be one or more whole numbers from 1, got {n_features!r}.")
+        raise ValueError(f"n_features must be one or more integers from 1, got {n_features!r}.")
     return sorted({int(k) for k in given})
 
 
 def _splits(cv: Any, repeats: int, X: Any, y: Any) -> tuple[int, list[tuple[IntArray, IntArray]] | None]:
-    """A number of folds, and the splits if they are given."""
+    """The number of folds, and the splits if they are given."""
     if isinstance(cv, Integral):
         return int(cv), None
     if repeats != 1:
-        raise ValueError(f"repeats={repeats} needs a number as cv; a splitter of its own can repeat.")
+        raise ValueError(
+            f"repeats={repeats} needs an int as cv; for other splits use a splitter that repeats."
+        )
     given = cv.split(X, y) if hasattr(cv, "split") else cv
     splits = []
     for pair in given:
         try:
             train, test = pair
         except (TypeError, ValueError) as error:
-            raise ValueError("cv must give pairs of training rows and test rows.") from error
-        splits.append((_places(train), _places(test)))
+            raise ValueError("cv must yield pairs of training and test indices.") from error
+        splits.append((_indices(train), _indices(test)))
     if not splits:
-        raise ValueError("cv gives no splits.")
+        raise ValueError("cv yields no splits.")
     return 2, splits
 
 
-def _places(rows: Any) -> IntArray:
-    """Rows of one side of a split, in rising order."""
+def _indices(rows: Any) -> IntArray:
+    """Sorted indices of one side of a split."""
     rows = np.asarray(rows)
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
         raise ValueError(
-            f"cv must give whole row numbers in flat arrays, got {rows.dtype} of shape {rows.shape}."
+            f"cv must yield one-dimensional integer arrays, got {rows.dtype} of shape {rows.shape}."
         )
     ordered: IntArray = np.sort(rows).astype(np.int64)
     return ordered
 
 
 def _methods(methods: Any, standardize: bool, random_state: Any) -> list[Any]:
-    """What is compared, as the native half takes it."""
+    """The methods in the form of the native module."""
     if isinstance(methods, Mapping):
         return [_asked(str(label), method, standardize, random_state) for label, method in methods.items()]
     if isinstance(methods, str | BaseSelector | BaseSpace):
@@ -548,7 +550,7 @@ def _methods(methods: Any, standardize: bool, random_state: Any) -> list[Any]:
 
 
 def _label(estimator: Any, taken: set[str]) -> str:
-    """An estimator's settings that differ from the defaults, as scikit-learn prints them."""
+    """The repr of an estimator, made unique."""
     name = " ".join(repr(estimator).split()).removesuffix("()")
     label, times = name, 1
     while label in taken:
@@ -561,40 +563,44 @@ def _asked(label: str | None, method: Any, standardize: bool, random_state: Any)
     if isinstance(method, str):
         return "all" if method == "all" and label is None else {"named": {"label": label, "text": method}}
     if isinstance(method, BaseSelector | BaseSpace):
-        _refuse_what_compare_sets(method, standardize, random_state)
+        _check_parameters_set_by_compare(method, standardize, random_state)
         return {"method": {"label": label, "method": _form(method)}}
     raise ValueError(
         f"methods must be names or selectors of kernsift, got {method!r}; "
-        "a basis or classifier selects nothing."
+        "a basis or classifier is not a selector."
     )
 
 
 def _form(estimator: BaseSelector | BaseSpace) -> dict[str, Any]:
-    """An estimator's settings, as the core spells them."""
+    """An estimator's parameters in the core's serialized form."""
     try:
         estimator._validate_params()
     except InvalidParameterError as error:
-        # It would be told as a parameter of compare.
+        # This error type would name a parameter of compare.
         raise ValueError(str(error)) from None
     if isinstance(estimator, BaseSelector):
         return {"columns": {"method": estimator._method, **estimator._own_parameters()}}
     if estimator._unfitted_basis()._threshold_function() is not None:
-        raise ValueError(
-            "a threshold that is a function of one's own cannot be recorded; compare named ones."
-        )
+        raise ValueError("a callable threshold cannot be recorded. Use a named one or a number.")
     return {"space": estimator._form()}
 
 
-def _refuse_what_compare_sets(estimator: Any, standardize: bool, random_state: Any) -> None:
-    """A parameter that would not be used is a mistake worth telling."""
+def _check_parameters_set_by_compare(estimator: Any, standardize: bool, random_state: Any) -> None:
+    """Raises for parameters that compare would override."""
     name = type(estimator).__name__
     if estimator.n_features_to_select is not None:
-        raise ValueError(f"compare sets 'n_features_to_select' of {name} by n_features; leave it out.")
+        raise ValueError(
+            f"compare sets 'n_features_to_select' of {name} by n_features. Leave it at its default."
+        )
     if standardize and not estimator.standardize:
-        raise ValueError(f"compare scales for all methods alike; leave 'standardize' out of {name}.")
+        raise ValueError(
+            f"compare scales features for all methods. Leave 'standardize' of {name} at its default."
+        )
     given = estimator.random_state
     if given is not None and (not isinstance(given, Integral) or given != random_state):
-        raise ValueError(f"compare has one random_state for all methods; leave it out of {name}.")
+        raise ValueError(
+            f"compare has one random_state for all methods. Leave that of {name} at its default."
+        )
 
 
 def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -613,7 +619,7 @@ def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | No
         if isinstance(value, Integral) and key != "gamma":
             return int(value)
         if isinstance(value, Real):
-            # A width is a word or a number, and says which.
+            # The core distinguishes names and floats.
             return float(value)
         return value
 
@@ -621,11 +627,11 @@ def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | No
 
 
 def _recorded_seed(path: Path) -> int | None:
-    """The seed of a record that exists, if it can be told."""
+    """The seed of an existing results log, if it can be read."""
     try:
         with path.open(encoding="utf-8") as file:
             seed: int = json.loads(file.readline())["seed"]
             return seed
     except (OSError, ValueError, KeyError, TypeError):
-        # There is none, or it is no record: that is told when it is opened.
+        # There is none, or the core reports what is wrong when it opens the file.
         return None

@@ -1,8 +1,7 @@
-"""Exceptions that are kernsift's own.
+"""Exceptions of kernsift.
 
-Bad input is a ValueError, files that cannot be read are an OSError, work that would not fit in memory
-a MemoryError; a run that did not converge is no error but warns with
-:class:`sklearn.exceptions.ConvergenceWarning`.
+Bad input raises ValueError, an unreadable file OSError, a computation that does not fit in memory
+MemoryError. A fit that does not converge warns with :class:`sklearn.exceptions.ConvergenceWarning`.
 """
 
 from kernsift._native import BreakdownError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._crossing import Target, checked_rows
+from kernsift._native_data import Target, checked_rows
 
 __all__ = ["ChiSquared", "InformationGain", "LaplacianScore", "MutualInformation"]
 
@@ -30,7 +30,7 @@ class InformationGain(BaseSelector):
 
     See Also
     --------
-    MutualInformation : The same without bins.
+    MutualInformation : Estimated without bins.
 
     References
     ----------
@@ -80,7 +80,6 @@ class InformationGain(BaseSelector):
         self.verbose = verbose
 
 
-
 class MutualInformation(BaseTargetSelector):
     """Mutual information with the target, estimated by nearest neighbors.
 
@@ -104,8 +103,8 @@ class MutualInformation(BaseTargetSelector):
 
     See Also
     --------
-    sklearn.feature_selection.mutual_info_classif : The same with noise in place of ties.
-    sklearn.feature_selection.mutual_info_regression : The same for a target of numbers.
+    sklearn.feature_selection.mutual_info_classif : Breaks ties by random noise.
+    sklearn.feature_selection.mutual_info_regression : The same for a continuous target.
 
     References
     ----------
@@ -151,7 +150,6 @@ class MutualInformation(BaseTargetSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
 
 
 class ChiSquared(BaseSelector):
@@ -218,7 +216,6 @@ class ChiSquared(BaseSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
 
 
 class LaplacianScore(BaseSelector):
@@ -291,7 +288,7 @@ class LaplacianScore(BaseSelector):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         if self.graph == "classes":
             return super()._checked(X, y)
-        # Left by an earlier fit to classes.
+        # An earlier fit to class labels may have set them.
         self.__dict__.pop("classes_", None)
         X = checked_rows(self, X, ensure_min_samples=2)
         return X, None

@@ -1,4 +1,4 @@
-"""Functions that need no estimator."""
+"""Functions: Gram matrices, gamma, triplets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
-from kernsift._crossing import (
+from kernsift._native_data import (
     FloatArray,
     IntArray,
     checked_array,
@@ -21,6 +21,7 @@ from kernsift._crossing import (
     settings,
     to_json,
 )
+from kernsift._parameters import core_docs, documented
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
@@ -34,6 +35,7 @@ ROWS = ["array-like", "sparse matrix"]
     {"X": ROWS, "Z": [*ROWS, None], **KERNEL_CONSTRAINTS},
     prefer_skip_nested_validation=True,
 )
+@documented(core_docs("kobl"))
 def gram(
     X: Any,
     Z: Any = None,
@@ -47,28 +49,24 @@ def gram(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-        Rows.
+        Samples.
     Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-        Rows to compare with; None stands for `X`.
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian". The words find it from `Z` if it is given,
-        so that ``gram(X_new, X_train)`` uses the kernel of ``gram(X_train)``.
-        The median is taken over at most 1000 rows, always the same ones.
-    degree : int, default=3
-        Degree of "poly".
-    coef0 : float, default=1.0
-        Constant of "poly".
+        Samples to compare with; None is `X`.
+    {kernel}
+    {gamma}
+
+        Both use `Z` if it is given, so that ``gram(X_new, X_train)`` has the kernel of ``gram(X_train)``.
+    {degree}
+    {coef0}
 
     Returns
     -------
     K : ndarray of shape (n_samples_X, n_samples_Z)
-        The kernel of every row of `X` with every row of `Z`.
+        The kernel values of the samples of `X` and `Z`.
 
     See Also
     --------
-    sklearn.metrics.pairwise.pairwise_kernels : The same for numbers as `gamma`.
+    sklearn.metrics.pairwise.pairwise_kernels : The same with a number as `gamma`.
 
     Examples
     --------
@@ -97,6 +95,7 @@ def gram(
     },
     prefer_skip_nested_validation=True,
 )
+@documented(core_docs("kobl"))
 def gamma_for_n_components(
     X: Any,
     n_components: int,
@@ -117,24 +116,18 @@ def gamma_for_n_components(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows.
+        Samples.
     n_components : int
         Number of components, at most the number of samples.
-    threshold : "linear", float, None or callable, default="linear"
-        As for :class:`kernsift.KOBL`.
-    pivoting : {"greedy", "random", "gain"}, default="greedy"
-        As for :class:`kernsift.KOBL`.
-    first_pivot : {"first", "medoid"}, default="first"
-        As for :class:`kernsift.KOBL`.
-    tol : float, default=0.0
-        As for :class:`kernsift.KOBL`.
-    random_state : int, RandomState instance or None, default=None
-        As for :class:`kernsift.KOBL`: None is numpy's global generator.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        The result does not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second.
+    {threshold}
+
+        A callable is the function f itself, see :class:`kernsift.KOBL`.
+    {pivoting}
+    {first_pivot}
+    {tol}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Returns
     -------
@@ -143,7 +136,7 @@ def gamma_for_n_components(
 
     See Also
     --------
-    kernsift.KOBL : Takes it as `gamma`.
+    kernsift.KOBL : The basis with this `gamma`.
 
     Examples
     --------
@@ -170,22 +163,22 @@ def gamma_for_n_components(
 
 @validate_params({"K": ["array-like"], "triplets": ["array-like"]}, prefer_skip_nested_validation=True)
 def triplet_accuracy(K: Any, triplets: Any) -> float:
-    """Find the share of triples that a Gram matrix has in order.
+    """Compute the fraction of triplets that a Gram matrix satisfies.
 
-    A triple (i, j, k) says that row i is more like row j than like row k. It is in order if
-    ``K[i, j] > K[i, k]``, and half so if they are equal.
+    A triplet (i, j, k) states that sample i is closer to sample j than to sample k. It is satisfied if
+    ``K[i, j] > K[i, k]``; equal values count one half.
 
     Parameters
     ----------
     K : array-like of shape (n_samples, n_samples)
         Similarities, such as a Gram matrix.
     triplets : array-like of shape (n_triplets, 3)
-        Rows i, j and k of every triple, counted from 0.
+        Indices i, j and k of the samples of each triplet.
 
     Returns
     -------
     accuracy : float
-        From 0 to 1.
+        The fraction, from 0 to 1.
 
     Examples
     --------
@@ -209,37 +202,36 @@ def triplet_accuracy(K: Any, triplets: Any) -> float:
     },
     prefer_skip_nested_validation=True,
 )
+@documented()
 def triplets_from_labels(
     y: Any, n: int = 1500, random_state: Any = None, *, target_type: str = "auto"
 ) -> IntArray:
-    """Draw triples of rows from what is known about them.
+    """Draw triplets from labels.
 
-    A triple (i, j, k) says that row i is more like row j than like row k. Of classes, j is of the class of i
-    and k of another; rows that are alone in their class are never i. Of numbers, ``y[j]`` is nearer to
-    ``y[i]`` than ``y[k]`` is.
+    A triplet (i, j, k) states that sample i is closer to sample j than to sample k. With class labels, i and
+    j are of the same class and k is of another; samples without another of their class are never i. With a
+    continuous target, ``y[j]`` is closer to ``y[i]`` than ``y[k]`` is.
 
-    Every row is i with the same chance. No triple is drawn twice as long as there are others; if more are
-    asked for than there are, each comes as often as the others, give or take one.
+    Every sample is i with the same probability. Triplets are distinct; if more are requested than exist, all
+    occur equally often, up to one.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        Classes, or numbers.
+        Class labels or a continuous target.
     n : int, default=1500
-        How many triples.
-    random_state : int, RandomState instance or None, default=None
-        For the drawing.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What y holds. "auto" takes what is not whole for numbers, and anything else for classes.
+        Number of triplets.
+    {random_state}
+    {target_type}
 
     Returns
     -------
     triplets : ndarray of shape (n, 3)
-        Rows i, j and k of every triple, counted from 0.
+        Indices i, j and k of the samples of each triplet.
 
     See Also
     --------
-    triplet_accuracy : The share of triples that a Gram matrix has in order.
+    triplet_accuracy : The fraction of triplets that a Gram matrix satisfies.
 
     Examples
     --------

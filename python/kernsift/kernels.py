@@ -1,6 +1,6 @@
-"""Kernels as objects: they print, compare, pickle, add up, and compute Gram matrices.
+"""Kernels as objects: they can be printed, compared, pickled and added, and compute Gram matrices.
 
-Any of them can be the `kernel` of a kernsift estimator or, being callable, of a scikit-learn one.
+Each can be the `kernel` of a kernsift estimator or, as they are callable, of a scikit-learn estimator.
 
 >>> from kernsift.kernels import RBF, Linear
 >>> kernel = 0.5 * RBF(1.0) + Linear()
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernsift import _native
-from kernsift._crossing import FloatArray, checked_array, native_rows, settings
+from kernsift._native_data import FloatArray, checked_array, native_rows, settings
 
 __all__ = [
     "RBF",
@@ -39,9 +39,9 @@ __all__ = [
 
 
 class Kernel(ABC):
-    """A kernel function of two rows.
+    """A kernel function of two samples.
 
-    Kernels add up, and a number times a kernel is a kernel.
+    Sums of kernels, and a number times a kernel, are kernels.
 
     Examples
     --------
@@ -57,20 +57,20 @@ class Kernel(ABC):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Rows.
+            Samples.
         Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Rows to compare with; None stands for `X`.
+            Samples to compare with; None is `X`.
 
         Returns
         -------
         K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel of every row of `X` with every row of `Z`.
+            The kernel values of the samples of `X` and `Z`.
         """
         x = checked_array(X)
         z = x if Z is None else checked_array(Z, "Z")
         if z.shape[1] != x.shape[1]:
             raise ValueError(f"X has {x.shape[1]} features, but Z has {z.shape[1]}.")
-        # The same rows twice give a matrix that is symmetric to the last bit, at half the work.
+        # Without the second argument the matrix is exactly symmetric, at half the work.
         other = None if Z is None or Z is X else native_rows(z)
         return _native.gram(self.to_json(), native_rows(x), other, settings(0, None, 0))
 
@@ -88,12 +88,12 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
     def to_json(self) -> str:
-        """Write the kernel in the form that saved models and the command line use."""
+        """Serialize the kernel, in the form of saved models and the command line."""
         return json.dumps(self._form(), allow_nan=False)
 
     @staticmethod
     def from_json(text: str) -> Kernel:
-        """Read what :meth:`to_json` wrote."""
+        """Read the output of :meth:`to_json`."""
         return _from_form(json.loads(text))
 
     @abstractmethod
@@ -124,7 +124,7 @@ class RBF(Kernel):
     Parameters
     ----------
     gamma : float
-        Above 0.
+        Coefficient, above 0.
 
     Examples
     --------
@@ -150,11 +150,11 @@ class Polynomial(Kernel):
     Parameters
     ----------
     degree : int, default=3
-        1 or more.
+        Degree, at least 1.
     gamma : float, default=1.0
-        Above 0.
+        Coefficient, above 0.
     coef0 : float, default=1.0
-        The kernel is positive semidefinite if this is 0 or more.
+        Constant; the kernel is positive semidefinite if it is not negative.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if int(self.degree) != self.degree or self.degree < 1:
-            raise ValueError(f"degree must be a whole number of 1 or more, got {self.degree}.")
+            raise ValueError(f"degree must be an integer of 1 or more, got {self.degree}.")
         object.__setattr__(self, "degree", int(self.degree))
         _store_positive(self, "gamma")
         _store_finite(self, "coef0")
@@ -186,7 +186,7 @@ class Laplacian(Kernel):
     Parameters
     ----------
     gamma : float
-        Above 0.
+        Coefficient, above 0.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Laplacian(Kernel):
 
 @dataclass(frozen=True)
 class WhiteNoise(Kernel):
-    """1 where two rows are equal in every column, else 0.
+    """1 if two samples are equal in all features, else 0.
 
     Examples
     --------
@@ -223,14 +223,14 @@ class WhiteNoise(Kernel):
 
 @dataclass(frozen=True)
 class OnFeature(Kernel):
-    """A kernel that sees one column only.
+    """A kernel of a single feature.
 
     Parameters
     ----------
     feature : int
-        The column, from 0.
+        Index of the feature.
     kernel : Kernel
-        The kernel on it.
+        The kernel on that feature.
 
     Examples
     --------
@@ -245,7 +245,7 @@ class OnFeature(Kernel):
 
     def __post_init__(self) -> None:
         if int(self.feature) != self.feature or self.feature < 0:
-            raise ValueError(f"feature must be a column's number, 0 or more, got {self.feature}.")
+            raise ValueError(f"feature must be an index of 0 or more, got {self.feature}.")
         object.__setattr__(self, "feature", int(self.feature))
 
     def _form(self) -> Any:
@@ -274,9 +274,9 @@ class Mahalanobis(Kernel):
     def __post_init__(self) -> None:
         metric = np.array(self.metric, dtype=np.float64)
         if metric.ndim != 2 or metric.shape[0] != metric.shape[1]:
-            raise ValueError(f"metric must be a square matrix, got the shape {metric.shape}.")
+            raise ValueError(f"metric must be a square matrix, got shape {metric.shape}.")
         if not np.isfinite(metric).all():
-            raise ValueError("metric must hold finite numbers only.")
+            raise ValueError("metric must be finite.")
         metric.flags.writeable = False
         object.__setattr__(self, "metric", metric)
 
@@ -293,7 +293,7 @@ class Mahalanobis(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(Kernel):
-    """Weighted kernels added up; made by ``+`` and ``*``.
+    """A weighted sum of kernels; also made by ``+`` and ``*``.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def _store_finite(kernel: Kernel, name: str) -> None:
     value = float(getattr(kernel, name))
     if not math.isfinite(value):
         raise ValueError(f"{name} must be a finite number, got {value}.")
-    # Frozen objects are written to once, while they are made.
+    # The dataclass is frozen.
     object.__setattr__(kernel, name, value)
 
 
@@ -366,7 +366,7 @@ def _from_form(form: Any) -> Kernel:
 
 
 def choice_form(kernel: Any, gamma: Any, degree: int, coef0: float) -> Any:
-    """A kernel as a user asks for it, with a width that may depend on the data."""
+    """A kernel in the core's serialized form, with a gamma that may depend on the data."""
     if isinstance(kernel, Kernel):
         return {"fixed": kernel._form()}
     return {

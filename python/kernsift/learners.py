@@ -1,7 +1,7 @@
-"""Kernel learners: from statements "i is more like j than k" to a kernel.
+"""Kernel learners: a kernel or metric from triplets (i is closer to j than to k).
 
-The statements are triples of row numbers, given or drawn from labels. What is learned computes Gram matrices,
-for example for ``SVC(kernel=learner.kernel)``.
+Triplets of sample indices are given, or drawn from labels. The learned kernel computes Gram matrices, for
+example for ``SVC(kernel=learner.kernel)``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, Estimator, warn_unless_converged
-from kernsift._crossing import (
+from kernsift._html import Summary, selection_summary
+from kernsift._native_data import (
     FloatArray,
     IntArray,
     Settings,
@@ -31,9 +32,8 @@ from kernsift._crossing import (
     settings,
     to_json,
 )
-from kernsift._html import Summary, kept_summary
-from kernsift._pages import MakesPages, PageParts
-from kernsift._progress import told
+from kernsift._progress import report_progress
+from kernsift._reports import ReportMixin, ReportParts
 from kernsift._sklearn import Interval, StrOptions, _fit_context
 from kernsift.exceptions import BreakdownError
 from kernsift.kernels import Mahalanobis
@@ -41,8 +41,8 @@ from kernsift.kernels import Mahalanobis
 __all__ = ["XingMetric"]
 
 
-class KernelLearner(MakesPages, Estimator):
-    """A learner of kernels. A subclass has its parameters, and says how to learn."""
+class KernelLearner(ReportMixin, Estimator):
+    """Base class of kernel learners."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "standardize": ["boolean"],
@@ -51,7 +51,7 @@ class KernelLearner(MakesPages, Estimator):
         **RUN_CONSTRAINTS,
     }
 
-    # Set by the subclasses' __init__, as scikit-learn's get_params wants it.
+    # Set by __init__ of the subclasses, as scikit-learn requires.
     standardize: bool
     n_triplets: int
     target_type: str
@@ -66,11 +66,11 @@ class KernelLearner(MakesPages, Estimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_triplets, 3) or (n_samples,)
-            Triples of rows i, j and k, counted from 0, each of which says that row i is more like row j than
-            like row k. Or classes or numbers, one for each row, from which `n_triplets` such triples are
-            drawn as :func:`kernsift.triplets_from_labels` does.
+            Triplets of sample indices (i, j, k): sample i is closer to sample j than to sample k. Or a class
+            label or number per sample, from which :func:`kernsift.triplets_from_labels` draws `n_triplets`
+            triplets.
 
         Returns
         -------
@@ -79,7 +79,7 @@ class KernelLearner(MakesPages, Estimator):
         """
         X, triplets = self._checked(X, y, reset=True)
         run = settings(self.random_state, self.n_jobs, self.verbose)
-        with told(self, X):
+        with report_progress(self, X):
             answer = self._learn(X, triplets, y, run)
         self.mean_: FloatArray | None = answer["shift"]
         self.scale_: FloatArray | None = answer["scale"]
@@ -99,81 +99,81 @@ class KernelLearner(MakesPages, Estimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Rows.
+            Samples.
         Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Rows to compare with; None stands for `X`.
+            Samples to compare with; None is `X`.
 
         Returns
         -------
         K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel of every row of `X` with every row of `Z`.
+            The kernel values of the samples of `X` and `Z`.
         """
         x = self._scaled(X)
         k: FloatArray = self.kernel_(x, None if Z is None or Z is X else self._scaled(Z))
         return k
 
     def score(self, X: Any, y: Any) -> float:
-        """Find the share of triples that the learned kernel has in order.
+        """Compute the fraction of triplets that the learned kernel satisfies.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
         y : array-like of shape (n_triplets, 3) or (n_samples,)
-            Triples of these rows, or classes or numbers to draw them from, as for :meth:`fit`. They are drawn
-            by `random_state` if it is a number, else always the same ones.
+            Triplets of these samples, or labels to draw them from, as for :meth:`fit`. The seed is
+            `random_state` if it is an int, else 0.
 
         Returns
         -------
         accuracy : float
-            From 0 to 1; a triple whose similarities are equal counts half. Similarities that are too small
-            for a number are still compared.
+            The fraction, from 0 to 1; triplets with equal similarities count one half. Similarities that
+            underflow are still compared.
         """
         check_is_fitted(self)
-        X, triplets, run = self._judged(X, y)
-        return self._accuracy(shifted(X, self.mean_, self.scale_), triplets, run)
+        X, triplets, run = self._evaluation_data(X, y)
+        return self._accuracy(standardized(X, self.mean_, self.scale_), triplets, run)
 
-    def _judged(self, X: Any, y: Any) -> tuple[Any, IntArray, Settings]:
-        """Rows that have been checked and triples of them, drawn if need be, for a run that judges."""
+    def _evaluation_data(self, X: Any, y: Any) -> tuple[Any, IntArray, Settings]:
+        """Validated samples, their triplets (drawn if needed), and settings for an evaluation."""
         X, triplets = self._checked(X, y, reset=False)
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         run = settings(seed, self.n_jobs, self.verbose)
         return X, self._draw(y, run) if triplets is None else triplets, run
 
     def _margins(self, X: Any, y: Any) -> FloatArray:
-        """How much more like its near row than its far row the row of each triple is."""
-        _, triplets, _ = self._judged(X, y)
+        """The margin K[i, j] - K[i, k] of each triplet."""
+        _, triplets, _ = self._evaluation_data(X, y)
         k = self.kernel(X)
         first, second, third = triplets.T
         margins: FloatArray = k[first, second] - k[first, third]
         return margins
 
-    def _page(self, parts: PageParts) -> str:
+    def _page(self, parts: ReportParts) -> str:
         if parts.y is None:
-            raise ValueError("y must be the triples, classes or numbers that were fitted.")
+            raise ValueError("y must be the triplets or labels of the fit.")
         design = {
             "method": type(self).__name__,
             "status": self._ending,
             "scores": self.scores_.tolist(),
             "margins": self._margins(parts.x, parts.y).tolist(),
             "accuracy": self.score(parts.x, parts.y),
-            **self._mixture(parts.names),
+            **self._combination(parts.names),
         }
         return _native.design_page(
             parts.asked(), parts.rows, parts.names, parts.target(), json.dumps(design), parts.run
         )
 
-    def _mixture(self, names: list[str]) -> dict[str, Any]:
-        """The kernels that have a weight, as a page takes them."""
+    def _combination(self, names: list[str]) -> dict[str, Any]:
+        """The kernels with nonzero weight, for the report."""
         return {"kernels": [], "n_kernels": 0}
 
     @abstractmethod
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
-        """Learn from triples or else from labels, and give back at least what :meth:`fit` keeps."""
+        """Learn from triplets, or from labels if there are none; returns at least what :meth:`fit` stores."""
 
     @abstractmethod
     def _store(self, answer: dict[str, Any]) -> None:
-        """Keep `kernel_`, which sees rows that `shifted` made, and what else was learned."""
+        """Set `kernel_`, which expects standardized samples, and further attributes."""
 
     kernel_: Any
 
@@ -181,7 +181,7 @@ class KernelLearner(MakesPages, Estimator):
         return _native.kernel_triplet_accuracy(self.kernel_.to_json(), native_rows(X), triplets, run)
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, IntArray | None]:
-        """Rows that have been checked, and triples unless `y` has a label for each row."""
+        """Validated samples, and triplets unless `y` has a label per sample."""
         shape = np.asarray(y).shape
         if len(shape) == 2 and shape[1] == 3:
             return checked_rows(self, X, reset=reset, ensure_min_samples=2), native_triplets(y)
@@ -196,7 +196,7 @@ class KernelLearner(MakesPages, Estimator):
     def _scaled(self, X: Any) -> Any:
         check_is_fitted(self)
         x = checked_rows(self, X, reset=False)
-        return shifted(x, self.mean_, self.scale_)
+        return standardized(x, self.mean_, self.scale_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -205,8 +205,8 @@ class KernelLearner(MakesPages, Estimator):
         return tags
 
 
-def shifted(X: Any, mean: FloatArray | None, scale: FloatArray | None) -> Any:
-    """Rows as they are learned from."""
+def standardized(X: Any, mean: FloatArray | None, scale: FloatArray | None) -> Any:
+    """Samples with `mean` subtracted and divided by `scale`, unless they are None."""
     if mean is None or scale is None:
         return X
     if sparse.issparse(X):
@@ -217,77 +217,65 @@ def shifted(X: Any, mean: FloatArray | None, scale: FloatArray | None) -> Any:
 
 
 class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearner):
-    """The metric of Xing et al.: rows that are alike near, rows that are not far.
+    """Metric learning of Xing et al. from similar and dissimilar pairs.
 
-    A metric ``d(x, z)^2 = (x - z)^T M (x - z)`` is learned, with M positive semidefinite: the sum of
-    distances over dissimilar pairs of rows is largest while the sum of squared distances over similar pairs
-    is fixed. Of a triple (i, j, k) the pair (i, j) is similar and (i, k) is dissimilar; a pair that is both,
-    by different triples, counts as both. The kernel is ``exp(-d(x, z)^2)``.
+    It learns a metric ``d(x, z)^2 = (x - z)^T M (x - z)`` with M positive semidefinite that maximizes the sum
+    of distances over dissimilar pairs while the sum of squared distances over similar pairs is fixed. Of a
+    triplet (i, j, k), the pair (i, j) is similar and (i, k) is dissimilar; a pair may be both. The kernel is
+    ``exp(-d(x, z)^2)``.
 
-    The problem is concave, and a bound proves that the optimum is reached to the tolerance. The best full
-    metric often has a low rank, even 1.
+    The problem is concave, and an upper bound certifies the optimum to the tolerance. The best full metric
+    often has a low rank, even 1.
 
-    Learning takes some ten to sixty steps of n_samples * n_features * rank operations, and n_features^3 for
-    the bound; with `diagonal` steps of n_pairs * n_features and nothing else.
+    It takes ten to sixty iterations of n_samples * n_features * rank operations, and n_features^3 for the
+    bound; with `diagonal`, iterations of n_pairs * n_features.
 
     Parameters
     ----------
     diagonal : bool, default=False
-        A weight for each column instead of a full matrix. Columns that are not needed get exactly 0.
+        Whether to learn a weight per feature instead of a full matrix. Features that are not needed get
+        exactly 0.
     ridge : "auto" or float, default="auto"
-        The share of all pairs' squared distances that is added to those of similar pairs. If similar pairs
-        agree in a direction in which others differ, as they must with more columns than rows, that
-        direction would take all the weight. "auto" is 0, or 0.01 in that case, with a warning; 0 makes it an
+        Fraction of the squared distances of all pairs that is added to those of similar pairs. Without it, a
+        direction in which similar pairs agree and others differ, as exists with more features than samples,
+        would get all the weight. "auto" is 0, or 0.01 in that case, with a warning; with 0 that case is an
         error.
-    standardize : bool, default=True
-        Bring columns to mean 0 and variance 1 first; sparse ones are not shifted. The metric found is the
-        same either way, for it does not depend on units; `scores_` do.
-    n_triplets : int, default=1500
-        Triples drawn if `y` has labels.
-    target_type : {"auto", "class", "number"}, default="auto"
-        What labels are. "auto" takes what is not whole for numbers, and anything else for classes.
+    {standardize}
+        The metric does not depend on it; `scores_` do.
+    {n_triplets}
+    {target_type}
     max_iter : int, default=1000
-        Most steps.
+        Maximum number of iterations.
     tol : float, default=1e-6
-        How far below the largest possible value, as a share, the value may be proven to lie.
-    random_state : int, RandomState instance or None, default=None
-        For drawing triples. None is numpy's global generator.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        The result does not depend on it.
-    verbose : int, default=0
-        Above 0, progress and notes are written to stderr, and how long it took.
+        Relative duality gap at which the solver stops.
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
     metric_ : ndarray of shape (n_features, n_features)
-        M, for rows in the units given. Squared distances have the mean 1 over all pairs it was learned from.
+        The matrix M, for samples in the given units. The mean squared distance of all training pairs is 1.
     scores_ : ndarray of shape (n_features,)
-        Square roots of the diagonal of the metric as it was learned, that is, of standardised columns if
-        `standardize`, as shares of the largest.
-    support_ : ndarray of bool of shape (n_features,)
-        The columns that play a part. Of a full metric these are all that differ in some pair.
+        Square roots of the diagonal of M on standardized features (if `standardize`), relative to the
+        largest.
+    {support_}
+        With a full metric, all features that differ in some pair.
     kernel_ : Mahalanobis
-        The kernel of rows that were standardised, if `standardize`; :meth:`kernel` takes rows as given.
+        The kernel on standardized samples (if `standardize`); :meth:`kernel` expects samples in the given
+        units.
     n_components_ : int
-        The rank of the metric: the number of columns that :meth:`transform` gives.
+        The rank of the metric: the number of columns of :meth:`transform`.
     status_ : str
-        How the search ended: "optimal", "max-iterations" or "stalled".
-    converged_ : bool
-        Whether that is "optimal".
-    n_iter_ : int
-        Steps taken.
-    mean_, scale_ : ndarray of shape (n_features,) or None
-        What was subtracted from columns, and what they were divided by.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Their names, if X had names that are strings.
+        Status of the solver: "optimal", "max-iterations" or "stalled".
+    {mean_}
+    {scale_}
+    {attributes}
 
     See Also
     --------
-    triplets_from_labels : Draws triples.
-    triplet_accuracy : The share of triples that a Gram matrix has in order.
+    triplets_from_labels : Draws triplets.
+    triplet_accuracy : The fraction of triplets that a Gram matrix satisfies.
 
     References
     ----------
@@ -342,18 +330,18 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         self.verbose = verbose
 
     def transform(self, X: Any) -> FloatArray:
-        """Map rows so that Euclidean distances are the learned ones.
+        """Map samples so that Euclidean distances are the learned distances.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components_)
-            Coordinates. Of a full metric those along its axes, the longest first; of a diagonal one the
-            columns that have a weight, times its root.
+            Coordinates: of a full metric along its eigenvectors, largest eigenvalue first; of a diagonal
+            metric the features with nonzero weight, times the square root of the weight.
         """
         mapped: FloatArray = self._scaled(X) @ self._factor
         return mapped
@@ -376,7 +364,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         self.n_components_: int = self._factor.shape[1]
 
     def _summary(self) -> Summary:
-        return kept_summary(self, ("search", self.status_), ("rank", self.n_components_))
+        return selection_summary(self, ("solver", self.status_), ("rank", self.n_components_))
 
     @property
     def _n_features_out(self) -> int:
@@ -408,12 +396,12 @@ def _unscaled(metric: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def _factor(metric: FloatArray) -> FloatArray:
-    """F with metric = F F^T, of as many columns as the metric has rank."""
+    """F with metric = F F^T; the number of columns is the rank of the metric."""
     values, vectors = np.linalg.eigh(metric)
-    # What rounding leaves of directions that have no weight.
+    # Smaller eigenvalues are rounding errors.
     keep = values > 1e-12 * values[-1]
     factor: FloatArray = (vectors[:, keep] * np.sqrt(values[keep]))[:, ::-1]
-    # Directions do not flip between machines.
+    # Fix the signs, so that they do not depend on the platform.
     factor *= np.sign(factor[np.abs(factor).argmax(axis=0), np.arange(factor.shape[1])])
     return factor
 

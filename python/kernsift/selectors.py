@@ -1,4 +1,4 @@
-"""Selectors: which columns matter, best first."""
+"""Feature selectors: Fisher score, forward selection, ReliefF and SVM-based selectors."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from kernsift._base import KERNEL_CONSTRAINTS, BaseSelector, BaseTargetSelector
+from kernsift._parameters import Docs
 from kernsift._sklearn import Interval, RealNotInt, StrOptions
 
 __all__ = ["FFS", "L1SVM", "SVMRFE", "FisherScore", "ReliefF"]
@@ -31,8 +32,8 @@ class FisherScore(BaseTargetSelector):
 
     See Also
     --------
-    sklearn.feature_selection.f_classif : The F statistic of each column.
-    sklearn.feature_selection.f_regression : The same for a target of numbers.
+    sklearn.feature_selection.f_classif : The F statistic of each feature.
+    sklearn.feature_selection.f_regression : The same for a continuous target.
 
     References
     ----------
@@ -100,7 +101,7 @@ class FFS(BaseSelector):
 
     See Also
     --------
-    kernsift.TAKES : The same among the directions of kernel space.
+    kernsift.TAKES : Forward selection of directions of kernel space.
 
     References
     ----------
@@ -122,9 +123,7 @@ class FFS(BaseSelector):
     _method = "ffs"
     _fitted = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects up to the first minimum of `error_curve_`."
-        ),
+        "n_features_to_select": ("None selects up to the first minimum of `error_curve_`."),
     }
 
     def __init__(
@@ -153,7 +152,6 @@ class FFS(BaseSelector):
         self.verbose = verbose
 
 
-
 class ReliefF(BaseTargetSelector):
     """ReliefF: features that differ between near samples of different classes and agree within a class.
 
@@ -178,7 +176,7 @@ class ReliefF(BaseTargetSelector):
 
     See Also
     --------
-    kernsift.KernelSpaceSelector : The same among the directions of kernel space.
+    kernsift.KernelSpaceSelector : Relief on directions of kernel space.
 
     References
     ----------
@@ -261,8 +259,8 @@ class SVMRFE(BaseSelector):
 
     See Also
     --------
-    sklearn.feature_selection.RFE : The same around any estimator.
-    L1SVM : Columns that a sparse machine gives a weight.
+    sklearn.feature_selection.RFE : Recursive feature elimination with any estimator.
+    L1SVM : Features with nonzero weight in a sparse linear SVM.
 
     References
     ----------
@@ -285,11 +283,10 @@ class SVMRFE(BaseSelector):
         "gamma": KERNEL_CONSTRAINTS["gamma"],
         "step": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")],
     }
+    _docs: ClassVar[Docs] = {"kernel": ('{"linear", "rbf"}', "The kernel of the SVM.")}
     _fitted = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects half of the features."
-        ),
+        "n_features_to_select": ("None selects half of the features."),
     }
 
     def __init__(
@@ -320,7 +317,6 @@ class SVMRFE(BaseSelector):
         self.verbose = verbose
 
 
-
 class L1SVM(BaseSelector):
     """L1-SVM: features with nonzero weight in a sparse linear SVM.
 
@@ -342,13 +338,13 @@ class L1SVM(BaseSelector):
 
     See Also
     --------
-    LinearSVC : The machine itself.
-    SVMRFE : Columns leave one by one.
+    LinearSVC : The linear SVM.
+    SVMRFE : Recursive feature elimination.
 
     References
     ----------
     .. [1] Bradley and Mangasarian, "Feature selection via concave minimization and support vector
-    machines", 1998.
+       machines", 1998.
     .. [2] Zhu, Rosset, Hastie and Tibshirani, "1-norm support vector machines", 2003.
 
     Examples
@@ -364,9 +360,7 @@ class L1SVM(BaseSelector):
     _method = "l1-svm"
     _fitted = (*BaseSelector._fitted, "coef_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects the features with nonzero weight at `C`."
-        ),
+        "n_features_to_select": ("None selects the features with nonzero weight at `C`."),
     }
 
     def __init__(

@@ -1,8 +1,8 @@
-"""Selection in kernel space: a basis, then a selector among its directions, then nearest neighbours.
+"""Selection in kernel space: a basis, a selector of its directions, and nearest neighbors.
 
-All are classifiers; those that select are transformers as well, which give the kept directions.
+All are classifiers; those that select are also transformers, which return the selected directions.
 
-| method | how |
+| method | estimator |
 |---|---|
 | TAKES | ``TAKES()`` |
 | KGS and KFFS | ``KernelSpaceSelector(KernelGramSchmidt())`` |
@@ -29,13 +29,13 @@ from kernsift._base import (
     BaseBasis,
     BaseSpace,
     Estimator,
-    labelled_rows,
+    labeled_rows,
     store_kernel,
 )
-from kernsift._crossing import FloatArray, checked_rows, native_int, native_rows, settings, to_json
 from kernsift._html import Summary
-from kernsift._parameters import constraints
-from kernsift._progress import told
+from kernsift._native_data import FloatArray, checked_rows, native_int, native_rows, settings, to_json
+from kernsift._parameters import Docs, constraints, core_docs
+from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, StrOptions, _fit_context
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
@@ -43,116 +43,31 @@ from kernsift.selectors import ReliefF
 
 __all__ = ["KNNC", "TAKES", "KernelSpaceSelector"]
 
+WEIGHTS_NOTE = {"weights": "None weights all selected directions equally."}
+
 
 class TAKES(BaseSpace):
-    """TAKES: few directions of kernel space whose weak classifiers vote well together.
+    """TAKES: a few directions of kernel space whose weak classifiers vote well together.
 
     :class:`kernsift.KOBL` finds a basis of kernel space; forward selection over weak classifiers, one per
-    direction, ranks the directions and weights them (KFFS, see :class:`kernsift.FFS`). New rows get the
-    class of the nearest training row in the weighted distance of the kept directions.
+    direction, ranks and weights the directions (KFFS, see :class:`kernsift.FFS`). A new sample gets the
+    class of the nearest training sample in the weighted distance over the selected directions.
 
-    It needs n_samples * n_components^2 operations and memory for n_samples * n_components numbers; with
-    "klms" and up to 4096 rows n_samples^2 * n_components operations.
+    It takes n_samples * n_components^2 operations and memory for n_samples * n_components numbers; with
+    "klms" and up to 4096 samples, n_samples^2 * n_components operations.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many directions to keep: a number, a share of all (above 0 and up to 1, at least one), or None
-        for the method's own rule: up to the first minimum of `error_curve_`.
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale", "cv"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others. "median" and "scale"
-        are as for :class:`kernsift.KOBL`; "cv" chooses the width by cross-validation inside the training
-        rows.
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    n_components : int, default=None
-        Directions that KOBL finds at most. None leaves the number to `threshold` and `tol`.
-    threshold : "linear", float, None or callable, default="linear"
-        As for :class:`kernsift.KOBL`.
-    pivoting : {"greedy", "random", "gain"}, default="greedy"
-        As for :class:`kernsift.KOBL`.
-    first_pivot : {"first", "medoid"}, default="first"
-        As for :class:`kernsift.KOBL`.
-    tol : float, default=0.0
-        As for :class:`kernsift.KOBL`.
-    gamma_for_n_components : int, default=None
-        Set gamma of the "rbf" kernel so that KOBL finds this many components; `gamma` is then ignored.
-    weak_learner : {"klms", "stump", "balanced-stump"}, default="klms"
-        What a direction votes by: kernel least mean squares, which can say yes in several places, a cut
-        in two, or a cut for which all classes count alike.
-    eta : float, default=0.5
-        As for :class:`kernsift.FFS`.
-    learner_bandwidth : float, default=1.0
-        As for :class:`kernsift.FFS`.
-    quantum : float or None, default=None
-        As for :class:`kernsift.FFS`.
-    weights : {"ensemble", "individual"} or None, default="ensemble"
-        Which error makes the weight of a direction: that of the vote when it joined (the paper), or its
-        own. None counts all kept directions alike.
-    weight_power : float, default=1.0
-        Power to which weights are raised, up to 16.
-    n_neighbors : int, default=1
-        Neighbours that vote on a class.
-    tuned : bool, default=False
-        Choose width (around `gamma`), weighting, number kept (unless `n_features_to_select` is given) and
-        number of neighbours by cross-validation inside the training rows, with balanced stumps and their
-        own errors. Unless the best choice clearly beats plain neighbours in the whole of kernel space,
-        those are taken. Parameters that it chooses must be left at their defaults.
-    standardize : bool, default=True
-        Scale columns to mean 0 and variance 1 first; those of a sparse matrix are not shifted.
-    random_state : int, RandomState instance or None, default=None
-        For the order in which "klms" learns from the rows, for what KOBL draws, and for cross-validation.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    basis_ : KOBL
-        The fitted basis. It maps scaled rows: ``(X - mean_) / scale_`` if `standardize`.
-    weights_ : ndarray of shape (n_directions,)
-        Weight of every direction of the basis; 0 for those that are not kept.
-    order_ : ndarray of shape (n_directions,)
-        Directions, best first.
-    support_ : ndarray of shape (n_directions,)
-        True for directions that are kept.
-    n_selected_ : int
-        How many are kept.
-    error_curve_ : ndarray of shape (n_iter_,)
-        Share of the training rows that the vote gets wrong after each step of the selection.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
-    n_neighbors_ : int
-        Neighbours that vote; another number than `n_neighbors` only if `tuned`.
-    mean_ : ndarray of shape (n_features_in_,) or None
-        What is subtracted from the columns; None without `standardize`.
-    scale_ : ndarray of shape (n_features_in_,) or None
-        What the columns are divided by; None without `standardize`.
-    n_iter_ : int
-        Steps of the selection.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
-    KernelSpaceSelector : The same with other bases and selectors.
-    kernsift.FFS : The same among the columns themselves.
+    KernelSpaceSelector : Other bases and selectors.
+    kernsift.FFS : Forward selection of features.
 
     References
     ----------
@@ -176,6 +91,12 @@ class TAKES(BaseSpace):
         **BaseSpace._parameter_constraints,
         "gamma": [StrOptions({"cv"}), *KERNEL_CONSTRAINTS["gamma"]],
         **constraints("takes", "gamma_for_n_components"),
+    }
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "n_features_to_select": "None selects up to the first minimum of `error_curve_`.",
+        "gamma": '"cv" chooses it by cross-validation on the training samples.',
+        **KOBL._parameter_notes,
+        **WEIGHTS_NOTE,
     }
 
     def __init__(
@@ -233,7 +154,7 @@ class TAKES(BaseSpace):
         names = KOBL().get_params()
         basis = KOBL(**{name: getattr(self, name) for name in names})
         if self._by_cv():
-            # Where the search for the width starts from.
+            # The search for gamma starts from this value.
             basis.gamma = "median"
         return basis
 
@@ -251,11 +172,11 @@ class TAKES(BaseSpace):
                 raise ValueError(f"{chosen} and gamma_for_n_components both set gamma; give one of them.")
         if self._by_cv() and (isinstance(self.kernel, Kernel) or self.kernel == "linear"):
             raise ValueError(
-                "gamma='cv' needs one of the named kernels that have a width: 'rbf', 'poly' or 'laplacian'. "
+                "gamma='cv' needs one of the named kernels that use gamma: 'rbf', 'poly' or 'laplacian'. "
                 f"Got kernel={self.kernel!r} instead."
             )
         if self._by_cv() and self.tuned:
-            raise ValueError("tuned=True chooses the width as well as gamma='cv' does; give one of them.")
+            raise ValueError("tuned=True and gamma='cv' both choose gamma; give one of them.")
         form: dict[str, Any] = {
             "gamma_for_n_components": None
             if self.gamma_for_n_components is None
@@ -272,96 +193,46 @@ class TAKES(BaseSpace):
 class KernelSpaceSelector(BaseSpace):
     """Selection in kernel space with any basis and selector.
 
-    The basis maps the rows into kernel space, the selector ranks the directions, keeps some and weights
-    them. New rows get the class of the nearest training row in the weighted distance of the kept
-    directions. See :mod:`kernsift.spaces` for the pairs that have a name.
+    The basis maps the samples into kernel space; the selector ranks, selects and weights the directions. A
+    new sample gets the class of the nearest training sample in the weighted distance over the selected
+    directions. :mod:`kernsift.spaces` lists the pairs of basis and selector that have a name.
 
     The cost is that of the basis and of the selector on its directions.
 
     Parameters
     ----------
     basis : KOBL, KernelGramSchmidt, KernelPCA, KernelDiscriminant or None, default=None
-        The basis with its parameters; it is not fitted itself, see `basis_`. Its `random_state`, `n_jobs`
-        and `verbose` are not used, but those given here. None is ``KOBL()``.
+        The basis with its parameters; None is ``KOBL()``. It is cloned, see `basis_`; its `random_state`,
+        `n_jobs` and `verbose` are not used.
     selector : {"kffs", "relief"} or None, default="kffs"
         Forward selection over weak classifiers, see :class:`kernsift.FFS`; Relief, see
-        :class:`kernsift.ReliefF`; or None to take the directions as the basis orders them.
-    n_features_to_select : int, float or None, default=None
-        How many directions to keep: a number, a share of all (above 0 and up to 1, at least one), or None
-        for the selector's own rule, which without a selector keeps all.
-    weak_learner : {"klms", "stump", "balanced-stump"}, default="klms"
-        What a direction votes by in "kffs": kernel least mean squares, which can say yes in several places,
-        a cut in two, or a cut for which all classes count alike.
-    eta : float, default=0.5
-        As for :class:`kernsift.FFS`.
-    learner_bandwidth : float, default=1.0
-        As for :class:`kernsift.FFS`.
-    quantum : float or None, default=None
-        As for :class:`kernsift.FFS`.
-    weights : {"ensemble", "individual"} or None, default="ensemble"
-        Which error makes the weight of a direction in "kffs": that of the vote when it joined, or its own.
-        Both words let "relief" weight directions by its scores. None counts all kept directions alike.
-    weight_power : float, default=1.0
-        Power to which weights are raised, up to 16.
+        :class:`kernsift.ReliefF`; or None for the order of the basis.
+    {n_features_to_select}
+        Without a selector, None selects all directions.
+    {weak_learner}
+    {eta}
+    {learner_bandwidth}
+    {quantum}
+    {weights}
+    {weight_power}
     relief_neighbors : int, default=1
-        Neighbours that "relief" looks at, see :class:`kernsift.ReliefF`.
+        Number of neighbors of "relief", see :class:`kernsift.ReliefF`.
     difference : {"absolute", "squared"}, default="absolute"
-        How differences count in "relief".
-    n_neighbors : int, default=1
-        Neighbours that vote on a class.
-    tuned : bool, default=False
-        As for :class:`TAKES`; the width is chosen around that of the basis.
-    standardize : bool, default=True
-        Scale columns to mean 0 and variance 1 first; those of a sparse matrix are not shifted.
-    random_state : int, RandomState instance or None, default=None
-        For the order in which "klms" learns from the rows, for what the basis draws, and for
-        cross-validation.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+        How "relief" measures the difference of two samples, see :class:`kernsift.ReliefF`.
+    {n_neighbors}
+    {tuned}
+    {standardize}
+    {random_state}
+    {n_jobs}
+    {verbose}
 
     Attributes
     ----------
-    basis_ : KOBL, KernelGramSchmidt, KernelPCA or KernelDiscriminant
-        The fitted basis. It maps scaled rows: ``(X - mean_) / scale_`` if `standardize`.
-    weights_ : ndarray of shape (n_directions,)
-        Weight of every direction of the basis; 0 for those that are not kept.
-    order_ : ndarray of shape (n_directions,)
-        Directions, best first.
-    support_ : ndarray of shape (n_directions,)
-        True for directions that are kept.
-    n_selected_ : int
-        How many are kept.
-    error_curve_ : ndarray of shape (n_iter_,)
-        Share of the training rows that the vote gets wrong after each step, for "kffs".
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
-    n_neighbors_ : int
-        Neighbours that vote; another number than `n_neighbors` only if `tuned`.
-    mean_ : ndarray of shape (n_features_in_,) or None
-        What is subtracted from the columns; None without `standardize`.
-    scale_ : ndarray of shape (n_features_in_,) or None
-        What the columns are divided by; None without `standardize`.
-    n_iter_ : int
-        Steps of the selection.
-    converged_ : bool
-        Whether the result is the one that the method defines.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
-    TAKES : KOBL and forward selection, with all parameters in one place.
+    TAKES : KOBL and forward selection, with all parameters in one estimator.
 
     References
     ----------
@@ -384,6 +255,9 @@ class KernelSpaceSelector(BaseSpace):
         "selector": [StrOptions({"kffs", "relief"}), None],
         "relief_neighbors": ReliefF._parameter_constraints["n_neighbors"],
         "difference": ReliefF._parameter_constraints["difference"],
+    }
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "weights": f'{WEIGHTS_NOTE["weights"]} Otherwise "relief" weights directions by their scores.',
     }
 
     def __init__(
@@ -436,7 +310,7 @@ class KernelSpaceSelector(BaseSpace):
         if self.selector is None:
             return None
         if self.selector == "relief":
-            # Relief as published, in place of the defaults of ReliefF.
+            # Relief as published, not with the defaults of ReliefF.
             return {
                 "method": "relief",
                 "n_neighbors": int(self.relief_neighbors),
@@ -450,61 +324,25 @@ class KernelSpaceSelector(BaseSpace):
 
 
 class KNNC(ClassifierMixin, Estimator):
-    """Nearest neighbours by kernel distance, without any selection.
+    """k-nearest neighbors in kernel space, without selection.
 
-    What selection in kernel space has to beat. The squared distance is k(x, x) - 2 k(x, z) + k(z, z);
-    under "rbf" it grows with the plain one, so that any `gamma` gives plain nearest neighbours.
+    It is the baseline of selection in kernel space. The squared distance is k(x, x) - 2 k(x, z) + k(z, z);
+    with "rbf" it increases with the Euclidean distance, so that any `gamma` gives the Euclidean neighbors.
 
-    It remembers the training rows, and compares each new row with all of them.
+    It stores the training samples and compares each new sample with all of them.
 
     Parameters
     ----------
-    n_neighbors : int, default=1
-        Neighbours that vote on a class.
-    kernel : {"rbf", "linear", "poly", "laplacian"} or Kernel, default="rbf"
-        The kernel, by name or as an object of :mod:`kernsift.kernels`.
-    gamma : {"median", "scale"} or float, default="median"
-        Width of the named kernels "rbf", "poly" and "laplacian"; not used by others.
-        "median" makes a typical pair of rows neither equal nor strange: for "rbf" it is
-        1 / (2 m^2) with m the median distance among at most 1000 rows. "scale" is
-        scikit-learn's 1 / (n_features * X.var()).
-    degree : int, default=3
-        Degree of "poly"; not used by others.
-    coef0 : float, default=1.0
-        Constant of "poly"; not used by others.
-    standardize : bool, default=True
-        Scale columns to mean 0 and variance 1 first; those of a sparse matrix are not shifted.
-    random_state : int, RandomState instance or None, default=None
-        For the median of more than 1000 rows.
-        With an int every fit gives the same result; with None, which stands for numpy's global
-        generator, they may differ.
-    n_jobs : int, default=None
-        Threads: None or -1 is one per core; in a worker process of joblib, None is its share of the cores.
-        Results do not depend on it.
-    verbose : int, default=0
-        Above 0, progress is written to stderr once a second, and how long it took.
+    {parameters}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    kernel_ : Kernel
-        The kernel with its width.
-    gamma_ : float
-        The width, where `kernel_` has one.
-    mean_ : ndarray of shape (n_features_in_,) or None
-        What is subtracted from the columns; None without `standardize`.
-    scale_ : ndarray of shape (n_features_in_,) or None
-        What the columns are divided by; None without `standardize`.
-    n_features_in_ : int
-        Number of columns of the training rows.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if they had names that are all strings.
+    {attributes}
 
     See Also
     --------
-    TAKES : Selects among directions first.
-    sklearn.neighbors.KNeighborsClassifier : Plain nearest neighbours.
+    TAKES : Selects directions first.
+    sklearn.neighbors.KNeighborsClassifier : Nearest neighbors by other distances.
 
     References
     ----------
@@ -519,6 +357,11 @@ class KNNC(ClassifierMixin, Estimator):
     >>> print(f"{cross_val_score(KNNC(kernel='laplacian'), wine.data, wine.target).mean():.2f}")
     0.96
     """
+
+    _docs: ClassVar[Docs] = core_docs("takes")
+    _fitted = ("classes_", "kernel_", "gamma_", "mean_", "scale_")
+    # It does not iterate.
+    _common_attributes = ("n_features_in_", "feature_names_in_")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -552,58 +395,58 @@ class KNNC(ClassifierMixin, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Remember the rows, and find the kernel's width.
+        """Store the training samples and compute gamma.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training rows.
+            Training samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Class labels.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        # A copy: what the caller does to the rows later must not matter.
-        X, classes = labelled_rows(self, X, y, copy=True)
-        remembered = (
+        # A copy: later changes by the caller must have no effect.
+        X, classes = labeled_rows(self, X, y, copy=True)
+        stored = (
             native_rows(X),
             classes,
             native_int("n_neighbors", self.n_neighbors),
             bool(self.standardize),
         )
-        with told(self, X):
+        with report_progress(self, X):
             answer = _native.fit_knnc(
                 to_json(choice_form(self.kernel, self.gamma, self.degree, self.coef0)),
-                *remembered,
+                *stored,
                 settings(self.random_state, self.n_jobs, self.verbose),
             )
-        self._remembered = remembered
+        self._stored = stored
         store_kernel(self, Kernel.from_json(answer["kernel"]))
         self.mean_: FloatArray | None = answer["shift"]
         self.scale_: FloatArray | None = answer["scale"]
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Predict classes by the nearest training rows in kernel space.
+        """Predict classes by the nearest training samples in kernel space.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
+            Samples.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Their classes. Of classes with as many votes, the one whose first neighbour is nearer.
+            Predicted class labels. Ties are broken by the nearest neighbor.
         """
         check_is_fitted(self)
         x = checked_rows(self, X, reset=False)
         codes = _native.predict_knnc(
             self.kernel_.to_json(),
-            *self._remembered,
+            *self._stored,
             native_rows(x),
             settings(0, self.n_jobs, self.verbose),
         )
@@ -611,8 +454,10 @@ class KNNC(ClassifierMixin, Estimator):
         return predicted
 
     def _summary(self) -> Summary:
-        rows = len(self._remembered[1][0])
-        return Summary([("classes", len(self.classes_)), ("kernel", self.kernel_), ("rows remembered", rows)])
+        rows = len(self._stored[1][0])
+        return Summary(
+            [("classes", len(self.classes_)), ("kernel", self.kernel_), ("training samples", rows)]
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,8 +1,8 @@
 """Selectors from criteria of a projection ``X @ W``.
 
 The criterion is the dependence of the target on the projection (:class:`HSFS`), the separation of classes
-(:class:`LDFS`) or the reconstruction of all features (:class:`PFS`). An l1/l-infinity penalty or constraint sets
-the rows of W of features that are not needed to exactly zero.
+(:class:`LDFS`) or the reconstruction of all features (:class:`PFS`). An l1/l-infinity penalty or constraint
+sets the rows of W of features that are not needed to exactly zero.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._crossing import Target, checked_rows
+from kernsift._native_data import Target, checked_rows
 
 __all__ = ["HSFS", "LDFS", "PFS"]
 
@@ -45,9 +45,9 @@ class HSFS(BaseTargetSelector):
 
     See Also
     --------
-    LDFS : The same for classes that a linear combination tells apart; convex.
-    kernsift.BAHSIC : Columns leave by the same dependence, without weights.
-    kernsift.HSICLasso : Columns with any dependence of their own; convex.
+    LDFS : For classes that a linear combination of features separates; convex.
+    kernsift.BAHSIC : Backward elimination by HSIC, without weights.
+    kernsift.HSICLasso : Features that depend on the target one at a time; convex.
 
     References
     ----------
@@ -116,7 +116,6 @@ class HSFS(BaseTargetSelector):
         self.verbose = verbose
 
 
-
 class LDFS(BaseSelector):
     """LDFS: features of a sparse linear discriminant analysis.
 
@@ -141,8 +140,8 @@ class LDFS(BaseSelector):
 
     See Also
     --------
-    HSFS : The same for any dependence.
-    kernsift.L1SVM : Columns that a sparse linear machine gives a weight.
+    HSFS : For any dependence.
+    kernsift.L1SVM : Features with nonzero weight in a sparse linear SVM.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : The analysis without selection.
 
     References
@@ -203,7 +202,6 @@ class LDFS(BaseSelector):
         self.verbose = verbose
 
 
-
 class PFS(BaseSelector):
     """PFS: features from which the others can be reconstructed; unsupervised.
 
@@ -225,7 +223,7 @@ class PFS(BaseSelector):
 
     See Also
     --------
-    kernsift.LaplacianScore : Columns that vary little between neighbouring rows, without a target.
+    kernsift.LaplacianScore : Features that vary little between neighboring samples.
     sklearn.decomposition.PCA : The analysis without selection.
 
     References
@@ -288,7 +286,3 @@ class PFS(BaseSelector):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)

@@ -125,7 +125,11 @@ def test_pages_say_how_to_do_it_again():
     X, y = wine()
     page = FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)
     assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)" in page
-    assert "Cross-validation was disabled" in page and "Missing values" in page and "178 rows, 13 columns" in page
+    assert (
+        "Cross-validation was disabled" in page
+        and "Missing values" in page
+        and "178 rows, 13 columns" in page
+    )
 
 
 def test_pages_say_what_the_fit_took():
@@ -142,7 +146,7 @@ def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
     assert "Kernel space of X" in (tmp_path / "a.html").read_text(encoding="utf-8")
     with pytest.raises(ValueError, match="178 rows that were fitted, got 100"):
         KOBL().fit(X).to_html(X[:100])
-    with pytest.raises(ValueError, match="y must be the triples"):
+    with pytest.raises(ValueError, match="y must be the triplets or labels of the fit"):
         XingMetric(random_state=0).fit(X, y).to_html(X)
 
 

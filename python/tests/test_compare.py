@@ -353,14 +353,14 @@ class TestSplits:
     @pytest.mark.parametrize(
         ("cv", "message"),
         [
-            ([], "cv gives no splits"),
-            ([1, 2], "pairs of training rows and test rows"),
+            ([], "cv yields no splits"),
+            ([1, 2], "pairs of training and test indices"),
             ([([0, 1], [1, 2])], "row 2 twice"),
             ([([0, 1], [500])], "below 178, got 500"),
             ([([0, 1], [-1])], "there is no row -1"),
             ([([0, 1], [])], "none on one"),
-            ([([0.5, 1], [2])], "whole row numbers"),
-            ([(np.ones(178, bool), [1])], "whole row numbers"),
+            ([([0.5, 1], [2])], "one-dimensional integer arrays"),
+            ([(np.ones(178, bool), [1])], "one-dimensional integer arrays"),
             (1, "The 'cv' parameter of compare must be"),
             (179, "'folds' must be from 2 to the number of rows, 178"),
         ],
@@ -413,15 +413,15 @@ class TestMethods:
             ("relief:n_neighbor=5", "did you mean 'n_neighbors'?"),
             ([], "'methods' must be at least one"),
             (["fisher", "fisher"], "different from each other"),
-            ([KOBL()], "a basis or classifier selects nothing"),
-            ([KNNC()], "a basis or classifier selects nothing"),
+            ([KOBL()], "a basis or classifier is not a selector"),
+            ([KNNC()], "a basis or classifier is not a selector"),
             ([3], "names or selectors of kernsift, got 3"),
             ([FisherScore(3)], "sets 'n_features_to_select' of FisherScore"),
-            ([FisherScore(standardize=False)], "leave 'standardize' out of FisherScore"),
+            ([FisherScore(standardize=False)], "Leave 'standardize' of FisherScore at its default"),
             ([ReliefF(random_state=5)], "one random_state for all methods"),
             ([ReliefF(n_neighbors=0)], "The 'n_neighbors' parameter of ReliefF must be"),
             ([TAKES(threshold=lambda t: t)], "cannot be recorded"),
-            ([TAKES(tuned=True, n_neighbors=5)], "chooses 'n_neighbors' by itself"),
+            ([TAKES(tuned=True, n_neighbors=5)], "chooses 'n_neighbors'; leave it at its default"),
             ({"all-features": "fisher"}, "different from each other"),
         ],
     )
@@ -457,9 +457,9 @@ class TestInput:
         [
             ({"n_features": 14}, "from 1 to the number of columns, 13, got 14"),
             ({"n_features": 0}, "The 'n_features' parameter of compare must be"),
-            ({"n_features": [1, 0]}, "whole numbers from 1"),
-            ({"n_features": []}, "whole numbers from 1"),
-            ({"n_features": [1.5]}, "whole numbers from 1"),
+            ({"n_features": [1, 0]}, "integers from 1"),
+            ({"n_features": []}, "integers from 1"),
+            ({"n_features": [1.5]}, "integers from 1"),
             ({"evaluator": "swm"}, "did you mean 'svm'?"),
             ({"evaluator": "ridge"}, "for classes, got ridge"),
             ({"evaluator": {"c": 1}}, "name under 'name'"),
@@ -467,8 +467,8 @@ class TestInput:
             ({"evaluator": {"name": "svm", "c": -1}}, "positive finite number, got -1"),
             ({"evaluator": {"name": "knn", "n_neighbors": 0}}, "at least 1"),
             ({"evaluator": {"name": "knn", "n_neighbors": "few"}}, "knn: invalid type"),
-            ({"scoring": "r2"}, "for classes, got 'r2'"),
-            ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for classes"),
+            ({"scoring": "r2"}, "for class labels, got 'r2'"),
+            ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for class labels"),
             ({"missing": "zero"}, "The 'missing' parameter"),
             ({"y": np.zeros((178, 2), int)}, "1d array"),
             ({"y": np.zeros(100, int)}, "inconsistent numbers of samples"),
@@ -481,7 +481,9 @@ class TestInput:
 
     def test_evaluators_take_settings(self, raw_wine):
         def evaluator(settings):
-            return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, evaluator=settings).run["evaluator"]
+            return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, evaluator=settings).run[
+                "evaluator"
+            ]
 
         svm = evaluator({"name": "svm", "c": 2, "gamma": [0.5, "median"]})
         assert (svm["c"], svm["gamma"]) == ([2.0], [{"value": 0.5}, "median"])
@@ -494,7 +496,9 @@ class TestInput:
     def test_frames_give_names_and_any_labels_are_classes(self, raw_wine, wine_frame):
         labels = np.array(["red", "rosé", "white"])[raw_wine.target]
         a = compare(wine_frame, raw_wine.target, "fisher", [1, 3], evaluator="knn", random_state=0)
-        b = compare(polars.DataFrame(dict(wine_frame)), labels, "fisher", [1, 3], evaluator="knn", random_state=0)
+        b = compare(
+            polars.DataFrame(dict(wine_frame)), labels, "fisher", [1, 3], evaluator="knn", random_state=0
+        )
         c = compare(raw_wine.data.tolist(), list(labels), "fisher", [1, 3], evaluator="knn", random_state=0)
         kept = [record.get("features") for record in a.records]
         assert [record.get("features") for record in b.records] == kept
@@ -504,7 +508,13 @@ class TestInput:
     def test_sparse_rows(self, raw_wine, rng):
         x = raw_wine.data * (rng.random(raw_wine.data.shape) < 0.5)
         a = compare(
-            x, raw_wine.target, ["fisher", "relief"], [1, 3], evaluator="knn", standardize=False, random_state=0
+            x,
+            raw_wine.target,
+            ["fisher", "relief"],
+            [1, 3],
+            evaluator="knn",
+            standardize=False,
+            random_state=0,
         )
         b = compare(
             sparse.csc_matrix(x),
@@ -567,7 +577,7 @@ class TestResult:
                 assert text[k][method].endswith("-") == (p[k][method] < 0.05 and "*" not in text[k][method])
         balanced = whole.table("balanced_accuracy", "mean")
         assert balanced.shape == means.shape and (balanced > 0.5).all(axis=None)
-        with pytest.raises(ValueError, match="for classes, got 'r2'"):
+        with pytest.raises(ValueError, match="for class labels, got 'r2'"):
             whole.table("r2")
         with pytest.raises(ValueError, match="values must be"):
             whole.table(values="median")
@@ -590,7 +600,7 @@ class TestResult:
 
         ax = whole.plot()
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert sorted(labels) == sorted([*whole.methods, "all 13 columns"])
+        assert sorted(labels) == sorted([*whole.methods, "all 13 features"])
         line = next(c for c in ax.containers if c.get_label() == "fisher").lines[0]
         assert_allclose(line.get_ydata(), 100 * whole.table(values="mean").loc["fisher"])
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features", "error, %")
@@ -634,7 +644,7 @@ class TestTriplets:
         [
             (np.eye(3)[:2], [[0, 1, 1]], "K must be square"),
             (np.eye(3), [[0, 1]], "three columns"),
-            (np.eye(3), [[0.0, 1.0, 2.0]], "whole numbers"),
+            (np.eye(3), [[0.0, 1.0, 2.0]], "integer array"),
             (np.eye(3), [[0, 1, 3]], "triplet 1: expected rows below 3, got 3"),
             (np.eye(3), [[0, 1, -1]], "triplet 1: expected rows below 3"),
         ],

@@ -126,9 +126,11 @@ def test_frames_are_prepared_by_column_names(prepared, frame):
 def test_gaps(prepared, frame):
     table = frame({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
     columns = [number("a"), number("b")]
-    with pytest.raises(ValueError, match="row 2, column 'a': missing value. Fill in the value or drop the row"):
+    with pytest.raises(
+        ValueError, match=r"row 2, column 'a': missing value\. Fill in the value or drop the row"
+    ):
         prepared(columns, 2).transform(table)
-    with pytest.warns(UserWarning, match="1 rows with missing values were left out"):
+    with pytest.warns(UserWarning, match="1 rows with missing values were dropped"):
         assert prepared(columns, 2, missing="drop").transform(table).tolist() == [[1, 1], [3, 3]]
     filled = prepared([number("a", 2.5), number("b", 0.0)], 2, missing="mean")
     assert filled.transform(table).tolist() == [[1, 1], [2.5, 2], [3, 3]]

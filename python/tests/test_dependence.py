@@ -134,7 +134,7 @@ def test_one_column_may_have_a_kernel_of_rows(rows):
     whole = np.arange(45)
     numbers = hsic(x, whole, target_type="number")
     assert numbers != hsic(x, whole // 9, target_type="class")
-    with pytest.raises(ValueError, match="y_kernel='delta' is for a Y of one dimension"):
+    with pytest.raises(ValueError, match="y_kernel='delta' needs a one-dimensional Y"):
         hsic(X, Y, y_kernel="delta")
     with pytest.raises(ValueError, match="rows of the second set of variables"):
         hsic(X, Y[:-1])

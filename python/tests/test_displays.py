@@ -58,7 +58,7 @@ def test_summaries(hostile):
     X, y = hostile
     selector = FisherScore(2).fit(X, y)
     shown = selector._summary_html()
-    assert "2 of 5 columns" in shown and shown.count("<span") == 2
+    assert "2 of 5 features" in shown and shown.count("<span") == 2
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in FisherScore(5).fit(X, y)._summary_html()
     basis = KOBL(gamma=0.1).fit(X)
     assert f"<td>{basis.n_components_}</td>" in basis._summary_html()
@@ -82,13 +82,13 @@ def test_a_search_that_did_not_converge_says_so(wine):
 
 def test_data_sets():
     wine = load_dataset("wine")
-    assert repr(wine) == "<kernsift data: wine, 178 rows, 13 columns, 3 classes>"
-    assert well_formed(wine._repr_html_()) and "178 rows, 13 columns" in wine._repr_html_()
+    assert repr(wine) == "<kernsift data: wine, 178 samples, 13 features, 3 classes>"
+    assert well_formed(wine._repr_html_()) and "178 samples, 13 features" in wine._repr_html_()
     again = pickle.loads(pickle.dumps(wine))
     assert type(again) is type(wine) and again.name == "wine" and (again.data == wine.data).all()
     for name in kernsift.list_datasets():
         data = load_dataset(name)
-        assert ("numbers" in repr(data)) == (data.target_names is None)
+        assert ("continuous" in repr(data)) == (data.target_names is None)
 
 
 def test_saved_models(tmp_path):

@@ -14,7 +14,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernsift import FisherScore, KernelDesign, compare, gram, hsic
-from kernsift._base import KeepsColumns
+from kernsift._base import FeatureSelectorMixin
 
 NAMES = ["height", "weight", "age", "count", "flag"]
 
@@ -132,7 +132,7 @@ def test_types_that_come_back(name):
     for kind in (np.float32, np.float64, np.int16, bool):
         given = X.astype(kind)
         fitted = quiet_fit(name, given, y)
-        if isinstance(fitted, KeepsColumns):
+        if isinstance(fitted, FeatureSelectorMixin):
             assert fitted.transform(given).dtype == kind
             assert fitted.transform(sparse.csr_array(given)).dtype == kind
             assert_array_equal(fitted.transform(given), given[:, fitted.support_])
@@ -141,7 +141,7 @@ def test_types_that_come_back(name):
             assert fitted.transform(sparse.csr_array(given)).dtype == np.float64
 
 
-@pytest.mark.parametrize("name", [n for n, c in ESTIMATORS.items() if issubclass(c, KeepsColumns)])
+@pytest.mark.parametrize("name", [n for n, c in ESTIMATORS.items() if issubclass(c, FeatureSelectorMixin)])
 def test_columns_of_frames_keep_their_types(name):
     y = rows()[1]
     for library, given in (
@@ -173,20 +173,20 @@ def with_a_column(kind):
     text = ["red", "blue"] * 20
     match kind:
         case "text":
-            return given.assign(age=text), "column 'age' of X holds 'red'"
+            return given.assign(age=text), "column 'age' of X has 'red'"
         case "categories":
-            return given.assign(age=pandas.Categorical(text)), "column 'age' of X holds 'red'"
+            return given.assign(age=pandas.Categorical(text)), "column 'age' of X has 'red'"
         case "dates":
             dates = pandas.date_range("2020-01-01", periods=40)
-            return given.assign(age=dates), "column 'age' of X holds dates or times"
+            return given.assign(age=dates), "column 'age' of X has dates or times"
         case "text after a gap":
-            return given.assign(age=[None, *text[1:]]), "column 'age' of X holds 'blue'"
+            return given.assign(age=[None, *text[1:]]), "column 'age' of X has 'blue'"
         case "polars":
             made = polars.from_pandas(given.assign(age=pandas.Categorical(text)))
-            return made, "column 'age' of X holds 'red'"
+            return made, "column 'age' of X has 'red'"
         case "pyarrow":
             made = pyarrow.Table.from_pandas(given.assign(age=text), preserve_index=False)
-            return made, "column 'age' of X holds 'red'"
+            return made, "column 'age' of X has 'red'"
         case "array":
             return given.assign(age=text).to_numpy(), "could not convert string to float: 'red'"
 

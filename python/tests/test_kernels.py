@@ -123,9 +123,9 @@ def test_kernels_work_in_a_support_vector_machine(wine):
     [
         (lambda: RBF(-1), "gamma must be a positive number, got -1.0."),
         (lambda: Laplacian(float("nan")), "gamma must be a finite number, got nan."),
-        (lambda: Polynomial(degree=0), "degree must be a whole number of 1 or more, got 0."),
-        (lambda: OnFeature(-1, Linear()), "feature must be a column's number, 0 or more, got -1."),
-        (lambda: Mahalanobis([[1.0, 2.0]]), "metric must be a square matrix, got the shape (1, 2)."),
+        (lambda: Polynomial(degree=0), "degree must be an integer of 1 or more, got 0."),
+        (lambda: OnFeature(-1, Linear()), "feature must be an index of 0 or more, got -1."),
+        (lambda: Mahalanobis([[1.0, 2.0]]), "metric must be a square matrix, got shape (1, 2)."),
         (lambda: Sum(()), "a sum needs at least one kernel."),
         (
             lambda: OnFeature(3, Linear())([[1.0, 2.0]]),

@@ -86,7 +86,7 @@ class TestScores:
         ax = plot_scores(fitted)
         assert labels(ax) == [names[j] for j in fitted.order_[:4]]
         assert_allclose([bar.get_width() for bar in ax.patches], fitted.scores_[fitted.order_[:4]])
-        assert ax.get_title() == "4 of 13 columns kept"
+        assert ax.get_title() == "4 of 13 features selected"
         # The first bar is at the top.
         assert ax.yaxis_inverted()
         assert is_drawn_whole(ax)
@@ -120,7 +120,7 @@ class TestScores:
         space = TAKES(random_state=0).fit(X, y)
         ax = plot_scores(space)
         assert labels(ax)[0] == f"direction {space.order_[0]}" and len(ax.patches) == space.n_selected_
-        assert ax.get_title() == f"{space.n_selected_} of {space.basis_.n_components_} directions kept"
+        assert ax.get_title() == f"{space.n_selected_} of {space.basis_.n_components_} directions selected"
         assert len(plot_scores(design, max_features=3).patches) == 3
         assert len(plot_scores(XingMetric(random_state=0).fit(X, y)).patches) == 13
 
@@ -148,8 +148,8 @@ class TestCurves:
             (LDFS(3), "penalty"),
             (PFS(3), "penalty"),
             (HSICLasso(3), "penalty"),
-            (FOHSIC(3), "columns in the set"),
-            (BAHSIC(3), "columns in the set"),
+            (FOHSIC(3), "number of features"),
+            (BAHSIC(3), "number of features"),
         ],
         ids=str,
     )
@@ -193,7 +193,7 @@ class TestMaps:
         mapped = fitted.transform(X)
         variances = np.linalg.eigvalsh(np.cov(mapped.T))[::-1]
         assert_allclose(np.var(points, axis=0, ddof=1), variances[:2], rtol=1e-8)
-        share = f"({100 * variances[0] / variances.sum():.0f} % of the spread)"
+        share = f"({100 * variances[0] / variances.sum():.0f} % of the variance)"
         assert ax.get_xlabel() == f"direction 1 {share}"
 
     def test_a_learned_kernel_is_mapped_by_itself(self, design):
@@ -211,9 +211,9 @@ class TestMaps:
         by_number = plot_map(fitted, X, X[:, 0])
         assert_allclose(by_number.collections[0].get_array(), X[:, 0])
         assert len(by_number.figure.axes) == 2
-        with pytest.raises(ValueError, match="y has 3 values, but X has 178 rows"):
+        with pytest.raises(ValueError, match="y has 3 values, but X has 178 samples"):
             plot_map(fitted, X, y[:3])
-        with pytest.raises(ValueError, match="178 classes, more than ten colours"):
+        with pytest.raises(ValueError, match="178 classes, more than ten"):
             plot_map(fitted, X, [str(i) for i in range(178)])
 
     def test_one_direction_and_sparse_rows(self, wine):
@@ -254,9 +254,9 @@ class TestLearners:
         triplets = kernsift.triplets_from_labels(wine.target, 200, 1)
         ax = plot_margins(design, wine.data, triplets)
         assert sum(bar.get_height() for bar in ax.patches) == 200
-        assert legend(ax) == [f"{100 * design.score(wine.data, triplets):.1f} % in order"]
+        assert legend(ax) == [f"{100 * design.score(wine.data, triplets):.1f} % satisfied"]
         assert legend(plot_margins(design, wine.data, wine.target)) == [
-            f"{100 * design.score(wine.data, wine.target):.1f} % in order"
+            f"{100 * design.score(wine.data, wine.target):.1f} % satisfied"
         ]
 
 
@@ -286,7 +286,7 @@ def test_pictures_go_where_they_are_told(name, monkeypatch):
     alone = PICTURES[name](None)
     assert alone.figure not in (first.figure,) and len(pyplot.get_fignums()) == 2
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match="a picture needs matplotlib, which is not installed"):
+    with pytest.raises(ImportError, match="the plot needs matplotlib, which is not installed"):
         PICTURES[name](None)
 
 
@@ -294,14 +294,14 @@ def test_what_cannot_be_drawn_says_what_can(wine):
     X, y = wine
     fisher, kobl, svc = FisherScore().fit(X, y), KOBL().fit(X), SVC().fit(X, y)
     for act, message in [
-        (lambda: plot_scores(kobl), "KOBL has no scores; selectors"),
-        (lambda: plot_scores(svc), "SVC has no scores; selectors"),
-        (lambda: plot_error_curve(fisher), "FisherScore has no error_curve_ here; FFS"),
-        (lambda: plot_path(fisher), "FisherScore has no path_ here; HSFS"),
-        (lambda: plot_residuals(fisher), "FisherScore has no residual_norms_ here; the bases"),
-        (lambda: plot_redundancy(kobl, X), "KOBL keeps no columns; selectors"),
-        (lambda: plot_kernels(fisher), "FisherScore has no kernels with weights; KernelDesign"),
-        (lambda: plot_margins(fisher, X, y), "FisherScore learns no kernel; KernelDesign"),
+        (lambda: plot_scores(kobl), "KOBL has no scores. Pass a selector"),
+        (lambda: plot_scores(svc), "SVC has no scores. Pass a selector"),
+        (lambda: plot_error_curve(fisher), "FisherScore has no error_curve_. Pass one of: FFS"),
+        (lambda: plot_path(fisher), "FisherScore has no path_. Pass one of: HSFS"),
+        (lambda: plot_residuals(fisher), "FisherScore has no residual_norms_. Pass one of: a basis"),
+        (lambda: plot_redundancy(kobl, X), "KOBL does not select features. Pass a selector"),
+        (lambda: plot_kernels(fisher), "FisherScore has no kernel weights. Pass a KernelDesign"),
+        (lambda: plot_margins(fisher, X, y), "FisherScore is not a kernel learner. Pass a KernelDesign"),
     ]:
         with pytest.raises(TypeError, match=message):
             act()

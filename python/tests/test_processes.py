@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernsift import KOBL, SVC, ReliefF
-from kernsift._crossing import n_threads
+from kernsift._native_data import n_threads
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

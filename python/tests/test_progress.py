@@ -40,7 +40,7 @@ def test_a_fit_says_that_it_is_over_and_only_if_asked(name, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert lines[-1].startswith(f"kernsift: {name}: 60 rows, 5 columns, fitted in ")
+    assert lines[-1].startswith(f"kernsift: {name}: 60 samples, 5 features, fitted in ")
     assert all(line.startswith("kernsift: ") for line in lines)
 
 
@@ -51,18 +51,18 @@ def test_long_fits_speak_while_they_run(capsys):
     KernelPCA(n_components=3, verbose=1, n_jobs=1).fit(X)
     if time.monotonic() - start < 1.2:
         pytest.skip("too quick to say anything")
-    assert "kernsift: KernelPCA: 1800 rows, 5 columns, 1 s so far\n" in capsys.readouterr().err
+    assert "kernsift: KernelPCA: 1800 samples, 5 features, 1 s so far\n" in capsys.readouterr().err
 
 
 def test_words_come_at_once_and_again(capsys, monkeypatch):
-    monkeypatch.setattr(_progress, "FIRST", 0.01)
-    monkeypatch.setattr(_progress, "AGAIN", 0.01)
-    with _progress.told(SimpleNamespace(verbose=2), np.zeros((1, 2))):
+    monkeypatch.setattr(_progress, "DELAY", 0.01)
+    monkeypatch.setattr(_progress, "INTERVAL", 0.01)
+    with _progress.report_progress(SimpleNamespace(verbose=2), np.zeros((1, 2))):
         time.sleep(0.3)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) > 2
-    assert lines[0] == "kernsift: SimpleNamespace: 1 row, 2 columns, 0 s so far"
-    with pytest.raises(RuntimeError), _progress.told(SimpleNamespace(verbose=1), np.zeros((1, 2))):
+    assert lines[0] == "kernsift: SimpleNamespace: 1 sample, 2 features, 0 s so far"
+    with pytest.raises(RuntimeError), _progress.report_progress(SimpleNamespace(verbose=1), np.zeros((1, 2))):
         raise RuntimeError
     # What failed is not said to be fitted.
     assert "fitted" not in capsys.readouterr().err
@@ -82,11 +82,11 @@ def test_a_notebook_and_a_program_without_a_console(monkeypatch):
 @pytest.mark.parametrize(
     "estimator, advice",
     [
-        (LinearSVC(max_iter=1, tol=1e-12), "Raise max_iter (now 1) or tol (now 1e-12), or bring columns to"),
-        (SVC(max_iter=1), "Raise max_iter (now 1) or tol (now 0.001), or bring columns to one scale first"),
+        (LinearSVC(max_iter=1, tol=1e-12), "Raise max_iter (now 1) or tol (now 1e-12), or standardize the"),
+        (SVC(max_iter=1), "Raise max_iter (now 1) or tol (now 0.001), or standardize the features first"),
         (SVCCV(max_iter=1, cv=2), "Raise max_iter (now 1)"),
         (SVMRFE(1, max_iter=1), "Raise max_iter (now 1)."),
-        (SVMRFE(1, max_iter=1, standardize=False), "Raise max_iter (now 1), or bring columns to one scale"),
+        (SVMRFE(1, max_iter=1, standardize=False), "Raise max_iter (now 1), or standardize the features"),
         (L1SVM(2, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
         (LDFS(penalty=0.01, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),
         (PFS(penalty=0.01, max_iter=1, tol=1e-14), "Raise max_iter (now 1) or tol (now 1e-14)."),

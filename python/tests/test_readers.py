@@ -12,8 +12,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from kernsift._crossing import settings
 from kernsift._native import read_table
+from kernsift._native_data import settings
 
 WHOLE = np.array([[1, 2, 3], [4, 5, 6]])
 

@@ -447,7 +447,7 @@ def test_tuning(estimator):
 def test_what_tuning_chooses_is_not_given(parameter):
     X, _, y, _ = split("iris")
     name = next(iter(parameter))
-    with pytest.raises(ValueError, match=f"tuned=True chooses '{name}' by itself; leave it out"):
+    with pytest.raises(ValueError, match=f"tuned=True chooses '{name}'; leave it at its default"):
         TAKES(tuned=True, **parameter).fit(X, y)
 
 
@@ -619,7 +619,10 @@ y30 = np.arange(30) % 3
         (lambda: FFS(weights=None).fit(X30, y30), "The 'weights' parameter of FFS must be a str among"),
         (lambda: FFS(eta=1.5).fit(X30, y30), "must be a float in the range (0.0, 1.0]. Got 1.5 instead."),
         (lambda: FFS(quantum=2).fit(X30, y30), "The 'quantum' parameter of FFS must be"),
-        (lambda: FFS(learner_bandwidth=np.inf).fit(X30, y30), "The 'learner_bandwidth' parameter of FFS must be"),
+        (
+            lambda: FFS(learner_bandwidth=np.inf).fit(X30, y30),
+            "The 'learner_bandwidth' parameter of FFS must be",
+        ),
         (lambda: KernelSpaceSelector("kobl").fit(X30, y30), "The 'basis' parameter of KernelSpaceSelector"),
         (
             lambda: KernelSpaceSelector(selector="fisher").fit(X30, y30),
@@ -635,7 +638,7 @@ y30 = np.arange(30) % 3
         ),
         (
             lambda: TAKES(kernel="linear", gamma="cv").fit(X30, y30),
-            "gamma='cv' needs one of the named kernels that have a width: 'rbf', 'poly' or 'laplacian'. "
+            "gamma='cv' needs one of the named kernels that use gamma: 'rbf', 'poly' or 'laplacian'. "
             "Got kernel='linear' instead.",
         ),
         (
@@ -648,7 +651,7 @@ y30 = np.arange(30) % 3
         ),
         (
             lambda: TAKES(gamma="cv", tuned=True).fit(X30, y30),
-            "tuned=True chooses the width as well as gamma='cv' does; give one of them.",
+            "tuned=True and gamma='cv' both choose gamma; give one of them.",
         ),
         (
             lambda: TAKES(gamma_for_n_components=5, tuned=True).fit(X30, y30),

@@ -115,10 +115,10 @@ def test_widths_that_would_be_ignored_are_refused():
     X, y = standard("wine")
     for kernel in ("linear", RBF(0.1)):
         for gamma in (0.1, "median", [0.1, 1.0], []):
-            with pytest.raises(ValueError, match="'gamma' parameter of SVCCV must be left as it is"):
+            with pytest.raises(ValueError, match="'gamma' parameter of SVCCV must keep its default"):
                 SVCCV(C=[1.0], kernel=kernel, gamma=gamma).fit(X, y)
         assert SVCCV(C=[1.0], kernel=kernel).fit(X, y).cv_errors_.shape == (1, 1)
-    with pytest.raises(ValueError, match="must hold at least one width"):
+    with pytest.raises(ValueError, match="must hold at least one value"):
         SVCCV(gamma=[]).fit(X, y)
     for bad in ([0.1, -1.0], ["auto"], [float("nan")], [None]):
         with pytest.raises(ValueError, match="must hold 'scale', 'median' or positive numbers"):

@@ -188,7 +188,10 @@ y = np.arange(30) % 3
         (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
         (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three distinct rows"),
         (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
-        (lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be whole numbers in three columns"),
+        (
+            lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]),
+            "triplets must be an integer array with three columns",
+        ),
         (lambda: XingMetric().fit(X, np.zeros((0, 3), int)), "triplets: expected at least 1, got 0"),
         (lambda: XingMetric().fit(X, np.zeros((30, 2))), "y should be a 1d array"),
         (lambda: XingMetric().fit(X, None), "requires y to be passed"),

@@ -1,4 +1,4 @@
-"""Pages about fitted estimators."""
+"""HTML reports about fitted estimators."""
 
 from __future__ import annotations
 
@@ -13,19 +13,27 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
-from kernsift._crossing import Check, NamedRows, Settings, checked_rows, native_rows, native_target, settings
-from kernsift._kept import column_names
+from kernsift._native_data import (
+    Check,
+    NamedRows,
+    Settings,
+    checked_rows,
+    native_rows,
+    native_target,
+    settings,
+)
+from kernsift._selected import feature_names
 
-#: Rows by which a choice is checked, at most: an evaluator's time grows with their square.
-ROWS = 2000
-#: Parameters that settle how many columns are kept, where they are None unless given.
-SETTLE = ("n_features_to_select", "penalty", "radius", "C")
-#: What is usual.
+#: Maximum number of samples for cross-validation: the time of an evaluator grows with their square.
+MAX_SAMPLES = 2000
+#: Parameters that determine the number of features, if their default is None.
+SIZE_PARAMETERS = ("n_features_to_select", "penalty", "radius", "C")
+#: Defaults.
 CV, NAME = 5, "X"
 
 
-class MakesPages:
-    """Makes a page about itself."""
+class ReportMixin:
+    """Adds :meth:`to_html`, which makes a report."""
 
     def to_html(
         self,
@@ -36,59 +44,60 @@ class MakesPages:
         cv: int | None = CV,
         name: str = NAME,
     ) -> str | None:
-        """Make one self-contained page: the answer, how good it is, and pictures of it.
+        """Make a report as one self-contained HTML page: the result, its quality, and plots.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The rows that were fitted.
+            The training samples.
         y : array-like, default=None
-            What was fitted with them.
+            The target of the fit.
         path : path or None, default=None
-            Where to write it; None returns the text.
+            The file to write; None returns the text.
         cv : int or None, default=5
-            For a selection: folds in which the choice is made anew, for several numbers of features, and
-            judged on the rows left out. None does without. Of more than 2000 rows a sample is looked at.
+            Number of folds in which a selection is repeated, for several numbers of features, and evaluated
+            on the held-out samples. None skips cross-validation. At most 2000 samples, drawn at random, are
+            used.
         name : str, default="X"
-            What the page calls the data.
+            Name of the data in the report.
 
         Returns
         -------
         page : str or None
-            The page, if no path was given.
+            The HTML text if `path` is None.
         """
         check_is_fitted(self)
-        allows_gaps = self.__sklearn_tags__().input_tags.allow_nan  # type: ignore[attr-defined]
-        x = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allows_gaps else True)
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan  # type: ignore[attr-defined]
+        x = checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allow_nan else True)
         if cv is not None and not (isinstance(cv, Integral) and 2 <= cv <= x.shape[0]):
             raise ValueError(f"cv must be a number of folds from 2 to {x.shape[0]}, or None, got {cv!r}.")
-        page = self._page(PageParts(self, x, y, cv, name))
+        page = self._page(ReportParts(self, x, y, cv, name))
         if path is None:
             return page
         _native.write_text(os.fspath(path), page)
         return None
 
     @abstractmethod
-    def _page(self, parts: PageParts) -> str:
-        """The page's text."""
+    def _page(self, parts: ReportParts) -> str:
+        """The HTML text."""
 
 
-class PageParts:
-    """What every page needs of an estimator and its rows."""
+class ReportParts:
+    """The parts of a report that do not depend on the kind of estimator."""
 
     def __init__(self, estimator: Any, x: Any, y: Any, cv: int | None, name: str) -> None:
         self.estimator = estimator
-        # Triples are not about single rows.
-        self.has_triples = np.ndim(y) == 2 and np.shape(y)[1] == 3
-        self.y = y if y is None or self.has_triples else column_or_1d(y, warn=True)
+        # Triplets are not a target with one value per sample.
+        self.has_triplets = np.ndim(y) == 2 and np.shape(y)[1] == 3
+        self.y = y if y is None or self.has_triplets else column_or_1d(y, warn=True)
         self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
         self.x, self.cv, self.name = x, cv, name
         self.rows = native_rows(x)
-        self.names = [str(column) for column in column_names(estimator)]
+        self.names = [str(column) for column in feature_names(estimator)]
 
     @property
     def seed(self) -> int:
-        """A number to draw by: a generator must not move on."""
+        """The seed; a RandomState is not advanced."""
         given = self.estimator.random_state
         return int(given) if isinstance(given, Integral) else 0
 
@@ -97,15 +106,15 @@ class PageParts:
         return settings(self.seed, self.estimator.n_jobs, self.estimator.verbose)
 
     def target(self) -> Any:
-        """The target as the native half takes it; none if there is none, or if it has triples."""
-        if self.y is None or self.has_triples:
+        """The target in the form of the native module; None without a target, or if `y` holds triplets."""
+        if self.y is None or self.has_triplets:
             return None
-        usual = "class" if hasattr(self.estimator, "classes_") else "auto"
-        return native_target(self.y, getattr(self.estimator, "target_type", usual), "y")
+        default = "class" if hasattr(self.estimator, "classes_") else "auto"
+        return native_target(self.y, getattr(self.estimator, "target_type", default), "y")
 
     def asked(self) -> str:
         estimator = self.estimator
-        gaps = 0 if not isinstance(self.x, np.ndarray) else int(np.isnan(self.x).sum())
+        n_missing = 0 if not isinstance(self.x, np.ndarray) else int(np.isnan(self.x).sum())
         scaled = getattr(estimator, "standardize", False)
         arguments = "X" if self.y is None else "X, y"
         options = "" if self.cv == CV else f", cv={self.cv}"
@@ -114,7 +123,7 @@ class PageParts:
             {
                 "data": self.name,
                 "target": self.target_name,
-                "missing_values": f"{gaps}: kept" if gaps else None,
+                "missing_values": f"{n_missing}: kept" if n_missing else None,
                 "scaling": "standardized" if scaled else "none",
                 "method": type(estimator).__name__,
                 "settings": {key: _plain(value) for key, value in estimator.get_params().items()},
@@ -126,7 +135,7 @@ class PageParts:
         )
 
     def check(self, kept: int, most: int) -> Check:
-        """The method in folds, as the native half takes it; or why it was not checked."""
+        """The cross-validated method in the form of the native module; or why there is none."""
         from kernsift.evaluate import compare
 
         if self.cv is None:
@@ -136,13 +145,13 @@ class PageParts:
         if isinstance(self.x, np.ndarray) and np.isnan(self.x).any():
             return "Cross-validation does not support missing values."
         estimator = clone(self.estimator)
-        # What else settles how many columns are kept would leave no room for a number of them.
-        usual = type(estimator)().get_params(deep=False)
-        settled = [name for name in SETTLE if name in usual and usual[name] is None]
-        estimator.set_params(**dict.fromkeys(settled))
+        # Other parameters that determine the number of features would contradict a given number.
+        defaults = type(estimator)().get_params(deep=False)
+        unset = [name for name in SIZE_PARAMETERS if name in defaults and defaults[name] is None]
+        estimator.set_params(**dict.fromkeys(unset))
         x, y = self.x, self.y
-        if x.shape[0] > ROWS:
-            chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:ROWS])
+        if x.shape[0] > MAX_SAMPLES:
+            chosen = np.sort(np.random.RandomState(self.seed % 2**32).permutation(x.shape[0])[:MAX_SAMPLES])
             x, y = x[chosen], y[chosen]
         counts = _native.counts_around(kept, most)
         try:
@@ -165,7 +174,7 @@ class PageParts:
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON has it, or as Python prints it."""
+    """A value that JSON can hold, or its repr."""
     if isinstance(value, np.generic):
         value = value.item()
     is_number = isinstance(value, float) and np.isfinite(value)

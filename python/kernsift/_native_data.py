@@ -1,4 +1,4 @@
-"""What crosses into the native half: rows, labels, settings of a run."""
+"""Arguments of the native module: validated samples, targets and settings."""
 
 from __future__ import annotations
 
@@ -20,34 +20,34 @@ from sklearn.utils.validation import validate_data
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-#: A code per row, and what the classes are called.
+#: A class index per sample, and the names of the classes.
 Classes = tuple[IntArray, list[str]]
-#: Classes, or a number per row.
+#: Classes, or a continuous target.
 Target = Classes | FloatArray
-#: What a check of a selection found: record, costs, numbers of features, measure; or why there is none.
+#: Result of cross-validation: record, costs, numbers of features, measure; or why there is none.
 Check = str | tuple[str, str, list[int], str]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
 NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
 
 
-#: The largest integers that cross.
+#: The largest integers that the native module accepts.
 LARGEST_INT = 2**63 - 1
 LARGEST_DEGREE = 2**32 - 1
 
 
 class Settings(NamedTuple):
-    """What every native function that computes is given."""
+    """Settings of every computation of the native module."""
 
     seed: int
-    #: 0 is one per core, -1 one fewer, and so on.
+    #: 0 is one thread per core, -1 one fewer, and so on.
     threads: int
     verbose: int
 
 
 def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
-    """The settings that an estimator's parameters stand for."""
+    """The settings from the parameters of an estimator."""
     if isinstance(random_state, Integral):
-        # As --seed of the command line, so that both give the same result.
+        # The same seed as --seed of the command line gives the same result.
         seed = int(random_state) % 2**64
     else:
         seed = int(check_random_state(random_state).randint(np.iinfo(np.int64).max, dtype=np.int64))
@@ -55,57 +55,59 @@ def settings(random_state: Any, n_jobs: int | None, verbose: int) -> Settings:
 
 
 class NamedRows(NamedTuple):
-    """Rows that have been checked, with the names of their columns."""
+    """Validated samples with feature names."""
 
     x: Any
     names: list[str]
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads for `n_jobs`, as joblib counts: None or -1 is all cores, -2 all but one.
+    """Number of threads for `n_jobs`, as in joblib: None or -1 is all cores, -2 all but one.
 
-    In a worker process of joblib, None is what joblib leaves to each: if every worker took all cores, there
-    would be as many times more threads than cores as there are workers.
+    In a worker process of joblib, None is the worker's share of the cores: otherwise every worker would start
+    a thread per core.
     """
     if n_jobs is None:
-        return _share_of_a_worker()
-    # The native half caps both at what the machine has.
+        return _worker_threads()
+    # The native module caps both at the number of cores.
     return min(int(n_jobs), 2**31) if n_jobs > 0 else max(int(n_jobs) + 1, -(2**31))
 
 
-def _share_of_a_worker() -> int:
-    """Threads for this process if joblib started it beside others; else 0, for all cores."""
-    # Workers that are threads of one process share its threads for computing, so they need no limit.
+def _worker_threads() -> int:
+    """Number of threads in a worker process of joblib; elsewhere 0, which is all cores."""
+    # Workers that are threads of one process share its thread pool and need no limit.
     if multiprocessing.parent_process() is None or not get_active_backend()[0].nesting_level:
         return 0
-    # loky says it so to all libraries with threads: cores over workers, or `inner_max_num_threads`. The
-    # backend "multiprocessing" says nothing.
-    told = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, int(told)) if told.isdecimal() else 1
+    # loky sets this variable: cores over workers, or `inner_max_num_threads`. The backend "multiprocessing"
+    # does not.
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, int(limit)) if limit.isdecimal() else 1
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
-    """An estimator's rows as numbers, sparse ones as CSR, and the target if there is one."""
-    if _is_plain(X, y, **checks):
-        # The estimator's own knowledge of columns is still checked, or set.
+    """Validated samples of an estimator as float64, sparse ones as CSR, and the target if there is one."""
+    if _needs_no_validation(X, y, **checks):
+        # This still checks or sets the number and names of features.
         return validate_data(estimator, X, y, reset=checks.get("reset", True), skip_check_array=True)
-    with advice_on_columns(X):
+    with explain_conversion_errors(X):
         return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
 
 
-def _is_plain(
+def _needs_no_validation(
     X: Any,
     y: Any,
     ensure_min_samples: int = 1,
-    # What these ask for, plain rows have.
+    # Plain arrays meet these checks.
     accept_sparse: Any = "csr",
     ensure_all_finite: Any = True,
     reset: bool = True,
     y_numeric: bool = False,
     **others: Any,
 ) -> bool:
-    """Whether rows are numbers, and the target whole ones if there is one: scikit-learn's checks of arrays
-    would find nothing and change nothing, and take longer than a fit to few rows."""
+    """Whether X is a finite float64 array and y, if given, an integer array.
+
+    scikit-learn's validation would not change them, and takes longer than a fit to few samples.
+    """
     if others or type(X) is not np.ndarray or X.dtype != np.float64 or X.ndim != 2:
         return False
     if X.shape[0] < ensure_min_samples or X.size == 0:
@@ -116,68 +118,68 @@ def _is_plain(
     elif not (isinstance(y, str) and y == "no_validation"):
         return False
     with np.errstate(over="ignore", invalid="ignore"):
-        # Any number that is not finite makes the sum so.
+        # The sum is not finite if any value is not.
         return bool(np.isfinite(X.sum()))
 
 
 def checked_array(X: Any, name: str = "X", **checks: Any) -> Any:
-    """A function's rows as numbers, sparse ones as CSR; `name` is what messages call them."""
-    with advice_on_columns(X, name):
+    """Validated samples of a function as float64, sparse ones as CSR; messages refer to them by `name`."""
+    with explain_conversion_errors(X, name):
         return check_array(X, input_name=name, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
 
 
 @contextmanager
-def advice_on_columns(X: Any, name: str = "X") -> Iterator[None]:
-    """Says of a table that cannot be made numbers which column it is, and what to do."""
+def explain_conversion_errors(X: Any, name: str = "X") -> Iterator[None]:
+    """Adds the column and advice to errors in the conversion of a table to numbers."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        what = next(_what_is_no_number(X, name), None)
-        # A frame without such columns has a target that is no number; so may an array.
+        problem = next(_non_numeric_cells(X, name), None)
+        # In a frame without such columns, and maybe in an array, the target is not numeric.
         plain = not frame_names(X) and not sparse.issparse(X) and np.asarray(X).dtype.kind in "OUST"
         if plain and "could not convert string to float" in str(error):
-            what = f"{name} holds what is no number: {error}"
-        if what is None:
+            problem = f"{name} has values that are not numbers: {error}"
+        if problem is None:
             raise
         raise ValueError(
-            f"{what}. Encode such columns first, for example by OneHotEncoder or OrdinalEncoder of "
-            "sklearn.preprocessing in a ColumnTransformer, or leave them out."
+            f"{problem}. Encode such columns first, for example with sklearn.preprocessing.OneHotEncoder or "
+            "OrdinalEncoder in a ColumnTransformer, or drop them."
         ) from error
 
 
 def frame_names(X: Any) -> list[Any]:
-    """The names of a frame's columns; none of an array."""
-    # A table of pyarrow calls its columns themselves so.
+    """Column names of a frame; empty for an array."""
+    # `columns` of a pyarrow table holds the columns themselves.
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
-def _what_is_no_number(X: Any, name: str) -> Iterator[str]:
-    """The cells of a frame that are neither numbers nor gaps."""
+def _non_numeric_cells(X: Any, name: str) -> Iterator[str]:
+    """Describes the cells of a frame that are neither numbers nor missing values."""
     for column in frame_names(X):
-        # Ravelled, for a name may stand over several columns.
+        # Several columns may have the same name.
         cells = np.asarray(X[column]).ravel()
         if cells.dtype.kind in "mM":
-            yield f"column {column!r} of {name} holds dates or times"
+            yield f"column {column!r} of {name} has dates or times"
         for cell in cells if cells.dtype.kind in "OUST" else ():
-            if not _is_number_or_gap(cell):
-                yield f"column {column!r} of {name} holds {cell!r}, which is no number"
+            if not _is_number_or_missing(cell):
+                yield f"column {column!r} of {name} has {cell!r}, which is not a number"
 
 
-def _is_number_or_gap(cell: Any) -> bool:
+def _is_number_or_missing(cell: Any) -> bool:
     try:
         float(cell)
     except (TypeError, ValueError):
-        # The gaps of pandas do not say whether they equal themselves.
+        # NA of pandas cannot be compared.
         return cell is None or type(cell).__name__ == "NAType"
     return True
 
 
 def native_rows(X: Any) -> NativeRows:
-    """Rows that have been checked, as the native half takes them; a sparse matrix stays sparse."""
+    """Validated samples in the form of the native module; a sparse matrix stays sparse."""
     if not sparse.issparse(X):
         return np.asarray(X, dtype=np.float64)
     if not X.has_canonical_format:
-        # Sorted columns without repeats; the user's matrix is left alone.
+        # A copy, as this sorts indices and sums duplicates in place.
         X = X.copy()
         X.sum_duplicates()
     return (
@@ -189,27 +191,24 @@ def native_rows(X: Any) -> NativeRows:
 
 
 def native_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
-    """The classes, and each row's place among them with their names."""
+    """The classes; the class index of each sample, with the names of the classes."""
     classes, codes = np.unique(y, return_inverse=True)
     return classes, (codes.astype(np.int64), [str(c) for c in classes])
 
 
 def checked_classes(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Classes]:
-    """The same of what may turn out to be no classes, which is an error."""
+    """The same as `native_classes`, after a check that `y` holds class labels."""
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     classes, native = native_classes(y)
     if y.dtype.kind in "iub" and 2 * len(classes) > len(y):
-        # Whole numbers are classes, but scikit-learn warns of so many.
+        # Integers are class labels, but scikit-learn warns if there are many classes.
         check_classification_targets(y)
     return classes, native
 
 
 def native_target(y: Any, target_type: str, name: str) -> Target:
-    """A target as the native half takes it, of which "auto" takes what is not whole for numbers.
-
-    `name` is what messages call it.
-    """
+    """A target in the form of the native module; messages refer to it by `name`."""
     checked = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=2, input_name=name)
     checked = column_or_1d(checked, warn=True)
     numbers = target_type == "auto" and type_of_target(checked, input_name=name) == "continuous"
@@ -220,33 +219,33 @@ def native_target(y: Any, target_type: str, name: str) -> Target:
 
 
 def native_triplets(triplets: Any) -> IntArray:
-    """Triples of row numbers as the native half takes them."""
+    """Triplets of sample indices in the form of the native module."""
     rows = np.asarray(triplets)
     if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu":
         raise ValueError(
-            f"triplets must be whole numbers in three columns, got {rows.dtype} of shape {rows.shape}."
+            f"triplets must be an integer array with three columns, got {rows.dtype} of shape {rows.shape}."
         )
     outside = np.nonzero((rows < 0) | (rows > LARGEST_INT))
     if outside[0].size:
         at, column = outside[0][0], outside[1][0]
         raise ValueError(f"triplet {at + 1}: row numbers count from 0, got {rows[at, column]}.")
-    whole: IntArray = rows.astype(np.int64)
-    return whole
+    indices: IntArray = rows.astype(np.int64)
+    return indices
 
 
 def method_json(method: str, parameters: Mapping[str, Any]) -> str:
-    """A method in the form of the core's catalog."""
+    """A method in the core's serialized form."""
     return to_json({"method": method, **parameters})
 
 
 def to_json(form: Mapping[str, Any]) -> str:
-    """Settings as the native half reads them; refuses integers that it cannot hold."""
+    """Settings in the core's serialized form; raises for integers that overflow."""
     _check_ints(form)
     return json.dumps(form, allow_nan=False)
 
 
 def native_int(name: str, value: Any) -> int:
-    """An integer parameter, refused if the native half cannot hold it."""
+    """An integer parameter; raises if it overflows in the native module."""
     most = LARGEST_DEGREE if name == "degree" else LARGEST_INT
     if value > most:
         raise ValueError(f"The {name!r} parameter must be at most {most}. Got {value} instead.")
@@ -256,7 +255,7 @@ def native_int(name: str, value: Any) -> int:
 def _check_ints(form: Any, name: str = "") -> None:
     if isinstance(form, Mapping):
         for key, value in form.items():
-            # {"count": 3} is one of several forms of the parameter around it.
+            # {"count": 3} is one form of the parameter that contains it.
             _check_ints(value, name if key == "count" else key)
     elif isinstance(form, list | tuple):
         for value in form:
