@@ -11,13 +11,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A fitted map from rows to coordinates in kernel space.
+/// A fitted map from samples to coordinates in kernel space.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct FeatureMap(pub Arc<kernsift::FeatureMap>);
 
 #[pymethods]
 impl FeatureMap {
-    /// Coordinates of rows.
+    /// Coordinates of samples.
     fn transform<'py>(
         &self,
         py: Python<'py>,
@@ -28,7 +28,7 @@ impl FeatureMap {
         Ok(run(py, settings, move |ctx| map.transform(&x, ctx))?.into_pyarray(py))
     }
 
-    /// Distances of rows from the span.
+    /// Distances of samples from the span of the basis.
     fn residual_norms<'py>(
         &self,
         py: Python<'py>,
@@ -39,7 +39,7 @@ impl FeatureMap {
         Ok(run(py, settings, move |ctx| map.residual_norms(&x, ctx))?.into_pyarray(py))
     }
 
-    /// How the fit went.
+    /// Summary of the fit.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let summary = self.0.summary();
         let dict = PyDict::new(py);
@@ -58,19 +58,19 @@ impl FeatureMap {
         Ok(dict)
     }
 
-    /// A row per row that carries the basis, a column per basis vector.
+    /// A row per pivot, a column per basis vector.
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         self.0.coefficients().clone().into_pyarray(py)
     }
 
-    /// The bytes of a saved model that holds this map alone.
+    /// The bytes of a saved model with only this map.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let names = (1..=self.0.n_inputs()).map(|j| format!("x{j}")).collect();
         let model = Model { names, recipe: None, scaler: None, content: Content::Map((*self.0).clone()) };
         Ok(PyBytes::new(py, &model.to_bytes().map_err(to_python)?))
     }
 
-    /// The map that [`FeatureMap::to_bytes`] wrote.
+    /// Reads the output of [`FeatureMap::to_bytes`].
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         match Model::from_bytes(bytes).map_err(to_python)?.content {
@@ -85,7 +85,7 @@ impl FeatureMap {
     }
 }
 
-/// Fits a basis. `threshold` is KOBL's own function, which JSON cannot hold.
+/// Fits a basis. `threshold` is a callable threshold of KOBL, which JSON cannot represent.
 #[pyfunction]
 #[pyo3(signature = (method, x, y, settings, threshold=None, features=false))]
 pub fn fit_basis<'py>(
@@ -100,16 +100,16 @@ pub fn fit_basis<'py>(
     let mut method: BasisMethod = from_json("method", method)?;
     let raised = give_threshold(&mut method, threshold)?;
     let data = to_dataset(&x, y)?;
-    // The data are a copy; what the caller holds need not stay.
+    // The data are a copy, so the caller may free the original.
     drop(x);
     let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| method.fit(&data, ctx));
     let fitted = or_raised(raised, fitted)?;
-    // Laid out by columns or by rows as the method made it, and handed over without a copy.
+    // Returned without a copy, in the memory layout of the method.
     let made = features.then(|| fitted.features.into_pyarray(py));
     Ok((FeatureMap(Arc::new(fitted.map)), made))
 }
 
-/// The RBF gamma at which KOBL finds a number of components, and the number it finds.
+/// Gamma of the RBF kernel at which KOBL finds a number of components, and the number found.
 #[pyfunction]
 #[pyo3(signature = (method, x, n_components, settings, threshold=None))]
 pub fn gamma_for_n_components<'py>(
@@ -132,10 +132,10 @@ pub fn gamma_for_n_components<'py>(
     Ok((found.gamma, found.n_components))
 }
 
-/// The first exception that a user's function raised.
+/// The first exception raised by a user's function.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
-/// Gives a basis its threshold function, if there is one.
+/// Sets the threshold function of a basis, if there is one.
 pub fn give_threshold(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) -> PyResult<Option<Raised>> {
     match (method, threshold) {
         (BasisMethod::Kobl(kobl), Some(function)) => Ok(Some(set_threshold(kobl, function))),
@@ -144,8 +144,8 @@ pub fn give_threshold(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) ->
     }
 }
 
-/// Makes a Python function KOBL's threshold. Where it raises, NaN stands for its value, which the
-/// check of the threshold refuses; the exception itself is kept for [`or_raised`].
+/// Wraps a Python function as threshold of KOBL. If it raises, its value is NaN, which the check of the threshold
+/// rejects; the exception is stored for [`or_raised`].
 fn set_threshold(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
     let raised = Raised::default();
     let keep = raised.clone();
@@ -159,7 +159,7 @@ fn set_threshold(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
     raised
 }
 
-/// The result, unless a user's function raised.
+/// The result, or the exception of a user's function.
 pub fn or_raised<T>(raised: Option<Raised>, result: PyResult<T>) -> PyResult<T> {
     match raised.and_then(|kept| kept.lock().unwrap_or_else(PoisonError::into_inner).take()) {
         Some(exception) => Err(exception),

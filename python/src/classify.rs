@@ -1,4 +1,4 @@
-//! Nearest neighbours by kernel distance. The package keeps the training rows; nothing is held here.
+//! Nearest neighbors by kernel distance. The Python estimator stores the training samples.
 
 use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
 use crate::run::{Settings, run};
@@ -9,7 +9,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Checks rows and parameters, and finds the kernel's width.
+/// Checks samples and parameters, and resolves gamma.
 #[pyfunction]
 pub fn fit_knnc<'py>(
     py: Python<'py>,
@@ -36,7 +36,7 @@ pub fn fit_knnc<'py>(
     Ok(dict)
 }
 
-/// The class of each new row, a place among the classes.
+/// The class index of each new sample.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "they are a fitted estimator")]
 pub fn predict_knnc<'py>(
@@ -63,7 +63,7 @@ pub fn predict_knnc<'py>(
     Ok(to_indices(&codes).into_pyarray(py))
 }
 
-/// A definite kernel has nothing more to tell.
+/// Without a context: a resolved kernel reports nothing.
 fn remember(kernel: &Kernel, data: &Dataset, n_neighbors: usize) -> kernsift::Result<Knnc> {
     Knnc::fit(&kernel.clone().into(), data, n_neighbors, &Context::default())
 }

@@ -1,4 +1,4 @@
-//! Between Python's arrays and the core's types.
+//! Conversion between Python's arrays and the core's types.
 
 use crate::error::to_python;
 use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target, Triplet};
@@ -7,7 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 
-/// Rows of numbers: a 2-d array, or the parts of a compressed sparse row matrix.
+/// Samples: a 2-d array, or the parts of a compressed sparse row matrix.
 #[derive(FromPyObject)]
 pub enum RowsArgument<'py> {
     /// A dense array of any memory layout.
@@ -17,10 +17,10 @@ pub enum RowsArgument<'py> {
 }
 
 impl RowsArgument<'_> {
-    /// A copy that can outlive the interpreter's lock: other threads may write to the array.
+    /// A copy: without the interpreter's lock, other threads may write to the array.
     pub fn to_rows(&self) -> PyResult<Rows> {
         match self {
-            // Laid out by rows, as the core reads it.
+            // In row-major order, as the core needs it.
             Self::Dense(x) => Ok(x.as_array().as_standard_layout().into_owned().into()),
             Self::Sparse(n_columns, start, column, value) => {
                 let start = start.as_array().iter().map(|&s| s as usize).collect();
@@ -32,19 +32,19 @@ impl RowsArgument<'_> {
     }
 }
 
-/// Class labels: a code per row, and what the classes are called.
+/// Class labels: a class index per sample, and the names of the classes.
 #[derive(FromPyObject)]
 pub struct ClassesArgument<'py>(PyReadonlyArray1<'py, i64>, Vec<String>);
 
 impl ClassesArgument<'_> {
     fn to_target(&self) -> PyResult<Target> {
-        // A negative code wraps to one that has no name, and is refused for that.
+        // A negative index wraps to one without a name, which is an error.
         let codes = self.0.as_array().iter().map(|&c| c as usize).collect();
         Ok(Target::Classes(Classes::new(codes, self.1.clone()).map_err(to_python)?))
     }
 }
 
-/// What is to be explained: classes, or a number per row.
+/// A target: classes, or a number per sample.
 #[derive(FromPyObject)]
 pub enum TargetArgument<'py> {
     Classes(ClassesArgument<'py>),
@@ -61,13 +61,13 @@ impl TargetArgument<'_> {
     }
 }
 
-/// Rows and, where there are some, their classes.
+/// Samples and, if given, their classes.
 pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |classes| classes.to_target())?;
     Dataset::with_target(x.to_rows()?, target).map_err(to_python)
 }
 
-/// Rows, which may have gaps, and a target of any kind.
+/// Samples, which may have missing values, and a target of any kind.
 pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     let x = x.to_rows()?;
@@ -75,7 +75,7 @@ pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> 
     Dataset::with_missing(names, x, target).map_err(to_python)
 }
 
-/// The data with columns on one scale, if asked for, and the scale.
+/// The data, standardized if requested, and the scaling.
 pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
     if !standardize {
         return Ok((data, None));
@@ -85,23 +85,23 @@ pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Op
     Ok((data, Some(scaler)))
 }
 
-/// A method, kernel or setting from the JSON that the package writes.
+/// A method, kernel or setting from the JSON of the Python package.
 pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
 }
 
-/// The JSON of something the package reads back.
+/// JSON for the Python package.
 pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
 }
 
-/// Triples of rows; `triplets` has three columns.
+/// Triplets of sample indices; `triplets` has three columns.
 pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
-    // Row numbers are not negative: the package has checked that.
+    // The Python package has checked that indices are not negative.
     triplets.as_array().rows().into_iter().map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]).collect()
 }
 
-/// Places in an array, as numpy counts them.
+/// Indices as a numpy array.
 pub fn to_indices(places: &[usize]) -> Vec<i64> {
     places.iter().map(|&i| i as i64).collect()
 }

@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 
-/// The data sets that come with the package.
+/// The built-in data sets.
 #[pyfunction]
 pub fn list_datasets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     BUILT_IN.iter().map(|set| describe(py, set)).collect()
 }
 
-/// One of them, with its numbers.
+/// A built-in data set with its data.
 #[pyfunction]
 pub fn load_dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let set = BuiltIn::by_name(name).map_err(to_python)?;
@@ -30,7 +30,7 @@ pub fn load_dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyD
     Ok(dict)
 }
 
-/// Made-up data whose relevant columns are known.
+/// Synthetic data with known relevant features.
 #[pyfunction]
 pub fn make_synthetic<'py>(
     py: Python<'py>,
@@ -50,7 +50,7 @@ pub fn make_synthetic<'py>(
     Ok(dict)
 }
 
-/// Reads a file as the command line does: a dict of columns, and what there is to know about it.
+/// Reads a file as the command line does: a dict of columns, and notes.
 #[pyfunction]
 pub fn read_table(
     py: Python<'_>,
@@ -100,7 +100,7 @@ fn set_numbers(dict: &Bound<'_, PyDict>, x: &Rows, target: &Target) -> PyResult<
     Ok(())
 }
 
-/// Numbers become an array, text a list with None where a cell is empty.
+/// Numbers become an array, text a list with None for missing values.
 fn set_column(dict: &Bound<'_, PyDict>, column: Column) -> PyResult<()> {
     match column.values {
         Values::Numeric(values) => dict.set_item(column.name, values.into_pyarray(dict.py())),

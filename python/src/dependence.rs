@@ -7,14 +7,14 @@ use kernsift::dependence::{Hsic, TargetKernel, Variable};
 use kernsift::kernel::KernelChoice;
 use pyo3::prelude::*;
 
-/// Rows, or a target.
+/// Samples, or a target.
 #[derive(FromPyObject)]
 pub enum VariableArgument<'py> {
     Rows(RowsArgument<'py>),
     Target(TargetArgument<'py>),
 }
 
-/// The same, owned.
+/// Owned samples, or an owned target.
 enum Owned {
     Rows(Rows, KernelChoice),
     Target(Target, TargetKernel),
@@ -36,7 +36,7 @@ impl Owned {
     }
 }
 
-/// HSIC of two sets of variables, and the p-value if shuffles are asked for. Kernels and `how` are JSON.
+/// HSIC of two sets of variables, and the p-value if permutations are requested. Kernels and `how` are JSON.
 #[pyfunction]
 pub fn hsic(
     py: Python<'_>,

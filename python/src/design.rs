@@ -16,10 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Deserialize;
 
-/// A design as the package writes it.
+/// A design in the JSON of the Python package.
 #[derive(Deserialize)]
 struct Form {
-    /// Kernels of all parts are mixed.
+    /// The kernels of all parts are combined.
     parts: Vec<Bases>,
     psd: String,
     grouping: Grouping,
@@ -51,7 +51,7 @@ impl Form {
     }
 }
 
-/// Triples that are given, or how many are drawn from the target.
+/// The given triplets, or the number to draw from the target.
 enum FeatureCount {
     Given(Vec<Triplet>),
     Drawn(usize),
@@ -70,8 +70,8 @@ impl FeatureCount {
     }
 }
 
-/// Designs a kernel from triples or, where there are none, from `n` drawn from `y`; `design` is JSON. Kernels see rows with
-/// `shift` subtracted, divided by `scale`, where there are such.
+/// Designs a kernel from triplets or, without these, from `n` triplets drawn from `y`; `design` is JSON. Kernels expect
+/// samples with `shift` subtracted and divided by `scale`, if these are given.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
 pub fn fit_design<'py>(
@@ -107,7 +107,7 @@ pub fn fit_design<'py>(
     Ok(dict)
 }
 
-/// What a design with kernels written in Python needs: the kernels that have names, the triples, and the scale of rows.
+/// Prepares a design with kernels written in Python: the kernels given by name, the triplets, and the scaling.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
 pub fn prepare_design<'py>(
@@ -137,7 +137,7 @@ pub fn prepare_design<'py>(
     Ok(dict)
 }
 
-/// Weighs kernels by their Gram matrices; row r of the triples is row `places[r]` of these.
+/// Finds weights from Gram matrices; sample r of the triplets is row `places[r]` of these.
 #[pyfunction]
 pub fn weigh_design<'py>(
     py: Python<'py>,
@@ -190,7 +190,7 @@ fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("objective", mixture.objective)?;
     dict.set_item("cuts", mixture.cuts)?;
     dict.set_item("points", mixture.points)?;
-    // The word that records have, without its quotes.
+    // As in result files, without quotes.
     dict.set_item("status", to_json(&mixture.status)?.trim_matches('"'))?;
     dict.set_item("stop", mixture.status.explain())?;
     dict.set_item("converged", mixture.status.converged())?;

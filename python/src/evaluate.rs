@@ -1,4 +1,4 @@
-//! Methods side by side. What was found crosses as the text of its record, so a result is plain data.
+//! Comparison of methods. Results are returned as the text of the results log.
 
 use crate::convert::{RowsArgument, TargetArgument, from_json, to_json, to_triplets};
 use crate::error::to_python;
@@ -14,39 +14,39 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// Rows to learn from and rows to judge by.
+/// Training and test indices.
 type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>);
 
-/// What is to be compared, as the package writes it.
+/// A comparison in the JSON of the Python package.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
     methods: Vec<Asked>,
     counts: Vec<usize>,
     splits: Splits,
-    /// The name under "name" and settings; null is the usual one.
+    /// The name under "name", and parameters; null is the default evaluator.
     evaluator: Option<Map<String, Value>>,
     standardize: bool,
-    /// Null refuses gaps.
+    /// Imputation; with null, missing values are an error.
     fill: Option<ImputeStrategy>,
     baseline: bool,
-    /// What the user calls the data.
+    /// Name of the data.
     name: String,
 }
 
-/// A method as it was asked for.
+/// A requested method.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Asked {
-    /// All that fit the target.
+    /// All that support the target.
     All,
-    /// By name, with or without settings.
+    /// By name, with or without parameters.
     Named { label: Option<String>, text: String },
-    /// With all its settings.
+    /// With all its parameters.
     Method(Candidate),
 }
 
-/// Runs a comparison, or goes on with it. Gives the record, the costs, and the methods' labels in the order asked.
+/// Runs or resumes a comparison. Returns the results log, the costs, and the labels of the methods in the given order.
 #[pyfunction]
 #[pyo3(signature = (plan, x, names, y, splits, record, settings))]
 #[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
@@ -97,7 +97,7 @@ pub fn compare<'py>(
     Ok((text, costs, labels))
 }
 
-/// The table of a record, as JSON.
+/// The table of a results log, as JSON.
 #[pyfunction]
 pub fn summarize(
     record: &str,
@@ -111,7 +111,7 @@ pub fn summarize(
     to_json(&Summary::of(&log, &labels, &counts, measure))
 }
 
-/// The page of a record.
+/// The report of a results log.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "they are the parts of a result")]
 pub fn compare_page(
@@ -129,13 +129,13 @@ pub fn compare_page(
     Ok(kernsift_report::compare_page(&log, &summary, title, again))
 }
 
-/// Writes text to a file that is never there in part.
+/// Writes text to a file atomically.
 #[pyfunction]
 pub fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     write_atomic(&path, |out| out.write_all(text.as_bytes())).map_err(to_python)
 }
 
-/// The share of triples that a Gram matrix has in order.
+/// The fraction of triplets that a Gram matrix satisfies.
 #[pyfunction]
 pub fn triplet_accuracy(
     gram: PyReadonlyArray2<'_, f64>,
@@ -158,7 +158,7 @@ fn candidates(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Candid
     let mut all: Vec<Candidate> = vec![];
     for asked in asked {
         match asked {
-            // What was named before 'all' is not taken twice.
+            // Methods named before 'all' are not added again.
             Asked::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
                 all.extend(Candidate::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
@@ -173,7 +173,7 @@ fn candidates(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Candid
     Ok(all)
 }
 
-/// An evaluator with its defaults, and settings put over them.
+/// An evaluator with the given parameters, and defaults for the others.
 fn evaluator(settings: Map<String, Value>) -> kernsift::Result<Evaluator> {
     let wrong = |why: String| Error::parse(format!("evaluator: {why}"));
     let Some(name) = settings.get("name").and_then(Value::as_str) else {
@@ -187,10 +187,10 @@ fn evaluator(settings: Map<String, Value>) -> kernsift::Result<Evaluator> {
     serde_json::from_value(form).map_err(|e| wrong(format!("{name}: {e}")))
 }
 
-/// Puts a setting over its default. One value where several may stand is a list of one.
+/// Sets a parameter. A single value for a list parameter becomes a list of one.
 fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
     let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
-    // Evaluators that do not choose among widths have one, that of their kernel.
+    // Evaluators that do not search gamma have it in their kernel.
     let place = if key == "gamma" && !known.iter().any(|known| known == key) {
         form.pointer_mut("/kernel/named/gamma")
     } else {

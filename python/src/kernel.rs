@@ -7,7 +7,7 @@ use kernsift::kernel::KernelChoice;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
-/// The Gram matrix of rows against rows, or against themselves.
+/// The Gram matrix of two sets of samples, or of one.
 #[pyfunction]
 pub fn gram<'py>(
     py: Python<'py>,
@@ -29,7 +29,7 @@ pub fn gram<'py>(
     Ok(k.into_pyarray(py))
 }
 
-/// The definite kernel that a choice becomes on these rows.
+/// Resolves a choice of kernel on these samples, with gamma as a number.
 #[pyfunction]
 pub fn resolve_kernel(
     py: Python<'_>,

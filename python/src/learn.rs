@@ -9,7 +9,8 @@ use numpy::{IntoPyArray, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Learns a metric; `xing` is JSON. The metric sees rows with `shift` subtracted, divided by `scale`, where there are such.
+/// Learns a metric; `xing` is JSON. The metric expects samples with `shift` subtracted and divided by `scale`, if
+/// given.
 #[pyfunction]
 pub fn fit_xing<'py>(
     py: Python<'py>,
@@ -37,7 +38,7 @@ pub fn fit_xing<'py>(
     let dict = PyDict::new(py);
     dict.set_item("metric", metric.into_pyarray(py))?;
     dict.set_item("scores", learned.scores.into_pyarray(py))?;
-    // The word that records have, without its quotes.
+    // As in result files, without quotes.
     dict.set_item("status", to_json(&learned.status)?.trim_matches('"'))?;
     dict.set_item("stop", learned.status.explain())?;
     dict.set_item("converged", learned.status.converged())?;
@@ -47,7 +48,7 @@ pub fn fit_xing<'py>(
     Ok(dict)
 }
 
-/// The share of triples of rows that a kernel has in order.
+/// The fraction of triplets that a kernel satisfies.
 #[pyfunction]
 pub fn kernel_triplet_accuracy<'py>(
     py: Python<'py>,

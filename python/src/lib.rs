@@ -1,15 +1,14 @@
-//! The native half of the Python package: arrays in, arrays out.
+//! The native module of the Python package: arrays in, arrays out.
 //!
-//! Everything a user of the package sees is written in Python and lives in `kernsift/`; the functions
-//! here are private to it. A method crosses as JSON, in the form that the core's catalogs have, so a
-//! new method needs a Python class and nothing here.
+//! The public API is written in Python, in `kernsift/`; the functions here are private to it. A method is passed as
+//! JSON, in the serialized form of the core, so a new method needs a Python class and no change here.
 //!
-//! | file | what it holds |
+//! | file | contents |
 //! |---|---|
-//! | `convert` | arrays to rows, labels to classes, JSON to methods, and the way back |
+//! | `convert` | conversion of arrays, labels and JSON |
 //! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
-//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | one function per thing the package needs |
+//! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
 
 #![forbid(unsafe_code)]
 
@@ -34,11 +33,11 @@ mod space;
 mod svm;
 mod triplets;
 
-/// Counts what the methods of a comparison take; other threads pay for one look at a pointer.
+/// Counts the memory of the methods of a comparison; other threads only read a pointer.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The native half of kernsift; use the package `kernsift` instead.
+/// The native module of kernsift; use the package `kernsift` instead.
 #[pymodule]
 mod _native {
     #[pymodule_export]

@@ -8,11 +8,11 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// A saved basis, selection or both, with the preparation of its data.
+/// A saved basis, selection or kernel, with the preprocessing of its data.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct Model(kernsift::Model);
 
-/// A column of a frame: numbers with NaN for gaps, or text with None for gaps.
+/// A column of a frame: numbers or text; missing values are NaN and None.
 #[derive(FromPyObject)]
 pub enum ColumnArgument<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
@@ -27,7 +27,7 @@ impl Model {
         kernsift::Model::load(&path).map(Self).map_err(to_python)
     }
 
-    /// The method that made it.
+    /// The method of the model.
     fn method(&self) -> &str {
         self.0.method()
     }
@@ -40,17 +40,17 @@ impl Model {
         }
     }
 
-    /// The columns it gives.
+    /// The names of the output columns.
     fn output_names(&self) -> Vec<String> {
         self.0.output_names()
     }
 
-    /// Whether frames need preparing: gaps, text, or other columns than those the model works on.
+    /// Whether frames need preprocessing: missing values, text, or other columns than the model uses.
     fn prepares(&self) -> bool {
         self.0.recipe.is_some()
     }
 
-    /// Applies the model to rows of the columns it works on.
+    /// Applies the model to samples of its columns.
     fn apply<'py>(
         &self,
         py: Python<'py>,
@@ -61,8 +61,7 @@ impl Model {
         Ok(run(py, settings, move |ctx| model.apply(&x, ctx))?.into_pyarray(py))
     }
 
-    /// Prepares named columns as the training table was, and applies the model; also the number of
-    /// rows that were left out.
+    /// Preprocesses named columns as in training, and applies the model; also returns the number of dropped rows.
     fn apply_table<'py>(
         &self,
         py: Python<'py>,
@@ -75,7 +74,7 @@ impl Model {
         Ok((out.into_pyarray(py), n_rows - rows.len()))
     }
 
-    /// How alike rows of the columns it works on are, for models that hold a kernel.
+    /// The Gram matrix of samples of its columns, for models with a kernel.
     fn gram<'py>(
         &self,
         py: Python<'py>,
@@ -89,8 +88,8 @@ impl Model {
         Ok(run(py, settings, move |ctx| model.gram(&x, z.as_ref(), with_noise, ctx))?.into_pyarray(py))
     }
 
-    /// Prepares named columns as the training table was, and says how alike their rows are; also the number of
-    /// rows that were left out.
+    /// Preprocesses named columns as in training, and computes the Gram matrix; also returns the number of dropped
+    /// rows.
     fn gram_table<'py>(
         &self,
         py: Python<'py>,
@@ -117,12 +116,12 @@ impl Model {
         Ok((out.into_pyarray(py), left_out))
     }
 
-    /// What the classes are called, for models that know classes.
+    /// The names of the classes, for models that predict.
     fn class_names(&self) -> PyResult<Vec<String>> {
         self.0.class_names().map(<[String]>::to_vec).map_err(to_python)
     }
 
-    /// The class of each row, a place among the names.
+    /// The class index of each sample.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -134,8 +133,7 @@ impl Model {
         Ok(to_indices(&codes).into_pyarray(py))
     }
 
-    /// Prepares named columns as the training table was, and predicts; also the number of rows that
-    /// were left out.
+    /// Preprocesses named columns as in training, and predicts; also returns the number of dropped rows.
     fn predict_table<'py>(
         &self,
         py: Python<'py>,

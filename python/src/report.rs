@@ -1,4 +1,4 @@
-//! Pages about fitted estimators.
+//! HTML reports about fitted estimators.
 
 use crate::basis::FeatureMap;
 use crate::convert::{RowsArgument, TargetArgument, from_json};
@@ -15,10 +15,10 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// How rows are counted here.
+/// The note on row numbers.
 const COUNTING: &str = "Row numbers start at 0.";
 
-/// What a check found: the record, its costs, the numbers of features, the measure; or why there is none.
+/// Result of cross-validation: results log, costs, numbers of features, measure; or why there is none.
 #[derive(FromPyObject)]
 pub enum CheckArgument {
     Done(String, String, Vec<usize>, String),
@@ -39,7 +39,7 @@ impl CheckArgument {
     }
 }
 
-/// What was asked, and of what: rows with names, which may have gaps, and a target if there is one.
+/// The request and its data: samples, which may have missing values, feature names, and a target if there is one.
 fn about(
     asked: &str,
     x: &RowsArgument<'_>,
@@ -51,7 +51,7 @@ fn about(
     Ok((from_json("page", asked)?, data))
 }
 
-/// The page of a selection among columns.
+/// The report of a feature selection.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn selection_page(
@@ -78,7 +78,7 @@ pub fn selection_page(
     run(py, settings, move |ctx| kernsift_report::selection_page(&asked, &data, &selection, &checked, ctx))
 }
 
-/// The page of a selection in kernel space.
+/// The report of a selection in kernel space.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn space_page(
@@ -104,7 +104,7 @@ pub fn space_page(
     })
 }
 
-/// The page of a basis; `method` has KOBL's threshold, if that is none of the user's own.
+/// The report of a basis; `method` has the threshold of KOBL, unless it is a callable.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn basis_page(
@@ -132,16 +132,16 @@ pub fn basis_page(
     })
 }
 
-/// The rows that carry a basis are told by their places.
+/// Pivots are named by their indices.
 fn need_training_rows(map: &kernsift::FeatureMap, data: &Dataset) -> PyResult<()> {
     let (fitted, given) = (map.summary().n_rows, data.n());
     if fitted == given {
         return Ok(());
     }
-    Err(PyValueError::new_err(format!("X must have the {fitted} rows that were fitted, got {given}.")))
+    Err(PyValueError::new_err(format!("X must have the {fitted} training samples, got {given} samples.")))
 }
 
-/// The page of a learned kernel.
+/// The report of a learned kernel.
 #[pyfunction]
 pub fn design_page(
     py: Python<'_>,
@@ -157,13 +157,13 @@ pub fn design_page(
     run(py, settings, move |ctx| kernsift_report::design_page(&asked, &data, &design, ctx))
 }
 
-/// Numbers of features around the one that was chosen.
+/// Numbers of features around the selected one.
 #[pyfunction]
 pub fn counts_around(kept: usize, most: usize) -> Vec<usize> {
     evaluate::counts_around(kept, most)
 }
 
-/// How far columns say the same as each other.
+/// Kernel alignment between features.
 #[pyfunction]
 pub fn alignment<'py>(
     py: Python<'py>,

@@ -1,16 +1,15 @@
-//! How work is done on behalf of Python: unlocked, on a given number of threads, and stoppable.
+//! Runs computations for Python: without the interpreter's lock, on a given number of threads, interruptible.
 //!
-//! The work runs on a pool of its own while the calling thread waits without the interpreter's lock
-//! and takes it for a moment every [`LOOK`]: signals are handled by Python's main thread only, so the
-//! workers themselves could never see Ctrl-C. It also writes progress, through `sys.stderr`, so that
-//! notebooks and test runners see it.
+//! The work runs on a thread pool. The calling thread waits without the interpreter's lock and takes it briefly every
+//! [`LOOK`]: only Python's main thread handles signals, so the workers would not see Ctrl-C. It also writes progress to
+//! `sys.stderr`, so that notebooks and test runners show it.
 //!
-//! Pools are kept by process and size. A forked child gets copies of its parent's pools without their
-//! threads; work handed to one would wait for ever, so the child makes its own. A pool counts the memory
-//! of its threads, which is that of one work as long as no other shares the pool.
+//! Pools are cached by process and size. A forked child gets copies of its parent's pools without their threads; work
+//! on such a pool would never start, so the child creates new ones. A pool measures the memory of its threads, which is
+//! that of one computation unless several share the pool.
 //!
-//! Work that calls Python functions gets a pool that no other work shares. Such a function may fit an estimator, and its
-//! thread then waits for that fit. If the threads of a shared pool waited so, none would be free to do the fit.
+//! Work that calls Python functions gets a pool that no other work shares. Such a function may fit an estimator, and
+//! its thread then waits for that fit. If the threads of a shared pool waited so, none would be free to do the fit.
 
 use crate::error::to_python;
 use kernsift::memory::Meter;
@@ -26,18 +25,18 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the waiting thread looks for signals.
+/// Interval at which the waiting thread checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long work that was told to stop is waited for.
+/// Time to wait for interrupted work to stop.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often progress is written.
+/// Interval of progress messages.
 const TELL: Duration = Duration::from_secs(1);
-/// The most threads of a pool.
+/// Maximum number of threads of a pool.
 const MOST_THREADS: usize = 1024;
-/// The frame that warnings point at: the native function has none, then the package's own two.
+/// The stack level of warnings: the native function has no frame, the package has two.
 const STACK_LEVEL: i32 = 3;
 
-/// What every function that computes is given.
+/// Settings of every computation.
 #[derive(FromPyObject, Clone, Copy)]
 pub struct Settings {
     seed: u64,
@@ -46,10 +45,10 @@ pub struct Settings {
     verbose: i64,
 }
 
-/// Does `work` and hands over its result, its warnings, or its exception.
+/// Runs `work` and returns its result or raises its exception; issues its warnings.
 ///
-/// The work owns its data, so that Ctrl-C gives control back at once: work that looks for it stops, and
-/// work that cannot (an eigen-decomposition) finishes behind the scenes and is thrown away.
+/// The work owns its data, so that Ctrl-C returns control at once: work that checks for it stops; work that cannot (an
+/// eigendecomposition) finishes in the background, and its result is discarded.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     settings: Settings,
@@ -58,7 +57,7 @@ pub fn run<T: Send + 'static>(
     run_in(py, &shared_pool(settings.threads)?, settings, work)
 }
 
-/// Does `work` as [`run`] does; `calls_python` says whether it calls Python functions.
+/// Runs `work` as [`run`] does; `calls_python`: whether it calls Python functions.
 pub fn run_with_callbacks<T: Send + 'static>(
     py: Python<'_>,
     settings: Settings,
@@ -86,7 +85,7 @@ fn run_in<T: Send + 'static>(
     }));
     tell_notes(py, &watch, settings)?;
     for warning in lock(&watch.warnings).drain(..) {
-        // Text of the core has no zero bytes; a column's name could, and is cut there.
+        // A column name may contain a zero byte; the text is cut there.
         let text = CString::new(warning.replace('\0', "")).unwrap_or_default();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, STACK_LEVEL)?;
     }
@@ -94,12 +93,12 @@ fn run_in<T: Send + 'static>(
 }
 
 thread_local! {
-    /// The most memory of what this thread has run since it last asked; the inner none is for a shared pool.
+    /// Peak memory of the work of this thread since the last call; the inner None is for a shared pool.
     static MEASURED: Cell<Option<Option<u64>>> = const { Cell::new(None) };
 }
 
-/// The most bytes that work of this thread held since the last call; none where nothing ran, or where several
-/// threads had their work done at once, so that nobody can tell whose memory it was.
+/// Peak memory in bytes of the work of this thread since the last call; None if nothing ran, or if several computations
+/// shared the pool.
 #[pyfunction]
 pub fn take_peak() -> Option<u64> {
     MEASURED.take().flatten()
@@ -120,14 +119,14 @@ fn wait_for<T: Send + 'static>(
         let result = work(&ctx);
         let peak = stay.peak();
         drop(stay);
-        // Nobody listens any more after Ctrl-C.
+        // After Ctrl-C there is no receiver.
         let _ = done.send((result, peak));
     });
     let mut told = Instant::now();
     loop {
         match finished.recv_timeout(LOOK) {
             Ok(result) => return Ok(result),
-            // The work panicked: a bug of ours, which must not take the interpreter down.
+            // The work panicked: a bug, which must not abort the interpreter.
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the work ended without a result; please report this"));
             }
@@ -143,7 +142,7 @@ fn wait_for<T: Send + 'static>(
         });
         if let Err(exception) = looked {
             watch.stop.store(true, Ordering::Relaxed);
-            // Most work stops at once, and gives back what it holds, such as the lock of a record.
+            // Most work stops at once and releases its resources, such as the lock of a results log.
             if let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(PATIENCE) {
                 Python::attach(|_| lock(&POOLS).retain(|_, kept| !Arc::ptr_eq(kept, pool)));
             }
@@ -152,7 +151,7 @@ fn wait_for<T: Send + 'static>(
     }
 }
 
-/// What the work says, kept until the waiting thread passes it on.
+/// Messages of the work, stored until the waiting thread writes them.
 #[derive(Default)]
 struct Watch {
     stop: AtomicBool,
@@ -179,7 +178,7 @@ impl Observer for Watch {
     }
 }
 
-/// A panic of the work must not hide behind a poisoned lock.
+/// Ignores poisoning, so that a panic of the work is reported.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -200,23 +199,23 @@ fn tell_notes(py: Python<'_>, watch: &Watch, settings: Settings) -> PyResult<()>
 
 fn write_stderr(py: Python<'_>, text: &str) -> PyResult<()> {
     let stderr = py.import("sys")?.getattr("stderr")?;
-    // A program without a console has None there.
+    // It is None in programs without a console.
     if !stderr.is_none() {
         stderr.call_method1("write", (text,))?;
     }
     Ok(())
 }
 
-/// Threads, and the meter of their memory.
+/// Threads, and a counter of their memory.
 struct Pool {
     threads: ThreadPool,
     meter: Arc<Meter>,
-    /// Works that were ever begun, and those under way.
+    /// Number of computations started, and of those running.
     begun: AtomicUsize,
     under_way: AtomicUsize,
 }
 
-/// One work's time in a pool.
+/// A running computation in a pool.
 struct Stay<'a> {
     pool: &'a Pool,
     number: usize,
@@ -233,7 +232,7 @@ impl<'a> Stay<'a> {
         Self { pool, number, came_alone }
     }
 
-    /// The most memory held since the beginning, if the pool was this work's alone.
+    /// Peak memory since the start, if no other computation shared the pool.
     fn peak(&self) -> Option<u64> {
         let alone = self.came_alone && self.pool.begun.load(Ordering::SeqCst) == self.number;
         alone.then(|| self.pool.meter.peak()).flatten()
@@ -246,9 +245,9 @@ impl Drop for Stay<'_> {
     }
 }
 
-/// Pools by process and number of threads. One whose work goes on although nobody waits for it any more is left to
-/// that work, so that what comes next need not wait either. Locked with the interpreter's lock held only, which `fork`
-/// needs as well: no child can be born while the map is locked, and find it locked for ever.
+/// Pools by process and number of threads. A pool with abandoned work is not reused, so that the next computation need
+/// not wait. The map is locked only while the interpreter's lock is held, which `fork` needs too: no child process can
+/// start with the map locked.
 static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
 type Pools = HashMap<(u32, usize), Arc<Pool>>;
@@ -263,12 +262,12 @@ fn shared_pool(threads: i64) -> PyResult<Arc<Pool>> {
     Ok(pools.entry(key).or_insert(Arc::new(Pool::new(threads)?)).clone())
 }
 
-/// The number of threads that a setting asks for.
+/// The number of threads of a setting.
 fn n_threads(threads: i64) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     match usize::try_from(threads) {
         Ok(0) => cores(),
-        // More threads than this only wait for each other.
+        // More threads would only wait for each other.
         Ok(n) => n.min(MOST_THREADS),
         Err(_) => cores().saturating_add_signed(threads as isize).max(1),
     }
@@ -282,7 +281,7 @@ impl Pool {
             .num_threads(threads)
             .start_handler(move |_| counted.attach())
             .thread_name(|i| format!("kernsift-{i}"))
-            // The waiting thread reports it; without a handler the whole process would end.
+            // The waiting thread reports the panic; without a handler the process would abort.
             .panic_handler(|_| {})
             .build()
             .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;

@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde::Serialize;
 
-/// Ranks the columns and keeps some; `wanted` is JSON as well.
+/// Ranks the features and selects some; `wanted` (the number of features) is JSON.
 #[pyfunction]
 pub fn select<'py>(
     py: Python<'py>,
@@ -47,7 +47,7 @@ pub fn select<'py>(
     Ok(dict)
 }
 
-/// A path by its parts, each with an entry per place.
+/// The parts of a regularization path, each with an entry per step.
 fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     let numbers = |of: fn(&PathPoint) -> f64| points.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
     let counts =
@@ -58,7 +58,7 @@ fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("optimality", numbers(|point| point.optimality))?;
     dict.set_item("n_iter", counts(|point| point.iterations))?;
     dict.set_item("n_features", counts(|point| point.columns.len()))?;
-    // The word that records have, without its quotes.
+    // As in result files, without quotes.
     let word = |point: &PathPoint| to_json(&point.stop).map(|json| json.trim_matches('"').to_owned());
     dict.set_item("stop", points.iter().map(word).collect::<PyResult<Vec<_>>>()?)?;
     let features = points.iter().map(|point| to_indices(&point.columns).into_pyarray(py));
@@ -82,7 +82,7 @@ struct Listed {
     info: &'static Info,
 }
 
-/// The parameters of a method as JSON, with types, ranges, defaults and descriptions, also in words.
+/// The parameters of a method as JSON, with types, ranges, defaults and descriptions.
 #[pyfunction]
 pub fn method_parameters(name: &str) -> PyResult<String> {
     let all = catalog::parameters(name).map_err(to_python)?;

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::Arc;
 
-/// Directions of kernel space that were kept, with the scale of the columns and the classes of the rows.
+/// Selected directions of kernel space, with the scaling of features and the classes of the training samples.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct KernelSpace(pub Arc<Model>);
 
@@ -25,7 +25,7 @@ impl KernelSpace {
         Ok(space)
     }
 
-    /// What was kept.
+    /// The fitted model.
     pub fn space(&self) -> PyResult<&kernsift::space::KernelSpace> {
         match &self.0.content {
             Content::Space(space) => Ok(space),
@@ -36,7 +36,7 @@ impl KernelSpace {
 
 #[pymethods]
 impl KernelSpace {
-    /// The kept coordinates of rows, weighted, best first.
+    /// Weighted coordinates of samples in the selected directions, best first.
     fn transform<'py>(
         &self,
         py: Python<'py>,
@@ -47,7 +47,7 @@ impl KernelSpace {
         Ok(run(py, settings, move |ctx| model.apply(&x, ctx))?.into_pyarray(py))
     }
 
-    /// The class of each row, a place among the classes.
+    /// The class index of each sample.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -59,11 +59,11 @@ impl KernelSpace {
         Ok(to_indices(&codes).into_pyarray(py))
     }
 
-    /// How the fit went.
+    /// Summary of the fit.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let space = self.space()?;
         let (selection, basis) = (space.selection(), space.map().summary());
-        // What was cut off first is what to tell.
+        // Report the first that did not converge.
         let stop = if basis.outcome.stop.converged() { selection.outcome.stop } else { basis.outcome.stop };
         let dict = PyDict::new(py);
         dict.set_item("method", space.method())?;
@@ -85,7 +85,7 @@ impl KernelSpace {
         Ok(dict)
     }
 
-    /// The basis, which maps scaled rows.
+    /// The basis, which expects scaled samples.
     fn map(&self) -> PyResult<FeatureMap> {
         Ok(FeatureMap(Arc::new(self.space()?.map().clone())))
     }
@@ -95,7 +95,7 @@ impl KernelSpace {
         Ok(PyBytes::new(py, &self.0.to_bytes().map_err(to_python)?))
     }
 
-    /// What [`KernelSpace::to_bytes`] wrote.
+    /// Reads the output of [`KernelSpace::to_bytes`].
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
         Self::new(Model::from_bytes(bytes).map_err(to_python)?)
@@ -107,8 +107,8 @@ impl KernelSpace {
     }
 }
 
-/// Fits a basis and selects among its directions; `wanted` is JSON as well. `threshold` is KOBL's own
-/// function, which JSON cannot hold. Also gives the settings that were used, once all were chosen.
+/// Fits a basis and selects directions; `wanted` (the number of directions) is JSON. `threshold` is a callable
+/// threshold of KOBL, which JSON cannot represent. Also returns the settings used, with all automatic choices made.
 #[pyfunction]
 #[pyo3(signature = (method, x, y, wanted, standardize, settings, threshold=None))]
 #[allow(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
@@ -135,7 +135,7 @@ pub fn fit_space<'py>(
     });
     let (model, mut used) = or_raised(raised, fitted)?;
     if let BasisMethod::Kobl(Kobl { threshold: threshold @ Threshold::Function(_), .. }) = &mut used.basis {
-        // The caller has it; JSON cannot.
+        // The caller has the callable.
         *threshold = Threshold::Linear;
     }
     Ok((KernelSpace::new(model)?, to_json(&used)?))

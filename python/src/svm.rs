@@ -12,15 +12,15 @@ use pyo3::types::{PyDict, PyList};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A trained machine.
+/// A trained SVM.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct SvmMachine(Arc<Held>);
 
 #[derive(Serialize, Deserialize)]
 enum Held {
-    /// From rows; it computes kernels itself.
+    /// Trained on samples; computes kernel values.
     Rows(Box<SvmModel>),
-    /// From a Gram matrix of so many rows; it is given kernels.
+    /// Trained on a Gram matrix with this number of rows; expects kernel values.
     Gram(BinarySvms, usize),
 }
 
@@ -47,7 +47,7 @@ impl Held {
 
 #[pymethods]
 impl SvmMachine {
-    /// The value of every pair of classes; above zero is the first of the pair.
+    /// The decision value of each pair of classes; positive for the first.
     fn decision_values<'py>(
         &self,
         py: Python<'py>,
@@ -58,7 +58,7 @@ impl SvmMachine {
         Ok(run(py, settings, move |ctx| held.values(&x, ctx))?.into_pyarray(py))
     }
 
-    /// A number per class, or one for two classes.
+    /// A score per class, or one for two classes.
     fn class_scores<'py>(
         &self,
         py: Python<'py>,
@@ -71,7 +71,7 @@ impl SvmMachine {
         Ok(scores.into_pyarray(py))
     }
 
-    /// The class of each row, a place among the classes.
+    /// The class index of each sample.
     fn predict<'py>(
         &self,
         py: Python<'py>,
@@ -86,7 +86,7 @@ impl SvmMachine {
         Ok(to_indices(&codes).into_pyarray(py))
     }
 
-    /// What the estimator shows.
+    /// The fitted attributes of the estimator.
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let svms = self.0.svms();
         let support = match &*self.0 {
@@ -96,7 +96,7 @@ impl SvmMachine {
         let mut coefficients = Array2::zeros((svms.svms.len(), support.len()));
         for (p, svm) in svms.svms.iter().enumerate() {
             for (&row, &b) in svm.rows.iter().zip(&svm.coefficients) {
-                // A model counts rows among its support, a Gram matrix among all.
+                // Indices are among the support vectors for a model, among all rows for a Gram matrix.
                 let at = match &*self.0 {
                     Held::Rows(_) => Some(row),
                     Held::Gram(..) => support.binary_search(&row).ok(),
@@ -127,12 +127,12 @@ impl SvmMachine {
         Ok(dict)
     }
 
-    /// The machine as text, from which [`SvmMachine::from_json`] makes the same to the last bit.
+    /// The SVM as JSON; [`SvmMachine::from_json`] restores it exactly.
     fn to_json(&self) -> PyResult<String> {
         to_json(&*self.0)
     }
 
-    /// What [`SvmMachine::to_json`] wrote.
+    /// Reads the output of [`SvmMachine::to_json`].
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
         Ok(Self(Arc::new(from_json("machine", json)?)))
@@ -143,7 +143,7 @@ impl SvmMachine {
     }
 }
 
-/// Trains a machine; `precomputed`: `x` is a Gram matrix.
+/// Trains an SVM; `precomputed`: `x` is a Gram matrix.
 #[pyfunction]
 pub fn fit_svm<'py>(
     py: Python<'py>,
@@ -167,7 +167,7 @@ pub fn fit_svm<'py>(
     Ok(SvmMachine(Arc::new(held)))
 }
 
-/// Searches price and width, then trains a machine; also gives what was found.
+/// Chooses C and gamma by cross-validation, then trains an SVM; also returns the search results.
 #[pyfunction]
 pub fn search_svm<'py>(
     py: Python<'py>,
@@ -191,7 +191,7 @@ pub fn search_svm<'py>(
     Ok((SvmMachine(Arc::new(Held::Rows(Box::new(found.model)))), dict))
 }
 
-/// Trains a linear machine.
+/// Trains a linear SVM.
 #[pyfunction]
 pub fn fit_linear_svm<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Statements of likeness.
+//! Triplets.
 
 use crate::convert::TargetArgument;
 use crate::run::{Settings, run};
@@ -8,7 +8,7 @@ use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
-/// Triples of rows that a target says are alike or not, three columns of row numbers.
+/// Triplets of sample indices drawn from a target, in three columns.
 #[pyfunction]
 pub fn triplets_from_target<'py>(
     py: Python<'py>,

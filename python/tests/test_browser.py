@@ -144,7 +144,7 @@ def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
     X, y = wine()
     assert KOBL().fit(X).to_html(X, path=tmp_path / "a.html") is None
     assert "Kernel space of X" in (tmp_path / "a.html").read_text(encoding="utf-8")
-    with pytest.raises(ValueError, match="178 rows that were fitted, got 100"):
+    with pytest.raises(ValueError, match="178 training samples, got 100"):
         KOBL().fit(X).to_html(X[:100])
     with pytest.raises(ValueError, match="y must be the triplets or labels of the fit"):
         XingMetric(random_state=0).fit(X, y).to_html(X)
