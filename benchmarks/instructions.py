@@ -1,9 +1,8 @@
-"""Instructions of fixed pieces of work, counted by callgrind: the same on every run, unlike clocks.
+"""Instruction counts of fixed workloads by callgrind: the same in every run, unlike times.
 
-`make instructions` runs `crates/core/examples/instructions.rs` piece by piece, once and twice; the difference
-is what the piece takes without the start of the program. The counts are kept in
-benchmarks/records/instructions.json, so that a change shows in review. Callgrind knows vectors up to AVX2,
-and those are counted.
+`make instructions` runs each workload of `crates/core/examples/instructions.rs` once and twice; the
+difference excludes the start of the program. The counts are stored in benchmarks/records/instructions.json,
+so that changes show in review. Callgrind supports vector instructions up to AVX2.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "instructions"
 RECORD = ROOT / "benchmarks" / "records" / "instructions.json"
-#: Changes below this share are not worth a word: threads start and stop a little differently.
+#: Smaller relative changes are ignored: the start and stop of threads varies.
 NOISE = 0.002
 
 

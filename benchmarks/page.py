@@ -1,4 +1,4 @@
-"""A record of `run.py` as lines on the terminal and as a page of the documentation."""
+"""Formats a record of `run.py` for the terminal and as a page of the documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ A run is stopped after 200 s, on madelon after 600 s, and shown as more than tha
 
 
 def ratios(record: dict) -> dict:
-    """How many times as fast as the peer ours was, and the share of its memory that it took."""
+    """The speedup over the peer, and the fraction of its memory."""
     ours, theirs = record["ours"], record.get("theirs")
     if theirs is None or "seconds" not in ours:
         return {}
@@ -28,14 +28,14 @@ def ratios(record: dict) -> dict:
 
 
 def is_met(record: dict) -> bool:
-    """Whether all that was wanted was reached."""
+    """Whether all targets were met."""
     wanted, ours, found = record["wanted"], record["ours"], ratios(record)
     if "seconds" not in ours:
         return False
     return all(
         {
             "ratio": lambda w: found["ratio"] >= w,
-            # A peer that did not end has not held all that it needs; its share would be an upper bound.
+            # The memory of a peer that was stopped is not known; the fraction would be an upper bound.
             "memory_share": lambda w: found.get("memory_share", 0.0) <= w,
             "seconds": lambda w: ours["seconds"] <= w,
             "bytes": lambda w: ours["extra_bytes"] <= w,
@@ -74,8 +74,8 @@ def ratio(record: dict) -> str:
         return "-"
     more = "at least " if "seconds" not in record["theirs"] else ""
     rounds = record.get("ratios", [])
-    spread = f" ({times(rounds[0])} to {times(rounds[-1])})" if rounds else ""
-    return f"{more}{times(found['ratio'])}{spread}"
+    span = f" ({times(rounds[0])} to {times(rounds[-1])})" if rounds else ""
+    return f"{more}{times(found['ratio'])}{span}"
 
 
 def wanted(record: dict) -> str:
@@ -86,10 +86,10 @@ def wanted(record: dict) -> str:
         "bytes": lambda w: f"{w / 2**30:.0f} GiB",
         "quality": lambda w: f"{w} of its {record['quality_of']}",
     }
-    said = [parts[key](value) for key, value in record["wanted"].items()]
-    if not said:
+    targets = [parts[key](value) for key, value in record["wanted"].items()]
+    if not targets:
         return "-"
-    return ", ".join(said) + (": **met**" if is_met(record) else ": **missed**")
+    return ", ".join(targets) + (": **met**" if is_met(record) else ": **missed**")
 
 
 def agree(record: dict) -> str:
@@ -97,8 +97,8 @@ def agree(record: dict) -> str:
         return f"{record['quality']:.2f} of its {record['quality_of']}"
     if "agree" not in record:
         return "-"
-    told = f": {record['agreement']}" if record.get("agreement") else ""
-    return f"{'yes' if record['agree'] else 'NO'}{told}"
+    detail = f": {record['agreement']}" if record.get("agreement") else ""
+    return f"{'yes' if record['agree'] else 'NO'}{detail}"
 
 
 def line(record: dict) -> str:
@@ -107,11 +107,11 @@ def line(record: dict) -> str:
     text = f"{record['task']} ({record['size']}): {seconds(ours)}, {memory(ours)}"
     if theirs is not None:
         text += f"; {record['peer']}: {seconds(theirs)}, {memory(theirs)}; ratio {ratio(record)}"
-    return f"{text}; wanted {wanted(record)}; agree {agree(record)}".replace("**", "")
+    return f"{text}; target {wanted(record)}; agree {agree(record)}".replace("**", "")
 
 
 def page(record: dict) -> str:
-    """The record as a page."""
+    """The page of a record."""
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     lines = [
         "| task | size | kernsift | memory | peer | its time | its memory | speedup | target | agree |",

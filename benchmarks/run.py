@@ -1,14 +1,13 @@
-"""Ratios against other programs, measured side by side in one run.
+"""Speedups over other programs, measured in one run.
 
-`make bench` builds the package, runs this, prints a table, keeps a dated record in benchmarks/records and
-writes docs/speed.md, and what docs/which.md takes from it. Each side of a task is a process of its own on the
-same data, with the same number of threads, timed best of three, or of fewer where they take over 45 s. Tasks
-of a few seconds have their sides run in turn three times over. A side is stopped when the patience of its
-task is at an end.
+`make bench` builds the package, runs this, prints a table, stores a dated record in benchmarks/records and
+writes docs/speed.md and the tables of docs/which.md. Each side of a task is a separate process on the same
+data with the same number of threads; the time is the best of three, or of fewer if they take over 45 s. The
+sides of quick tasks alternate in three rounds. A side is stopped after the timeout of its task.
 
-    python benchmarks/run.py [WORD ...]         only tasks whose names have one of the words; none is kept
-    python benchmarks/run.py --again WORD ...   the same, and they take their places in the newest record
-    python benchmarks/run.py --page             no task: the page of the newest record is written again
+    python benchmarks/run.py [WORD ...]         only tasks whose names contain a word; nothing is stored
+    python benchmarks/run.py --again WORD ...   the same, and replace these tasks in the newest record
+    python benchmarks/run.py --page             only write the page of the newest record
 """
 
 from __future__ import annotations
@@ -32,34 +31,38 @@ from tasks import THREADS, Task, all_tasks
 HERE = Path(__file__).resolve().parent
 RECORDS = HERE / "records"
 PAGE = HERE.parent / "docs" / "speed.md"
-#: Sides run in turn so often where both together take no longer than so many seconds.
+#: Number of rounds of quick tasks, and the maximum seconds of both sides of such a task.
 ROUNDS, SHORT = 3, 20.0
-#: Programs whose versions are kept.
+#: Programs whose versions are recorded.
 PEERS = ("numpy", "scipy", "scikit-learn", "pyHSICLasso", "skrebate", "metric-learn", "pandas")
 
 
 def run_side(name: str, task: Task, side: str, answers: Path) -> dict:
-    """What one side took: seconds and bytes, or that it took longer than it was given."""
-    found, wrong = child([str(HERE / "side.py"), name, side, str(answers)], task.threads, task.patience)
+    """Time and memory of one side, or its timeout."""
+    found, wrong = child([str(HERE / "side.py"), name, side, str(answers)], task.threads, task.timeout)
     if wrong and found is None:
         sys.exit(f"{name}, {side}: {wrong}")
-    return found or {"more_than": task.patience}
+    return found or {"more_than": task.timeout}
 
 
-def carried(name: str, task: Task, folder: Path) -> dict:
-    """The peer at two sizes, and its time and memory carried on along a line to the task's."""
-    (small, large), to = task.carried.at, task.carried.to
+def extrapolated(name: str, task: Task, folder: Path) -> dict:
+    """Time and memory of the peer, extrapolated linearly from two smaller sizes."""
+    (small, large), to = task.extrapolation.at, task.extrapolation.to
     found = [run_side(name, task, str(size), folder / "peer.npz") for size in (small, large)]
 
-    def on(key: str) -> float:
+    def at_size(key: str) -> float:
         slope = (found[1][key] - found[0][key]) / (large - small)
         return found[1][key] + slope * (to - large)
 
-    return {"seconds": on("seconds"), "extra_bytes": on("extra_bytes"), "carried_from": [small, large]}
+    return {
+        "seconds": at_size("seconds"),
+        "extra_bytes": at_size("extra_bytes"),
+        "carried_from": [small, large],
+    }
 
 
-def in_turn(run: Callable[[str], dict]) -> dict:
-    """Both sides, more than once if they are quick: the best of each, and the ratio of each round."""
+def alternate(run: Callable[[str], dict]) -> dict:
+    """Both sides, in several rounds if they are quick: the best of each, and the ratio of each round."""
     start = time.monotonic()
     rounds = [{side: run(side) for side in ("ours", "theirs")}]
     took = time.monotonic() - start
@@ -71,7 +74,7 @@ def in_turn(run: Callable[[str], dict]) -> dict:
 
 
 def run_task(name: str, task: Task) -> dict:
-    """Both sides, and whether they agree."""
+    """Measures both sides, and compares their results."""
     record = {"task": task.name, "size": task.size, "peer": task.peer, "threads": task.threads}
     wanted = {
         "ratio": task.ratio,
@@ -83,13 +86,13 @@ def run_task(name: str, task: Task) -> dict:
     record["wanted"] = {key: value for key, value in wanted.items() if value is not None}
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = Path(folder) / "ours.npz", Path(folder) / "peer.npz"
-        if task.theirs is not None and task.carried is None:
-            record |= in_turn(lambda side: run_side(name, task, side, ours if side == "ours" else theirs))
+        if task.theirs is not None and task.extrapolation is None:
+            record |= alternate(lambda side: run_side(name, task, side, ours if side == "ours" else theirs))
         else:
             record["ours"] = run_side(name, task, "ours", ours)
-        if task.carried is not None:
-            record["theirs"] = carried(name, task, Path(folder))
-        if ours.exists() and theirs.exists() and task.carried is None:
+        if task.extrapolation is not None:
+            record["theirs"] = extrapolated(name, task, Path(folder))
+        if ours.exists() and theirs.exists() and task.extrapolation is None:
             with np.load(ours) as a, np.load(theirs) as b:
                 mine, others = dict(a), dict(b)
             if task.agree is not None:
@@ -102,11 +105,11 @@ def run_task(name: str, task: Task) -> dict:
 
 
 def write(record: dict, path: Path) -> None:
-    """Keeps a record, and writes its page and what another page takes from that."""
+    """Stores a record, and writes its page and the tables that depend on it."""
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page.page(record), encoding="utf-8")
     subprocess.run([sys.executable, PAGE.parent / "make_which.py"], check=True)
-    print(f"kept in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
+    print(f"stored in {path.relative_to(HERE.parent)} and {PAGE.relative_to(HERE.parent)}")
 
 
 def main() -> None:
@@ -144,7 +147,7 @@ def main() -> None:
         }
         write(record, RECORDS / f"{record['date']}.json")
     if not all(r.get("agree", True) for r in records):
-        sys.exit("the answers do not agree")
+        sys.exit("the results do not agree")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""How time and memory grow with rows, columns and components, ours and other programs'.
+"""Time and memory by number of samples, features and components, for kernsift and other programs.
 
-`make scaling` writes docs/scaling.md and its pictures. Every point is a process of its own, timed best of
-three; a side goes on to larger sizes until a point takes some seconds. An exponent is the slope of
-a line through the logarithms of the larger half of a side's sizes: 1 is linear, 2 quadratic.
+`make scaling` writes docs/scaling.md and its plots. Every point is a separate process, timed best of three;
+sizes increase until a point takes some seconds. The exponent is the slope of a line through the logarithms of
+the larger half of the sizes: 1 is linear, 2 quadratic.
 
-    python benchmarks/scaling.py [KEY ...]   only these curves; the others stay as they were
-    python benchmarks/scaling.py --page      no curve: the page and the pictures are made again
+    python benchmarks/scaling.py [KEY ...]   only these curves; the others are not changed
+    python benchmarks/scaling.py --page      only write the page and the plots
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from side import child, measure
-from tasks import THREADS, Work, kernels, machines, selection, tables
+from tasks import THREADS, Work, kernels, selection, svm, tables
 
 import kernsift
 
@@ -28,20 +28,20 @@ HERE = Path(__file__).resolve().parent
 DOCS = HERE.parent / "docs"
 PICTURES = DOCS / "pictures" / "scaling"
 RECORD = HERE / "records" / "scaling.json"
-#: Seconds from which a side usually has no larger sizes, and after which a point is given up.
-ENOUGH, PATIENCE = 4.0, 150.0
+#: Default seconds after which no larger size is run, and timeout of a point.
+ENOUGH, TIMEOUT = 4.0, 150.0
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One picture: what grows, to what sizes, and the sides by name; a side makes the work of a size."""
+    """One plot: the varied size, its values, and the sides by name; a side returns the work of a size."""
 
     key: str
     title: str
     axis: str
     sizes: tuple[int, ...]
     sides: dict[str, Callable[[int], Work]]
-    #: Seconds from which a side has no larger sizes.
+    #: Seconds after which no larger size is run.
     enough: float = ENOUGH
 
 
@@ -71,14 +71,14 @@ def hsfs(n: int) -> Work:
 
 
 def svc(n: int) -> Work:
-    x, y = machines.svm_data(n, 20)
+    x, y = svm.svm_data(n, 20)
     return lambda: {"fitted": kernsift.SVC(n_jobs=THREADS).fit(x, y).intercept_}
 
 
 def sklearn_svc(n: int) -> Work:
     from sklearn.svm import SVC
 
-    x, y = machines.svm_data(n, 20)
+    x, y = svm.svm_data(n, 20)
     return lambda: {"fitted": SVC().fit(x, y).intercept_}
 
 
@@ -152,7 +152,7 @@ CURVES = [
             "pyHSICLasso, B = 0": lambda d: selection.lasso_peer(300, d),
         },
     ),
-    # Up to some thousand rows a search takes as long as ever, so that only large sizes tell.
+    # Up to some thousand rows the time is constant, so that only large sizes matter.
     Curve(
         "hsfs_rows",
         "HSFS, 4 of 20 columns",
@@ -172,15 +172,15 @@ CURVES = [
 
 
 def point(key: str, side: str, size: int) -> dict | None:
-    """One size of one side, in a process of its own; none if it was given up."""
-    found, wrong = child([str(HERE / "scaling.py"), "--point", key, side, str(size)], THREADS, PATIENCE)
+    """One size of one side, in a separate process; None if it timed out."""
+    found, wrong = child([str(HERE / "scaling.py"), "--point", key, side, str(size)], THREADS, TIMEOUT)
     if wrong:
         sys.exit(f"{key}, {side}, {size}: {wrong}")
     return found and {"size": size, **found}
 
 
 def run(keys: list[str]) -> dict:
-    """All points of the curves with these keys, or of all; the others are as they were."""
+    """Measures the curves with these keys, or all; the others are not changed."""
     record = json.loads(RECORD.read_text(encoding="utf-8")) if keys else {}
     for curve in CURVES:
         if keys and curve.key not in keys:
@@ -201,7 +201,7 @@ def run(keys: list[str]) -> dict:
 
 
 def exponent(points: list[dict], key: str) -> float | None:
-    """The slope through the larger half of the sizes; at least three."""
+    """The slope through the larger half of the sizes, at least three."""
     kept = points[-max(3, (len(points) + 1) // 2) :]
     if len(kept) < 3 or min(p[key] for p in kept) <= 0:
         return None
@@ -230,25 +230,25 @@ def draw(curve: Curve, sides: dict[str, list[dict]]) -> None:
     for ax, key, unit, label in zip(
         axes, ("seconds", "extra_bytes"), (1.0, 2**20), ("seconds", "MiB beyond the data"), strict=True
     ):
-        for (name, points), colour in zip(sides.items(), ("#2563b8", "#c2570c", "#5b7a1e"), strict=False):
+        for (name, points), color in zip(sides.items(), ("#2563b8", "#c2570c", "#5b7a1e"), strict=False):
             drawn = [p for p in points if p[key] > 0]
             sizes, values = [p["size"] for p in drawn], [p[key] / unit for p in drawn]
             slope = exponent(points, key)
-            told = f"{name}: {slope:.1f}" if slope is not None else name
-            ax.loglog(sizes, values, "o-", color=colour, markersize=4, linewidth=1.5, label=told)
+            legend = f"{name}: {slope:.1f}" if slope is not None else name
+            ax.loglog(sizes, values, "o-", color=color, markersize=4, linewidth=1.5, label=legend)
         sizes = sorted({p["size"] for points in sides.values() for p in points})
         ax.set_xticks(sizes[:: max(1, len(sizes) // 4)])
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
         ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         low, high = ax.get_ylim()
-        # Few powers of ten: numbers between them too.
+        # Few powers of ten: label numbers between them too.
         ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 50 * low else (1.0,)))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.yaxis.set_minor_formatter(NullFormatter())
         ax.set_xlabel(curve.axis)
         ax.set_ylabel(label)
         ax.grid(alpha=0.25, which="major")
-        # Above the lines, which may run anywhere.
+        # Above the lines.
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 0.98), "frameon": False}
         ax.legend(title="side: exponent", alignment="left", fontsize=8, title_fontsize=8, **place)
     figure.suptitle(curve.title, fontsize=11)

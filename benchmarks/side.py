@@ -1,7 +1,7 @@
-"""One side of a task in this process: `python side.py TASK ours|theirs|SIZE FILE`.
+"""Measures one side of a task in this process: `python side.py TASK ours|theirs|SIZE FILE`.
 
-After every repeat it prints what was measured so far as a line of JSON, so that a side that takes too long
-can be stopped and still tell; the answer of the first repeat goes to FILE.
+After every repeat it prints the measurements as a line of JSON, so that a side that is stopped has reported
+them; the result of the first repeat is written to FILE.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 from tasks import Work, all_tasks
 
-#: Best of so many; work of milliseconds is repeated for half a second, long work no more after 45 s.
-REPEATS, LEAST, MOST = 3, 0.5, 45.0
+#: Number of repeats; minimum and maximum seconds of all repeats.
+REPEATS, MIN_SECONDS, MAX_SECONDS = 3, 0.5, 45.0
 
 
-def child(arguments: list[str], threads: int, patience: float) -> tuple[dict | None, str]:
-    """Runs a script that measures in a process of its own: what it told last, if anything; what went wrong.
+def child(arguments: list[str], threads: int, timeout: float) -> tuple[dict | None, str]:
+    """Runs a measuring script in a child process: its last measurements, if any, and its error.
 
-    After `patience` seconds it is stopped, which is nothing wrong.
+    It is stopped after `timeout` seconds, which is not an error.
     """
     limits = {f"{library}_NUM_THREADS": str(threads) for library in ("OMP", "OPENBLAS", "MKL")}
     if "DATA_DIR" in os.environ:
@@ -42,8 +42,8 @@ def child(arguments: list[str], threads: int, patience: float) -> tuple[dict | N
         text=True,
     )
     try:
-        out, err = started.communicate(timeout=patience)
-        wrong = "" if started.returncode == 0 else (err.strip().splitlines() or ["nothing was said"])[-1]
+        out, err = started.communicate(timeout=timeout)
+        wrong = "" if started.returncode == 0 else (err.strip().splitlines() or ["no message"])[-1]
     except subprocess.TimeoutExpired:
         started.kill()
         (out, _), wrong = started.communicate(), ""
@@ -52,9 +52,9 @@ def child(arguments: list[str], threads: int, patience: float) -> tuple[dict | N
 
 
 def peak_bytes() -> int:
-    """The most memory that this process has held.
+    """Peak memory of this process.
 
-    Where the kernel tells it apart; `getrusage` counts what the parent held when it started this one.
+    On Linux from /proc, since `getrusage` includes the memory of the parent at the start of this process.
     """
     status = Path("/proc/self/status")
     if status.exists():
@@ -63,10 +63,11 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def forget_peak() -> None:
-    """Let the most memory held start again at what is in use now, where the system can.
+def reset_peak() -> None:
+    """Resets the peak memory to the current use, if the system supports it.
 
-    What making the data left free goes back first: it would count as held, and work that takes it up as none.
+    Memory that loading the data has freed is returned first; otherwise work that reuses it would seem to need
+    none.
     """
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -75,17 +76,17 @@ def forget_peak() -> None:
 
 
 def measure(works: list[Work], answers: Path) -> None:
-    """The slowest work's best time, and the most memory that the first repeats took beyond what was held."""
+    """Prints the best time of the slowest work, and the peak memory of the first repeats."""
     seconds, extra, answer = [], 0, {}
     for work in works:
         times: list[float] = []
-        while (len(times) < REPEATS and sum(times) < MOST) or sum(times) < LEAST:
+        while (len(times) < REPEATS and sum(times) < MAX_SECONDS) or sum(times) < MIN_SECONDS:
             if not times:
-                forget_peak()
+                reset_peak()
                 before = peak_bytes()
             start = time.perf_counter()
             found = work()
-            # Work that is a sample of a longer one says how long that is.
+            # Work that samples a longer computation returns the time of that.
             times.append(found.pop("seconds", time.perf_counter() - start))
             if len(times) == 1:
                 extra = max(extra, peak_bytes() - before)
@@ -107,7 +108,7 @@ def main() -> None:
     elif side == "theirs":
         made = task.theirs()
     else:
-        made = task.carried.theirs(int(side))()
+        made = task.extrapolation.theirs(int(side))()
     measure(made if isinstance(made, list) else [made], Path(answers))
 
 

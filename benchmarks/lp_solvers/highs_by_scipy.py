@@ -1,9 +1,9 @@
-"""A programme from a file to HiGHS as scipy has it, for where the crate is not compiled in.
+"""Solve a linear program from a file by HiGHS in scipy, if the HiGHS crate is not compiled in.
 
     python highs_by_scipy.py FILE simplex|ipm
 
-The file holds numbers of 8 bytes: columns, rows, entries (integers), then costs, bounds of columns and of
-rows, and the matrix by columns. Prints seconds of processor time, the objective, the columns and the prices
+The file contains numbers of 8 bytes: columns, rows, entries (integers), then costs, bounds of columns and of
+rows, and the matrix in CSC form. Prints seconds of CPU time, the objective, the solution and the dual values
 of the rows.
 """
 
@@ -29,27 +29,27 @@ def read(path):
 def main():
     costs, bounds, least, most, matrix = read(sys.argv[1])
     equal = least == most
-    # "At least" is turned round: linprog knows "at most" alone.
+    # linprog supports only upper bounds of rows: lower bounds are negated.
     sign = np.where(np.isfinite(most), 1.0, -1.0)
     side = np.where(np.isfinite(most), most, -least)
-    turned = scipy.sparse.diags_array(sign) @ matrix
-    rows = {"A_ub": turned[~equal], "b_ub": side[~equal]}
+    signed = scipy.sparse.diags_array(sign) @ matrix
+    rows = {"A_ub": signed[~equal], "b_ub": side[~equal]}
     if equal.any():
-        rows |= {"A_eq": turned[equal], "b_eq": side[equal]}
+        rows |= {"A_eq": signed[equal], "b_eq": side[equal]}
     method = {"simplex": "highs-ds", "ipm": "highs-ipm"}[sys.argv[2]]
     start = time.process_time()
     found = scipy.optimize.linprog(costs, bounds=bounds, method=method, **rows)
     seconds = time.process_time() - start
     if found.status != 0:
         sys.exit(found.message)
-    prices = np.empty(len(side))
-    prices[~equal] = found.ineqlin.marginals
+    duals = np.empty(len(side))
+    duals[~equal] = found.ineqlin.marginals
     if equal.any():
-        prices[equal] = found.eqlin.marginals
+        duals[equal] = found.eqlin.marginals
     print(seconds)
     print(found.fun)
     print(*found.x.tolist())
-    print(*(sign * prices).tolist())
+    print(*(sign * duals).tolist())
 
 
 main()

@@ -1,7 +1,8 @@
-"""What is measured: a task has our side, perhaps another program's, and what is wanted of it.
+"""The benchmark tasks: kernsift, in most cases another program (the peer), and targets.
 
-A side is a function that makes the data and returns the work; only the work is timed. The work returns its
-answer as arrays by name, by which the sides are compared. Sides run in processes of their own (`side.py`).
+A side (kernsift or the peer) is a function that loads the data and returns the work; only the work is timed.
+The work returns its result as named arrays, which are compared. Each side runs in a separate process
+(`side.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-#: Both sides of every task have as many, unless the task says otherwise.
+#: Default number of threads of both sides.
 THREADS = os.cpu_count() or 1
 
 Answer = dict[str, Any]
@@ -21,32 +22,32 @@ Work = Callable[[], Answer]
 
 @dataclass(frozen=True)
 class Task:
-    """One line of the table."""
+    """A task: one line of the table."""
 
     name: str
     size: str
     ours: Callable[[], Work]
-    #: Another program, and its side; several works are all measured, and the slowest of them counts.
+    #: The peer and its side; of several works, the slowest counts.
     peer: str = ""
     theirs: Callable[[], Work | list[Work]] | None = None
-    #: Whether the answers agree; what is compared if it is not plain.
+    #: Whether the results agree, and what is compared.
     agree: Callable[[Answer, Answer], bool] | None = None
     agreement: str = ""
-    #: Of a number that is the smaller the better: ours by theirs, what it is, and the most that it may be.
+    #: A quality measure (smaller is better): our value divided by the peer's, its name, and the maximum.
     quality: Callable[[Answer, Answer], float] | None = None
     quality_of: str = ""
     quality_most: float | None = None
-    #: How many times as fast as the peer ours is to be, and what share of its memory it may take.
+    #: Target speedup over the peer, and target fraction of its memory.
     ratio: float | None = None
     memory_share: float | None = None
-    #: Without a peer: most seconds and bytes.
+    #: Targets without a peer: maximum seconds and bytes.
     seconds: float | None = None
     bytes: float | None = None
     threads: int = THREADS
     #: Seconds after which a side is stopped.
-    patience: float = 200.0
-    #: Where the peer is not run at this size: what its time and memory are carried on from.
-    carried: Carried | None = None
+    timeout: float = 200.0
+    #: If the peer cannot run at this size: how its time and memory are extrapolated.
+    extrapolation: Extrapolation | None = None
 
     @property
     def task_key(self) -> tuple[str, str]:
@@ -54,8 +55,8 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Carried:
-    """A peer that cannot be run at the task's size: two smaller ones, from which a line is drawn."""
+class Extrapolation:
+    """A peer that cannot run at the size of the task: linear extrapolation from two smaller sizes."""
 
     theirs: Callable[[int], Callable[[], Work]]
     at: tuple[int, int]
@@ -64,11 +65,11 @@ class Carried:
 
 
 #: Modules with tasks, in the order of the page.
-MODULES = ("kernels", "selection", "machines", "triples", "tables")
+MODULES = ("kernels", "selection", "svm", "triplets", "tables")
 
 
 def all_tasks() -> dict[str, Task]:
-    """Every task by its name and size."""
+    """All tasks by name and size."""
     found = {}
     for module in MODULES:
         for task in importlib.import_module(f"tasks.{module}").TASKS:

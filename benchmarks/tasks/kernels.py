@@ -18,7 +18,7 @@ def rows(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def numpy_gram(x: np.ndarray, gamma: float) -> np.ndarray:
-    """An RBF Gram matrix by a matrix product and an exponential, in place where numpy allows it."""
+    """An RBF Gram matrix by a matrix product and an exponential, in place where possible."""
     squares = (x * x).sum(axis=1)
     k = x @ x.T
     k *= -2
@@ -43,7 +43,7 @@ def bare_product_and_bare_exp() -> list[Work]:
     x = rows(5000, 100)
     exponents = -np.random.default_rng(1).random((5000, 5000))
     out = np.empty_like(exponents)
-    # Both write what is there already: nothing but the work.
+    # Both sides overwrite an existing array, so that only the work is timed.
     return [
         lambda: {"product": np.matmul(x, x.T, out=out)[:0]},
         lambda: {"exp": np.exp(exponents, out=out)[:0]},
@@ -51,7 +51,7 @@ def bare_product_and_bare_exp() -> list[Work]:
 
 
 def numpy_kobl(x: np.ndarray, gamma: float, m: int) -> tuple[np.ndarray, list[int]]:
-    """KOBL as one would write it with numpy: a pivot at a time, a matrix-vector product each.
+    """KOBL in plain numpy: one pivot and one matrix-vector product at a time.
 
     The factor is laid out by columns, which is the faster layout for it.
     """
@@ -79,7 +79,7 @@ def kobl() -> kernsift.KOBL:
 
 
 def some_covertype() -> np.ndarray:
-    """20,000 rows drawn from covertype, scaled."""
+    """20,000 samples drawn from covertype, standardized."""
     from sklearn.preprocessing import scale
 
     from tasks.tables import covertype
@@ -89,7 +89,7 @@ def some_covertype() -> np.ndarray:
 
 
 def unexplained(features: np.ndarray) -> float:
-    """The share of the kernel's trace that features leave out; a row of an RBF kernel has a square of 1."""
+    """Fraction of the trace of the kernel matrix that features do not explain; the RBF diagonal is 1."""
     return float(1 - np.square(features).sum() / len(features))
 
 
@@ -131,9 +131,9 @@ def kernel_pca_sklearn() -> Work:
     return work
 
 
-def centred_residual_share(ours: Answer, theirs: Answer) -> float:
-    """What ours leaves of the centred kernel's trace, by what the best directions leave."""
-    # The trace by the number of rows is 1 less the kernel's mean, which the features give closely.
+def centered_residual_ratio(ours: Answer, theirs: Answer) -> float:
+    """Our residual of the centered kernel's trace, divided by that of the best directions."""
+    # The trace divided by the number of samples is 1 minus the mean of the kernel, estimated by the features.
     trace = 1 - float(np.square(ours["features"].mean(axis=0)).sum())
     left = [trace - (f - f.mean(axis=0)).var(axis=0).sum() for f in (ours["features"], theirs["features"])]
     return float(left[0] / left[1])
@@ -162,15 +162,15 @@ def nystroem_sklearn(data: Callable[[], np.ndarray], gamma: float) -> Work:
     x = data()
 
     def work() -> Answer:
-        # Its products run on all threads already; with n_jobs it takes half as long again.
+        # Its matrix products already use all threads; with n_jobs it takes 50 % longer.
         nystroem = Nystroem(kernel="rbf", gamma=gamma, n_components=COMPONENTS, random_state=0)
         return {"features": nystroem.fit_transform(x)}
 
     return work
 
 
-def residual_share(ours: Answer, theirs: Answer) -> float:
-    """What ours leaves of the kernel's trace, by what the peer leaves."""
+def residual_ratio(ours: Answer, theirs: Answer) -> float:
+    """Our residual of the kernel's trace, divided by the peer's."""
     left = [unexplained(answer["features"]) for answer in (ours, theirs)]
     return left[0] / left[1]
 
@@ -183,7 +183,7 @@ def drawn_task(pivoting: str, what: str, size: str, data: Callable[[], np.ndarra
         lambda: drawn_ours(data, gamma, pivoting),
         "scikit-learn, Nystroem",
         lambda: nystroem_sklearn(data, gamma),
-        quality=residual_share,
+        quality=residual_ratio,
         quality_of="residual",
         quality_most=0.9,
         ratio=1.0,
@@ -223,7 +223,7 @@ TASKS = [
         lambda: drawn_ours(lambda: rows(20_000, 10), GAMMA, "random"),
         "scikit-learn, KernelPCA by its fastest solver (randomized)",
         kernel_pca_sklearn,
-        quality=centred_residual_share,
+        quality=centered_residual_ratio,
         quality_of="residual, the least there is",
         ratio=100.0,
         memory_share=1 / 20,

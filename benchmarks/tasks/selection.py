@@ -1,4 +1,4 @@
-"""Selectors of columns."""
+"""Feature selectors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.preprocessing import scale
 
 import kernsift
-from tasks import THREADS, Answer, Carried, Task, Work
+from tasks import THREADS, Answer, Extrapolation, Task, Work
 
 
 def relief_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
@@ -33,15 +33,15 @@ def relief_skrebate(n: int, d: int) -> Work:
 
 
 def relief_sklearn() -> Work:
-    """ReliefF on scikit-learn's neighbours, the ten nearest of each class, differences added up by numpy."""
+    """ReliefF with scikit-learn's neighbors, the ten nearest of each class, and sums in numpy."""
     from sklearn.neighbors import NearestNeighbors
 
     x, y = relief_data(20_000, 100)
 
     def work() -> Answer:
-        spread = x.max(axis=0) - x.min(axis=0)
-        z = x / spread
-        # The peer weighs rows of the other class by the classes' shares, which for two classes is 1.
+        value_range = x.max(axis=0) - x.min(axis=0)
+        z = x / value_range
+        # The peer weights misses by class frequencies, which is 1 for two classes.
         score = np.zeros(x.shape[1])
         for own in (0, 1):
             of_class = z[y == own]
@@ -86,8 +86,7 @@ def information_sklearn() -> Work:
 
 
 def numpy_ffs(x: np.ndarray, y: np.ndarray) -> list[int]:
-    """Forward selection over stumps as one would write it with numpy: all cuts and all candidates of a
-    step at once."""
+    """Forward selection over stumps in plain numpy: all thresholds and candidates of a step at once."""
     n, d = x.shape
     order = np.argsort(x, axis=0, kind="stable")
     left = np.cumsum(y[order], axis=0)[:-1]
@@ -140,7 +139,7 @@ def same_order(ours: Answer, theirs: Answer) -> bool:
 
 
 def hsic_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes decided by four of the columns, each in a way of its own, and noise."""
+    """Two classes that depend on four of the features, each in another way, and noise."""
     rng = np.random.default_rng(7)
     x = rng.normal(size=(n, d))
     score = (x[:, 0] ** 2 + x[:, 3] ** 2) / 2 - 0.7 + 0.8 * np.sin(2 * x[:, 7]) + 0.5 * x[:, 10]
@@ -148,8 +147,7 @@ def hsic_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def numpy_fohsic(x: np.ndarray, y: np.ndarray, m: int) -> list[int]:
-    """FOHSIC as one would write it with numpy: squared distances are kept, and what a candidate adds to them
-    is multiplied on, in place where numpy allows it."""
+    """FOHSIC in plain numpy: the kernel of the selected features, times that of each candidate."""
     n, d = x.shape
     factor = np.eye(y.max() + 1)[y]
     factor /= np.sqrt(factor.sum(axis=0))
@@ -208,7 +206,7 @@ def lasso_peer(n: int, d: int, block_size: int = 0) -> Work:
 
 
 def same_four(ours: Answer, theirs: Answer) -> bool:
-    """Shuffles into blocks differ, so that only the four planted columns are sure to be the same."""
+    """Random blocks differ, so that only the four relevant features must agree."""
     planted = {0, 3, 7, 10}
     return planted == set(ours["order"][:4].tolist()) == set(theirs["order"][:4].tolist())
 
@@ -248,7 +246,7 @@ TASKS = [
         "pyHSICLasso, B = 0",
         ratio=50.0,
         memory_share=1 / 20,
-        carried=Carried(lambda d: lambda: lasso_peer(1000, d), (200, 400), 5000, "columns"),
+        extrapolation=Extrapolation(lambda d: lambda: lasso_peer(1000, d), (200, 400), 5000, "columns"),
     ),
     Task(
         "HSIC Lasso in blocks of 20, 10 features",

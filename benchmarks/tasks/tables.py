@@ -1,7 +1,7 @@
-"""Large tables: reading them, and selecting from all of their rows.
+"""Large tables: reading them, and selecting features with all of their rows.
 
-The covertype table is read from the folder that DATA_DIR names; without it a made one of the same shape
-stands in.
+The covertype table is read from the directory DATA_DIR; without it, a synthetic table of the same shape is
+used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CACHE = Path(tempfile.gettempdir()) / "kernsift-bench"
 
 
 def shared(file: str) -> Path | None:
-    """A file of the folder that DATA_DIR names, if it is there."""
+    """A file in the directory DATA_DIR, if it exists."""
     folder = os.environ.get("DATA_DIR")
     if folder and not Path(folder).is_dir():
         raise SystemExit(f"DATA_DIR is {folder}, which is no folder")
@@ -34,7 +34,7 @@ def shared(file: str) -> Path | None:
 
 @functools.cache
 def covertype_file() -> Path:
-    """The covertype table as plain CSV, unpacked or made once."""
+    """The covertype table as plain CSV, decompressed or generated once."""
     packed = shared("covtype.csv.gz")
     path = CACHE / ("covtype.csv" if packed else "like_covtype.csv")
     if path.exists():

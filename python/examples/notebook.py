@@ -1,8 +1,7 @@
 # %% [markdown]
-# # Which columns matter?
+# # Feature selection with kernsift
 #
-# A tour in cells: run this file as a script, or cell by cell in an editor or in Jupyter. It needs pandas and
-# matplotlib.
+# Run this file as a script, or cell by cell in an editor or in Jupyter. It needs pandas and matplotlib.
 
 # %%
 import tempfile
@@ -17,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 import kernsift
 
 # %% [markdown]
-# ## The data, as a frame
-# Names of columns are kept all the way through.
+# ## The data, as a data frame
+# Feature names are kept in all steps.
 
 # %%
 wine = kernsift.load_dataset("wine")
@@ -28,8 +27,8 @@ y = pd.Series(wine.target, name="cultivar")
 X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
 
 # %% [markdown]
-# ## One selector
-# In a notebook the last line of the cell shows what was kept, with the scores.
+# ## A selector
+# In a notebook, the last line of the cell shows the selected features with their scores.
 
 # %%
 selector = kernsift.HSFS(n_features_to_select=4, random_state=0).set_output(transform="pandas")
@@ -42,14 +41,14 @@ kernsift.plot_scores(selector, ax=left)
 kernsift.plot_path(selector, ax=right)
 
 # %% [markdown]
-# ## Do they tell the same?
+# ## Redundancy of the selected features
 
 # %%
 kernsift.plot_redundancy(selector, X_train)
 
 # %% [markdown]
-# ## In a pipeline, with a search
-# The selection is learned inside each fold, as it must be. `set_output` keeps the frame between the steps.
+# ## Pipeline and grid search
+# Features are selected inside each fold. With `set_output`, the steps pass data frames.
 
 # %%
 model = Pipeline(
@@ -62,11 +61,11 @@ model = Pipeline(
 grid = {"select__n_features_to_select": [2, 4, 8], "classify__C": [1.0, 10.0]}
 search = GridSearchCV(model, grid, cv=3).fit(X_train, y_train)
 print(search.best_params_)
-print(f"right on new rows: {search.score(X_test, y_test):.2f}")
+print(f"accuracy on test samples: {search.score(X_test, y_test):.2f}")
 print(list(search.best_estimator_["select"].get_feature_names_out()))
 
 # %% [markdown]
-# ## Methods side by side
+# ## Comparison of methods
 
 # %%
 result = kernsift.compare(
@@ -77,12 +76,12 @@ result.plot()
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "comparison.html"
     result.to_html(page)
-    print(f"a page of {page.stat().st_size // 1000} kB")
+    print(f"a report of {page.stat().st_size // 1000} kB")
 result  # noqa: B018
 
 # %% [markdown]
 # ## Kernel space
-# How many dimensions do the rows really use, and which of them tell the classes apart?
+# The intrinsic dimension of the data in kernel space, and the directions that separate the classes.
 
 # %%
 scaled = StandardScaler().set_output(transform="pandas").fit(X_train)
@@ -91,15 +90,15 @@ kernsift.plot_residuals(basis)
 takes = kernsift.TAKES(random_state=0).fit(X_train, y_train)
 kernsift.plot_error_curve(takes)
 kernsift.plot_map(takes, X_test, y_test)
-print(f"{basis.n_components_} dimensions, of which {takes.n_selected_} are kept")
-print(f"right on new rows: {takes.score(X_test, y_test):.2f}")
+print(f"{basis.n_components_} dimensions, {takes.n_selected_} selected by TAKES")
+print(f"accuracy on test samples: {takes.score(X_test, y_test):.2f}")
 
 # %% [markdown]
-# ## A kernel from "this one is more like that one"
+# ## A kernel learned from triplets
 
 # %%
 design = kernsift.KernelDesign(gamma1=1e-3, gamma2=1e-4, random_state=0).fit(X_train, y_train)
 kernsift.plot_kernels(design, max_kernels=10)
 kernsift.plot_margins(design, X_test, y_test)
-print(f"triples of new rows in order: {design.score(X_test, y_test):.2f}")
+print(f"satisfied triplets of test samples: {design.score(X_test, y_test):.2f}")
 design  # noqa: B018

@@ -1,4 +1,4 @@
-"""Support vector machines, and neighbours as a judge."""
+"""Support vector machines and nearest neighbors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import kernsift
 from tasks import THREADS, Answer, Task, Work
 from tasks.tables import shared
 
-PRICES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
-WIDTHS = [0.005, 0.02, 0.05, 0.2]
+C_VALUES = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
+GAMMAS = [0.005, 0.02, 0.05, 0.2]
 
 
 def svm_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two classes with a curved border and noise."""
+    """Two classes with a nonlinear boundary and noise."""
     rng = np.random.default_rng(6)
     x = rng.normal(size=(n, d))
     return x, (x[:, 0] * x[:, 1] + x[:, 2] + 0.5 * rng.normal(size=n) > 0).astype(np.int64)
@@ -25,7 +25,7 @@ def svm_data(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
 
 def grid_ours() -> Work:
     x, y = svm_data(5000, 20)
-    search = kernsift.SVCCV(C=PRICES, gamma=WIDTHS, cv=5, n_jobs=THREADS, random_state=0)
+    search = kernsift.SVCCV(C=C_VALUES, gamma=GAMMAS, cv=5, n_jobs=THREADS, random_state=0)
     return lambda: {"errors": np.asarray(search.fit(x, y).cv_errors_)}
 
 
@@ -34,19 +34,19 @@ def grid_sklearn() -> Work:
     from sklearn.svm import SVC
 
     x, y = svm_data(5000, 20)
-    search = GridSearchCV(SVC(), {"gamma": WIDTHS, "C": PRICES}, cv=5, n_jobs=THREADS)
+    search = GridSearchCV(SVC(), {"gamma": GAMMAS, "C": C_VALUES}, cv=5, n_jobs=THREADS)
 
     def work() -> Answer:
         found = search.fit(x, y).cv_results_
-        # Parameters run in the order of their names, the last fastest.
-        scores = found["mean_test_score"].reshape(len(PRICES), len(WIDTHS))
+        # The grid is in the order of parameter names, the last varies fastest.
+        scores = found["mean_test_score"].reshape(len(C_VALUES), len(GAMMAS))
         return {"errors": 1 - scores.T}
 
     return work
 
 
 def close_errors(ours: Answer, theirs: Answer) -> bool:
-    """Folds are dealt differently; means over 5000 rows have standard errors of 0.006."""
+    """Folds differ; means over 5000 samples have standard errors of 0.006."""
     return ours["errors"].shape == theirs["errors"].shape and bool(
         np.allclose(ours["errors"], theirs["errors"], atol=0.025)
     )
@@ -56,7 +56,7 @@ def rfe_data(name: str) -> tuple[np.ndarray, np.ndarray]:
     if name == "madelon":
         path = shared("madelon_train.csv.gz")
         if path is None:
-            # Of the same shape, and about as hard.
+            # Synthetic data of the same shape and similar difficulty.
             return svm_data(2000, 500)
         table = pandas.read_csv(path).to_numpy(dtype=np.float64)
         return scale(table[:, :-1]), (table[:, -1] > 0).astype(np.int64)
@@ -83,8 +83,8 @@ def rfe_sklearn(name: str) -> Work:
 
 
 def rfe_sampled() -> Work:
-    """RFE on madelon takes scikit-learn hours: a machine is fitted at some numbers of columns, and the times
-    between are drawn along lines. The columns are the first ones of ours."""
+    """RFE on madelon takes scikit-learn hours: its time is interpolated from fits at some numbers of
+    features, the first of our order."""
     from sklearn.svm import SVC
 
     x, y = rfe_data("madelon")
@@ -103,26 +103,26 @@ def rfe_sampled() -> Work:
 
 
 def nearly_same_order(ours: Answer, theirs: Answer) -> bool:
-    """At its default tolerance scikit-learn swaps columns of nearly equal weight: places differ by one."""
-    places = [np.argsort(answer["order"]) for answer in (ours, theirs)]
-    return bool(np.abs(places[0] - places[1]).max() <= 1)
+    """At its default tolerance scikit-learn swaps features of nearly equal weight: ranks differ by one."""
+    ranks = [np.argsort(answer["order"]) for answer in (ours, theirs)]
+    return bool(np.abs(ranks[0] - ranks[1]).max() <= 1)
 
 
-def neighbours_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def neighbors_data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(4)
     return rng.normal(size=(20_000, 30)), rng.integers(0, 3, 20_000), rng.normal(size=(5000, 30))
 
 
-def neighbours_ours() -> Work:
-    x, y, new = neighbours_data()
+def neighbors_ours() -> Work:
+    x, y, new = neighbors_data()
     fitted = kernsift.KNNC(standardize=False, n_jobs=THREADS).fit(x, y)
     return lambda: {"classes": fitted.predict(new)}
 
 
-def neighbours_sklearn() -> Work:
+def neighbors_sklearn() -> Work:
     from sklearn.neighbors import KNeighborsClassifier
 
-    x, y, new = neighbours_data()
+    x, y, new = neighbors_data()
     fitted = KNeighborsClassifier(1, algorithm="brute", n_jobs=THREADS).fit(x, y)
     return lambda: {"classes": fitted.predict(new)}
 
@@ -160,14 +160,14 @@ TASKS = [
         "scikit-learn, SVC(kernel='linear') at 8 numbers of features, extrapolated to RFE's 500 fits",
         rfe_sampled,
         ratio=20.0,
-        patience=600.0,
+        timeout=600.0,
     ),
     Task(
         "KNNC, 5000 new samples",
         "20,000 x 30",
-        neighbours_ours,
+        neighbors_ours,
         "scikit-learn, KNeighborsClassifier by brute force",
-        neighbours_sklearn,
+        neighbors_sklearn,
         lambda a, b: bool(np.array_equal(a["classes"], b["classes"])),
     ),
 ]

@@ -1,4 +1,4 @@
-"""Kernels and metrics learned from triples."""
+"""Kernels and metrics learned from triplets."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tasks import THREADS, Answer, Task, Work
 
 GAMMAS = (1.0, 0.1, 0.01)
 PENALTY = 1e-4
-TRIPLES = 1500
+N_TRIPLETS = 1500
 
 
 def problem(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """All rows of a set, and triples drawn from its classes."""
+    """All samples of a data set, and triplets drawn from its classes."""
     data = kernsift.load_dataset(name)
-    return data.data, kernsift.triplets_from_labels(data.target, TRIPLES, random_state=0)
+    return data.data, kernsift.triplets_from_labels(data.target, N_TRIPLETS, random_state=0)
 
 
 def design_ours(name: str) -> Work:
-    """Three widths for every column."""
+    """Three values of gamma for every feature."""
     x, triplets = problem(name)
     learner = kernsift.KernelDesign(
         ["gaussian"],
@@ -39,13 +39,13 @@ def design_ours(name: str) -> Work:
 
 
 def design_naive(name: str) -> Work:
-    """Programme (7) with noise: a variable for every weight, column, triple and pair of rows, by HiGHS."""
+    """Linear program (7) with noise: a variable per weight, feature, triplet and pair, by HiGHS."""
     x, triplets = problem(name)
-    # Equal rows are one row to ours, and rows that no triple names none.
+    # As in our side, equal samples are merged, and samples without triplets are dropped.
     named, places = np.unique(triplets, return_inverse=True)
     x, same = np.unique(x[named], axis=0, return_inverse=True)
-    means, spreads = (getattr(problem(name)[0], of)(axis=0) for of in ("mean", "std"))
-    rows = (x - means) / np.where(spreads > 0, spreads, 1)
+    means, stds = (getattr(problem(name)[0], of)(axis=0) for of in ("mean", "std"))
+    rows = (x - means) / np.where(stds > 0, stds, 1)
     i, j, far = same[places.reshape(-1, 3)].T
     n, d = rows.shape
     apart = (rows[:, None, :] - rows[None, :, :]) ** 2
@@ -87,9 +87,9 @@ def same_optimum(ours: Answer, theirs: Answer) -> bool:
 
 
 def xing_data(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Standardised rows, triples, and the pairs in them."""
+    """Standardized samples, triplets, and their similar and dissimilar pairs."""
     data = kernsift.load_dataset(name)
-    triplets = kernsift.triplets_from_labels(data.target, TRIPLES, random_state=0)
+    triplets = kernsift.triplets_from_labels(data.target, N_TRIPLETS, random_state=0)
     near, far = (np.unique(np.sort(triplets[:, [0, k]], axis=1), axis=0) for k in (1, 2))
     return scale(data.data), triplets, near, far
 
@@ -101,7 +101,7 @@ def xing_ours(name: str, diagonal: bool) -> Work:
 
 
 def renamed(check: Callable) -> Callable:
-    """metric-learn 0.7 gives scikit-learn an argument by the name it had before 1.8."""
+    """metric-learn 0.7 uses the name that an argument of scikit-learn had before 1.8."""
 
     def called(*args: object, force_all_finite: object = True, **options: object) -> object:
         return check(*args, ensure_all_finite=force_all_finite, **options)
@@ -123,7 +123,7 @@ def xing_peer(name: str, diagonal: bool) -> Work:
 
 
 def xing_value(metric: np.ndarray, name: str) -> float:
-    """The sum of distances over dissimilar pairs by the root of the sum of squares over similar ones."""
+    """Sum of distances of dissimilar pairs, divided by the root of the sum of squares of similar pairs."""
     x, _, near, far = xing_data(name)
     squares = [
         np.maximum(((z @ metric) * z).sum(axis=1), 0)
@@ -135,7 +135,7 @@ def xing_value(metric: np.ndarray, name: str) -> float:
 def xing_task(name: str, diagonal: bool) -> Task:
     return Task(
         f"Xing metric, {name}, {'diagonal' if diagonal else 'full'}",
-        f"{TRIPLES} triplets",
+        f"{N_TRIPLETS} triplets",
         lambda: xing_ours(name, diagonal),
         "metric-learn, MMC",
         lambda: xing_peer(name, diagonal),
@@ -149,7 +149,7 @@ TASKS = [
     *(
         Task(
             f"Kernel design, {name}, one thread",
-            f"{TRIPLES} triplets",
+            f"{N_TRIPLETS} triplets",
             lambda name=name: design_ours(name),
             "the published linear program, HiGHS from scipy",
             lambda name=name: design_naive(name),
