@@ -1,4 +1,4 @@
-"""A real browser without a window, spoken to over a pipe."""
+"""A headless browser, controlled over a pipe."""
 
 import base64
 import fcntl
@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-#: Seconds after which a browser that does not answer counts as broken.
+#: Timeout of a command in seconds.
 PATIENCE = 60
 
 
@@ -21,7 +21,7 @@ def find_browser():
 
 
 class Browser:
-    """Chromium with one page, which remembers what the page asked for and complained about."""
+    """Chromium with one page; records its requests and errors."""
 
     def __init__(self, program):
         self._home = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -43,7 +43,7 @@ class Browser:
             "--remote-debugging-pipe",
             "about:blank",
         ]
-        # It reads commands from 3 and writes answers to 4; what is there now must not be in the way.
+        # It reads commands from file descriptor 3 and writes answers to 4; open descriptors there are moved.
         high = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 10) for end in (to_read, to_write)]
         self._process = subprocess.Popen(
             [program, *options],
@@ -119,7 +119,7 @@ class Browser:
             os.write(self._out, json.dumps({**message, "sessionId": self._session}).encode() + b"\0")
 
     def open(self, path, width=1100, height=900, dark=False):
-        """Open a file, with nothing remembered of the one before."""
+        """Open a file and clear the records."""
         self.complaints, self.requests = [], []
         self.ask(
             "Emulation.setDeviceMetricsOverride",
@@ -161,12 +161,12 @@ class Browser:
             self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def screenshot(self, path):
-        """Write a picture of the whole page."""
+        """Write a screenshot of the complete page."""
         picture = self.ask("Page.captureScreenshot", captureBeyondViewport=True)["data"]
         Path(path).write_bytes(base64.b64decode(picture))
 
     def close(self):
-        """End it."""
+        """End the browser."""
         self._process.kill()
         self._process.wait()
         os.close(self._in)

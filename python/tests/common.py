@@ -1,4 +1,4 @@
-"""The public estimators, found by looking: a new one cannot be forgotten."""
+"""All public estimators, and small data for them."""
 
 import inspect
 import pickle
@@ -17,7 +17,7 @@ ESTIMATORS = {
 
 
 def quick(name):
-    """An estimator with little to do, the same in every fit."""
+    """An estimator that fits quickly and is deterministic."""
     cls = ESTIMATORS[name]
     wanted = {
         "n_features_to_select": 2,
@@ -32,14 +32,14 @@ def quick(name):
 
 
 def small_rows():
-    """Rows that every method has something to say of, and their classes."""
+    """Samples for which every method selects features, and their classes."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     return np.abs(rng.normal(size=(60, 5))) + 1.5 * np.outer(y, [1, 0, 1, 0, 0]), y
 
 
 def answers_of(name, n_jobs=None):
-    """What a quick estimator makes of small rows, after a pickle."""
+    """The output of a quick estimator on small data, after pickling."""
     X, y = small_rows()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

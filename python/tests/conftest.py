@@ -15,7 +15,7 @@ def rng():
 
 @pytest.fixture
 def wine():
-    """Wine, standardised, and its classes."""
+    """The wine data, standardized, and its classes."""
     data = load_dataset("wine")
     return StandardScaler().fit_transform(data.data), data.target
 

@@ -1,10 +1,10 @@
-"""Reads HTML as a browser would, to find what is wrong with it."""
+"""Checks that HTML is well-formed."""
 
 import html.parser
 
 
 class Reader(html.parser.HTMLParser):
-    """Looks whether every tag is closed where it should be."""
+    """Checks that every tag is closed."""
 
     def __init__(self):
         super().__init__()

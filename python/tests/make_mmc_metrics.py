@@ -1,12 +1,12 @@
 """Metrics of metric-learn's MMC, for test_xing.py to compare with.
 
-metric-learn 0.7.0 does not run with scikit-learn 1.8 or later, so its answers are kept in mmc_metrics.json.
-They were made by this file in an environment of its own:
+metric-learn 0.7.0 does not run with scikit-learn 1.8 or later, so its results are stored in mmc_metrics.json.
+This script computed them in a separate environment:
 
     pip install metric-learn==0.7.0 scikit-learn==1.7.2 numpy==2.4.6 scipy==1.17.1
     python make_mmc_metrics.py
 
-For each data set and form MMC runs with its own settings and with 1000 iterations at a tolerance of 1e-6; the
+For each data set and form MMC runs with its defaults and with 1000 iterations at a tolerance of 1e-6; the
 metric whose value is larger is kept.
 """
 
@@ -22,7 +22,7 @@ SETS = {"wine": load_wine, "wdbc": load_breast_cancer}
 
 
 def problem(name):
-    """Standardised rows and 1500 triples, always the same ones."""
+    """Standardized samples and 1500 triplets from a fixed seed."""
     X, y = SETS[name](return_X_y=True)
     rng = np.random.RandomState(0)
     triplets = []
@@ -39,7 +39,7 @@ def pairs(triplets):
 
 
 def value(metric, X, triplets):
-    """The sum of distances over dissimilar pairs by the root of the sum of squares over similar ones."""
+    """Sum of distances of dissimilar pairs, divided by the root of the sum of squares of similar pairs."""
     squares = []
     for i, j in (rows.T for rows in pairs(triplets)):
         z = X[i] - X[j]

@@ -1,4 +1,4 @@
-"""What the project is built from passes its own audit, and the audit sees what it should."""
+"""The dependencies and data of the project pass the audit, and the audit finds violations."""
 
 import importlib.util
 import shutil
@@ -17,7 +17,7 @@ CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 def audit():
     spec = importlib.util.spec_from_file_location("audit", ROOT / "tools" / "audit.py")
     module = importlib.util.module_from_spec(spec)
-    # Its data class asks for the module by name.
+    # Its dataclass looks up the module by name.
     sys.modules["audit"] = module
     spec.loader.exec_module(module)
     yield module
@@ -63,7 +63,7 @@ def test_license_expressions(audit, expression, fits):
     "expression",
     ["", "MIT OR", "OR MIT", "(MIT", "MIT)", "MIT Zlib", "MIT WITH", "()", "MIT AND AND MIT", "/MIT"],
 )
-def test_what_is_no_license_expression(audit, expression):
+def test_invalid_license_expressions(audit, expression):
     with pytest.raises(ValueError, match="no license expression"):
         audit.is_allowed(expression, {"MIT"})
 
@@ -91,7 +91,7 @@ def test_python_requirements(audit, line, fault):
     assert found is None if fault is None else fault in found
 
 
-def test_crates_from_elsewhere_are_seen(audit, rules):
+def test_crates_from_other_sources_are_reported(audit, rules):
     sound = {"name": "a", "version": "1.0.0", "source": CRATES_IO, "checksum": "0" * 64}
     lock = {
         "package": [
@@ -109,7 +109,7 @@ def test_crates_from_elsewhere_are_seen(audit, rules):
     assert [fault.split()[0] for fault in found.faults] == ["folder", "bare", "git", "registry", "hyper"]
 
 
-def test_licenses_that_are_missing_or_refused_are_seen(audit, rules):
+def test_missing_and_forbidden_licenses_are_reported(audit, rules):
     stated = {"a": "MIT", "none": None, "refused": "GPL-3.0-only", "broken": "MIT OR"}
     packages = [{"name": name, "version": "1.0.0", "license": text} for name, text in stated.items()]
     found = audit.Findings()
@@ -117,7 +117,7 @@ def test_licenses_that_are_missing_or_refused_are_seen(audit, rules):
     assert [fault.split()[0] for fault in found.faults] == ["none", "refused", "broken"]
 
 
-def test_any_version_is_refused_but_for_folders(audit):
+def test_unbounded_versions_are_reported_except_for_paths(audit):
     wanted = [
         {"name": "a", "req": "^1"},
         {"name": "b", "req": "*"},
@@ -129,7 +129,7 @@ def test_any_version_is_refused_but_for_folders(audit):
     assert [fault[-1] for fault in found.faults] == ["b", "c"]
 
 
-def test_versions_that_do_not_fit_together_are_told(audit):
+def test_conflicting_versions_are_reported(audit):
     versions = [
         ("a", "1.2.0"),
         ("a", "1.3.0"),
@@ -155,7 +155,7 @@ def test_the_licenses_of_an_environment_are_listed(audit):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
-def test_tools_that_know_of_holes_are_asked(audit, monkeypatch, tmp_path):
+def test_vulnerability_scanners_are_run(audit, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     found = audit.Findings()
     audit.check_advisories(ROOT, True, found)
@@ -174,7 +174,7 @@ def test_tools_that_know_of_holes_are_asked(audit, monkeypatch, tmp_path):
     assert len(found.done) == 2 and not found.warnings
     assert len(found.faults) == 1
     assert "--requirement python/requirements-test.txt" in found.faults[0]
-    # pip-audit has no data of its own, so without the network it is left out, and that is said.
+    # pip-audit needs the network; without it the check is skipped, with a message.
     found = audit.Findings()
     audit.check_advisories(ROOT, False, found)
     assert found.done == ["known holes of crates, by cargo deny --locked --offline check advisories"]
@@ -231,7 +231,7 @@ def test_the_crates_of_the_project_pass(audit):
     assert len(found.done) == 4
 
 
-def test_a_fault_ends_the_program_with_one(audit, monkeypatch):
+def test_a_violation_gives_exit_code_1(audit, monkeypatch):
     def fault(root, network, found):
         found.faults.append("there it is")
 

@@ -1,4 +1,4 @@
-"""Bases against other libraries and against naive twins that follow the papers line by line."""
+"""Bases against other libraries and naive implementations of the papers."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def rows(n, d, seed=0):
 
 
 def by_equations(K, f):
-    """KOBL as the paper prints it: whole coefficient vectors and the whole matrix, eqs (5)-(13), (20)."""
+    """KOBL as published, with full coefficient vectors and the full matrix: eqs (5)-(13), (20)."""
     n = len(K)
     a = np.eye(n)
     chosen, basis, norms = [], [], []
@@ -57,15 +57,15 @@ def by_equations(K, f):
 
 @pytest.mark.parametrize("f, threshold", [(lambda t: t, "linear"), (lambda t: t**2, 2), (np.sqrt, 0.5)])
 @pytest.mark.parametrize("d", [2, 10, 40])
-def test_kobl_is_the_paper_equation_by_equation(d, f, threshold):
+def test_kobl_equals_the_published_equations(d, f, threshold):
     X = rows(60, d)
     kobl = KOBL(threshold=threshold, gamma=0.5 / d)
     features = kobl.fit_transform(X)
     K = rbf_kernel(X, gamma=0.5 / d)
     pivots, coefficients, norms = by_equations(K, f)
     assert_array_equal(kobl.pivots_, pivots)
-    # The literal recursion loses digits that the factorisation keeps: a pivot's length is known to
-    # about 1e-15 divided by that length, and the least here is about 0.05.
+    # The published recursion is less accurate than the factorization: the norm of a pivot has an error of
+    # about 1e-15 divided by that norm, and the smallest here is about 0.05.
     assert_allclose(kobl.residual_norms_, norms, atol=1e-11)
     assert_allclose(features, K @ coefficients, atol=1e-10)
     assert_allclose(
@@ -78,9 +78,9 @@ def test_kobl_is_the_paper_equation_by_equation(d, f, threshold):
 
 @pytest.mark.parametrize("n", [5, 50, 333])
 @pytest.mark.parametrize("d", [3, 40])
-def test_kobl_is_lapack_pivoted_cholesky(n, d):
+def test_kobl_equals_lapack_pivoted_cholesky(n, d):
     X = rows(n, d)
-    # A diagonal without ties: unit diagonals leave the first pivot to rounding.
+    # A diagonal without ties: with a unit diagonal the first pivot depends on rounding.
     kernel = Polynomial(degree=2, gamma=1 / d, coef0=1.0) + 0.5 * RBF(1 / d)
     kobl = KOBL(kernel=kernel, threshold=None)
     features = kobl.fit_transform(X)
@@ -89,7 +89,7 @@ def test_kobl_is_lapack_pivoted_cholesky(n, d):
     pivots = places - 1
     factor = np.tril(factor)
     m = min(kobl.n_components_, rank)
-    # Where two rows come within rounding of each other either may be first; compare up to there.
+    # Pivots whose residuals differ only by rounding may swap; compare up to the first such.
     left = K.diagonal()[pivots, None] - np.cumsum(factor**2, axis=1)
     clear = 0
     while clear + 1 < m:
@@ -116,13 +116,13 @@ def test_unit_diagonals_start_with_the_first_row(wine):
 
 
 def test_pivots_by_gain_follow_the_formula(wine):
-    # So few rows that all are compared at every step: chance has no say.
+    # With so few samples all are compared at every step: nothing is random.
     X = wine[0][::2]
     kobl = KOBL(gamma=0.05, pivoting="gain", threshold=None, n_components=40).fit(X)
     left = rbf_kernel(X, gamma=0.05)
     for pivot in kobl.pivots_:
         gains = (left**2).sum(axis=0) / np.maximum(left.diagonal(), 1e-12)
-        # Of rows whose gains agree to rounding either may be taken.
+        # Gains that agree to rounding are ties.
         assert gains[pivot] >= gains.max() * (1 - 1e-9)
         left -= np.outer(left[pivot], left[pivot]) / left[pivot, pivot]
         left[pivot] = left[:, pivot] = 0.0
@@ -149,7 +149,7 @@ def test_fit_transform_agrees_with_transform(basis, wine):
     assert_allclose(basis.fit(X, y).transform(X), made, atol=1e-8)
     assert made.shape == (len(X), basis.n_components_)
     assert len(basis.residual_norms_) == basis.n_components_
-    # Squares are subtracted: lengths come out to about the root of rounding.
+    # A difference of squares: norms are accurate to about the root of the rounding error.
     assert_allclose(basis.residual_norms(X).mean(), basis.reconstruction_cost_, atol=1e-6)
 
 
@@ -157,21 +157,21 @@ def test_fit_transform_agrees_with_transform(basis, wine):
 @pytest.mark.parametrize(
     "kernel", ["rbf", "poly", "linear", RBF(0.1) + 0.5 * OnFeature(2, RBF(1.0))], ids=str
 )
-def test_sparse_rows_give_what_dense_ones_do(basis, kernel, rng):
+def test_sparse_and_dense_samples_agree(basis, kernel, rng):
     X = rng.normal(size=(80, 12)) * (rng.random((80, 12)) < 0.4)
     y = np.arange(80) % 3
     dense = basis.set_params(kernel=kernel, random_state=0).fit_transform(X, y)
     for form in (sparse.csr_matrix, sparse.csr_array, sparse.coo_matrix, sparse.csc_array):
         if isinstance(basis, KernelPCA):
-            # Short components turn with the last digit of the kernel; the long ones do not.
+            # Rounding changes components with a small norm, not those with a large one.
             assert_allclose(basis.fit_transform(form(X), y)[:, :3], dense[:, :3], atol=1e-8)
         else:
             assert_allclose(basis.fit_transform(form(X), y), dense, atol=1e-7)
     basis.set_params(kernel="rbf")
 
 
-def test_wide_sparse_rows_are_never_made_dense(rng):
-    # As dense rows these would take 32 GB, and a median over 1000 of them 16 GB.
+def test_wide_sparse_matrices_stay_sparse(rng):
+    # As a dense matrix these would take 32 GB, and a median over 1000 of them 16 GB.
     n, d, stored = 2000, 2_000_000, 20
     columns = np.sort(rng.integers(0, d, size=(n, stored)), axis=1).ravel()
     X = sparse.csr_array(
@@ -181,7 +181,7 @@ def test_wide_sparse_rows_are_never_made_dense(rng):
     assert kobl.transform(X).shape == (n, 5)
 
 
-def test_sparse_matrices_are_left_alone():
+def test_sparse_matrices_are_not_modified():
     X = sparse.csr_matrix((np.ones(4), np.array([2, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
     before = X.copy()
     KOBL(gamma=1.0).fit(X)
@@ -209,7 +209,7 @@ def test_kernel_pca_against_scikit_learn(center, wine):
     assert_allclose(ours.transform(X), sign * train, atol=1e-9)
 
 
-def test_uncentred_kernel_pca_leaves_least_over(wine):
+def test_uncentered_kernel_pca_has_the_smallest_residual(wine):
     X, _ = wine
     m = KOBL(gamma=0.05).fit(X).n_components_
     left = {}
@@ -219,7 +219,7 @@ def test_uncentred_kernel_pca_leaves_least_over(wine):
 
 
 def discriminant_twin(K, y, ridge, criterion):
-    """Both criteria by their definitions, as generalised eigenproblems over all rows."""
+    """Both criteria by their definitions, as generalized eigenproblems over all samples."""
     n = len(K)
     classes = np.unique(y)
     if criterion == "kda":
@@ -235,14 +235,14 @@ def discriminant_twin(K, y, ridge, criterion):
         a = vectors[:, ::-1][:, : len(classes) - 1]
         return a / np.sqrt(np.einsum("ij,ik,kj->j", a, K, a))
     H = np.eye(n) - 1 / n
-    centred = H @ K @ H
-    values, vectors = np.linalg.eigh(centred)
+    centered = H @ K @ H
+    values, vectors = np.linalg.eigh(centered)
     keep = values > ridge * values[-1]
     P, values = vectors[:, keep], values[keep]
     W = sum(np.outer(y == c, y == c) / (y == c).sum() for c in classes)
     _, beta = scipy.linalg.eigh(P.T @ W @ P)
     a = P @ (beta[:, ::-1][:, : len(classes) - 1] / values[:, None])
-    return a / np.sqrt(np.einsum("ij,ik,kj->j", a, centred, a))
+    return a / np.sqrt(np.einsum("ij,ik,kj->j", a, centered, a))
 
 
 @pytest.mark.parametrize("criterion", ["kda", "gda"])
@@ -266,7 +266,7 @@ def test_class_names_do_not_matter(wine):
     assert_array_equal(KernelDiscriminant().fit(X, names).classes_, ["low", "middle", "top"])
 
 
-def test_own_threshold_functions(wine):
+def test_callable_thresholds(wine):
     X, _ = wine
     assert_array_equal(KOBL(threshold=lambda t: t).fit(X).pivots_, KOBL().fit(X).pivots_)
     assert_array_equal(KOBL(threshold=lambda t: t**3).fit(X).pivots_, KOBL(threshold=3).fit(X).pivots_)
@@ -278,7 +278,7 @@ def test_own_threshold_functions(wine):
         KOBL(threshold=lambda t: "high").fit(X)
 
 
-def test_kernels_are_resolved_and_kept(wine):
+def test_kernels_are_resolved_and_stored(wine):
     X, _ = wine
     kobl = KOBL(gamma="scale").fit(X)
     assert kobl.gamma_ == pytest.approx(1 / (X.shape[1] * X.var()))
@@ -288,7 +288,7 @@ def test_kernels_are_resolved_and_kept(wine):
     kobl.set_params(kernel=Linear()).fit(X)
     assert not hasattr(kobl, "gamma_")
     assert kobl.n_components_ <= X.shape[1]
-    # A parameter reaches the kernel with its last digit.
+    # Parameters reach the kernel exactly.
     assert KOBL(gamma=0.1 + 0.2).fit(X).gamma_ == 0.1 + 0.2
 
 

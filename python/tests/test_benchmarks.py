@@ -1,4 +1,4 @@
-"""What the benchmarks make of what they measure: ratios, verdicts, slopes. Nothing is timed here."""
+"""Evaluation of benchmark measurements: ratios, targets, slopes. Nothing is timed here."""
 
 import importlib
 import json
@@ -32,7 +32,7 @@ def record(**parts):
     }
 
 
-def test_ratios_and_verdicts_by_hand(benchmarks):
+def test_ratios_and_targets(benchmarks):
     page = benchmarks("page")
     assert page.ratios(record()) == {"ratio": 4.0, "memory_share": 1 / 16}
     for wanted, met in [
@@ -43,19 +43,19 @@ def test_ratios_and_verdicts_by_hand(benchmarks):
         ({"seconds": 0.4}, False),
         ({"seconds": 0.5, "bytes": 2**20}, True),
         ({"bytes": 2**19}, False),
-        # A number that was not measured is not met.
+        # A target without a measurement is not met.
         ({"quality": 0.9}, False),
     ]:
         assert page.is_met(record(wanted=wanted, quality_of="residual")) is met, wanted
     assert page.is_met(record(wanted={"quality": 0.9}, quality=0.8, quality_of="residual"))
-    # A side of ours that did not end meets nothing, and a peer's that did not gives a bound.
+    # If our side timed out, no target is met; if the peer timed out, the ratio is a bound.
     assert not page.is_met(record(ours={"more_than": 200.0}, wanted={"seconds": 500}))
     stopped = record(theirs={"more_than": 200.0}, wanted={"ratio": 50.0})
     assert page.is_met(stopped) and page.ratio(stopped) == "at least 400"
     assert "more than 200 s" in page.line(stopped)
 
 
-def test_quick_sides_are_run_in_turn(benchmarks):
+def test_quick_sides_alternate(benchmarks):
     run, page = benchmarks("run"), benchmarks("page")
     seconds = iter([1.0, 4.0, 0.5, 5.0, 2.0, 3.0])
     sides = []
@@ -69,7 +69,7 @@ def test_quick_sides_are_run_in_turn(benchmarks):
     assert (found["ours"]["seconds"], found["theirs"]["seconds"]) == (0.5, 3.0)
     assert found["ratios"] == [1.5, 4.0, 10.0]
     assert page.ratio(record(**found)) == "6.0 (1.50 to 10.0)"
-    # A side that did not end is not run again.
+    # A side that timed out is not run again.
     stopped = run.in_turn(lambda name: {"more_than": 200.0} if name == "theirs" else {"seconds": 1.0})
     assert stopped == {"ours": {"seconds": 1.0}, "theirs": {"more_than": 200.0}}
 
@@ -101,14 +101,14 @@ def test_exponents_are_slopes(benchmarks):
     exponent = benchmarks("scaling").exponent
     sizes = [100, 200, 400, 800, 1600, 3200]
     points = [{"size": n, "seconds": 1e-3 + 1e-7 * n**2} for n in sizes]
-    # The start of the program flattens the small sizes, which are left out.
+    # The start of the program dominates small sizes, which are not used.
     assert 1.9 < exponent(points, "seconds") < 2.01
     assert exponent([{"size": n, "seconds": 3.0 * n} for n in sizes[:3]], "seconds") == pytest.approx(1)
     assert exponent(points[:2], "seconds") is None
     assert exponent([{"size": n, "extra_bytes": 0} for n in sizes], "extra_bytes") is None
 
 
-def test_tasks_have_names_of_their_own_and_pages_their_records(benchmarks):
+def test_task_names_are_unique_and_the_page_is_current(benchmarks):
     tasks, page = benchmarks("tasks"), benchmarks("page")
     known = tasks.all_tasks()
     assert len(known) > 25 and all(
@@ -124,8 +124,8 @@ def test_tasks_have_names_of_their_own_and_pages_their_records(benchmarks):
     assert (docs / "scaling.md").read_text(encoding="utf-8") == scaling.page(points)
 
 
-def test_twins_are_right(benchmarks):
-    """The numpy twins are what is claimed: their answers are those of the definitions."""
+def test_numpy_implementations_are_right(benchmarks):
+    """The numpy implementations agree with the definitions."""
     kernels = importlib.import_module("tasks.kernels")
     x = np.random.default_rng(0).normal(size=(40, 3))
     gram = np.exp(-0.3 * ((x[:, None] - x[None]) ** 2).sum(axis=2))

@@ -1,4 +1,4 @@
-"""Pages in a real browser: they work, ask for nothing, and run nothing but their own script."""
+"""Reports in a browser: they work, make no requests, and run only their own script."""
 
 import base64
 import csv
@@ -63,7 +63,7 @@ def wine():
 
 
 def made():
-    """A number per row, made from two of four columns."""
+    """A continuous target that depends on two of four features."""
     rng = np.random.default_rng(1)
     x = rng.uniform(-1, 1, size=(150, 4))
     return x, x[:, 0] ** 2 + 0.5 * x[:, 1] + 0.05 * rng.normal(size=150)
@@ -75,31 +75,31 @@ def wide(d):
     return x, (x[:, 0] + x[:, 1] > 0).astype(int)
 
 
-def labelled(estimator, rows, **options):
+def labeled(estimator, rows, **options):
     return lambda: estimator.fit(*rows).to_html(*rows, **options)
 
 
 PAGES = {
-    "selection": labelled(HSFS(n_features_to_select=4, random_state=0), wine()),
-    "numbers": labelled(HSFS(n_features_to_select=2, random_state=0), made()),
+    "selection": labeled(HSFS(n_features_to_select=4, random_state=0), wine()),
+    "numbers": labeled(HSFS(n_features_to_select=2, random_state=0), made()),
     "alone": lambda: LaplacianScore(n_features_to_select=3, graph="knn").fit(wine()[0]).to_html(wine()[0]),
-    "space": labelled(TAKES(), wine()),
-    "basis": labelled(KOBL(), wine()),
-    "components": labelled(KernelPCA(n_components=3), wine()),
-    "design": labelled(KernelDesign(random_state=0), wine()),
-    "metric": labelled(XingMetric(random_state=0), wine()),
+    "space": labeled(TAKES(), wine()),
+    "basis": labeled(KOBL(), wine()),
+    "components": labeled(KernelPCA(n_components=3), wine()),
+    "design": labeled(KernelDesign(random_state=0), wine()),
+    "metric": labeled(XingMetric(random_state=0), wine()),
     "comparison": lambda: compare(
         *wine(), ["fisher", "relief"], [1, 2, 4], evaluator="knn", random_state=0
     ).to_html(),
-    "hostile": labelled(FisherScore(n_features_to_select=7), hostile_frame(), name=HOSTILE[0]),
-    "500 columns": labelled(ReliefF(n_features_to_select=10), wide(500)),
-    "20000 columns": labelled(FisherScore(n_features_to_select=30), wide(20_000)),
+    "hostile": labeled(FisherScore(n_features_to_select=7), hostile_frame(), name=HOSTILE[0]),
+    "500 columns": labeled(ReliefF(n_features_to_select=10), wide(500)),
+    "20000 columns": labeled(FisherScore(n_features_to_select=30), wide(20_000)),
 }
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Every page as a file, made when it is asked for."""
+    """Every report as a file, made on demand."""
     folder, done = tmp_path_factory.mktemp("pages"), {}
 
     def page(name):
@@ -121,7 +121,7 @@ def test_every_page_is_small_and_allows_only_its_own_script(pages):
         assert "http://" not in text and "https://" not in text
 
 
-def test_pages_say_how_to_do_it_again():
+def test_reports_contain_the_code_to_repeat_them():
     X, y = wine()
     page = FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)
     assert "FisherScore(n_features_to_select=3).fit(X, y).to_html(X, y, cv=None)" in page
@@ -132,15 +132,15 @@ def test_pages_say_how_to_do_it_again():
     )
 
 
-def test_pages_say_what_the_fit_took():
+def test_reports_contain_time_and_memory_of_the_fit():
     X = np.random.default_rng(0).normal(size=(2000, 3))
     page = KOBL(n_components=100, threshold=None).fit(X).to_html(X)
     size, unit = re.search(r"([0-9.]+) (KiB|MiB) in addition to the data", page).groups()
-    # The factor takes 1.5 MiB, what is worked with some times that; a Gram matrix alone would take 31.
+    # The factor takes 1.5 MiB, work arrays a few times that; a Gram matrix would take 31 MiB.
     assert 1.5 <= float(size) / (1024 if unit == "KiB" else 1) < 20
 
 
-def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
+def test_reports_are_written_to_files_and_need_the_training_samples(tmp_path):
     X, y = wine()
     assert KOBL().fit(X).to_html(X, path=tmp_path / "a.html") is None
     assert "Kernel space of X" in (tmp_path / "a.html").read_text(encoding="utf-8")
@@ -150,13 +150,13 @@ def test_pages_go_to_a_file_and_refuse_other_rows(tmp_path):
         XingMetric(random_state=0).fit(X, y).to_html(X)
 
 
-def test_what_settles_the_number_gives_way_in_the_check():
+def test_cross_validation_overrides_parameters_of_the_number_of_features():
     X, y = wine()
     for selector in (L1SVM(C=0.1), LDFS(penalty=0.1), HSFS(radius=2.0, random_state=0)):
         assert "in cross-validation: <strong>" in selector.fit(X, y).to_html(X, y)
 
 
-def test_wrong_folds_are_refused_and_columns_of_targets_taken():
+def test_bad_folds_raise_and_column_vectors_are_accepted():
     X, y = wine()
     fitted = FisherScore().fit(X, y)
     for cv in (0, 1, 200, "5"):
@@ -166,33 +166,33 @@ def test_wrong_folds_are_refused_and_columns_of_targets_taken():
         assert "3 classes" in fitted.to_html(X, y.reshape(-1, 1))
 
 
-def test_a_sample_is_said_to_be_one():
+def test_subsampling_is_reported():
     X, y = np.tile(wine()[0], (15, 1)), np.tile(wine()[1], 15)
     page = FisherScore(n_features_to_select=2).fit(X, y).to_html(X, y, cv=2)
     assert "2670 rows" in page and "On a random sample of 2000 of 2670 rows" in page
 
 
-def test_the_check_is_of_unseen_rows():
-    """Noise seems to say something about the rows it was chosen by, and must not on others."""
+def test_cross_validation_uses_held_out_samples():
+    """Selected noise predicts the training samples, but must not predict others."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2000)), np.repeat([0, 1], 30)
     page = FisherScore(n_features_to_select=10).fit(X, y).to_html(X, y)
     error = float(re.search(r"in cross-validation: <strong>([0-9.]+)", page).group(1))
-    # Half of the rows by chance; its standard deviation over 60 rows is 6.5 points.
+    # Half of the samples by chance; the standard deviation over 60 samples is 6.5 points.
     assert 30 < error < 70
 
 
 @in_browser
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [1100, 390])
-def test_a_page_runs_asks_for_nothing_and_fits(browser, pages, name, width):
+def test_a_report_runs_makes_no_requests_and_fits(browser, pages, name, width):
     browser.open(pages(name), width=width, dark=width < 600)
     assert browser.complaints == []
     assert [url for url in browser.requests if not url.startswith("file:")] == []
     assert len(browser.requests) == 1
-    # Tables and drawings scroll in their own boxes; the page itself does not.
+    # Tables and plots scroll in their boxes; the page does not.
     assert browser.run("document.documentElement.scrollWidth") <= width
-    # No text of a drawing is cut by the drawing's edge.
+    # No text of a plot is cut off.
     cut = browser.run(
         """(() => [...document.querySelectorAll("svg text")].filter((text) => {
             const [a, b] = [text.getBoundingClientRect(), text.closest("svg").getBoundingClientRect()];
@@ -215,13 +215,13 @@ def test_a_hostile_name_is_text(browser, pages):
         steered = re.sub("[\u202a-\u202e\u2066-\u2069]", "\ufffd", name)
         assert steered in shown
     assert browser.run("document.images.length") == 0
-    # The page's own script, and perhaps data.
+    # The script of the page, and maybe data.
     assert browser.run("document.querySelectorAll('script:not([type])').length") == 1
     assert browser.complaints == []
 
 
 @in_browser
-def test_hovering_tells_what_is_there(browser, pages):
+def test_tooltips(browser, pages):
     browser.open(pages("basis"))
     assert browser.run("document.querySelectorAll('.tip.on').length") == 0
     browser.point(".dots circle", 5)
@@ -248,7 +248,7 @@ def search(browser, text):
 
 
 def downloaded(browser):
-    """The rows of the table that the button hands out."""
+    """The rows of the downloaded table."""
     file = browser.downloads / "features.csv"
     file.unlink(missing_ok=True)
     browser.click(".tools button")
@@ -278,7 +278,7 @@ def test_tables_are_sorted_and_searched(browser, pages):
 
 
 @in_browser
-def test_the_table_of_many_columns_is_all_there(browser, pages):
+def test_the_table_of_many_features_is_complete(browser, pages):
     browser.open(pages("20000 columns"))
     assert len(column(browser, 0)) == 300
     assert browser.run("document.querySelector('.tools .count').textContent") == "first 300 of 20000"
@@ -290,7 +290,7 @@ def test_the_table_of_many_columns_is_all_there(browser, pages):
     X, y = wide(20_000)
     scores = FisherScore().fit(X, y).scores_
     ours = {row[1]: float(row[2]) for row in rows[1:]}
-    # Rows that are not in the page itself have six digits.
+    # Rows outside the page have six digits.
     assert all(abs(ours[f"x{j}"] - scores[j]) <= 1e-5 * scores[j] for j in range(20_000))
 
 
@@ -299,5 +299,5 @@ def test_quotes_survive_the_download(browser, pages):
     browser.open(pages("hostile"))
     names = {row[1] for row in downloaded(browser)}
     assert HOSTILE[1] in names and HOSTILE[5] in names
-    # What a spreadsheet would run as a formula has an apostrophe in front.
+    # Text that a spreadsheet would run as a formula starts with an apostrophe.
     assert "'" + HOSTILE[6] in names and HOSTILE[6] not in names

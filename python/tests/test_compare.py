@@ -1,4 +1,4 @@
-"""compare: against scikit-learn fold by fold, resuming, splits, methods, targets, faces."""
+"""compare: against scikit-learn fold by fold, resuming, splits, methods, targets, output."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def splits_of(result):
 
 
 def recomputed(records, run_folds, X, y):
-    """The scores of every record, by scikit-learn from the features and the cost it tells of."""
+    """The scores of every record, by scikit-learn with the recorded features and C."""
     for record in records:
         train, test = run_folds[record["repeat"], record["fold"]]
         chosen = X[record["features"]] if record["method"] != "all-features" else X
@@ -85,7 +85,7 @@ def recomputed(records, run_folds, X, y):
         model = make_pipeline(StandardScaler(), SVC(C=record["chosen"]["c"], gamma="scale", tol=1e-6))
         model.fit(chosen.iloc[train], y[train])
         predicted = model.predict(chosen.iloc[test])
-        # Areas need a score per class; those of pairs of classes, as the machine has them.
+        # The AUC needs a score per class, from the votes of pairs of classes.
         yield record, predicted, y[test], model.decision_function(chosen.iloc[test])
 
 
@@ -94,27 +94,28 @@ class TestAgainstScikitLearn:
         folds = dict(splits_of(whole))
         assert len(whole.records) == 5 * (8 * len(whole.methods) + 1)
         for record, predicted, truth, scores in recomputed(whole.records, folds, wine_frame, raw_wine.target):
-            # Machines stop at other points within their tolerances, but no row of wine lies so near a border.
+            # SVMs stop at other points within their tolerances, but no sample of wine is so close to a
+            # boundary.
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
-            # The rest is sums of shares, in another order.
+            # The rest are the same sums in another order.
             assert_allclose(
                 record["balanced_accuracy"], balanced_accuracy_score(truth, predicted), atol=1e-12
             )
             areas = [roc_auc_score(truth == c, scores[:, c]) for c in range(3)]
             assert_allclose(record["auc"], np.mean(areas), atol=1e-12)
 
-    def test_areas_of_two_classes(self):
+    def test_auc_of_two_classes(self):
         data = load_dataset("sonar")
         X = pandas.DataFrame(data.data, columns=data.feature_names)
         result = compare(X, data.target, ["fisher", "relief"], [2, 10], random_state=1, cv=4)
         folds = dict(splits_of(result))
         for record, predicted, truth, scores in recomputed(result.records, folds, X, data.target):
-            # Rows whose scores differ by less than the machines' tolerance may change places: a pair or two
-            # of the some 670 of a split.
+            # Samples whose scores differ by less than the tolerance of the SVMs may swap: one or two of the
+            # about 670 pairs of a split.
             assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.0035)
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
 
-    def test_the_columns_of_the_fisher_score(self, whole, wine_frame, raw_wine):
+    def test_features_of_the_fisher_score(self, whole, wine_frame, raw_wine):
         folds = dict(splits_of(whole))
         for record in (r for r in whole.records if r["method"] == "fisher"):
             train, _ = folds[record["repeat"], record["fold"]]
@@ -123,7 +124,7 @@ class TestAgainstScikitLearn:
             assert record["features"] == list(expected)
 
     @pytest.mark.parametrize("name", ["relief", "ffs"])
-    def test_the_columns_of_estimators_fitted_on_the_training_rows(self, name, whole, wine_frame, raw_wine):
+    def test_features_of_estimators_fitted_to_the_training_samples(self, name, whole, wine_frame, raw_wine):
         estimator = {"relief": ReliefF, "ffs": FFS}[name](8, random_state=0)
         folds = dict(splits_of(whole))
         for record in (r for r in whole.records if r["method"] == name and r["k"] == 8):
@@ -131,7 +132,7 @@ class TestAgainstScikitLearn:
             estimator.fit(wine_frame.iloc[train], raw_wine.target[train])
             assert record["features"] == [wine_frame.columns[j] for j in estimator.order_[:8]]
 
-    def test_means_spreads_and_tests_of_the_summary(self, whole):
+    def test_means_standard_deviations_and_tests_of_the_summary(self, whole):
         records = pandas.DataFrame(whole.records)
         errors = records.pivot_table("error", index=["repeat", "fold"], columns=["k", "method"])
         for place, k in enumerate(whole.n_features):
@@ -155,12 +156,12 @@ class TestAgainstScikitLearn:
                     else:
                         t = d.mean() / np.sqrt((1 / 5 + ratio) * d.var())
                         expected = 2 * stats.t.sf(abs(t), 4)
-                    # The core's incomplete beta function is good to about 1e-12.
+                    # The core's incomplete beta function is accurate to about 1e-12.
                     assert_allclose(cell["p"], expected, atol=1e-10)
         everything = [r["error"] for r in whole.records if r["method"] == "all-features"]
         assert_allclose(whole.summary["all_features"]["mean"], np.mean(everything), atol=1e-15)
 
-    def test_neighbours(self, raw_wine):
+    def test_nearest_neighbors(self, raw_wine):
         result = compare(
             raw_wine.data,
             raw_wine.target,
@@ -176,10 +177,11 @@ class TestAgainstScikitLearn:
             x, y = raw_wine.data[:, columns], raw_wine.target
             model = make_pipeline(StandardScaler(), KNeighborsClassifier(3)).fit(x[train], y[train])
             wrong = (model.predict(x[test]) != y[test]).sum()
-            # Three neighbours of three classes: we take the nearest one's, scikit-learn the first class.
+            # Three neighbors of three classes: kernsift takes the class of the nearest, scikit-learn the
+            # first class.
             assert abs(wrong - record["error"] * len(test)) <= 1
 
-    def test_numbers_by_ridge_regression(self):
+    def test_regression_by_ridge(self):
         data = load_dataset("boston")
         keep = np.arange(0, len(data.target), 3)
         x, y = data.data[keep], data.target[keep]
@@ -199,7 +201,7 @@ class TestAgainstScikitLearn:
             assert_allclose(record["r2"], r2_score(y[test], mean + model.predict(b)), atol=1e-8)
         assert result.summary["all_features"]["mean"] > 0.6
 
-    def test_gaps_are_filled_by_the_training_rows(self, raw_wine, rng):
+    def test_imputation_is_fitted_to_the_training_samples(self, raw_wine, rng):
         x, y = raw_wine.data.copy(), raw_wine.target
         x[rng.random(x.shape) < 0.05] = np.nan
         for missing in ("mean", "median"):
@@ -239,20 +241,20 @@ class TestAgainstScikitLearn:
 
 
 class TestRecords:
-    def test_a_record_is_the_same_bytes_again_and_can_grow(self, raw_wine, tmp_path):
+    def test_a_record_is_reproducible_and_can_grow(self, raw_wine, tmp_path):
         x, y = raw_wine.data, raw_wine.target
         paths = [tmp_path / f"{i}.jsonl" for i in range(2)]
         compare(x, y, ["fisher"], [1], record=paths[0], random_state=0)
         grown = compare(x, y, ["fisher", "relief"], [1, 3], record=str(paths[0]), random_state=0)
         compare(x, y, ["fisher", "relief"], [1, 3], record=paths[1], random_state=0, n_jobs=1)
         assert paths[0].read_bytes() == paths[1].read_bytes()
-        # What is not asked for again is not shown, and no seed is the record's own.
+        # Methods that are not requested again are not shown, and without a seed that of the record is used.
         less = compare(x, y, ["relief"], [3], record=paths[0])
         assert less.run["seed"] == 0 and less.methods == ["relief"] and len(less.records) == 10
         assert paths[0].read_bytes() == paths[1].read_bytes()
         assert [r for r in grown.records if r["method"] == "relief" and r["k"] == 3] == less.records[5:]
 
-    def test_another_comparison_is_refused(self, raw_wine, tmp_path):
+    def test_a_record_of_another_comparison_raises(self, raw_wine, tmp_path):
         x, y = raw_wine.data, raw_wine.target
         path = tmp_path / "runs.jsonl"
         compare(x, y, "fisher", 1, record=path, random_state=0, evaluator="knn")
@@ -304,11 +306,11 @@ except KeyboardInterrupt:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
     @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-    def test_what_was_stopped_goes_on(self, how, expected, tmp_path):
+    def test_resuming(self, how, expected, tmp_path):
         path = tmp_path / "cut.jsonl"
         child = self.start(path)
         try:
-            # A line for the run, one for each method, and four results of the first piece of work.
+            # A line for the run, one per method, and four results of the first unit of work.
             while not path.exists() or path.read_bytes().count(b"\n") < 8:
                 assert child.poll() is None, "it was over before it could be stopped"
                 time.sleep(0.01)
@@ -337,7 +339,7 @@ class TestSplits:
             again = compare(x, y, "fisher", [1, 2], cv=cv, evaluator="knn", random_state=0)
             assert again.records == result.records
 
-    def test_rows_may_be_left_out(self, raw_wine):
+    def test_splits_may_omit_samples(self, raw_wine):
         cv = ShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0)
         result = compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=cv, evaluator="knn")
         for (_, (train, test)), (a, b) in zip(splits_of(result), cv.split(raw_wine.data), strict=True):
@@ -397,10 +399,10 @@ class TestMethods:
         assert means["ReliefF"] == means["relief"] == means["ReliefF (2)"]
         assert not hasattr(methods[0], "order_"), "not fitted"
         by_name = {"near": "relief:n_neighbors=1", "far": ReliefF(n_neighbors=9)}
-        labelled = compare(raw_wine.data, raw_wine.target, by_name, 2, evaluator="knn", cv=3)
-        assert labelled.methods == ["near", "far"]
+        labeled = compare(raw_wine.data, raw_wine.target, by_name, 2, evaluator="knn", cv=3)
+        assert labeled.methods == ["near", "far"]
 
-    def test_all_is_what_fits_the_target(self, whole):
+    def test_all_is_every_method_that_supports_the_target(self, whole):
         assert {"fisher", "ffs", "relief"} <= set(whole.methods)
         x, y, _ = make_synthetic("linear", 60, 5, continuous=True, random_state=0)
         numbers = compare(x, y, evaluator="knn", cv=3)
@@ -429,7 +431,7 @@ class TestMethods:
         with pytest.raises(ValueError, match=message.replace("?", r"\?")):
             compare(raw_wine.data, raw_wine.target, methods, 1)
 
-    def test_failures_are_told_and_not_fatal(self, raw_wine):
+    def test_failures_are_reported_and_not_fatal(self, raw_wine):
         result = compare(
             raw_wine.data,
             raw_wine.target,
@@ -444,7 +446,7 @@ class TestMethods:
         assert list(result.table().loc["relief:n_neighbors=46:clip=false"]) == ["", ""]
         assert "What failed" in result.to_html()
 
-    def test_names_may_hold_what_ends_a_line_elsewhere(self, raw_wine):
+    def test_names_may_contain_line_separators(self, raw_wine):
         names = ["a\u2028b", "c\x85d", *map(str, range(11))]
         frame = pandas.DataFrame(raw_wine.data, columns=names)
         result = compare(frame, raw_wine.target, {"my\u2029label": "fisher"}, [13], evaluator="knn")
@@ -479,7 +481,7 @@ class TestInput:
         with pytest.raises(ValueError, match=message.replace("?", r"\?")):
             compare(**asked)
 
-    def test_evaluators_take_settings(self, raw_wine):
+    def test_parameters_of_evaluators(self, raw_wine):
         def evaluator(settings):
             return compare(raw_wine.data, raw_wine.target, "fisher", 2, cv=3, evaluator=settings).run[
                 "evaluator"
@@ -528,7 +530,7 @@ class TestInput:
         assert [r.get("features") for r in a.records] == [r.get("features") for r in b.records]
         assert_allclose([r["error"] for r in a.records], [r["error"] for r in b.records])
 
-    def test_what_the_target_is(self, raw_wine):
+    def test_target_types(self, raw_wine):
         def evaluator(y, **how):
             return compare(raw_wine.data, y, "relief", 1, cv=3, **how).run["evaluator"]["name"]
 
@@ -567,10 +569,10 @@ class TestResult:
     def test_tables(self, whole):
         text = whole.table()
         assert list(text.index) == whole.methods and list(text.columns) == list(range(1, 9))
-        means, spreads, p = (whole.table(values=v) for v in ("mean", "sd", "p"))
+        means, stds, p = (whole.table(values=v) for v in ("mean", "sd", "p"))
         best = means.idxmin()
         for k in text.columns:
-            m, s = 100 * means[k][best[k]], 100 * spreads[k][best[k]]
+            m, s = 100 * means[k][best[k]], 100 * stds[k][best[k]]
             assert text[k][best[k]] == f"{m:.1f} ± {s:.1f}*"
             assert np.isnan(p[k][best[k]])
             for method in text.index:

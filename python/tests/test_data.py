@@ -29,7 +29,7 @@ def test_every_data_set_loads():
 
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
-def test_known_sets_are_what_they_are(name):
+def test_sizes_of_known_data_sets(name):
     theirs = getattr(sklearn_datasets, f"load_{name}")()
     ours = load_dataset(name)
     assert_array_equal(ours.data, theirs.data)
@@ -53,7 +53,7 @@ def file_of(model):
 
 
 def selection(columns, n_outputs, missing="error"):
-    """A saved selection, as a program in any language could write it."""
+    """A saved selection, written without kernsift."""
     names = [f"out{j}" for j in range(n_outputs)]
     return {
         "names": names,
@@ -123,7 +123,7 @@ def test_frames_are_prepared_by_column_names(prepared, frame):
 
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
-def test_gaps(prepared, frame):
+def test_missing_values(prepared, frame):
     table = frame({"a": [1.0, None, 3.0], "b": [1, 2, 3]})
     columns = [number("a"), number("b")]
     with pytest.raises(
@@ -143,7 +143,7 @@ def test_a_notebook_shows_a_model(prepared):
     assert "<td>fisher</td>" in shown and "ages" in shown and "<b>" not in shown and "&lt;b&gt;" in shown
 
 
-def test_files_that_are_no_models(tmp_path):
+def test_files_that_are_not_models(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         load_model(tmp_path / "nothing.ks")
     with pytest.raises(OSError):

@@ -1,4 +1,4 @@
-"""HSIC against a numpy twin, and the selectors that rest on it."""
+"""HSIC against a numpy implementation, and the selectors based on it."""
 
 import itertools
 
@@ -16,17 +16,17 @@ from kernsift import BAHSIC, FOHSIC, RBF, HSICLasso, HSICResult, Linear, gram, h
 from kernsift.datasets import make_synthetic
 
 
-def centred(K):
+def centered(K):
     return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
 
 
 def twin(K, L, estimator):
     n = len(K)
-    biased = (centred(K) * centred(L)).sum() / n**2
+    biased = (centered(K) * centered(L)).sum() / n**2
     if estimator == "biased":
         return biased
     if estimator == "normalized":
-        return biased * n**2 / np.linalg.norm(centred(K)) / np.linalg.norm(centred(L))
+        return biased * n**2 / np.linalg.norm(centered(K)) / np.linalg.norm(centered(L))
     K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
     ones = np.ones(n)
     totals = K.sum() * L.sum() / ((n - 1) * (n - 2))
@@ -63,7 +63,7 @@ def test_rows_against_rows(kernel, estimator, rows):
     L = np.exp(-0.3 * ((Y[:, None] - Y) ** 2).sum(axis=2))
     found = hsic(X, Y, kernel=kernel, **width, **more, y_gamma=0.3, estimator=estimator)
     assert isinstance(found, float)
-    # Sums of 2000 products; a polynomial's are some hundred.
+    # Sums of 2000 products; those of the polynomial kernel are about a hundred.
     assert_allclose(found, twin(K, L, estimator), rtol=1e-9, atol=1e-14)
     assert_allclose(hsic(Y, X, gamma=0.3, y_kernel=kernel, y_gamma=0.7, **more, estimator=estimator), found)
     assert_allclose(
@@ -105,7 +105,7 @@ def test_rows_against_a_target(kernel, estimator, rows):
         y = np.digitize(y, [0.2, 1])
     L = target_gram(y, kernel)
     found = hsic(X, y, gamma=0.5, y_kernel=kernel, estimator=estimator)
-    # The Gaussian kernel of numbers leaves out 1e-10 of its trace.
+    # The approximation of the Gaussian kernel omits 1e-10 of its trace.
     assert_allclose(found, twin(K, L, estimator), rtol=1e-7, atol=1e-12)
     auto = {"class-balanced": y, "gaussian": y}.get(kernel)
     if auto is not None:
@@ -121,7 +121,7 @@ def test_rows_against_a_target(kernel, estimator, rows):
         )
 
 
-def test_one_column_may_have_a_kernel_of_rows(rows):
+def test_one_dimensional_y_with_any_kernel(rows):
     X, Y = rows
     x, y = X[:, 0], Y[:, 0]
     found = hsic(x, y, gamma=0.5, y_kernel="rbf", y_gamma=2.0)
@@ -147,7 +147,7 @@ def test_one_column_may_have_a_kernel_of_rows(rows):
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
-def test_shuffles_tell_chance_from_dependence(estimator, rng):
+def test_permutation_p_values(estimator, rng):
     x = rng.normal(size=(60, 2))
     result = hsic(x, x[:, 0] ** 2, estimator=estimator, n_permutations=199, random_state=0)
     assert isinstance(result, HSICResult)
@@ -158,15 +158,15 @@ def test_shuffles_tell_chance_from_dependence(estimator, rng):
         hsic(x, rng.normal(size=60), estimator=estimator, n_permutations=99, random_state=i).p_value
         for i in range(40)
     ]
-    # Uniform: 40 of them are above a tenth in 36 cases, give or take 1.9.
+    # Uniform: of 40 values, 36 are above 0.1, with a standard deviation of 1.9.
     assert np.sum(np.array(p) > 0.1) >= 29 and np.ptp(p) > 0.5
-    # Every shuffle of three rows, by hand: the p-value is about the share of all six.
+    # All permutations of three samples: the p-value is about the fraction of the six.
     y = np.array([0.1, 1.7, 2.2])
     x = np.array([0.0, 1.0, 2.5])
     values = [hsic(x, y[list(order)]) for order in itertools.permutations(range(3))]
     share = np.mean(np.array(values) >= values[0] - 1e-12)
     found = hsic(x, y, n_permutations=6000, random_state=1).p_value
-    # Three standard errors of a share among 6000.
+    # Three standard errors of a fraction of 6000.
     assert abs(found - share) < 3 * 0.5 / np.sqrt(6000) + 1 / 6001
 
 
@@ -212,18 +212,18 @@ def test_lasso_weights_are_those_of_full_matrices(continuous):
     X, y, _ = make_synthetic("ring", n_samples=90, n_features=8, continuous=continuous, random_state=2)
 
     def unit(K):
-        return centred(K).ravel() / np.linalg.norm(centred(K))
+        return centered(K).ravel() / np.linalg.norm(centered(K))
 
     columns = np.array([unit(gram(x[:, None], gamma=0.5 / x.var())) for x in X.T])
     L = gram(y[:, None], gamma=0.5 / y.var()) if continuous else target_gram(y, "class-balanced")
     target = unit(L)
     selector = HSICLasso(4).fit(X, y)
     penalty = selector.path_.strength[-1]
-    # The lasso with weights that are not negative, as non-negative least squares of a shifted target.
+    # The nonnegative lasso as nonnegative least squares of a shifted target.
     G, b = columns @ columns.T, columns @ target - penalty
     C = np.linalg.cholesky(G).T
     weights, _ = nnls(C, np.linalg.solve(C.T, b))
-    # Thin factors leave out 1e-6 of a trace or less.
+    # Low-rank factors omit at most 1e-6 of the trace.
     assert_allclose(selector.coef_[:, 0], weights, atol=1e-5)
     assert_array_equal(selector.scores_, selector.coef_[:, 0])
     objective = 0.5 * np.sum((target - weights @ columns) ** 2) + penalty * weights.sum()
@@ -231,13 +231,13 @@ def test_lasso_weights_are_those_of_full_matrices(continuous):
     assert_allclose(HSICLasso(4).fit(sparse.csr_array(X), y).coef_, selector.coef_, atol=1e-9)
 
 
-def test_what_the_lasso_cannot_see():
+def test_the_lasso_does_not_find_an_xor():
     X, y, relevant = make_synthetic("xor", n_samples=400, n_features=20, random_state=0)
     assert set(BAHSIC(2).fit(X, y).order_[:2]) == set(relevant)
     assert set(HSICLasso(2).fit(X, y).order_[:2]) != set(relevant)
 
 
-def test_blocks_come_near():
+def test_blocks_are_close_to_the_full_problem():
     X, y, relevant = make_synthetic("ring", n_samples=400, n_features=20, random_state=0)
     blocks = HSICLasso(2, block_size=20, random_state=0).fit(X, y)
     assert set(blocks.order_[:2]) == set(relevant)

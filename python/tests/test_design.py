@@ -1,4 +1,4 @@
-"""Kernel design: against the linear programme with all its variables, and as an estimator."""
+"""Kernel design: against the full linear program, and as an estimator."""
 
 import functools
 import pickle
@@ -25,14 +25,14 @@ GIVEN = {"gamma1": 1e-3, "gamma2": 1e-4}
 
 
 def rows_and_triplets(name, n, count=200, seed=0):
-    """Some rows of a set, and triples of them."""
+    """Some samples of a data set, and triplets of them."""
     data = load_dataset(name)
     kept = np.sort(np.random.default_rng(seed).permutation(len(data.data))[:n])
     return data.data[kept], triplets_from_labels(data.target[kept], count, random_state=seed)
 
 
 def scaled_grams(X, triplets, kernels, standardize=True):
-    """Gram matrices on the different rows that triples name, with a mean diagonal of 1; and the triples."""
+    """Gram matrices on the distinct samples in triplets, with a mean diagonal of 1; and the triplets."""
     x = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
     points = np.unique(triplets)
     rows, place = np.unique(x[points], axis=0, return_inverse=True)
@@ -42,7 +42,7 @@ def scaled_grams(X, triplets, kernels, standardize=True):
 
 
 def objective(alpha, noise, grams, triplets, groups, gamma1, gamma2):
-    """The objective as it is defined."""
+    """The objective by its definition."""
     k = np.tensordot(alpha, grams, axes=1)
     i, j, far = triplets.T
     slack = np.maximum(0, 1 - k[i, j] + k[i, far]).mean()
@@ -52,7 +52,7 @@ def objective(alpha, noise, grams, triplets, groups, gamma1, gamma2):
 
 
 def naive(grams, triplets, groups, psd, gamma1, gamma2):
-    """The optimum of the programme with a variable for every weight, group, triple and pair of rows."""
+    """The optimum of the linear program with a variable per weight, group, triplet and pair of samples."""
     k, n, _ = grams.shape
     i, j, far = triplets.T
     t, g = len(triplets), groups.max() + 1
@@ -61,7 +61,7 @@ def naive(grams, triplets, groups, psd, gamma1, gamma2):
     r = len(above) if dominant else 0
     eye, none = sparse.eye_array, sparse.csr_array
     member = none((np.ones(k), (np.arange(k), groups)), shape=(k, g))
-    # Columns: weights, noise, groups, slacks, pairs. Every row is "at most".
+    # Columns: weights, noise, groups, slacks, pairs. Every row has an upper bound.
     margins = grams[:, i, j] - grams[:, i, far]
     blocks = [
         [none(-margins.T), None, None, -eye(t), none((t, r))],
@@ -101,10 +101,10 @@ WIDE = (1, 0.1, 0.01)
 NARROW = (10, 100, 1000)
 CASES = [
     *((name, n, psd, WIDE) for name, n in (("iris", 30), ("wine", 40)) for psd in MODES[:2]),
-    # Few rows and narrow widths: there is something but zero.
+    # Few samples and narrow kernels: a nonzero solution exists.
     ("iris", 12, "strict_dominance", NARROW),
     ("wine", 16, "strict_dominance", NARROW),
-    # And there is not.
+    # Here it does not.
     ("iris", 30, "strict_dominance", WIDE),
     ("wine", 40, "strict_dominance", WIDE),
 ]
@@ -113,7 +113,7 @@ CASES = [
 @pytest.mark.filterwarnings("ignore:KernelDesign. no mixture")
 @pytest.mark.parametrize("group", ["column", "kernel"])
 @pytest.mark.parametrize("name, n, psd, gammas", CASES)
-def test_the_optimum_is_that_of_the_naive_programme(name, n, psd, gammas, group):
+def test_the_optimum_is_that_of_the_full_linear_program(name, n, psd, gammas, group):
     X, triplets = rows_and_triplets(name, n)
     design = KernelDesign(["gaussian"], gammas=gammas, psd=psd, group=group, threshold=0, **GIVEN)
     design.fit(X, triplets)
@@ -125,7 +125,7 @@ def test_the_optimum_is_that_of_the_naive_programme(name, n, psd, gammas, group)
     assert design.objective_ == pytest.approx(best, rel=1e-6)
     assert design.bound_ == pytest.approx(best, rel=1e-6)
     own = objective(design.alpha_, design.noise_, grams, placed, groups, **GIVEN)
-    # What mends the last of the condition is of the order of the tolerance.
+    # The final correction for the condition is of the order of the tolerance.
     assert own == pytest.approx(best, rel=1e-6)
     trivial = psd == "strict_dominance" and gammas == WIDE
     assert design.status_ == ("trivial-cone" if trivial else "optimal")
@@ -145,7 +145,7 @@ def test_bounds_never_fall_and_the_kernel_is_semidefinite(psd):
         assert design.bounds_.shape == (design.n_iter_,)
         # Rounding of sums of 200 terms.
         assert design.bound_ <= design.objective_ * (1 + 1e-12)
-        # The rows that triples name: that is what the condition is about.
+        # The condition holds on the samples in triplets.
         k = design.kernel(X[np.unique(triplets)], noise=True)
         values = np.linalg.eigvalsh(k)
         assert values[0] >= -1e-8 * values[-1]
@@ -156,7 +156,7 @@ def test_bounds_never_fall_and_the_kernel_is_semidefinite(psd):
 
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("psd", MODES[:3])
-def test_the_objective_again_in_numpy(psd, standardize):
+def test_the_objective_in_numpy(psd, standardize):
     X, triplets = rows_and_triplets("wine", 30)
     X = X if standardize else X / X.max(axis=0)
     design = KernelDesign(
@@ -170,7 +170,7 @@ def test_the_objective_again_in_numpy(psd, standardize):
     assert own == pytest.approx(design.objective_, rel=1e-9)
     k = np.tensordot(design.alpha_, grams, axes=1)
     assert np.diag(k).mean() == pytest.approx(design.alpha_.sum(), rel=1e-12)
-    # The kernel's parts are the weights times what scales the base kernels.
+    # The weights of the kernel are alpha times the scales of the base kernels.
     weights = design.alpha_ * design.kernel_scales_
     pairs = [(w, kernel) for w, kernel in zip(weights, design.kernels_, strict=True) if w != 0]
     assert isinstance(design.kernel_, Sum)
@@ -189,7 +189,7 @@ def test_score_is_the_accuracy_of_the_gram_matrix():
     triplets = triplets_from_labels(labels, 1000, random_state=5)
     score = design.score(left, triplets)
     assert score == triplet_accuracy(design.kernel(left), triplets)
-    # The best kernel that is not learned has 0.9 here.
+    # The best baseline kernel has 0.9 here.
     assert score > 0.92
     assert 0 < design.support_.sum() < 13
 
@@ -219,7 +219,7 @@ def test_penalties_are_chosen_from_a_grid():
     assert len(default.trials_.accuracy) == 16
 
 
-def test_labels_are_triples_drawn_from_them():
+def test_labels_give_drawn_triplets():
     wine = load_dataset("wine")
     triplets = triplets_from_labels(wine.target, 300, random_state=3)
     design = KernelDesign(n_triplets=300, random_state=3, **GIVEN).fit(wine.data, wine.target)
@@ -236,7 +236,7 @@ def test_labels_are_triples_drawn_from_them():
     assert numbers.score(wine.data[:, 1:], wine.data[:, 0]) > 0.6
 
 
-def test_kernels_of_all_kinds_mix():
+def test_kernels_of_all_kinds_combine():
     X, triplets = rows_and_triplets("wine", 50)
     own = [RBF(0.1), OnFeature(3, Laplacian(2.0))]
     design = KernelDesign([own[0], "gaussian", own[1], "poly"], weak=False, gammas=[0.5], **GIVEN)
@@ -245,15 +245,15 @@ def test_kernels_of_all_kinds_mix():
     assert design.kernels_ == [*names, *own]
     objects = KernelDesign([*names, *own], **GIVEN).fit(X, triplets)
     assert np.array_equal(design.alpha_, objects.alpha_)
-    # A kernel of all columns counts for each.
+    # A kernel of all features counts for each.
     assert design.support_.all()
 
 
 @pytest.mark.parametrize("psd", [*MODES[:3], "auto"])
 @pytest.mark.parametrize("rows", [np.asarray, sparse.csr_array])
-def test_functions_are_weighed_like_kernels(psd, rows):
+def test_functions_are_weighted_like_kernels(psd, rows):
     X, triplets = rows_and_triplets("wine", 40)
-    # A row twice, in triples with itself and with others.
+    # A duplicated sample, in triplets with itself and with others.
     X, triplets = np.r_[X, X[:2]], np.r_[triplets, [[0, 40, 5], [40, 1, 6], [41, 0, 7]]]
     kernels = [RBF(0.1), OnFeature(3, Laplacian(2.0)), Linear()]
     functions = [lambda x, z: RBF(0.1)(x, z), kernels[1], lambda x, z: np.asarray((x @ z.T).toarray())]
@@ -265,7 +265,7 @@ def test_functions_are_weighed_like_kernels(psd, rows):
         design.fit(X, triplets)
         other.fit(X, triplets)
         assert other.objective_ == pytest.approx(design.objective_, rel=1e-6)
-        # Weights are right to about the root of the tolerance.
+        # Weights are accurate to about the root of the tolerance.
         assert other.alpha_ == pytest.approx(design.alpha_, abs=1e-3 * np.abs(design.alpha_).max())
         assert other.kernel_scales_ == pytest.approx(design.kernel_scales_, rel=1e-12)
         assert (other.n_points_, other.psd_) == (design.n_points_, design.psd_)
@@ -278,7 +278,7 @@ def test_functions_are_weighed_like_kernels(psd, rows):
         assert other.score(X, triplets) == triplet_accuracy(other.kernel(X), triplets)
 
 
-def test_functions_that_are_no_kernels():
+def test_functions_that_are_not_kernels():
     X, triplets = rows_and_triplets("wine", 20)
 
     def distance(x, z):
@@ -306,18 +306,18 @@ def test_works_with_scikit_learn(psd):
     design = KernelDesign(psd=psd, random_state=0, **GIVEN).fit(wine.data[rows], wine.target[rows])
     for kernel in (design.kernel, functools.partial(design.kernel, noise=True)):
         machine = SVC(kernel=kernel).fit(wine.data[rows], wine.target[rows])
-        # The largest class alone is 0.4; with noise the kernel is mostly that.
+        # Predicting the largest class has 0.4; with noise the kernel is mostly noise.
         assert machine.score(wine.data[left], wine.target[left]) > 0.85
-    # One neighbour by the distance of the kernel.
+    # One nearest neighbor by the kernel distance.
     ends = [np.diag(design.kernel(wine.data[part])) for part in (rows, left)]
     cross = design.kernel(wine.data[left], wine.data[rows])
     distances = np.maximum(ends[1][:, None] + ends[0][None] - 2 * cross, 0)
     inner = np.maximum(ends[0][:, None] + ends[0][None] - 2 * design.kernel(wine.data[rows]), 0)
-    neighbour = KNeighborsClassifier(1, metric="precomputed").fit(inner, wine.target[rows])
-    assert neighbour.score(distances, wine.target[left]) > 0.9
+    neighbor = KNeighborsClassifier(1, metric="precomputed").fit(inner, wine.target[rows])
+    assert neighbor.score(distances, wine.target[left]) > 0.9
 
 
-def test_the_kernel_is_one_of_ours():
+def test_the_kernel_is_a_kernsift_kernel():
     wine = load_dataset("wine")
     design = KernelDesign(random_state=0, **GIVEN).fit(wine.data, wine.target)
     x = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)
@@ -335,7 +335,7 @@ def test_the_kernel_is_one_of_ours():
     assert again.score(wine.data, wine.target) == design.score(wine.data, wine.target)
 
 
-def test_it_selects_columns_in_pipelines():
+def test_it_selects_features_in_pipelines():
     pd = pytest.importorskip("pandas")
     wine = load_dataset("wine")
     frame = pd.DataFrame(wine.data, columns=wine.feature_names)
@@ -347,19 +347,19 @@ def test_it_selects_columns_in_pipelines():
     assert np.array_equal(design.kernel(frame), design.kernel(frame, frame.copy()))
     line = make_pipeline(KernelDesign(random_state=0, **GIVEN), KNeighborsClassifier())
     assert line.fit(frame, wine.target).score(frame, wine.target) > 0.7
-    judged = GridSearchCV(
+    search = GridSearchCV(
         KernelDesign(random_state=0, n_triplets=300, **GIVEN),
         {"psd": ["nonnegative", "dominance_with_noise"]},
-        # The rows are in the order of their classes.
+        # The samples are sorted by class.
         cv=KFold(3, shuffle=True, random_state=0),
     )
-    assert judged.fit(wine.data, wine.target).best_score_ > 0.9
+    assert search.fit(wine.data, wine.target).best_score_ > 0.9
     assert clone(design).get_params() == design.get_params()
 
 
 def test_threads_and_sparse_rows_change_nothing():
     data = load_dataset("sonar")
-    # With cells to leave out.
+    # With zeros.
     X = np.where(data.data < 0.1, 0, data.data)[:, ::4]
     options = {"standardize": False, "random_state": 0, "n_triplets": 300, **GIVEN}
     for psd in MODES[:2]:
@@ -368,7 +368,7 @@ def test_threads_and_sparse_rows_change_nothing():
             for jobs, rows in ((1, X), (2, X), (1, sparse.csr_array(X)))
         )
         assert np.array_equal(one.alpha_, two.alpha_)
-        # Kernels of sparse rows are summed in another order.
+        # Kernels of sparse samples are summed in another order.
         assert thin.objective_ == pytest.approx(one.objective_, rel=1e-6)
     rows = sparse.csr_array(X)
     design = KernelDesign(random_state=0, n_triplets=300, **GIVEN).fit(rows, data.target)
@@ -377,7 +377,7 @@ def test_threads_and_sparse_rows_change_nothing():
     assert design.transform(rows).shape == (208, design.support_.sum())
 
 
-def test_zero_is_told():
+def test_zero_solutions_warn():
     X, triplets = rows_and_triplets("wine", 40)
     strict = KernelDesign(psd="strict_dominance", **GIVEN)
     with pytest.warns(UserWarning, match="only the zero mixture of these kernels is diagonally dominant"):
@@ -398,16 +398,16 @@ def test_zero_is_told():
     assert (short.status_, short.converged_, short.n_iter_) == ("max-iterations", False, 1)
 
 
-def test_columns_that_hardly_count_leave():
+def test_features_below_the_threshold_are_dropped():
     wine = load_dataset("wine")
     triplets = triplets_from_labels(wine.target, 500, random_state=0)
-    # Widths are found from pairs of rows that are drawn.
+    # Gamma depends on pairs of samples that are drawn.
     options = {"gamma1": 1e-4, "gamma2": 1e-4, "random_state": 0}
     every, some = (KernelDesign(threshold=t, **options).fit(wine.data, triplets) for t in (0, 0.3))
     kept = every.scores_ > 0.3
     assert kept.sum() < every.support_.sum()
     assert not some.support_[~kept].any()
-    # It is solved again without the others: as if they had not been there.
+    # It is solved again without the others, as if they did not exist.
     alone = KernelDesign(threshold=0, **options).fit(wine.data[:, kept], triplets)
     assert some.objective_ == pytest.approx(alone.objective_, rel=1e-7)
     assert some.objective_ >= every.objective_
@@ -477,7 +477,7 @@ def test_contradictions_are_counted():
         DESIGN().fit(X, [[0, 1, 2], [0, 2, 1]])
 
 
-def test_a_column_that_is_constant_has_no_kernel():
+def test_a_constant_feature_has_no_kernel():
     design = DESIGN(random_state=0).fit(np.c_[X[:, :1], np.full(30, 3.5), X[:, 1:]], y)
     assert {kernel.feature for kernel in design.kernels_} == {0, 2, 3}
     assert design.scores_[1] == 0 and not design.support_[1]

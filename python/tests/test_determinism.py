@@ -1,4 +1,4 @@
-"""The same rows and seed give the same bits: on any number of threads, again, and in a new process."""
+"""The same data and seed give identical results: on any number of threads, repeated, and in a new process."""
 
 import inspect
 import json
@@ -17,21 +17,21 @@ from sklearn.base import BaseEstimator
 import kernsift
 from kernsift._sklearn import StrOptions
 
-#: Rows of the smallest fits: enough for every choice, few enough for the slowest method to be quick.
+#: Number of samples of the smallest fits: enough for every option, few enough for the slowest method.
 FEW = 100
-#: Rows of the largest: above the largest pieces of common work, 2048 rows.
+#: Number of samples of the largest fits: above the largest block size, 2048.
 MANY = 3200
-#: Seconds that a fit on one thread may take for its rows to be doubled once more. Costs grow with the square
-#: or the cube of the rows, so that the last fit takes up to eight times as long.
+#: The number of samples is doubled while a fit on one thread takes less than this number of seconds. Costs
+#: grow with the square or cube of the samples, so that the last fit takes up to eight times as long.
 ROOM = 0.04
 
-#: Functions that draw or compute with threads, found by looking.
+#: Functions with random numbers or threads.
 FUNCTIONS = {
     name: thing
     for name, thing in ((name, getattr(kernsift, name)) for name in kernsift.__all__)
     if inspect.isfunction(thing) and {"random_state", "n_jobs"} & set(inspect.signature(thing).parameters)
 }
-#: What a clock or a meter said, and what was asked for: nothing that was learned.
+#: Attributes that are not learned: time, memory and parameters.
 NOT_LEARNED = {
     "seconds",
     "select_seconds",
@@ -42,14 +42,14 @@ NOT_LEARNED = {
     "_fit_peak",
     "n_jobs",
 }
-#: What a fitted estimator says of rows, as far as it has it.
+#: Methods of fitted estimators.
 QUESTIONS = ("transform", "predict", "predict_proba", "decision_function", "residual_norms")
 
 
 def made_rows(n):
-    """Three classes, and 10 columns of which 6 tell of them; all above 0, as some methods want it.
+    """Three classes, and 10 positive features of which 6 depend on them.
 
-    Columns are shared out among threads by 8, so there are some for two.
+    Threads get blocks of 8 features, so there are two blocks.
     """
     rng = np.random.default_rng(n)
     y = np.arange(n) % 3
@@ -57,7 +57,7 @@ def made_rows(n):
 
 
 def parts(thing, at=""):
-    """What a result is made of, to the last bit: pairs of a place and its text."""
+    """The parts of a result, exactly: pairs of a path and its text."""
     if isinstance(thing, np.ndarray) and thing.dtype != object:
         yield at, f"{thing.dtype} {thing.shape} {thing.tobytes().hex()}"
     elif isinstance(thing, float | np.floating):
@@ -65,7 +65,7 @@ def parts(thing, at=""):
     elif thing is None or isinstance(thing, bool | int | str | np.generic):
         yield at, f"{type(thing).__name__} {thing!r}"
     elif isinstance(thing, dict):
-        # In its own order, which must not hang on the hashes of a process either.
+        # In its order, which must not depend on the hash seed of the process.
         yield at, f"dict of {[name for name in thing if name not in NOT_LEARNED]}"
         for name, value in thing.items():
             if name not in NOT_LEARNED:
@@ -87,14 +87,14 @@ def parts(thing, at=""):
 
 
 def answers(name, n, n_jobs, **changes):
-    """All that an estimator learns from `n` rows, and all that it says of others."""
+    """The fitted attributes for `n` samples, and the output for others."""
     X, y = made_rows(n)
     estimator = quick(name).set_params(n_jobs=n_jobs, **changes)
     if "n_triplets" in estimator.get_params():
-        # Here the triples are the work, not the rows.
+        # The work depends on the triplets, not on the samples.
         estimator.set_params(n_triplets=n)
     with warnings.catch_warnings():
-        # That a few steps were not enough is no matter here.
+        # Convergence does not matter here.
         warnings.simplefilter("ignore")
         estimator.fit(X, y)
         said = {ask: getattr(estimator, ask)(X[:FEW]) for ask in QUESTIONS if hasattr(estimator, ask)}
@@ -103,9 +103,9 @@ def answers(name, n, n_jobs, **changes):
 
 
 def called(name, n, n_jobs=None, random_state=0):
-    """What a function gives for `n` rows."""
+    """The result of a function for `n` samples."""
     X, y = made_rows(n)
-    # A sure answer would be the same for all seeds: the p-value of a dependence is the least there is.
+    # For a clear dependence the p-value is the smallest possible, whatever the seed.
     noise = np.random.default_rng(1).normal(size=n)
     given = {
         "X": X,
@@ -126,13 +126,13 @@ def called(name, n, n_jobs=None, random_state=0):
 
 
 def assert_same(found, expected):
-    """That all parts are the same; their texts are too long to be shown."""
+    """Asserts that all parts are equal, without printing their long texts."""
     assert list(found) == list(expected)
     assert [at for at in expected if found[at] != expected[at]] == []
 
 
 def choices(name):
-    """Every other word and switch that an estimator can be given, one at a time."""
+    """Every other named or boolean option of an estimator, one at a time."""
     usual = quick(name).get_params()
     for parameter, allowed in ESTIMATORS[name]._parameter_constraints.items():
         for constraint in allowed:
@@ -144,7 +144,7 @@ def choices(name):
 
 
 def fingerprints():
-    """A hash of what every estimator and function makes of few rows."""
+    """A hash of the results of every estimator and function on few samples."""
     made = {name: answers(name, FEW, None) for name in ESTIMATORS} | {
         name: called(name, FEW) for name in FUNCTIONS
     }
@@ -152,9 +152,9 @@ def fingerprints():
 
 
 class TestComparison:
-    """What could make the other tests pass for nothing."""
+    """Checks of the test helpers."""
 
-    def test_the_last_bit_is_seen(self):
+    def test_a_change_of_the_last_bit_is_found(self):
         x = np.array([1.0, 2.0])
         for one, other in [
             (x, np.nextafter(x, 3)),
@@ -170,12 +170,12 @@ class TestComparison:
             assert dict(parts(one)) == dict(parts(one))
             assert dict(parts(one)) != dict(parts(other))
 
-    def test_what_it_does_not_know_is_an_error(self):
+    def test_unknown_types_raise(self):
         with pytest.raises(AssertionError, match=r"\.a\[0\] is a <class 'set'>"):
             dict(parts({"a": [{1}]}))
 
     @pytest.mark.parametrize("name", ESTIMATORS)
-    def test_all_public_attributes_are_looked_at(self, name):
+    def test_all_public_attributes_are_compared(self, name):
         X, y = made_rows(FEW)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -184,8 +184,8 @@ class TestComparison:
         looked_at = {at.split(".")[1].split("[")[0] for at in dict(parts(fitted)) if at}
         assert learned and set(learned) <= looked_at
 
-    def test_other_seeds_are_seen(self):
-        # All functions that are given a seed draw something, except for a search that is greedy by default.
+    def test_other_seeds_differ(self):
+        # All functions with a seed draw random numbers, except for a search that is greedy by default.
         for name in set(FUNCTIONS) - {"gamma_for_n_components"}:
             assert called(name, FEW, random_state=0) != called(name, FEW, random_state=1), name
 
@@ -199,13 +199,13 @@ def test_threads_do_not_change_a_bit(name):
         start = time.perf_counter()
         expected = work(name, n, 1)
         seconds = time.perf_counter() - start
-    # The last one is the same fit again.
+    # The last one repeats the fit.
     for n_jobs in (2, 4, 4):
         assert_same(work(name, n, n_jobs), expected)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_nor_with_any_other_choice(name):
+def test_threads_do_not_change_a_bit_with_other_options(name):
     fitted, refused = [], []
     for change in choices(name):
         try:
@@ -215,13 +215,13 @@ def test_nor_with_any_other_choice(name):
             continue
         assert_same(answers(name, FEW, 4, **change), expected)
         fitted.append(change)
-    # The most are two kernels that are for targets of numbers.
+    # The most are two kernels for continuous targets.
     assert fitted and len(refused) <= 2, refused
 
 
 def test_new_processes_give_the_same_bits():
     script = "import json, test_determinism; print(json.dumps(test_determinism.fingerprints()))"
-    # Where this process found its modules.
+    # The module path of this process.
     found_at = os.pathsep.join([os.path.dirname(__file__), *sys.path])
     children = [
         subprocess.Popen(
@@ -236,7 +236,7 @@ def test_new_processes_give_the_same_bits():
         expected = fingerprints()
         assert set(expected) == {*ESTIMATORS, *FUNCTIONS}
         for child in children:
-            # Some seconds of work; the rest is for a busy machine.
+            # Some seconds of work; the rest is margin for a busy machine.
             out, _ = child.communicate(timeout=120)
             assert child.returncode == 0
             assert json.loads(out) == expected

@@ -32,7 +32,7 @@ def well_formed(text):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_fitted_estimator_shows_what_it_learned(name, hostile):
+def test_a_fitted_estimator_shows_a_summary(name, hostile):
     X, y = hostile
     estimator = quick(name)
     before = estimator._repr_mimebundle_()["text/html"]
@@ -41,13 +41,13 @@ def test_a_fitted_estimator_shows_what_it_learned(name, hostile):
         estimator.fit(X, y)
     shown = estimator._repr_mimebundle_()["text/html"]
     summary = estimator._summary_html()
-    # scikit-learn's own picture first, then what was learned.
+    # scikit-learn's diagram first, then the summary.
     assert summary and shown.endswith(summary) and estimator._repr_html_().endswith(summary)
     assert "sk-container" in shown and "sk-container" in before
     assert well_formed(summary)
     assert "<script" not in summary and "\u202e" not in summary and "x" * 60 not in summary
     assert "<script>alert" not in shown
-    # Not before the fit, nor where text is wanted.
+    # Not before the fit, nor in text output.
     assert clone(estimator)._summary_html() == ""
     with sklearn.config_context(display="text"):
         assert "text/html" not in estimator._repr_mimebundle_()
@@ -67,13 +67,13 @@ def test_summaries(hostile):
     assert f"{np.count_nonzero(design.alpha_)} of {len(design.kernels_)}" in design._summary_html()
 
 
-def test_many_columns_are_cut_off(rng):
+def test_many_features_are_truncated(rng):
     X = rng.normal(size=(50, 30))
     shown = FisherScore(25).fit(X, X[:, 0] > 0)._summary_html()
     assert shown.count("<span") == 10 and "and 15 more" in shown
 
 
-def test_a_search_that_did_not_converge_says_so(wine):
+def test_a_fit_that_did_not_converge_is_marked(wine):
     X, y = wine
     with pytest.warns(sklearn.exceptions.ConvergenceWarning):
         machine = kernsift.LinearSVC(max_iter=1, tol=1e-12, random_state=0).fit(X, y)

@@ -27,7 +27,7 @@ def test_docstrings(name):
     assert failed == 0
 
 
-def test_the_type_stub_has_the_names_of_the_native_half():
+def test_the_type_stub_has_the_names_of_the_native_module():
     stub = ast.parse((Path(kernsift.__file__).parent / "_native.pyi").read_text(encoding="utf-8"))
 
     def names(body):
@@ -42,8 +42,8 @@ def test_the_type_stub_has_the_names_of_the_native_half():
             assert names(node.body) == public(getattr(kernsift._native, node.name))
 
 
-def test_the_type_stub_is_that_of_the_native_half(tmp_path):
-    """Every function takes what the stub says it takes."""
+def test_the_type_stub_matches_the_native_module(tmp_path):
+    """Every function has the signature of the stub."""
     # The names are compared above.
     allowed = tmp_path / "allowed"
     allowed.write_text(r"kernsift\._native\.__all__", encoding="utf-8")
@@ -59,7 +59,7 @@ def test_every_public_name_is_documented():
         if name != "__version__":
             thing = getattr(kernsift, name)
             assert thing.__doc__, name
-            # The exception comes with its text from the native half.
+            # The exception and its docstring come from the native module.
             assert ">>>" in thing.__doc__ or thing is kernsift.BreakdownError, name
             for method, function in inspect.getmembers(thing, inspect.isfunction):
                 if not method.startswith("_"):
@@ -67,7 +67,7 @@ def test_every_public_name_is_documented():
 
 
 def test_the_notebook_runs():
-    """In a process of its own, as a user would run it; its cells may be run one by one."""
+    """In a separate process, as a user would run it; its cells can be run one by one."""
     path = PACKAGE / "examples" / "notebook.py"
     cells = re.split(r"^# %%.*\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len(cells) > 8

@@ -1,11 +1,11 @@
-"""scikit-learn's own checks over every estimator."""
+"""scikit-learn's estimator checks."""
 
 from common import ESTIMATORS
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernsift
 
-#: Each with its defaults, or little less, and with others.
+#: Each estimator with (nearly) its defaults, and with other parameters.
 CHECKED = [
     kernsift.KOBL(),
     kernsift.KOBL(pivoting="random", first_pivot="medoid", n_components=3),

@@ -1,4 +1,4 @@
-"""Selectors without a model against scikit-learn and naive twins."""
+"""Filters against scikit-learn and naive implementations."""
 
 import numpy as np
 import pytest
@@ -24,13 +24,13 @@ def test_counts_are_scikit_learns_chi2(name):
     X = abs(X)
     statistic, p = chi2(X, y)
     selector = ChiSquared().fit(X, y)
-    # Columns of zeros have no statistic there.
+    # scikit-learn has no statistic for features of zeros.
     assert_allclose(selector.scores_, np.nan_to_num(statistic), rtol=1e-6)
     kept = np.nan_to_num(p, nan=1.0) * X.shape[1] <= 0.05
     if kept.any():
         assert_array_equal(selector.support_, kept)
     assert_allclose(ChiSquared().fit(sparse.csr_array(X), y).scores_, selector.scores_, rtol=1e-12)
-    # Never standardised.
+    # Counts are never standardized.
     assert_array_equal(ChiSquared(standardize=False).fit(X, y).scores_, selector.scores_)
 
 
@@ -50,7 +50,7 @@ def test_bins_are_the_contingency_table(discretizer, rng):
         assert_allclose(selector.scores_[j], expected.statistic, rtol=1e-10)
 
 
-def test_negative_numbers_are_no_counts(rng):
+def test_negative_counts_raise(rng):
     X, y = rng.normal(size=(50, 2)), np.arange(50) % 2
     with pytest.raises(ValueError, match="'statistic' must be 'bins' where a number is negative"):
         ChiSquared(statistic="counts").fit(X, y)
@@ -63,7 +63,7 @@ def test_information_of_classes_is_scikit_learns(k, rng):
     y = np.digitize(X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.normal(size=400), [0, 1.5])
     theirs = mutual_info_classif(X, y, discrete_features=False, n_neighbors=k, random_state=0)
     ours = MutualInformation(1, n_neighbors=k, discrete="none").fit(X, y).scores_
-    # No value is there twice, and noise of 1e-10 changes no order of distances.
+    # There are no ties, and noise of 1e-10 changes no order of distances.
     assert_allclose(ours, theirs, atol=1e-6)
 
 
@@ -74,7 +74,7 @@ def test_information_of_numbers_is_scikit_learns(k, rng):
     theirs = mutual_info_regression(X, y, discrete_features=False, n_neighbors=k, random_state=0)
     ours = MutualInformation(1, n_neighbors=k, discrete="none").fit(X, y).scores_
     assert_allclose(ours, theirs, atol=1e-6)
-    # Categories against numbers.
+    # Categories against a continuous target.
     C = rng.integers(0, 3, size=(400, 2)).astype(float)
     y = y + 3 * C[:, 0]
     theirs = mutual_info_regression(C, y, discrete_features=True, n_neighbors=k, random_state=0)
@@ -86,12 +86,12 @@ def test_information_of_categories_is_counted(rng):
     y = (X[:, 0] + rng.integers(0, 3, size=200) > 2).astype(int)
     expected = [mutual_info_score(column, y) for column in X.T]
     assert_allclose(MutualInformation(1).fit(X, y).scores_, expected, atol=1e-12)
-    # The same is what a column of few values gains.
+    # It equals the information gain of a feature with few values.
     assert_allclose(InformationGain(1).fit(X, y).scores_, expected, atol=1e-12)
 
 
-def test_ties_are_near_what_noise_makes_of_them():
-    # Wine's numbers have few digits. Noise moves an estimate by a few hundredths; so do ties.
+def test_ties_are_close_to_the_estimate_with_noise():
+    # The wine data have few digits. Noise changes an estimate by a few hundredths; so do ties.
     X, y = load("wine")
     theirs = mutual_info_classif(X, y, random_state=0)
     ours = MutualInformation(1).fit(X, y).scores_
@@ -99,7 +99,7 @@ def test_ties_are_near_what_noise_makes_of_them():
     assert scipy.stats.spearmanr(ours, theirs).statistic > 0.98
 
 
-def test_own_rules_keep_what_is_there():
+def test_automatic_selection_finds_dependent_features():
     X, y, relevant = make_synthetic("linear", n_samples=400, n_features=30, random_state=1)
     for selector in (InformationGain(), MutualInformation(), ChiSquared()):
         assert set(selector.fit(X, y).get_support(indices=True)) == set(relevant)
@@ -108,7 +108,7 @@ def test_own_rules_keep_what_is_there():
         assert set(selector.fit(X, y).get_support(indices=True)) == set(relevant)
 
 
-def test_nothing_there_warns(rng):
+def test_independent_features_warn(rng):
     X, y = rng.normal(size=(40, 4)), np.arange(40) % 2
     for selector in (InformationGain(), MutualInformation(), ChiSquared()):
         with pytest.warns(UserWarning, match="the best one is kept"):
@@ -134,7 +134,7 @@ def entropy(y):
 
 
 def mdl_bins(column, y):
-    """Fayyad and Irani's recursion, cut by cut."""
+    """Fayyad and Irani's recursion, one cut at a time."""
     order = np.argsort(column, kind="stable")
     column, y, n = column[order], y[order], len(y)
     best, place = -1.0, None
@@ -195,7 +195,7 @@ def test_classes_as_a_graph(wine):
     fisher = FisherScore().fit(X, y)
     assert_allclose(selector.scores_, 1 - 0.5 / (1 + fisher.scores_), rtol=1e-12)
     assert_array_equal(selector.order_, fisher.order_)
-    # Without classes a target plays no part.
+    # Without the graph of classes, a target is ignored.
     assert_array_equal(LaplacianScore().fit(X, y).scores_, LaplacianScore().fit(X).scores_)
     with pytest.raises(ValueError, match="requires y to be passed"):
         LaplacianScore(graph="classes").fit(X)

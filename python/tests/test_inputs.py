@@ -1,4 +1,4 @@
-"""What every estimator takes as rows, and what it gives back."""
+"""Input and output types of every estimator."""
 
 import warnings
 
@@ -56,21 +56,21 @@ FORMS = {
     "polars": lambda X: polars.DataFrame(X, schema=NAMES),
     "pyarrow": lambda X: pyarrow.table(dict(zip(NAMES, X.T, strict=True))),
 }
-#: Types of numbers, for which the rows are made anew.
+#: Numeric types, for which the samples are converted.
 KINDS = {
     "int8": lambda X: np.round(9 * X).astype(np.int8),
     "bool": lambda X: X > 0.9,
     "float16": lambda X: X.astype(np.float16),
     "float32": lambda X: X.astype(np.float32),
     "mixed pandas": lambda X: frame(),
-    "nullable without gaps": lambda X: nullable(),
+    "nullable without missing values": lambda X: nullable(),
     "mixed polars": lambda X: polars.from_pandas(frame()),
     "mixed pyarrow": lambda X: pyarrow.Table.from_pandas(frame(), preserve_index=False),
 }
 
 
 def answer(estimator, X):
-    """What it makes of rows, as an array."""
+    """The output of an estimator as an array."""
     made = estimator.transform(X) if isinstance(estimator, TransformerMixin) else estimator.predict(X)
     return made.toarray() if sparse.issparse(made) else np.asarray(made)
 
@@ -82,9 +82,9 @@ def quiet_fit(name, X, y):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_form_of_the_same_rows_gives_the_same(name):
+def test_every_container_gives_the_same_result(name):
     X, y = rows()
-    # Sparse columns are not shifted by some methods, so that they may come out otherwise.
+    # Some methods do not center sparse features, so that their results may differ.
     expected = {False: quiet_fit(name, X, y), True: quiet_fit(name, sparse.csr_array(X), y)}
     for form, make in FORMS.items():
         given = make(X)
@@ -100,7 +100,7 @@ def test_every_form_of_the_same_rows_gives_the_same(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_every_type_of_numbers_gives_what_float64_gives(name):
+def test_every_numeric_type_gives_the_result_of_float64(name):
     X, y = rows()
     for kind, make in KINDS.items():
         given = make(X)
@@ -112,11 +112,11 @@ def test_every_type_of_numbers_gives_what_float64_gives(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_classes_are_the_same_as_words_booleans_and_numbers(name):
+def test_class_labels_may_be_strings_booleans_or_integers(name):
     X, y = rows()
 
     def coded(given):
-        """What it makes of the rows; of classes, whether they are those of the second row."""
+        """The output; for predicted classes, whether they equal that of the second sample."""
         made = answer(quiet_fit(name, X, given), X)
         return made if issubclass(ESTIMATORS[name], TransformerMixin) else made == given[1]
 
@@ -126,8 +126,8 @@ def test_classes_are_the_same_as_words_booleans_and_numbers(name):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_types_that_come_back(name):
-    """Selectors keep the type; what is computed has 64 bits."""
+def test_output_types(name):
+    """Selectors keep the dtype; computed values are float64."""
     X, y = rows()
     for kind in (np.float32, np.float64, np.int16, bool):
         given = X.astype(kind)
@@ -142,7 +142,7 @@ def test_types_that_come_back(name):
 
 
 @pytest.mark.parametrize("name", [n for n, c in ESTIMATORS.items() if issubclass(c, FeatureSelectorMixin)])
-def test_columns_of_frames_keep_their_types(name):
+def test_columns_of_frames_keep_their_dtypes(name):
     y = rows()[1]
     for library, given in (
         ("pandas", frame()),
@@ -157,7 +157,7 @@ def test_columns_of_frames_keep_their_types(name):
         assert made.equals(given[kept])
 
 
-def test_frames_are_checked_before_their_columns_are_kept():
+def test_frames_are_validated_before_selection():
     y = rows()[1]
     given = polars.from_pandas(frame())
     fitted = FisherScore(2).fit(given, y).set_output(transform="polars")
@@ -168,7 +168,7 @@ def test_frames_are_checked_before_their_columns_are_kept():
 
 
 def with_a_column(kind):
-    """A frame with a column that is no number, and what the message must hold."""
+    """A frame with a column that is not numeric, and the expected message."""
     given = pandas.DataFrame(rows()[0], columns=NAMES)
     text = ["red", "blue"] * 20
     match kind:
@@ -192,7 +192,7 @@ def with_a_column(kind):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_columns_that_are_no_numbers_are_named(name):
+def test_columns_that_are_not_numeric_are_named(name):
     y = rows()[1]
     for kind in ("text", "categories", "dates", "text after a gap", "polars", "pyarrow", "array"):
         given, message = with_a_column(kind)
@@ -201,7 +201,7 @@ def test_columns_that_are_no_numbers_are_named(name):
         assert message in str(caught.value), kind
 
 
-def test_functions_name_such_columns_too():
+def test_functions_name_columns_that_are_not_numeric():
     given, message = with_a_column("text")
     y = rows()[1]
     for act in (lambda: gram(given), lambda: hsic(given, y), lambda: compare(given, y, "fisher", 1)):
@@ -209,7 +209,7 @@ def test_functions_name_such_columns_too():
             act()
 
 
-def test_a_target_that_is_no_number_is_not_said_to_be_a_column():
+def test_a_target_that_is_not_numeric_is_not_called_a_column():
     X, _ = rows()
     for given in (X, sparse.csr_array(X), frame()):
         with pytest.raises(ValueError) as caught:
@@ -218,7 +218,7 @@ def test_a_target_that_is_no_number_is_not_said_to_be_a_column():
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_gaps_are_refused_or_borne(name):
+def test_missing_values_raise_or_are_supported(name):
     y = rows()[1]
     given = nullable()
     given.loc[3, "height"] = pandas.NA
@@ -226,17 +226,17 @@ def test_gaps_are_refused_or_borne(name):
     if estimator.__sklearn_tags__().input_tags.allow_nan:
         assert estimator.fit(given, y).support_.sum() == 2
         return
-    for gaps in (given, polars.from_pandas(given), pyarrow.Table.from_pandas(given, preserve_index=False)):
+    for frame in (given, polars.from_pandas(given), pyarrow.Table.from_pandas(given, preserve_index=False)):
         with pytest.raises(ValueError, match="Input X contains NaN"):
-            estimator.fit(gaps, y)
+            estimator.fit(frame, y)
 
 
 def faulty():
-    """Plain arrays with a fault each, which must not pass for such that need no check."""
+    """Arrays with one fault each, which must be validated."""
     X, y = rows()
     for value in (np.nan, np.inf, -np.inf):
         yield np.where(np.arange(200).reshape(40, 5) == 7, value, X), y
-    # Their sum is no number either.
+    # Their sum is not finite either.
     yield np.where(np.arange(200).reshape(40, 5) < 2, [[np.inf, -np.inf, 0, 0, 0]] * 40, X), y
     yield X[:1], y[:1]
     yield X[:, :0], y
@@ -251,10 +251,10 @@ def faulty():
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_faults_of_plain_arrays_are_told_as_those_of_lists(name):
+def test_faults_of_arrays_raise_as_those_of_lists(name):
     def told(X, y):
         with warnings.catch_warnings():
-            # Of a column where a row is meant.
+            # A column vector instead of a flat array.
             warnings.simplefilter("ignore")
             try:
                 return quick(name).fit(X, y)
@@ -268,7 +268,7 @@ def test_faults_of_plain_arrays_are_told_as_those_of_lists(name):
             assert plain == listed
 
 
-def test_finite_numbers_whose_sum_is_not_are_taken():
+def test_finite_numbers_with_infinite_sum_are_accepted():
     X, y = rows()
     X[0, 0] = X[1, 0] = 1e308
     with warnings.catch_warnings():
@@ -276,7 +276,7 @@ def test_finite_numbers_whose_sum_is_not_are_taken():
         assert FisherScore().fit(X, y).support_.sum() == 1
 
 
-def test_plain_arrays_are_held_against_what_was_fitted():
+def test_arrays_are_checked_against_the_fit():
     X, y = rows()
     estimator = FisherScore(2).fit(frame(), y)
     assert list(estimator.feature_names_in_) == NAMES
@@ -290,7 +290,7 @@ def test_plain_arrays_are_held_against_what_was_fitted():
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64])
 @pytest.mark.parametrize("classes", [20, 21, 26])
-def test_many_classes_are_warned_of_as_scikit_learn_does(kind, classes):
+def test_many_classes_warn_as_in_scikit_learn(kind, classes):
     def warned(act):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -303,7 +303,7 @@ def test_many_classes_are_warned_of_as_scikit_learn_does(kind, classes):
     assert warned(lambda: FisherScore(2, target_type="class").fit(X, y)) == expected
 
 
-def test_a_design_that_keeps_nothing_gives_nothing_back():
+def test_a_design_without_features_returns_no_columns():
     given = polars.from_pandas(frame())
     y = rows()[1]
     with pytest.warns(UserWarning, match="use smaller penalties"):

@@ -39,7 +39,7 @@ KERNELS = [
 
 
 def twin(kernel, X, Z):
-    """Each formula as its documentation has it."""
+    """Each formula as documented."""
     match kernel:
         case Mahalanobis(metric):
             e = X[:, None] - Z
@@ -64,7 +64,7 @@ def twin(kernel, X, Z):
 def test_formulas(kernel, rng):
     X, Z = rng.normal(size=(20, 3)), rng.normal(size=(30, 3))
     Z[4] = X[2]
-    # scikit-learn takes distances from products, which costs it digits.
+    # scikit-learn computes distances from products, which is less accurate.
     assert_allclose(kernel(X, Z), twin(kernel, X, Z), atol=1e-12)
     assert_allclose(kernel(X), twin(kernel, X, X), atol=1e-12)
     assert_array_equal(kernel(X), kernel(X).T)
@@ -82,7 +82,7 @@ def test_gram_by_name(kernel, d, rng):
     assert_allclose(gram(X, Z, kernel=kernel, **parameters), theirs, rtol=1e-10, atol=1e-12)
 
 
-def test_widths_come_from_the_rows_compared_with(rng):
+def test_gamma_is_computed_from_z(rng):
     X, Z = rng.normal(size=(50, 4)), 3 * rng.normal(size=(60, 4))
     kernel = KOBL().fit(Z).kernel_
     assert_array_equal(gram(X, Z), kernel(X, Z))
@@ -111,7 +111,7 @@ def test_sums():
         RBF(1.0) * RBF(1.0)
 
 
-def test_kernels_work_in_a_support_vector_machine(wine):
+def test_kernels_work_in_an_svm(wine):
     X, y = wine
     ours = SVC(kernel=RBF(0.05)).fit(X[::2], y[::2])
     theirs = SVC(gamma=0.05).fit(X[::2], y[::2])

@@ -1,4 +1,4 @@
-"""What a user sees when something is wrong."""
+"""Error messages."""
 
 import re
 
@@ -162,22 +162,22 @@ def test_breakdowns(act, message):
     assert type(caught.value).__module__ == "kernsift"
 
 
-def test_what_looks_odd_but_is_defined():
-    # A constant kernel has one dimension, and one row is a basis of itself.
+def test_degenerate_but_valid_input():
+    # A constant kernel has one dimension, and a single sample spans its basis.
     assert KOBL(gamma=1.0).fit(np.ones((5, 2))).n_components_ == 1
     one = KOBL(gamma=1.0).fit(X[:1])
     assert one.n_components_ == 1 and one.reconstruction_cost_ == 0
     assert KOBL(kernel=WhiteNoise(), threshold=None).fit(X).n_components_ == 30
 
 
-def test_what_does_not_fit_in_memory_is_refused_before_it_is_tried():
+def test_too_much_memory_raises_before_the_work_starts():
     rows = np.zeros((2_000_000, 1))
     rows[0] = 1
     with pytest.raises(MemoryError, match=r"KPCA of 2000000 rows needs about 174\.6 TiB of memory"):
         KernelPCA(gamma=1.0).fit(rows)
 
 
-def test_fewer_components_than_asked_for_warn():
+def test_fewer_components_than_requested_warn():
     with pytest.warns(UserWarning, match="KPCA: 20 components were asked for, but only 3 are not rounding"):
         KernelPCA(kernel="linear", n_components=20).fit(X)
 
@@ -189,7 +189,7 @@ def test_messages_name_no_command_line_options():
 
 
 @pytest.mark.parametrize("n_jobs", [-(10**30), -(2**63), -2])
-def test_any_negative_n_jobs_leaves_a_thread(n_jobs):
+def test_any_negative_n_jobs_uses_at_least_one_thread(n_jobs):
     assert_array_equal(KOBL(n_jobs=n_jobs).fit(X).pivots_, KOBL().fit(X).pivots_)
 
 

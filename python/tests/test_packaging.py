@@ -1,4 +1,4 @@
-"""What is published is complete, and private names of scikit-learn stay in one module."""
+"""Packages are complete, and private names of scikit-learn are imported in one module."""
 
 import ast
 import re
@@ -76,7 +76,7 @@ def test_bounds_of_sklearn_agree():
 
 @pytest.mark.parametrize("folder", [*PUBLISHED, "python"])
 def test_packages_carry_licenses_and_readme(folder):
-    # Copies and not links, which Windows does not always check out.
+    # Copies, not links, which Windows does not always check out.
     for name in LICENSES:
         path = ROOT / folder / name
         assert path.read_bytes() == (ROOT / name).read_bytes(), f"copy {name} to {folder}"

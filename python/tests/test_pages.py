@@ -1,4 +1,4 @@
-"""The pages of the documentation hold together: examples, links, pictures, tables, a page per method."""
+"""The pages of the documentation: examples, links, pictures, tables, a page per method."""
 
 import importlib.util
 import inspect
@@ -33,12 +33,12 @@ def name(path):
 
 
 def without_code(page):
-    """A page's text without blocks and spans of code, in which links and headings mean nothing."""
+    """The text of a page without code."""
     return re.sub(r"`[^`\n]+`", "``", re.sub(r"^ *```.*?^ *```", "", page, flags=re.DOTALL | re.MULTILINE))
 
 
 def anchors(page):
-    """The names that headings get, by the rule that GitHub and the site share."""
+    """The anchors of headings, by the rule of GitHub and the site."""
     blocks = re.sub(r"^ *```.*?^ *```", "", page, flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.+)$", blocks, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
@@ -56,7 +56,7 @@ def test_python_examples_run(path, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", [*PAGES, *OUTSIDE], ids=name)
-def test_links_and_pictures_are_there(path):
+def test_links_and_pictures_exist(path):
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(text(path))):
         if re.match(r"https?:", target):
             continue
@@ -116,7 +116,7 @@ def test_defaults_of_the_classes_are_those_of_the_declarations():
     assert found > 60
 
 
-def test_the_numbers_of_the_decision_table_stand_where_they_were_measured():
+def test_numbers_of_the_decision_table_are_those_of_their_sources():
     page = text(DOCS / "which.md")
     cited = re.findall(r"\[([-\d][^\]]*)\]\(([\w/]+\.md)(?:#([\w-]+))?\)", page)
     assert len(cited) >= 12
@@ -128,7 +128,7 @@ def test_the_numbers_of_the_decision_table_stand_where_they_were_measured():
         assert number in source, f"{number} is not in {file}#{anchor}"
 
 
-def test_the_tables_of_which_method_when_are_up_to_date():
+def test_the_tables_of_the_decision_page_are_current():
     script = [sys.executable, DOCS / "make_which.py", "--check"]
     done = subprocess.run(script, capture_output=True, text=True, env={**os.environ, "PYTHONUTF8": "1"})
     assert done.returncode == 0, done.stdout + done.stderr

@@ -200,8 +200,8 @@ class TestMaps:
         wine = kernsift.load_dataset("wine")
         points = np.vstack([c.get_offsets() for c in plot_map(design, wine.data).collections])
         k = design.kernel(wine.data)
-        centre = np.eye(len(k)) - 1 / len(k)
-        assert_allclose((points**2).sum(axis=0), np.linalg.eigvalsh(centre @ k @ centre)[::-1][:2], rtol=1e-6)
+        center = np.eye(len(k)) - 1 / len(k)
+        assert_allclose((points**2).sum(axis=0), np.linalg.eigvalsh(center @ k @ center)[::-1][:2], rtol=1e-6)
 
     def test_colours(self, wine):
         X, y = wine
@@ -290,7 +290,7 @@ def test_pictures_go_where_they_are_told(name, monkeypatch):
         PICTURES[name](None)
 
 
-def test_what_cannot_be_drawn_says_what_can(wine):
+def test_wrong_estimators_raise_with_advice(wine):
     X, y = wine
     fisher, kobl, svc = FisherScore().fit(X, y), KOBL().fit(X), SVC().fit(X, y)
     for act, message in [

@@ -44,10 +44,10 @@ LONG_WORK = {
     "bahsic": (5_000, 60, "BAHSIC().fit(X, y)"),
     "svm_rfe": (5_000, 500, "SVMRFE().fit(X, y)"),
     "takes": (4_000, 20, "TAKES().fit(X, y)"),
-    # Machines.
+    # SVMs.
     "svc": (40_000, 20, "SVC(C=1000.0).fit(X, y)"),
     "svc_cv": (6_000, 20, "SVCCV().fit(X, y)"),
-    # Kernels and metrics from triples.
+    # Kernels and metrics from triplets.
     "design": (400, 60, "KernelDesign(n_triplets=4000, random_state=0).fit(X, y)"),
     "xing": (1_000, 200, "XingMetric(n_triplets=20_000, random_state=0).fit(X, y)"),
     # Functions.
@@ -55,7 +55,7 @@ LONG_WORK = {
     "hsic": (6_000, 20, "hsic(X, y, n_permutations=10**6)"),
     "gamma_for_n_components": (20_000, 20, "gamma_for_n_components(X, 2000)"),
 }
-#: Does the work that it is sent, and says how each piece ended and whether the next fit is right.
+#: Runs the given work, and reports how it ended and whether the next fit is right.
 WORKER = """
 import sys, traceback
 import numpy
@@ -84,25 +84,25 @@ for line in sys.stdin:
 
 
 class Worker:
-    """A process that is sent one piece of work after the other."""
+    """A process that runs one piece of work after another."""
 
     def __init__(self):
         self.child = subprocess.Popen(
             [sys.executable, "-c", WORKER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.lines = Queue()
-        # Lines are read beside, as a pipe cannot be waited for with a limit.
+        # A thread reads the lines, as reading from a pipe has no timeout.
         Thread(target=lambda: [self.lines.put(line) for line in self.child.stdout], daemon=True).start()
 
     def hear(self, seconds=HANGS):
         return self.lines.get(timeout=seconds).split()
 
     def stop_amid(self, work, after=0.6, patience=HANGS):
-        """Sends work, then Ctrl-C, and waits for a right fit; gives the seconds until the exception."""
+        """Sends work, then Ctrl-C, and waits for a correct fit; returns the seconds until the exception."""
         self.child.stdin.write(f"{work[0]} {work[1]} {work[2]}\n")
         self.child.stdin.flush()
         assert self.hear() == ["ready"]
-        # Checks of the rows take a few hundredths of it.
+        # Validation takes a few hundredths of it.
         time.sleep(after)
         assert self.lines.empty() and self.child.poll() is None, "it was over before it could be stopped"
         start = time.monotonic()
@@ -120,7 +120,7 @@ class Worker:
 
 @pytest.fixture(scope="module")
 def workers():
-    """The worker that the next test can use: one for all, as long as none of them has spoilt it."""
+    """A worker for the next test: the same one unless a test has failed."""
     kept = []
     yield kept
     for worker in kept:
@@ -143,23 +143,23 @@ def used(workers):
 def test_ctrl_c_stops_long_work_and_the_next_fit_is_right(name, workers):
     with used(workers) as worker:
         seconds = worker.stop_amid(LONG_WORK[name])
-    # The waiting thread looks every 50 ms, then waits for at most a second until the work has stopped; the
-    # rest is for a busy machine.
+    # The waiting thread checks every 50 ms, then waits at most a second until the work has stopped; the rest
+    # is margin for a busy machine.
     assert seconds < 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are POSIX")
-def test_a_fit_does_not_wait_for_work_that_was_given_up(workers):
+def test_a_fit_does_not_wait_for_abandoned_work(workers):
     with used(workers) as worker:
         # A fit of a few milliseconds on a busy machine, beside an eigen-decomposition of many seconds.
         worker.stop_amid((3_000, 20, "KernelPCA(n_jobs=1).fit(X)"), after=1.5, patience=2)
 
 
 def in_a_fork(work):
-    """Does the work in a forked child; true if the child said so, an error if it hangs."""
+    """Runs the work in a forked child; returns its success, and raises if it hangs."""
     child = os.fork()
     if child == 0:
-        # Without pytest's own way out of the process, whatever happens.
+        # Exits without the cleanup of pytest.
         try:
             os._exit(0 if work() else 1)
         finally:
@@ -185,7 +185,7 @@ class TestForks:
     def pivots(cls):
         return KOBL(n_components=40, n_jobs=2, gamma=0.1).fit(cls.X).pivots_.tolist()
 
-    def test_the_way_of_these_tests(self):
+    def test_the_helper_of_these_tests(self):
         assert in_a_fork(lambda: True) and not in_a_fork(lambda: False) and not in_a_fork(lambda: 1 / 0)
 
     def test_after_a_fit(self):
@@ -199,7 +199,7 @@ class TestForks:
 
     def test_every_estimator(self):
         expected = {name: answers_of(name) for name in ESTIMATORS}
-        # Those whose answers differ are told by the child's exit code only, so one by one.
+        # The exit code of a child only says that results differ, so run them one by one.
         for name, made in expected.items():
             assert in_a_fork(lambda name=name, made=made: (answers_of(name) == made).all()), name
 
@@ -297,7 +297,7 @@ def test_other_threads_run_during_a_fit():
     assert counted > 1000
 
 
-def test_memory_is_told_only_of_a_fit_that_ran_alone():
+def test_memory_is_reported_only_for_a_fit_without_others():
     X = np.random.default_rng(0).normal(size=(20000, 5))
     together = Barrier(2)
 
@@ -315,7 +315,7 @@ def test_memory_is_told_only_of_a_fit_that_ran_alone():
 
 def test_every_estimator_in_eight_threads_at_once():
     expected = {name: answers_of(name) for name in ESTIMATORS}
-    # The same ones run beside each other too. All that ask for two threads share two, the others all cores.
+    # Fits of the same estimator run at once too. Fits with two threads share two, the others all cores.
     asked = [(name, n_jobs) for n_jobs in (2, 2, None, None) for name in ESTIMATORS]
     with ThreadPoolExecutor(8) as pool:
         fits = [(name, pool.submit(answers_of, name, n_jobs)) for name, n_jobs in asked]
@@ -326,7 +326,7 @@ def test_every_estimator_in_eight_threads_at_once():
 def test_every_estimator_in_four_processes_at_once():
     expected = {name: answers_of(name) for name in ESTIMATORS}
     names = [*ESTIMATORS, *ESTIMATORS]
-    # loky, which joblib takes where nothing else is asked for.
+    # loky is the default of joblib.
     found = Parallel(n_jobs=4, timeout=HANGS)(delayed(answers_of)(name) for name in names)
     for name, made in zip(names, found, strict=True):
         assert_array_equal(made, expected[name], err_msg=name)
@@ -339,7 +339,7 @@ def test_every_estimator_in_a_spawned_process():
         assert_array_equal(made, answers_of(name), err_msg=name)
 
 
-def test_estimators_cross_to_spawned_processes_fitted():
+def test_fitted_estimators_are_sent_to_spawned_processes():
     X, y = small_rows()
     fitted = [quick(name).fit(X, y) for name in ("HSFS", "KOBL", "TAKES", "KernelDesign", "SVC")]
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -370,7 +370,7 @@ def test_grid_searches_in_parallel(backend):
 
 
 def threads_of_fits():
-    """Threads for computing that this process has after a fit with n_jobs=None, and after one with -1."""
+    """Number of threads of this process after a fit with n_jobs=None, and after one with -1."""
     tasks = Path("/proc/self/task")
     counts, before = [], {task.name for task in tasks.iterdir()}
     for n_jobs in (None, -1):
@@ -390,55 +390,60 @@ def threads_of_fits():
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in /proc")
 class TestOversubscription:
-    """Workers of joblib take their share of the cores, unless they are told otherwise."""
+    """Workers of joblib use their share of the cores by default."""
 
     @pytest.fixture(scope="class")
     @classmethod
     def cores(cls):
-        """Threads in a process that joblib knows nothing of."""
+        """Number of threads in a process without joblib."""
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             by_default, all_cores = pool.apply_async(threads_of_fits).get(timeout=HANGS)
-        # Both have one per core, and so the same ones.
+        # Both have one per core, and share them.
         assert by_default == all_cores > 0
         return all_cores
 
     @staticmethod
     def expected(share, cores):
-        """Threads are kept by their number: those for -1 come beside, or are the same."""
+        """Pools are cached by size: that for -1 is another one, or the same."""
         return [share, cores if share == cores else share + cores]
 
     @pytest.mark.parametrize("inner", [None, 3])
     def test_loky(self, inner, cores, monkeypatch):
-        # joblib passes on what it finds there.
+        # joblib keeps a value that is set.
         monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
         share = max(1, cpu_count() // 2) if inner is None else inner
         get_reusable_executor().shutdown(wait=True)
         with parallel_config("loky", inner_max_num_threads=inner):
             found = Parallel(n_jobs=2, timeout=HANGS)(delayed(threads_of_fits)() for _ in range(2))
-        # Others must not get these processes, which have their threads already.
+        # Other tests must not reuse these processes, which have started their threads.
         get_reusable_executor().shutdown(wait=True)
-        # Both may have been done by the one that was ready first.
+        # One worker may have run both.
         assert found[0] == self.expected(share, cores)
 
     @needs_fork
     def test_multiprocessing(self, cores, monkeypatch):
         monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-        # It tells its workers nothing, so each has one thread.
+        # It sets no variable for its workers, so each has one thread.
         with parallel_config("multiprocessing"):
             found = Parallel(n_jobs=2, timeout=HANGS)(delayed(threads_of_fits)() for _ in range(2))
         assert found[0] == self.expected(1, cores)
 
     def test_threading(self):
-        # Its workers share the threads of one process, which are one per core together.
+        # Its workers share the thread pool of the process, one thread per core.
         with parallel_config("threading"):
             assert Parallel(n_jobs=2)(delayed(n_threads)(None) for _ in range(2)) == [0, 0]
 
-    @pytest.mark.parametrize(("told", "share"), [("5", 5), ("1", 1), ("0", 1), ("4,2", 1), ("", 1)])
-    def test_what_a_worker_is_told(self, told, share, monkeypatch):
-        monkeypatch.setenv("OMP_NUM_THREADS", told)
+    @pytest.mark.parametrize(("limit", "expected"), [("5", 5), ("1", 1), ("0", 1), ("4,2", 1), ("", 1)])
+    def test_the_thread_limit_of_a_worker(self, limit, expected, monkeypatch):
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
         assert n_threads(None) == 0, "it is for workers only"
-        # A thread of joblib in a child is as good as a process of joblib, and started sooner.
+        # A thread of joblib in a child process behaves like a process of joblib, and starts faster.
         monkeypatch.setattr(multiprocessing, "parent_process", lambda: "a parent")
         assert n_threads(None) == 0, "a child that joblib did not start"
         with parallel_config("threading"):
-            assert Parallel(n_jobs=2)(delayed(n_threads)(n) for n in (None, -1, -2, 7)) == [share, 0, -1, 7]
+            assert Parallel(n_jobs=2)(delayed(n_threads)(n) for n in (None, -1, -2, 7)) == [
+                expected,
+                0,
+                -1,
+                7,
+            ]

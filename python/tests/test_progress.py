@@ -1,4 +1,4 @@
-"""What `verbose` says, and what warnings advise."""
+"""Progress of `verbose`, and advice in warnings."""
 
 import io
 import sys
@@ -28,7 +28,7 @@ from kernsift import (
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_fit_says_that_it_is_over_and_only_if_asked(name, capsys):
+def test_verbose_fits_report_their_end(name, capsys):
     X, y = small_rows()
     estimator = quick(name)
     with warnings.catch_warnings():
@@ -44,7 +44,7 @@ def test_a_fit_says_that_it_is_over_and_only_if_asked(name, capsys):
     assert all(line.startswith("kernsift: ") for line in lines)
 
 
-def test_long_fits_speak_while_they_run(capsys):
+def test_long_fits_report_progress(capsys):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1800, 5))
     start = time.monotonic()
@@ -54,7 +54,7 @@ def test_long_fits_speak_while_they_run(capsys):
     assert "kernsift: KernelPCA: 1800 samples, 5 features, 1 s so far\n" in capsys.readouterr().err
 
 
-def test_words_come_at_once_and_again(capsys, monkeypatch):
+def test_messages_repeat(capsys, monkeypatch):
     monkeypatch.setattr(_progress, "DELAY", 0.01)
     monkeypatch.setattr(_progress, "INTERVAL", 0.01)
     with _progress.report_progress(SimpleNamespace(verbose=2), np.zeros((1, 2))):
@@ -64,13 +64,13 @@ def test_words_come_at_once_and_again(capsys, monkeypatch):
     assert lines[0] == "kernsift: SimpleNamespace: 1 sample, 2 features, 0 s so far"
     with pytest.raises(RuntimeError), _progress.report_progress(SimpleNamespace(verbose=1), np.zeros((1, 2))):
         raise RuntimeError
-    # What failed is not said to be fitted.
+    # A failed fit is not reported as fitted.
     assert "fitted" not in capsys.readouterr().err
 
 
-def test_a_notebook_and_a_program_without_a_console(monkeypatch):
+def test_notebooks_and_programs_without_a_console(monkeypatch):
     X, y = small_rows()
-    # Notebooks put an object of their own there.
+    # Notebooks replace sys.stderr.
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     quick("KOBL").set_params(verbose=1).fit(X, y)
@@ -96,7 +96,7 @@ def test_a_notebook_and_a_program_without_a_console(monkeypatch):
     ],
     ids=str,
 )
-def test_a_search_that_was_cut_off_says_what_to_do(estimator, advice, wine):
+def test_a_fit_that_did_not_converge_gives_advice(estimator, advice, wine):
     X, y = wine
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -105,6 +105,6 @@ def test_a_search_that_was_cut_off_says_what_to_do(estimator, advice, wine):
     assert len(found) == 1
     text = str(found[0].message)
     assert text.startswith(f"{type(estimator).__name__} did not converge: ") and advice in text
-    # It points at the line that called fit.
+    # The warning points at the line that called fit.
     assert found[0].filename == __file__
     assert not estimator.converged_

@@ -61,7 +61,7 @@ def mixed():
             "whole": np.array([1, -2, 3], dtype=np.int32),
             "truth": [True, False, True],
             "text": ["red", "grün", "red"],
-            "gaps": pandas.array([7, None, 9], dtype="Int64"),
+            "missing": pandas.array([7, None, 9], dtype="Int64"),
             "holes": ["a", None, "b"],
         }
     )
@@ -73,7 +73,7 @@ def check_mixed(table):
     assert_array_equal(table["whole"], [1, -2, 3])
     assert_array_equal(table["truth"], [1, 0, 1])
     assert table["text"] == ["red", "grün", "red"]
-    assert_array_equal(table["gaps"], [7, np.nan, 9])
+    assert_array_equal(table["missing"], [7, np.nan, 9])
     assert table["holes"] == ["a", None, "b"]
 
 
@@ -113,20 +113,20 @@ def test_parquet_of_many_row_groups(tmp_path, rng):
 
 def test_csv_from_pandas(tmp_path, rng):
     frame = pandas.DataFrame({"a b": rng.normal(size=50), 'quo"te': ["x,y"] * 49 + ["line\nbreak"]})
-    frame["gaps"] = np.where(np.arange(50) % 7 == 0, np.nan, rng.normal(size=50))
+    frame["missing"] = np.where(np.arange(50) % 7 == 0, np.nan, rng.normal(size=50))
     for name in ("a.csv", "a.csv.gz", "a.tsv"):
         frame.to_csv(tmp_path / name, index=False, sep="\t" if name == "a.tsv" else ",")
         table = read(tmp_path / name)
         assert_array_equal(table["a b"], frame["a b"])
         assert table['quo"te'] == frame['quo"te'].tolist()
-        assert_array_equal(table["gaps"], frame["gaps"])
+        assert_array_equal(table["missing"], frame["missing"])
 
 
 def test_csv_from_polars(tmp_path):
     polars.from_pandas(mixed()).write_csv(tmp_path / "a.csv")
     table = read(tmp_path / "a.csv")
     assert_array_equal(table["real"], [0.1, -2.5e-7, 3e300])
-    assert_array_equal(table["gaps"], [7, np.nan, 9])
+    assert_array_equal(table["missing"], [7, np.nan, 9])
     assert table["holes"] == ["a", None, "b"]
 
 
@@ -138,12 +138,12 @@ def test_svmlight_from_scikit_learn(tmp_path, rng):
     (tmp_path / "b.svm.gz").write_bytes(gzip.compress((tmp_path / "a.svm").read_bytes()))
     for name in ("a.svm", "b.svm.gz"):
         table = read(tmp_path / name)
-        # svmlight files carry 16 digits.
+        # svmlight files have 16 digits.
         np.testing.assert_allclose(as_matrix(table)[:, :6], X, rtol=1e-14)
         assert_array_equal(list(table.values())[-1], y)
 
 
-def test_what_cannot_be_read(tmp_path):
+def test_unreadable_files(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
         read(tmp_path / "a.csv")
     with pytest.raises(IsADirectoryError):

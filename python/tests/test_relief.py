@@ -1,4 +1,4 @@
-"""ReliefF against skrebate, and RReliefF and gaps against naive twins."""
+"""ReliefF against skrebate; RReliefF and missing values against naive implementations."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ from kernsift.datasets import load_dataset, make_synthetic
 
 @pytest.mark.parametrize("n_neighbors", [1, 10, 30])
 @pytest.mark.parametrize("name", ["wine", "sonar"])
-def test_ranks_as_skrebate(name, n_neighbors):
+def test_scores_equal_those_of_skrebate(name, n_neighbors):
     data = load_dataset(name)
     X, y = data.data, np.unique(data.target, return_inverse=True)[1]
     theirs = skrebate.ReliefF(n_neighbors=n_neighbors).fit(X, y).feature_importances_
     ours = ReliefF(n_neighbors=n_neighbors).fit(X, y)
     assert scipy.stats.spearmanr(-ours.ranking_, theirs).statistic >= 0.99
-    # The same formula; sums of some thousand differences of at most one.
+    # The same formula; sums of a few thousand differences of at most one.
     assert_allclose(ours.scores_, np.maximum(theirs, 0), atol=1e-12)
 
 
@@ -28,24 +28,24 @@ def expected_difference(column):
 
 
 def differences(X):
-    """Differences of all pairs of rows in every column, in units of its range."""
+    """Differences of all pairs of samples in every feature, in units of its range."""
     X = X / (np.nanmax(X, axis=0) - np.nanmin(X, axis=0))
     apart = abs(X[:, None] - X)
     for j in range(X.shape[1]):
-        gaps = np.isnan(apart[:, :, j])
-        apart[:, :, j][gaps] = expected_difference(X[:, j])
+        missing = np.isnan(apart[:, :, j])
+        apart[:, :, j][missing] = expected_difference(X[:, j])
     return apart
 
 
-def with_gaps(X, rng, share=0.1):
+def with_missing_values(X, rng, share=0.1):
     X = np.array(X, dtype=float)
     X[rng.random(X.shape) < share] = np.nan
     return X
 
 
-def test_gaps_are_what_is_expected(rng):
+def test_missing_values_have_the_expected_difference(rng):
     data = load_dataset("wine")
-    X, y = with_gaps(data.data, rng), data.target
+    X, y = with_missing_values(data.data, rng), data.target
     apart = differences(X)
     distance = apart.sum(axis=2)
     np.fill_diagonal(distance, np.inf)
@@ -59,15 +59,15 @@ def test_gaps_are_what_is_expected(rng):
     selector = ReliefF(n_neighbors=5, class_weights="frequency").fit(X, y)
     # Sums of a few thousand differences of at most one.
     assert_allclose(selector.scores_, np.maximum(total, 0), atol=1e-11)
-    # The rows it gives back keep their gaps.
+    # The output keeps missing values.
     assert np.isnan(selector.transform(X)).any()
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_numbers_are_rrelieff(gaps, rng):
+@pytest.mark.parametrize("missing", [False, True])
+def test_continuous_targets_use_rrelieff(missing, rng):
     X, y, _ = make_synthetic("linear", n_samples=150, n_features=6, continuous=True, random_state=2)
-    if gaps:
-        X = with_gaps(X, rng)
+    if missing:
+        X = with_missing_values(X, rng)
     apart = differences(X)
     distance = apart.sum(axis=2)
     np.fill_diagonal(distance, np.inf)
@@ -83,18 +83,18 @@ def test_numbers_are_rrelieff(gaps, rng):
     assert not hasattr(selector, "classes_")
 
 
-def test_planted_columns_are_found_through_gaps(rng):
+def test_relevant_features_are_found_with_missing_values(rng):
     X, y, relevant = make_synthetic("xor", n_samples=400, n_features=8, random_state=1)
-    X = with_gaps(X, rng, 0.05)
+    X = with_missing_values(X, rng, 0.05)
     assert set(ReliefF(2).fit(X, y).order_[:2]) == set(relevant)
 
 
-def test_classes_with_few_rows_give_what_they_have(rng):
+def test_classes_with_few_samples_use_fewer_neighbors(rng):
     X, y = rng.normal(size=(12, 3)), np.repeat([0, 1], [3, 9])
     assert_array_equal(ReliefF(n_neighbors=8).fit(X, y).scores_, ReliefF(n_neighbors=50).fit(X, y).scores_)
 
 
-def test_whole_numbers_may_be_numbers(rng):
+def test_integers_may_be_a_continuous_target(rng):
     X = rng.normal(size=(60, 3))
     y = np.round(20 * X[:, 1]).astype(int)
     assert ReliefF(1, target_type="number").fit(X, y).get_support(indices=True) == [1]
@@ -102,7 +102,7 @@ def test_whole_numbers_may_be_numbers(rng):
         ReliefF(target_type="number").fit(X, np.full(60, 3))
 
 
-def test_a_sample_of_rows_is_drawn(rng):
+def test_samples_are_drawn(rng):
     X, y, relevant = make_synthetic("linear", n_samples=500, n_features=5, random_state=3)
     first = ReliefF(n_samples=100, random_state=1).fit(X, y)
     assert_array_equal(first.scores_, ReliefF(n_samples=100, random_state=1).fit(X, y).scores_)

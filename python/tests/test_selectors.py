@@ -19,7 +19,7 @@ def test_scores_are_f_statistics(name):
     selector = FisherScore().fit(X, y)
     F = selector.scores_ * (n - c) / (c - 1)
     assert_allclose(F, f_classif(X, y)[0], rtol=1e-6)
-    # The own rule: Bonferroni at 0.05.
+    # Automatic selection: Bonferroni at 0.05.
     p = scipy.stats.f.sf(F, c - 1, n - c)
     assert_array_equal(selector.support_, p * X.shape[1] <= 0.05)
 

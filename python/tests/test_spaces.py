@@ -1,4 +1,4 @@
-"""Forward selection, Relief and selection in kernel space against twins in numpy and scikit-learn."""
+"""Forward selection, Relief and selection in kernel space against numpy and scikit-learn."""
 
 import pickle
 import re
@@ -50,20 +50,20 @@ def split(name):
     return train_test_split(*load(name), test_size=0.4, stratify=load(name)[1], random_state=0)
 
 
-# Twins of forward selection: every cut, every threshold, one at a time.
+# Naive forward selection: every threshold, one at a time.
 
 
 def stump_votes(values, y, n_classes):
-    """The votes of the best cut; of equals the lowest."""
+    """The votes of the best threshold; ties are broken by the lowest."""
     n = len(y)
     best, votes = -1, None
-    # By class among equals.
+    # Ties are broken by class.
     order = np.lexsort((y, values))
     for cut in np.unique(values)[:-1]:
         left = values <= cut
         if n_classes == 2:
             right_answers = np.sum(left == (y == 0))
-            # If both ways are as bad, be right about the first row.
+            # If both directions are equally bad, be right about the first sample.
             tie = 2 * right_answers == n
             flip = (y[0] == 0) != left[0] if tie else 2 * right_answers < n
             right_answers = max(right_answers, n - right_answers)
@@ -82,14 +82,14 @@ def stump_votes(values, y, n_classes):
 
 
 def first_to_lead(side):
-    """The most frequent class and its count; of equals the one that got there first."""
+    """The most frequent class and its count; ties are broken by the one that reached it first."""
     classes, counts = np.unique(side, return_counts=True)
     leaders = classes[counts == counts.max()]
     return counts.max(), min(leaders, key=lambda c: np.nonzero(side == c)[0][-1])
 
 
 def vote_errors(counts, y):
-    """The errors of a vote, from the votes for each class."""
+    """The errors of a vote, from the votes of each class."""
     if counts.shape[1] == 2:
         ayes = counts[:, 1]
         return min(np.sum((ayes >= theta) != y) for theta in range(ayes.max() + 2))
@@ -100,7 +100,7 @@ def vote_errors(counts, y):
 
 
 def greedy(votes, y, n_classes):
-    """The order in which columns join, the vote's errors, and the columns' own errors."""
+    """The order of features, the errors of the vote, and the errors of single features."""
     own = (votes != y[:, None]).sum(axis=0)
     one_hot = np.eye(n_classes, dtype=int)[votes]
     counts = np.zeros((len(y), n_classes), dtype=int)
@@ -124,7 +124,7 @@ def weight(errors, n, n_classes):
 @pytest.mark.parametrize(
     "name", ["sonar", "heart", "pima", "iris", "wine", "glass", "thyroid", "soybean_small"]
 )
-def test_ffs_is_greedy_voting_of_stumps(name):
+def test_ffs_equals_naive_forward_selection(name):
     X, y = load(name)
     y = np.unique(y, return_inverse=True)[1]
     n, n_classes = len(y), y.max() + 1
@@ -139,14 +139,14 @@ def test_ffs_is_greedy_voting_of_stumps(name):
         scores = np.zeros(X.shape[1])
         source = errors if weights == "ensemble" else own[order]
         scores[order[:n_kept]] = weight(source[:n_kept], n, n_classes)
-        # The last bits of a logarithm.
+        # Rounding of logarithms.
         assert_allclose(selector.scores_, scores, rtol=1e-13, atol=1e-15)
     assert_array_equal(FFS().fit(X, y).order_, order)
     assert FFS(3).fit(X, y).support_.sum() == 3
 
 
 def klms_votes(U, y, n_classes, order, eta):
-    """The recursion as it is written, for rows in an order; all columns at once."""
+    """The published recursion for samples in a given order; all features at once."""
     k = np.exp(-((U.T[:, :, None] - U.T[:, None, :]) ** 2) / 2)
     targets = 2.0 * np.eye(n_classes)[y] - 1
     errors = np.zeros((U.shape[1], len(y), n_classes))
@@ -156,18 +156,18 @@ def klms_votes(U, y, n_classes, order, eta):
 
 
 def own_errors(selector, n_classes):
-    """Errors of the columns alone, from the scores of a selector that keeps all."""
+    """Errors of single features, from the scores of a selector that keeps all."""
     odds = np.exp(2 * selector.scores_)
     return (n_classes - 1) / (n_classes - 1 + odds)
 
 
 @pytest.mark.parametrize("y", [[0, 1, 1, 0, 1, 0], [2, 0, 1, 0, 2, 1]], ids=["two", "three"])
 @pytest.mark.parametrize("eta, width", [(0.5, 1.0), (1.0, 0.6), (0.2, 1.5)])
-def test_klms_is_the_literal_recursion_in_some_order(y, eta, width, rng):
+def test_klms_equals_the_published_recursion_in_some_order(y, eta, width, rng):
     X, y = rng.normal(size=(6, 40)), np.array(y)
     n_classes = y.max() + 1
     U = StandardScaler().fit_transform(X) / width
-    # The order of learning is drawn, but one for all columns: their errors together tell it.
+    # The order of samples is random, but the same for all features: their errors identify it.
     most = (n_classes - 1) / n_classes
     possible = {
         tuple(np.minimum(np.mean(klms_votes(U, y, n_classes, order, eta) != y[:, None], axis=0), most))
@@ -184,12 +184,12 @@ def test_klms_is_the_literal_recursion_in_some_order(y, eta, width, rng):
         assert tuple(np.round(6 * ours) / 6) in possible
 
 
-def test_klms_where_the_order_of_learning_cannot_matter(rng):
-    # No two values nearer than a thirtieth of their spread.
+def test_klms_where_the_order_of_samples_does_not_matter(rng):
+    # No two values are closer than a thirtieth of their standard deviation.
     X = np.column_stack([rng.permutation(np.arange(120.0)) for _ in range(4)])
     y = np.where(rng.random(120) < 0.3, "yes", "no")
     share = np.mean(y == "yes")
-    # So narrow that every row answers for itself, and so wide that all rows get one answer.
+    # A bandwidth so small that samples do not interact, and one so large that all get the same value.
     narrow = FFS(weak_learner="klms", learner_bandwidth=0.001).fit(X, y)
     assert_array_equal(narrow.error_curve_, np.zeros(4))
     wide = FFS(1.0, weak_learner="klms", learner_bandwidth=1000, eta=1.0, weights="individual").fit(X, y)
@@ -204,7 +204,7 @@ def test_klms_on_a_fine_grid_is_nearly_exact(sonar):
     )
     assert np.mean(exact == fine) > 0.9
     assert not np.array_equal(exact, coarse)
-    # Few rows: exact unless told otherwise.
+    # With few samples, klms is exact by default.
     default = FFS(1.0, weak_learner="klms", weights="individual", random_state=0).fit(X, y)
     assert_array_equal(default.scores_, exact)
 
@@ -227,11 +227,11 @@ def relief_twin(X, y, k, squared):
 @pytest.mark.parametrize("difference", ["absolute", "squared"])
 @pytest.mark.parametrize("n_neighbors", [1, 3])
 @pytest.mark.parametrize("name", ["wine", "iris", "sonar"])
-def test_relief_is_the_mean_gain(name, n_neighbors, difference):
+def test_relief_equals_its_definition(name, n_neighbors, difference):
     X, y = load(name)
     options = {"n_neighbors": n_neighbors, "difference": difference, "class_weights": "frequency"}
     if name == "iris":
-        # Whole numbers, so that ties are ties.
+        # Integers, so that ties are exact.
         X = np.round(10 * X)
         selector = ReliefF(metric="euclidean", standardize=False, **options).fit(X, y)
     else:
@@ -241,11 +241,11 @@ def test_relief_is_the_mean_gain(name, n_neighbors, difference):
     # Sums of a few hundred differences of order one.
     assert_allclose(selector.scores_, scores, rtol=1e-10, atol=1e-12)
     assert_array_equal(selector.support_, scores > 0)
-    # Also those that score nothing have an order, the worst last.
+    # Features with score zero are ordered too, the worst last.
     assert_array_equal(np.diff(selector.scores_[selector.order_]) <= 0, True)
 
 
-def test_what_relief_sees_and_stumps_cannot():
+def test_relief_finds_an_xor_and_stumps_do_not():
     X, y, relevant = make_synthetic("xor", n_samples=400, n_features=10, random_state=1)
     assert set(ReliefF(2, n_neighbors=10).fit(X, y).get_support(indices=True)) == set(relevant)
     assert not hasattr(ReliefF(2).fit(X, y), "error_curve_")
@@ -253,7 +253,7 @@ def test_what_relief_sees_and_stumps_cannot():
 
 @pytest.mark.parametrize("gamma", [1e-6, "median", "scale", 30.0])
 @pytest.mark.parametrize("name", ["wine", "sonar"])
-def test_knnc_with_a_radial_kernel_is_plain_nearest_neighbours(name, gamma):
+def test_knnc_with_a_radial_kernel_is_plain_nearest_neighbors(name, gamma):
     X, X_new, y, _ = split(name)
     plain = make_pipeline(StandardScaler(), KNeighborsClassifier(1)).fit(X, y)
     assert_array_equal(KNNC(gamma=gamma).fit(X, y).predict(X_new), plain.predict(X_new))
@@ -264,7 +264,7 @@ def test_knnc_by_kernel_distance():
     model = KNNC(3, kernel="laplacian", gamma=0.1, standardize=False).fit(X, y)
     distances = -2 * model.kernel_(X_new, X)
     near = y[np.argsort(distances, axis=1, kind="stable")[:, :3]]
-    # Two of three, or all different: the nearest.
+    # The class of two of three; if all differ, the nearest.
     expected = np.where(near[:, 1] == near[:, 2], near[:, 1], near[:, 0])
     assert_array_equal(model.predict(X_new), expected)
     assert_array_equal(model.fit(sparse.csr_array(X), y).predict(sparse.csr_array(X_new)), expected)
@@ -276,7 +276,7 @@ def test_knnc_by_kernel_distance():
     assert not hasattr(model.set_params(kernel="linear").fit(X, y), "gamma_")
 
 
-def test_knnc_keeps_its_rows():
+def test_knnc_stores_its_samples():
     X, X_new, y, _ = split("wine")
     model = KNNC().fit(X, y)
     expected = model.predict(X_new)
@@ -295,7 +295,7 @@ def test_takes_is_kobl_and_forward_selection():
             assert_array_equal(takes.predict(X_new), other.predict(X_new))
             for attribute in ("weights_", "order_", "support_", "error_curve_", "mean_", "scale_"):
                 assert_array_equal(getattr(takes, attribute), getattr(other, attribute))
-        # Half by half: the basis on scaled rows, then the selector on its coordinates.
+        # Step by step: the basis on scaled samples, then the selector on its coordinates.
         scaled = StandardScaler().fit_transform(X)
         basis = KOBL(random_state=3)
         features = basis.fit_transform(scaled)
@@ -318,12 +318,12 @@ def test_the_parts_fit_together(estimator, name):
     kept = model.order_[: model.n_selected_]
     assert_array_equal(np.sort(kept), np.nonzero(model.support_)[0])
     assert (model.weights_[~model.support_] == 0).all()
-    # The basis maps scaled rows; each kept direction is stretched by the root of its weight.
+    # The basis maps scaled samples; each selected direction is multiplied by the root of its weight.
     scaled = (X_new - model.mean_) / model.scale_ if model.standardize else X_new
     coordinates = model.basis_.transform(scaled)
     stretched = coordinates[:, kept] * np.sqrt(model.weights_[kept])
     assert_allclose(made, stretched, rtol=1e-9, atol=1e-12)
-    # What is left is plain nearest neighbours; scikit-learn breaks ties of several in another way.
+    # The rest is nearest neighbors; scikit-learn breaks ties differently.
     if model.n_neighbors == 1:
         plain = KNeighborsClassifier(1).fit(model.transform(X), y)
         assert_array_equal(model.predict(X_new), plain.predict(made))
@@ -337,7 +337,7 @@ def test_the_parts_fit_together(estimator, name):
 
 
 @pytest.mark.parametrize("weights", ["ensemble", "individual"])
-def test_weights_stretch_directions_by_their_root(weights):
+def test_weights_scale_directions_by_their_root(weights):
     X, X_new, y, _ = split("wine")
     weighted = TAKES(6, weights=weights, random_state=0).fit(X, y)
     plain = TAKES(6, weights=None, random_state=0).fit(X, y)
@@ -357,7 +357,7 @@ def test_relief_weights_in_kernel_space():
     assert not hasattr(model, "error_curve_")
     unweighted = clone(model).set_params(weights=None).fit(X, y)
     assert_array_equal(unweighted.weights_, model.support_.astype(float))
-    # What an earlier fit with another selector left is gone.
+    # Attributes of an earlier fit with another selector are removed.
     model.set_params(selector="kffs").fit(X, y)
     assert len(model.error_curve_) == model.n_iter_
     assert not hasattr(model.set_params(selector=None).fit(X, y), "error_curve_")
@@ -398,17 +398,17 @@ def test_the_parameters_of_kobl_are_used():
         TAKES(threshold=refuse).fit(X, y)
 
 
-def test_a_width_for_a_dimension():
+def test_gamma_for_a_number_of_components():
     X, _, y, _ = split("wine")
     model = TAKES(gamma_for_n_components=20, random_state=0).fit(X, y)
     assert model.basis_.n_components_ == 20
-    # The basis has the width that was found, so it can be fitted again.
+    # The basis has the gamma that was found, so it can be fitted again.
     again = clone(model.basis_).fit(StandardScaler().fit_transform(X))
     assert_array_equal(again.pivots_, model.basis_.pivots_)
 
 
 @pytest.mark.parametrize("parameters", [{"gamma": "cv"}, {"gamma": "cv", "kernel": "poly"}, {"tuned": True}])
-def test_parameters_chosen_inside_the_training_rows(parameters):
+def test_parameters_are_chosen_on_the_training_samples(parameters):
     X, X_new, y, y_new = split("iris")
     model = TAKES(**parameters, random_state=0).fit(X, y)
     assert model.score(X_new, y_new) > 0.8
@@ -432,7 +432,7 @@ def test_tuning(estimator):
     X, X_new, y, y_new = split("wine")
     model = clone(estimator).set_params(random_state=0).fit(X, y)
     assert model.score(X_new, y_new) > 0.9
-    # The basis has what was chosen, so it can be fitted again.
+    # The basis has the chosen parameters, so it can be fitted again.
     again = clone(model.basis_).fit(StandardScaler().fit_transform(X), y)
     assert_allclose(again.residual_norms_, model.basis_.residual_norms_, rtol=1e-9)
     kept = clone(estimator).set_params(random_state=0, n_features_to_select=1).fit(X, y)
@@ -444,7 +444,7 @@ def test_tuning(estimator):
     [{"n_neighbors": 3}, {"weights": None}, {"weak_learner": "stump"}, {"weight_power": 2.0}, {"eta": 0.1}],
     ids=str,
 )
-def test_what_tuning_chooses_is_not_given(parameter):
+def test_parameters_that_tuning_chooses_raise(parameter):
     X, _, y, _ = split("iris")
     name = next(iter(parameter))
     with pytest.raises(ValueError, match=f"tuned=True chooses '{name}'; leave it at its default"):
@@ -460,8 +460,9 @@ def test_powers_of_weights():
     assert_array_equal(none.transform(X_new), TAKES(random_state=0, weights=None).fit(X, y).transform(X_new))
 
 
-def test_balanced_stumps_see_a_rare_class(rng):
-    # One row in ten is of class 1, and most of those are high in column 3: by rows it is best to say 0.
+def test_balanced_stumps_find_a_rare_class(rng):
+    # One sample in ten is of class 1, and most of those have large values of feature 3: unweighted, 0 is
+    # best.
     X = rng.normal(size=(400, 6))
     y = np.zeros(400, dtype=int)
     y[:40] = 1
@@ -480,12 +481,12 @@ def test_sparse_rows(rng):
         model = clone(estimator).set_params(standardize=False)
         expected = model.fit(X, y).transform(X_new)
         made = model.fit(sparse.csr_array(X), y).transform(sparse.csr_array(X_new))
-        # The kernel of sparse rows is added up in another order.
+        # The kernel of sparse samples is summed in another order.
         assert_allclose(made, expected, atol=1e-6)
     scaled = TAKES(random_state=0).fit(sparse.csr_array(X), y)
     assert_array_equal(scaled.mean_, np.zeros(60))
     assert_allclose(scaled.scale_, X.std(axis=0), rtol=1e-12)
-    # How rows are stored does not matter to a model that is fitted.
+    # The storage does not matter to a fitted model.
     assert_allclose(scaled.transform(X_new), scaled.transform(sparse.csr_array(X_new)), atol=1e-9)
     for model in (TAKES(random_state=0).fit(X, y), KNNC().fit(X, y), KNNC().fit(sparse.csr_array(X), y)):
         assert_array_equal(model.predict(sparse.csr_array(X_new)), model.predict(X_new))
@@ -553,7 +554,7 @@ def test_saved_models_predict(tmp_path):
     assert_array_equal(saved.transform(X_new), model.transform(X_new))
     assert_array_equal(saved.predict(X_new), model.predict(X_new))
     assert saved.predict(X_new).dtype.kind == "U"
-    # Whole numbers come back as numbers.
+    # Integer labels are returned as integers.
     numbers = TAKES(random_state=0).fit(X, np.searchsorted(["a", "b", "c"], y) - 1)
     path.write_bytes(numbers._space.to_bytes())
     assert_array_equal(load_model(path).predict(X_new), numbers.predict(X_new))

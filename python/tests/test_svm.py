@@ -1,4 +1,4 @@
-"""Support vector machines against scikit-learn's, which wrap LIBSVM and LIBLINEAR."""
+"""SVMs against scikit-learn's, which wrap LIBSVM and LIBLINEAR."""
 
 import pickle
 
@@ -19,8 +19,8 @@ from kernsift.datasets import load_dataset
 from kernsift.exceptions import BreakdownError
 
 # Decision values of two solutions within a tolerance of 1e-3 may differ by more than that where the matrix
-# is nearly flat; at 1e-6 on both sides 1e-3 says that they are the same machine. Their kernels are rounded
-# to single precision in LIBSVM's cache, which allows no less.
+# is nearly singular; with 1e-6 on both sides, 1e-3 means that the solutions agree. LIBSVM caches kernels in
+# single precision, so that the tolerance cannot be smaller.
 TIGHT = 1e-6
 
 
@@ -39,8 +39,7 @@ def test_values_are_those_of_scikit_learn(name, gamma, C):
     ours = SVC(C=C, gamma=gamma, tol=TIGHT).fit(X, y)
     theirs = sklearn.svm.SVC(C=C, gamma=gamma, tol=TIGHT).fit(X, y)
     assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    # Values within 1e-3 of each other can only disagree about rows that lie so near to a border: at most
-    # 1 in 200 of these.
+    # Values within 1e-3 can only disagree about samples that are so close to a boundary: at most 1 in 200.
     assert (ours.predict(X) == theirs.predict(X)).mean() > 0.995
     ours.set_params(decision_function_shape="ovo")
     theirs.set_params(decision_function_shape="ovo")
@@ -66,7 +65,7 @@ def test_kernels_and_class_weights(kernel, class_weight):
         assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
 
 
-def test_precomputed_and_sparse_are_the_same_machine(rng):
+def test_precomputed_and_sparse_give_the_same_svm(rng):
     X, y = standard("sonar")
     X = np.where(rng.random(X.shape) < 0.4, 0.0, X)
     plain = SVC(gamma=0.02, tol=TIGHT).fit(X, y)
@@ -78,7 +77,7 @@ def test_precomputed_and_sparse_are_the_same_machine(rng):
     with pytest.raises(ValueError, match="square matrix"):
         SVC(kernel="precomputed").fit(X, y)
     scores = cross_val_score(SVC(kernel="precomputed"), rbf_kernel(X, gamma=0.02), y)
-    # Folds of 41 or 42 rows, solved to a tolerance of 1e-3: one row that lies on the border is 0.024.
+    # Folds of 41 or 42 samples, solved to a tolerance of 1e-3: one sample on the boundary is 0.024.
     assert_allclose(scores, cross_val_score(sklearn.svm.SVC(gamma=0.02), X, y), atol=0.03)
 
 
@@ -97,12 +96,12 @@ def test_attributes_pickle_and_limits():
 
 def test_search_is_a_grid_search_on_the_same_folds():
     X, y = standard("pima")
-    prices, widths = [0.1, 1.0, 10.0], [0.01, 0.1]
-    ours = SVCCV(C=prices, gamma=widths, cv=4, tol=TIGHT, random_state=0).fit(X, y)
+    c_values, gammas = [0.1, 1.0, 10.0], [0.01, 0.1]
+    ours = SVCCV(C=c_values, gamma=gammas, cv=4, tol=TIGHT, random_state=0).fit(X, y)
     assert ours.cv_errors_.shape == (2, 3) and ours.cv_fold_errors_.shape == (2, 3, 4)
-    theirs = GridSearchCV(sklearn.svm.SVC(), {"C": prices, "gamma": widths}, cv=4).fit(X, y)
+    theirs = GridSearchCV(sklearn.svm.SVC(), {"C": c_values, "gamma": gammas}, cv=4).fit(X, y)
     errors = 1 - theirs.cv_results_["mean_test_score"].reshape(3, 2).T
-    # Other folds of 768 rows: an error of 0.24 has a standard error of 0.015.
+    # Other folds of 768 samples: an error of 0.24 has a standard error of 0.015.
     assert_allclose(ours.cv_errors_, errors, atol=0.045)
     best = np.argwhere(ours.cv_errors_ == ours.cv_errors_.min())
     g, c = min(best, key=lambda at: (at[1], at[0]))
@@ -111,7 +110,7 @@ def test_search_is_a_grid_search_on_the_same_folds():
     assert_allclose(ours.decision_function(X), plain.decision_function(X), atol=1e-9)
 
 
-def test_widths_that_would_be_ignored_are_refused():
+def test_gammas_that_would_be_ignored_raise():
     X, y = standard("wine")
     for kernel in ("linear", RBF(0.1)):
         for gamma in (0.1, "median", [0.1, 1.0], []):
@@ -130,7 +129,7 @@ def test_widths_that_would_be_ignored_are_refused():
     assert_allclose(several.cv_gamma_, [0.01, 1 / 13])
 
 
-def test_many_neighbours_and_weights_of_zero():
+def test_many_neighbors_and_weights_of_zero():
     X, y = standard("wine")
     many = ReliefF(n_neighbors=10**12).fit(X, y)
     assert_array_equal(many.scores_, ReliefF(n_neighbors=len(y)).fit(X, y).scores_)
@@ -140,7 +139,7 @@ def test_many_neighbours_and_weights_of_zero():
     assert (machine.predict(X[two]) == classes[1]).all()
 
 
-def test_kernel_values_that_are_no_numbers_are_refused():
+def test_kernel_values_that_are_not_finite_raise():
     X, y = standard("wine")
     for machine in (SVC(kernel="linear"), SVCCV(kernel="linear"), LinearSVC(), SVMRFE(standardize=False)):
         with pytest.raises(BreakdownError, match="overflow; scale the features"):
@@ -148,7 +147,7 @@ def test_kernel_values_that_are_no_numbers_are_refused():
 
 
 def objective(machine, X, y, penalty, loss, C, class_weight=None):
-    """What LIBLINEAR minimises, for a machine of two classes."""
+    """The objective of LIBLINEAR for two classes."""
     signs = np.where(y == machine.classes_[1], 1.0, -1.0)
     w = np.append(machine.coef_[0], machine.intercept_)
     b = np.maximum(0, 1 - signs * (X @ machine.coef_[0] + machine.intercept_))
@@ -180,7 +179,7 @@ def test_linear_objectives_are_those_of_scikit_learn(name, penalty, loss, C, rng
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
-def test_linear_machines_of_three_classes(class_weight):
+def test_linear_svms_of_three_classes(class_weight):
     X, y = standard("wine")
     settings = {"C": 0.1, "class_weight": class_weight, "tol": 1e-8, "random_state": 0}
     ours = LinearSVC(max_iter=100_000, **settings).fit(X, y)
@@ -189,8 +188,8 @@ def test_linear_machines_of_three_classes(class_weight):
     assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
-# At its default tolerance of 1e-3 scikit-learn errs by 1.5 % in the squared weights of two columns of sonar
-# whose true ones differ by 1.6 % (0.00708 and 0.00698), and swaps them.
+# At its default tolerance of 1e-3 scikit-learn has an error of 1.5 % in the squared weights of two features
+# of sonar whose true ones differ by 1.6 % (0.00708 and 0.00698), and swaps them.
 @pytest.mark.parametrize(
     ("name", "tol"), [("wdbc", 1e-3), ("wdbc", TIGHT), ("sonar", 1e-4), ("sonar", TIGHT)]
 )
@@ -201,7 +200,7 @@ def test_elimination_removes_what_scikit_learn_removes(name, tol):
     assert_array_equal(ours.order_, np.argsort(theirs.ranking_))
 
 
-def test_elimination_in_steps_keeps_the_same_columns():
+def test_elimination_in_steps_selects_the_same_features():
     X, y = standard("wine")
     for step in (3, 0.3):
         theirs = RFE(sklearn.svm.SVC(kernel="linear", tol=TIGHT), n_features_to_select=5, step=step).fit(X, y)
@@ -209,7 +208,7 @@ def test_elimination_in_steps_keeps_the_same_columns():
     assert SVMRFE().fit(X, y).support_.sum() == 6
 
 
-def test_sparse_selection_is_the_support_of_the_machine():
+def test_l1_svm_selects_the_nonzero_weights_of_the_svm():
     X, y = standard("wdbc")
     machine = sklearn.svm.LinearSVC(C=0.02, penalty="l1", dual=False, tol=1e-6, max_iter=100_000).fit(X, y)
     ours = L1SVM(C=0.02, tol=1e-6, standardize=False, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""HSFS, LDFS and PFS against general solvers, on problems small enough for these."""
+"""HSFS, LDFS and PFS against general solvers, on small problems."""
 
 import warnings
 
@@ -17,7 +17,7 @@ from kernsift.datasets import load_dataset, make_synthetic
 
 
 def solve(value, gradient, shape, start, penalty=0.0, radius=None):
-    """The least of a function of W plus a price on sum_j max_k |W_jk|, or within a ball of it, by SLSQP."""
+    """Minimizes a function of W plus a penalty on sum_j max_k |W_jk|, or within a ball of it, by SLSQP."""
     d, q = shape
 
     def parts(v):
@@ -49,7 +49,7 @@ def solve(value, gradient, shape, start, penalty=0.0, radius=None):
             options={"maxiter": 1000, "ftol": 1e-13},
         )
     W, _ = parts(found.x)
-    # It may cross its bounds by rounding: judged by what W itself costs, pulled into the ball.
+    # SLSQP may violate bounds by rounding: evaluate the objective at W, projected into the ball.
     size = abs(W).max(axis=1).sum()
     if radius is not None and size > radius:
         W = W * (radius / size)
@@ -74,7 +74,7 @@ def assert_solved(X, T, W, penalty, objective, rng):
     value, gradient = least_squares(X, T)
     size = abs(W).max(axis=1)
     assert_allclose(value(W) + penalty * size.sum(), objective, rtol=1e-12)
-    # The conditions of first order.
+    # The first-order conditions.
     pull = gradient(W)
     assert (abs(pull).sum(axis=1) <= penalty + 1e-6).all()
     assert (abs((pull * W).sum(axis=1) + penalty * size) <= 1e-6).all()
@@ -105,14 +105,14 @@ def test_principal_features_are_never_above_slsqp(share, rng):
     selector = PFS(penalty=penalty, tol=1e-7).fit(X)
     assert selector.path_.optimality[-1] <= 1e-6
     assert_solved(X, X, selector.coef_, penalty, selector.path_.objective[-1], rng)
-    # All components are the columns turned: without a penalty nothing is left over.
+    # All components are a rotation of the features: without a penalty the residual is zero.
     turned = PFS(n_components=5, penalty=1e-6, tol=1e-7).fit(X)
     assert turned.coef_.shape == (5, 5)
     assert turned.path_.objective[-1] < 1e-4
 
 
 def negative_hsic(X, L):
-    """Value and gradient by W, and the target's kernel scaled to length n after centring."""
+    """Value and gradient in W; the kernel of the target is centered and scaled to norm n."""
     n = len(X)
     M = L - L.mean(axis=0) - L.mean(axis=1)[:, None] + L.mean()
     M *= n / np.linalg.norm(M)
@@ -136,7 +136,7 @@ def test_hsfs_is_never_below_slsqp(pattern, d, radius, seed, rng):
     X = StandardScaler().fit_transform(X)
     same = y[:, None] == y
     value, gradient = negative_hsic(X, same / same.sum(axis=1))
-    # The problem is not convex: both sides have several starts, ours those it has by default.
+    # The problem is not convex: both sides have several starts, ours the default ones.
     kind = {"directions": 2, "tol": 1e-8, "max_iter": 3000, "random_state": 0}
     selector = HSFS(radius=radius, **kind).fit(X, y)
     W, ours = selector.coef_, selector.path_.objective[-1]
@@ -147,11 +147,11 @@ def test_hsfs_is_never_below_slsqp(pattern, d, radius, seed, rng):
     theirs = [solve(value, gradient, W.shape, start, radius=radius) for start in starts]
     assert ours <= min(theirs) + 1e-6, (ours, theirs)
     assert (np.diff(selector.path_.strength) > 0).all()
-    # A larger ball holds the smaller one.
+    # A larger ball contains the smaller one.
     assert (np.diff(selector.path_.objective) < 1e-9).all()
 
 
-def test_hsfs_on_numbers_is_never_below_slsqp(rng):
+def test_hsfs_with_a_continuous_target_is_never_below_slsqp(rng):
     X, y, _ = make_synthetic("ring", n_samples=60, n_features=4, continuous=True, random_state=1)
     X = StandardScaler().fit_transform(X)
     value, gradient = negative_hsic(X, np.outer(y, y))
@@ -163,7 +163,7 @@ def test_hsfs_on_numbers_is_never_below_slsqp(rng):
     assert selector.path_.objective[-1] <= min(theirs) + 1e-6
 
 
-def test_the_penalised_form_is_stationary(rng):
+def test_the_penalized_form_is_stationary(rng):
     X, y, _ = make_synthetic("xor", n_samples=60, n_features=4, random_state=1)
     X = StandardScaler().fit_transform(X)
     same = y[:, None] == y
@@ -174,13 +174,13 @@ def test_the_penalised_form_is_stationary(rng):
     assert_allclose(value(W) + 0.02 * abs(W).max(axis=1).sum(), ours, rtol=1e-9)
     for start in (W + 0.02 * rng.normal(size=W.shape), rng.normal(size=W.shape)):
         assert ours <= solve(value, gradient, W.shape, start, 0.02) + 1e-6
-    # Zero is a local minimum of it whatever the price, and with a high one the only one.
+    # Zero is always a local minimum, and the only one with a large penalty.
     with pytest.warns(UserWarning, match="all weights are zero here; the column that is best alone is kept"):
         nothing = HSFS(penalty=5.0, **kind).fit(X, y)
     assert not nothing.coef_.any() and nothing.support_.sum() == 1
 
 
-def test_planted_columns_are_found():
+def test_relevant_features_are_found():
     for pattern, n_features in (("xor", 30), ("ring", 30), ("linear", 30)):
         X, y, relevant = make_synthetic(pattern, n_samples=300, n_features=n_features, random_state=2)
         k = len(relevant)
@@ -201,7 +201,7 @@ def test_approximations_find_the_same(approximation):
     selector.fit(X, y)
     assert set(selector.order_[:2]) == set(relevant)
     exact = HSFS(2, random_state=0).fit(X, y)
-    # A thousand features err by some hundredths, and the search finds where they err to its favour.
+    # A thousand random features have errors of some hundredths, which the search exploits.
     assert_allclose(selector.path_.objective[-1], exact.path_.objective[-1], rtol=0.2)
     assert selector.path_.objective[-1] != exact.path_.objective[-1]
 
@@ -227,11 +227,11 @@ def test_paths_and_storage(selector, rng):
     scaled = sparse.csr_array(X / X.std(axis=0))
     again = selector.set_params(standardize=False).fit(scaled, y)
     assert_array_equal(again.order_[:2], order)
-    # Sums in another order, and the solvers' tolerance.
+    # Sums in another order, and the tolerance of the solvers.
     assert_allclose(again.scores_, scores, atol=1e-4)
 
 
-def test_what_excludes_what(rng):
+def test_incompatible_parameters(rng):
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     for selector in (HSFS(1, radius=1.0), HSFS(1, form="penalized", penalty=1.0), LDFS(1, penalty=0.1)):
         with pytest.raises(ValueError, match="must be left out where a number of features is given"):
@@ -255,7 +255,7 @@ def test_ratio_forms_and_their_options(wine):
         assert (found.coef_ != plain.coef_).any(), other
 
 
-def test_machines_have_weights_too(wine):
+def test_svms_have_weights_too(wine):
     X, y = wine
     selector = L1SVM(3, random_state=0).fit(X, y)
     assert selector.coef_.shape == (13, 3)
@@ -284,7 +284,7 @@ def test_in_a_pipeline_and_a_comparison():
 
 
 @pytest.mark.parametrize("selector", [HSFS(2, random_state=0), BAHSIC(2), FOHSIC(2), HSICLasso(2)], ids=str)
-def test_of_a_column_and_its_copy_one_is_kept(selector):
+def test_one_of_two_identical_features_is_selected(selector):
     X, y, relevant = make_synthetic("ring", n_samples=300, n_features=8, random_state=0)
     found = selector.fit(np.column_stack([X, X[:, relevant[0]]]), y).get_support(indices=True)
     assert {relevant[0] if j == 8 else j for j in found} == set(relevant)

@@ -1,4 +1,4 @@
-"""Triples drawn from labels and numbers."""
+"""Triplets drawn from classes and numbers."""
 
 from itertools import product
 
@@ -10,7 +10,7 @@ from kernsift.datasets import load_dataset
 
 
 def by_class(y):
-    """All triples that classes allow, by trying all."""
+    """All triplets that the classes allow."""
     rows = range(len(y))
     return {(i, j, k) for i, j, k in product(rows, rows, rows) if i != j and y[i] == y[j] and y[i] != y[k]}
 
@@ -37,7 +37,7 @@ def as_set(triplets):
         [True, False, True, True, False, False],
     ],
 )
-def test_all_triples_of_classes(y):
+def test_all_triplets_of_classes(y):
     possible = by_class(list(y))
     triplets = triplets_from_labels(y, n=len(possible), random_state=0)
     assert triplets.dtype == np.int64
@@ -45,11 +45,11 @@ def test_all_triples_of_classes(y):
     assert as_set(triplets) == possible
 
 
-def test_all_triples_of_numbers():
+def test_all_triplets_of_numbers():
     y = [0.5, 0.25, 2.0, 2.0, -1.5]
     possible = by_number(y)
     assert as_set(triplets_from_labels(y, n=len(possible), random_state=0)) == possible
-    # Whole numbers are classes unless one says otherwise; then nobody is alone.
+    # Integers are classes by default; as numbers, every sample is in a triplet.
     whole = [0, 1, 5, 7]
     with pytest.raises(ValueError, match="classes has a single row"):
         triplets_from_labels(whole, random_state=0)
@@ -58,7 +58,7 @@ def test_all_triples_of_numbers():
     assert as_set(drawn) == possible
 
 
-def test_more_than_there_are_come_evenly():
+def test_more_triplets_than_exist_repeat_evenly():
     y = [0, 0, 1, 1, 1]
     possible = by_class(y)
     triplets = triplets_from_labels(y, n=2 * len(possible) + 5, random_state=1)
@@ -67,7 +67,7 @@ def test_more_than_there_are_come_evenly():
     assert sorted(times) == [2] * (len(possible) - 5) + [3] * 5
 
 
-def test_a_seed_gives_its_triples():
+def test_a_seed_is_reproducible():
     y = load_dataset("iris").target
     first = triplets_from_labels(y, random_state=3)
     assert first.shape == (1500, 3)
@@ -79,12 +79,12 @@ def test_a_seed_gives_its_triples():
     assert not np.array_equal(a, b)
 
 
-def test_iris_is_mostly_in_order():
+def test_most_triplets_of_iris_are_satisfied():
     iris = load_dataset("iris")
     X = (iris.data - iris.data.mean(axis=0)) / iris.data.std(axis=0)
     triplets = triplets_from_labels(iris.target, random_state=0)
     accuracy = triplet_accuracy(gram(X, gamma=0.1), triplets)
-    # 0.899 over four splits; 1500 triples have a standard error of 0.008, and rows are shared among them.
+    # 0.899 over four splits; 1500 triplets have a standard error of 0.008, and share samples.
     assert 0.86 < accuracy < 0.94
     assert triplet_accuracy(gram(X, gamma=0.1), triplets[:, [0, 2, 1]]) == pytest.approx(1 - accuracy)
 
@@ -121,7 +121,7 @@ def test_errors(y, parameters, message):
         ([[0, 1, 3]], "rows below 3"),
     ],
 )
-def test_wrong_triplets_are_refused(triplets, message):
+def test_wrong_triplets_raise(triplets, message):
     with pytest.raises(ValueError, match=message):
         triplet_accuracy(np.eye(3), triplets)
     X = np.random.default_rng(0).normal(size=(3, 2))
@@ -130,6 +130,6 @@ def test_wrong_triplets_are_refused(triplets, message):
             learner.fit(X, triplets)
 
 
-def test_an_absurd_number_is_refused_before_memory_is_taken():
+def test_an_absurd_number_raises_before_memory_is_allocated():
     with pytest.raises(MemoryError, match="draw fewer triplets"):
         triplets_from_labels([1, 1, 2], n=10**15, random_state=0)

@@ -1,4 +1,4 @@
-"""Unsafe code is listed in docs/unsafe.md, explained where it stands, and nowhere else."""
+"""Unsafe code is listed in docs/unsafe.md and explained in a comment, and there is no other."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "unsafe.md"
 SOURCES = sorted([*ROOT.glob("crates/**/*.rs"), *ROOT.glob("python/src/**/*.rs")])
 
-# Comments, strings and characters hold words that are no code.
+# Words in comments, strings and characters are not code.
 NO_CODE = re.compile(
     r'//[^\n]*|/\*.*?\*/|b?r(?P<hashes>#*)".*?"(?P=hashes)|b?"(?:\\.|[^"\\])*"|b?\'(?:\\[^\n]+?|[^\\\'\n])\'',
     re.DOTALL,
@@ -17,7 +17,7 @@ NO_CODE = re.compile(
 
 
 def code_of(source):
-    """A source with everything that is no code as blanks, line for line."""
+    """A source with everything that is not code replaced by blanks."""
     return NO_CODE.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
 
 
@@ -30,7 +30,7 @@ def counts(source):
 
 
 def unexplained(source):
-    """The lines with unsafe code that nothing above them explains.
+    """The lines with unsafe code without an explanation.
 
     Blocks and promises have a comment `SAFETY:` right above them, functions a part `# Safety` in their text.
     The functions of an unsafe impl keep the promises of its trait, which says what they are.
@@ -76,9 +76,9 @@ def test_the_page_lists_all_unsafe_code():
 
 
 @pytest.mark.parametrize("path", sorted(listed()))
-def test_unsafe_code_is_explained_where_it_stands_and_on_the_page(path):
+def test_unsafe_code_is_explained_in_the_code_and_on_the_page(path):
     assert unexplained((ROOT / path).read_text("utf-8")) == []
-    # A part of its own, beside the table.
+    # A section of the page, besides the table.
     assert re.search(rf"^## `{re.escape(path)}`$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
@@ -95,7 +95,7 @@ def test_crates_without_unsafe_code_forbid_it():
     assert seen == 6
 
 
-def test_words_that_are_no_code_are_not_counted():
+def test_words_outside_of_code_are_not_counted():
     source = r"""
 // unsafe { }
 /* unsafe fn a() {} */
@@ -127,5 +127,5 @@ let unsafe_code = 1;
         ("/// Does it.\n///\n/// # Safety\n///\n/// So.\nunsafe fn d() {}", []),
     ],
 )
-def test_what_is_not_explained_is_seen(source, lines):
+def test_missing_explanations_are_found(source, lines):
     assert unexplained(source) == lines

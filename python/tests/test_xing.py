@@ -37,24 +37,24 @@ def test_no_worse_than_mmc(problems, name, form, standardize):
     theirs = theirs if form == "full" else np.diag(theirs)
     ours = XingMetric(form == "diagonal", standardize=standardize).fit(X, triplets)
     assert ours.status_ == "optimal"
-    # Full on wine 129.4 and 129.1; on wdbc 105 and 49, where MMC gives up: its projections do not end.
+    # Full on wine 129.4 and 129.1; on wdbc 105 and 49, where the projections of MMC do not converge.
     assert value(ours.metric_, X, triplets) >= value(theirs, X, triplets)
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_numpy_proves_the_full_optimum(problems, name):
+def test_the_full_optimum_by_a_bound_in_numpy(problems, name):
     X, triplets = problems[name]
     metric = XingMetric().fit(X, triplets).metric_
     near, far = (X[rows[:, 0]] - X[rows[:, 1]] for rows in pairs(triplets))
-    # f(A) <= 1 is a trace of at most 1 in these coordinates. The sum is concave: its tangent at A is above it
-    # everywhere, and the largest value of the tangent is its slope's largest eigenvalue.
+    # In these coordinates f(A) <= 1 is a trace of at most 1. The sum is concave and below its tangent at A,
+    # whose largest value is the largest eigenvalue of the gradient.
     back = np.linalg.inv(np.linalg.cholesky(near.T @ near))
     z = far @ back.T
     distances = np.sqrt(((far @ metric) * far).sum(axis=1) / ((near @ metric) * near).sum())
     slope = z.T @ (z / distances[:, None]) / 2
     bound = distances.sum() / 2 + np.linalg.eigvalsh(slope)[-1]
     assert distances.sum() == pytest.approx(value(metric, X, triplets), rel=1e-12)
-    # The default tolerance, and rounding of what was proven in other coordinates.
+    # The default tolerance, and rounding in other coordinates.
     assert 1 - 1e-12 <= bound / distances.sum() <= 1 + 1.01e-6
 
 
@@ -81,10 +81,10 @@ def test_the_diagonal_optimum_is_that_of_scipy(problems, name):
     )
     theirs = found.x * unit
     weights = np.diag(ours.metric_)
-    # At the best scale the sum of squares is one half.
+    # At the best scale the sum of squares is 1/2.
     weights = weights / (2 * near.sum(axis=0) @ weights)
     assert printed(weights)[0] == pytest.approx(found.fun, abs=1e-8)
-    # A weight's error is about the root of the objective's.
+    # The error of a weight is about the root of the error of the objective.
     assert weights == pytest.approx(theirs, abs=1e-3 * theirs.max())
     assert np.array_equal(weights > 0, theirs > 1e-6 * theirs.max())
     assert np.array_equal(ours.support_, weights > 0)
@@ -97,7 +97,7 @@ def squared(metric, X, Z):
 
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("standardize", [False, True])
-def test_kernel_metric_and_map_say_the_same(diagonal, standardize):
+def test_kernel_metric_and_transform_agree(diagonal, standardize):
     wine = load_dataset("wine")
     X, Z = wine.data[::3], wine.data[1::40]
     learner = XingMetric(diagonal, standardize=standardize, random_state=0).fit(wine.data, wine.target)
@@ -106,7 +106,7 @@ def test_kernel_metric_and_map_say_the_same(diagonal, standardize):
     mapped = [learner.transform(rows) for rows in (X, Z)]
     assert mapped[0].shape == (len(X), learner.n_components_)
     apart = ((mapped[0][:, None, :] - mapped[1][None, :, :]) ** 2).sum(axis=2)
-    # The rows are of order 1000, and what rounding leaves of them is squared.
+    # The samples are of order 1000, and their rounding errors are squared.
     assert apart == pytest.approx(squared(learner.metric_, X, Z), rel=1e-6, abs=1e-9)
     assert isinstance(learner.kernel_, Mahalanobis)
     assert learner.scores_.max() == 1
@@ -116,17 +116,17 @@ def test_kernel_metric_and_map_say_the_same(diagonal, standardize):
         assert learner.support_.all()
 
 
-def test_units_do_not_matter_to_the_metric():
+def test_the_metric_does_not_depend_on_units():
     wine = load_dataset("wine")
     triplets = triplets_from_labels(wine.target, random_state=0)
     metrics = [XingMetric(standardize=s, tol=1e-9).fit(wine.data, triplets).metric_ for s in (False, True)]
     scale = wine.data.std(axis=0)
     a, b = (metric * np.outer(scale, scale) for metric in metrics)
-    # Each is right to about the root of the tolerance.
+    # Each is accurate to about the root of the tolerance.
     assert a == pytest.approx(b, abs=1e-3 * abs(a).max())
 
 
-def test_labels_are_triples_drawn_from_them():
+def test_labels_give_drawn_triplets():
     wine = load_dataset("wine")
     triplets = triplets_from_labels(wine.target, 700, random_state=3)
     learner = XingMetric(n_triplets=700, random_state=3)
@@ -162,17 +162,17 @@ def test_works_with_scikit_learn():
     rows, left = np.arange(0, 178, 2), np.arange(1, 178, 2)
     learner = XingMetric(random_state=0).fit(wine.data[rows], wine.target[rows])
     machine = SVC(kernel=learner.kernel).fit(wine.data[rows], wine.target[rows])
-    # A metric of rank one tells three classes in a row; the largest class alone is 0.4.
+    # A metric of rank 1 separates three classes on a line; predicting the largest class has 0.4.
     assert machine.score(wine.data[left], wine.target[left]) > 0.85
     again = pickle.loads(pickle.dumps(learner))
     assert np.array_equal(again.kernel(wine.data), learner.kernel(wine.data))
     line = make_pipeline(XingMetric(random_state=0), KNeighborsClassifier())
     search = GridSearchCV(line, {"xingmetric__diagonal": [False, True]}, cv=3).fit(wine.data, wine.target)
     assert search.best_score_ > 0.85
-    # Not a classifier: a number of folds would take the rows, which are sorted by class, in their order.
+    # It is not a classifier: with a number of folds, the samples, sorted by class, would not be shuffled.
     folds = StratifiedKFold(3)
-    judged = GridSearchCV(XingMetric(random_state=0), {"diagonal": [False, True]}, cv=folds)
-    assert judged.fit(wine.data, wine.target).best_score_ > 0.85
+    search = GridSearchCV(XingMetric(random_state=0), {"diagonal": [False, True]}, cv=folds)
+    assert search.fit(wine.data, wine.target).best_score_ > 0.85
     assert clone(learner).get_params() == learner.get_params()
     names = learner.get_feature_names_out()
     assert list(names) == [f"xingmetric{i}" for i in range(learner.n_components_)]
@@ -211,7 +211,7 @@ def test_bad_input_is_a_value_error(act, message):
         act()
 
 
-def test_what_has_no_answer_breaks_down():
+def test_problems_without_a_solution_raise():
     equal = X[[0, 0, 1, 1, 2]]
     with pytest.raises(BreakdownError, match="all similar pairs are of equal rows"):
         XingMetric().fit(equal, [[0, 1, 2], [2, 3, 4]])
@@ -223,7 +223,7 @@ def test_what_has_no_answer_breaks_down():
         XingMetric().fit(X, [[0, 1, 2], [0, 2, 1]])
 
 
-def test_what_should_be_known_is_said():
+def test_warnings():
     with pytest.warns(UserWarning, match=r"a ridge of 0\.01 was added"):
         learner = XingMetric().fit(X, [[0, 1, 2], [3, 4, 5]])
     assert learner.status_ == "optimal"
@@ -234,7 +234,7 @@ def test_what_should_be_known_is_said():
         XingMetric().fit(X, [[0, 1, 2], [0, 2, 1], [3, 4, 5], [6, 7, 8], [9, 10, 11]])
 
 
-def test_a_column_that_is_constant_plays_no_part():
+def test_a_constant_feature_has_no_weight():
     wide = np.c_[X, np.full(30, 3.5)]
     for diagonal in (False, True):
         learner = XingMetric(diagonal, random_state=0).fit(wide, y)
@@ -243,7 +243,7 @@ def test_a_column_that_is_constant_plays_no_part():
         assert learner.transform(wide).shape == (30, learner.n_components_)
 
 
-def test_a_metric_that_overflows_is_refused():
+def test_a_metric_that_overflows_raises():
     X = np.random.default_rng(0).normal(size=(20, 2))
     y = np.arange(20) % 2
     expected = XingMetric(random_state=0).fit(X, y).metric_

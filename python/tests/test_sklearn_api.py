@@ -1,4 +1,4 @@
-"""How the estimators behave among others: pickles, pipelines, frames, threads, seeds."""
+"""The estimators in scikit-learn: pickles, pipelines, data frames, threads, seeds."""
 
 import copy
 import pickle
@@ -75,7 +75,7 @@ def test_pickles_and_copies(estimator, wine):
         assert again.get_params() == fitted.get_params()
 
 
-def test_a_damaged_pickle_is_refused(wine):
+def test_a_damaged_pickle_raises(wine):
     X, _ = wine
     data = bytearray(KOBL().fit(X)._map.to_bytes())
     data[len(data) // 2] ^= 1
@@ -85,7 +85,7 @@ def test_a_damaged_pickle_is_refused(wine):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_any_number_of_threads_gives_the_same_bits(estimator, rng):
-    # Rows for several tasks; HSFS has some at 300, and its cost goes with their square.
+    # Enough samples for several tasks; HSFS has several at 300, and its cost is quadratic.
     n = 5000 if isinstance(estimator, KOBL | FisherScore) else 300 if isinstance(estimator, HSFS) else 600
     X = rng.normal(size=(n, 8))
     y = np.arange(len(X)) % 3
@@ -106,7 +106,7 @@ def test_seeds(wine):
     assert pivots(3) == pivots(3)
     assert pivots(3) != pivots(4)
     assert pivots(np.random.RandomState(3)) == pivots(np.random.RandomState(3))
-    # None is numpy's global generator: it moves on, and can be seeded.
+    # None is numpy's global generator, which advances and can be seeded.
     np.random.seed(3)  # noqa: NPY002
     assert pivots(None) == pivots(np.random.RandomState(3))
     assert pivots(None) != pivots(np.random.RandomState(3))
@@ -181,11 +181,11 @@ def test_memory_layouts_and_types(wine):
 def test_training_features_are_not_copied(rng):
     X = rng.normal(size=(1000, 4))
     made = KOBL(n_components=20, threshold=None).fit_transform(X)
-    # As the factorisation laid them out, and owned by the native half.
+    # In the memory layout of the factorization, owned by the native module.
     assert made.flags.f_contiguous and not made.flags.owndata and made.flags.writeable
 
 
-def test_progress_goes_to_stderr_when_asked(capsys, wine):
+def test_progress_goes_to_stderr_if_verbose(capsys, wine):
     X, _ = wine
     KOBL(verbose=1).fit(X)
     captured = capsys.readouterr()
@@ -195,7 +195,7 @@ def test_progress_goes_to_stderr_when_asked(capsys, wine):
     assert capsys.readouterr().err == ""
 
 
-def test_refitting_forgets(wine):
+def test_refitting_resets_attributes(wine):
     X, y = wine
     model = make_pipeline(StandardScaler(), KOBL())
     model.fit(X[:, :5], y)
