@@ -64,13 +64,13 @@ def test_quick_sides_alternate(benchmarks):
         sides.append(name)
         return {"seconds": next(seconds), "extra_bytes": 1}
 
-    found = run.in_turn(side)
+    found = run.alternate(side)
     assert sides == ["ours", "theirs"] * 3
     assert (found["ours"]["seconds"], found["theirs"]["seconds"]) == (0.5, 3.0)
     assert found["ratios"] == [1.5, 4.0, 10.0]
     assert page.ratio(record(**found)) == "6.0 (1.50 to 10.0)"
     # A side that timed out is not run again.
-    stopped = run.in_turn(lambda name: {"more_than": 200.0} if name == "theirs" else {"seconds": 1.0})
+    stopped = run.alternate(lambda name: {"more_than": 200.0} if name == "theirs" else {"seconds": 1.0})
     assert stopped == {"ours": {"seconds": 1.0}, "theirs": {"more_than": 200.0}}
 
 
