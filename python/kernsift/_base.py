@@ -132,7 +132,7 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     #: Whether `y` must hold class labels.
     _needs_classes: ClassVar[bool] = False
-    _fitted = (
+    _fitted: ClassVar[tuple[str, ...]] = (
         "n_components_",
         "pivots_",
         "residual_norms_",
@@ -357,7 +357,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
 
     #: Whether it supports missing values (NaN).
     _supports_missing: ClassVar[bool] = False
-    _fitted = ("support_", "scores_", "ranking_", "order_")
+    _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FEATURE_COUNT_CONSTRAINTS,
@@ -491,7 +491,7 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
     """Selection in kernel space: a basis, a selector of its directions, nearest neighbors."""
 
     _catalog_name = "takes"
-    _fitted = (
+    _fitted: ClassVar[tuple[str, ...]] = (
         "basis_",
         "weights_",
         "order_",

@@ -189,7 +189,7 @@ def native_value(method: str, name: str, value: Any) -> Any:
     return float(value)
 
 
-def document(cls: type) -> None:
+def document(cls: Any) -> None:
     """Fill the placeholders in a class's docstring.
 
     A line ``{name}`` stands for the documentation of one parameter or attribute; an indented line after it

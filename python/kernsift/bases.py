@@ -120,7 +120,7 @@ class KOBL(BaseBasis):
     def _own_parameters(self) -> dict[str, Any]:
         # A callable is passed separately.
         plain = clone(self).set_params(threshold="linear") if callable(self.threshold) else self
-        return super(KOBL, plain)._own_parameters()
+        return BaseBasis._own_parameters(plain)
 
 
 class KernelGramSchmidt(BaseBasis):

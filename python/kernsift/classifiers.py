@@ -80,7 +80,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
         ),
         "n_iter_": ("ndarray of shape (n_pairs,)", "Number of iterations of each binary SVM."),
     }
-    _fitted = (
+    _fitted: ClassVar[tuple[str, ...]] = (
         "classes_",
         "support_",
         "support_vectors_",

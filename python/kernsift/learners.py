@@ -377,7 +377,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
 
 
 def _unscaled(metric: FloatArray, scale: FloatArray) -> FloatArray:
-    """A metric of standardized columns in the units of the columns."""
+    """A metric of standardized features in the units of the features."""
 
     def is_usable(metric: FloatArray) -> bool:
         return bool(np.isfinite(metric).all() and metric.any())
@@ -389,8 +389,8 @@ def _unscaled(metric: FloatArray, scale: FloatArray) -> FloatArray:
             unscaled = metric / scale[:, np.newaxis] / scale
     if not is_usable(unscaled):
         raise BreakdownError(
-            "Xing metric: the metric overflows in the units of the columns, "
-            f"whose standard deviations go from {scale.min():.3g} to {scale.max():.3g}; scale the columns"
+            "Xing metric: the metric overflows in the units of the features, "
+            f"whose standard deviations go from {scale.min():.3g} to {scale.max():.3g}; scale the features"
         )
     return unscaled
 

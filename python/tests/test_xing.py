@@ -251,5 +251,5 @@ def test_a_metric_that_overflows_raises():
         metric = XingMetric(random_state=0).fit(X * scale, y).metric_
         assert_allclose(metric * scale * scale, expected, rtol=1e-6)
     for scale in (1e-300, 1e300):
-        with pytest.raises(BreakdownError, match="the metric overflows in the units of the columns"):
+        with pytest.raises(BreakdownError, match="the metric overflows in the units of the features"):
             XingMetric(random_state=0).fit(X * scale, y)

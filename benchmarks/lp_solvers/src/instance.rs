@@ -1,4 +1,4 @@
-//! Programmes that kernel design meets, made of the built-in data.
+//! Linear programs of kernel design on the built-in data.
 
 use kernsift::data::triplets::from_labels;
 use kernsift::data::{BuiltIn, Prepare, Rows, Standardizer};
@@ -7,11 +7,11 @@ use kernsift::optim::{Held, HingeProgram, HingeSolution};
 use kernsift::{Context, Kernel, Result};
 use ndarray::{Array2, ShapeBuilder};
 
-/// Widths of the Gaussians of each column.
+/// Values of gamma of the Gaussian kernels of each feature.
 const GAMMAS: [f64; 3] = [1.0, 0.1, 0.01];
-/// The price of a group's largest weight.
+/// The penalty of a group's largest weight.
 pub const PENALTY: f64 = 1e-4;
-/// The price of the mean diagonal.
+/// The penalty of the mean diagonal.
 const DIAGONAL: f64 = 1e-4;
 /// A row of the mixture is cut off where it misses dominance by more than this share of the mixture's size.
 const BROKEN: f64 = 1e-7;
@@ -33,24 +33,24 @@ pub enum Kind {
 pub struct Source {
     pub name: &'static str,
     pub kind: Kind,
-    pub triples: usize,
+    pub triplets: usize,
 }
 
 /// The smaller ones of a kind and a set come first.
 pub const SOURCES: [Source; 11] = {
     use Kind::{FirstRound, NonNegative, SecondRound};
     [
-        Source { name: "wine", kind: NonNegative, triples: 1500 },
-        Source { name: "ionosphere", kind: NonNegative, triples: 1500 },
-        Source { name: "wdbc", kind: NonNegative, triples: 1500 },
-        Source { name: "wine", kind: FirstRound, triples: 1500 },
-        Source { name: "ionosphere", kind: FirstRound, triples: 1500 },
-        Source { name: "wdbc", kind: FirstRound, triples: 1500 },
-        Source { name: "wine", kind: SecondRound, triples: 1500 },
-        Source { name: "ionosphere", kind: SecondRound, triples: 1500 },
-        Source { name: "wdbc", kind: SecondRound, triples: 1500 },
-        Source { name: "wdbc", kind: NonNegative, triples: 20_000 },
-        Source { name: "wdbc", kind: NonNegative, triples: 100_000 },
+        Source { name: "wine", kind: NonNegative, triplets: 1500 },
+        Source { name: "ionosphere", kind: NonNegative, triplets: 1500 },
+        Source { name: "wdbc", kind: NonNegative, triplets: 1500 },
+        Source { name: "wine", kind: FirstRound, triplets: 1500 },
+        Source { name: "ionosphere", kind: FirstRound, triplets: 1500 },
+        Source { name: "wdbc", kind: FirstRound, triplets: 1500 },
+        Source { name: "wine", kind: SecondRound, triplets: 1500 },
+        Source { name: "ionosphere", kind: SecondRound, triplets: 1500 },
+        Source { name: "wdbc", kind: SecondRound, triplets: 1500 },
+        Source { name: "wdbc", kind: NonNegative, triplets: 20_000 },
+        Source { name: "wdbc", kind: NonNegative, triplets: 100_000 },
     ]
 };
 
@@ -61,13 +61,13 @@ impl Source {
             Kind::FirstRound => "first cuts",
             Kind::SecondRound => "second cuts",
         };
-        format!("{}, {kind}, {} triplets", self.name, self.triples)
+        format!("{}, {kind}, {} triplets", self.name, self.triplets)
     }
 }
 
 /// A programme.
 pub struct Instance {
-    /// A row per triple, a column per kernel, by columns.
+    /// A row per triplet, a column per kernel, by columns.
     pub margins: Array2<f64>,
     pub costs: Vec<f64>,
     pub held: Vec<Held>,
@@ -79,7 +79,7 @@ impl Instance {
     pub fn new(source: Source) -> Result<Self> {
         let data = Prepare::default().fit(&BuiltIn::by_name(source.name)?.table()?)?.data;
         let x = Standardizer::fit(data.x()).apply(data.x())?;
-        let triples = from_labels(data.classes("triples")?, source.triples, 0)?;
+        let triplets = from_labels(data.classes("triplets")?, source.triplets, 0)?;
         let (mut kernels, mut groups, mut group) = (vec![], vec![], 0);
         for feature in 0..x.d() {
             let column = x.column(feature);
@@ -93,7 +93,7 @@ impl Instance {
             group += 1;
         }
         let noisy = source.kind != Kind::NonNegative;
-        let (near, far): (Vec<_>, Vec<_>) = triples.iter().map(|&[i, j, k]| ([i, j], [i, k])).unzip();
+        let (near, far): (Vec<_>, Vec<_>) = triplets.iter().map(|&[i, j, k]| ([i, j], [i, k])).unzip();
         let mut all = vec![];
         for kernel in &kernels {
             let far = pair_values(kernel, &x, &far)?;
@@ -101,8 +101,8 @@ impl Instance {
         }
         let width = kernels.len() + usize::from(noisy);
         // White noise is no part of any margin.
-        all.resize(triples.len() * width, 0.0);
-        let margins = Array2::from_shape_vec((triples.len(), width).f(), all).expect("a column a kernel");
+        all.resize(triplets.len() * width, 0.0);
+        let margins = Array2::from_shape_vec((triplets.len(), width).f(), all).expect("a column a kernel");
         // Gaussians and noise have a diagonal of ones.
         let costs = vec![DIAGONAL; width];
         let mut held: Vec<Held> =
@@ -166,9 +166,9 @@ impl Instance {
         self.held.iter().filter_map(|h| h.group()).max().map_or(0, |g| g + 1)
     }
 
-    /// The objective of weights that a solver gave, once they are mended: negative ones raised to 0 where they
+    /// The objective of weights that a solver gave, after correction: negative ones raised to 0 where they
     /// may not be negative, white noise raised until every cut holds. So none can come out below the optimum.
-    pub fn mended_objective(&self, weights: &[f64]) -> f64 {
+    pub fn corrected_objective(&self, weights: &[f64]) -> f64 {
         let mut weights = weights.to_vec();
         for (weight, held) in weights.iter_mut().zip(&self.held) {
             if !matches!(held, Held::Within(_)) {

@@ -5,7 +5,7 @@ use kernsift::optim::Held;
 
 const INF: f64 = f64::INFINITY;
 
-/// Minimise, with bounds on columns and on rows.
+/// Minimize, with bounds on columns and on rows.
 #[derive(Default)]
 pub struct Lp {
     pub costs: Vec<f64>,
@@ -29,7 +29,7 @@ impl Lp {
         self.entries.push(entries.into_iter().filter(|(_, v)| *v != 0.0).collect());
     }
 
-    /// Of an instance, its objective times the number of triples: their prices are then at most 1 instead of next
+    /// Of an instance, its objective times the number of triplets: their dual values are then at most 1 instead of next
     /// to nothing, which suits the absolute tolerances of simplex methods.
     ///
     /// Primal columns: weights, group sizes, slacks. Dual rows: weights, groups.
@@ -71,7 +71,7 @@ impl Lp {
         lp
     }
 
-    /// Maximise Σλ, posed as a minimum: a row for each weight, then a row for each group.
+    /// Maximize Σλ, posed as a minimum: a row for each weight, then a row for each group.
     fn dual(instance: &Instance) -> Self {
         let (t, k) = (instance.margins.nrows(), instance.held.len());
         let mut lp = Self::default();

@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     let solvers: Vec<usize> = (0..SOLVERS.len()).filter(|&s| SOLVERS[s].is_there()).collect();
     let mut rows: Vec<Vec<Cell>> = vec![];
     for (at, source) in SOURCES.iter().enumerate() {
-        // A smaller one of the same set: fewer triples or fewer cuts.
+        // A smaller one of the same set: fewer triplets or fewer cuts.
         let smaller =
             (0..at).rev().find(|&s| SOURCES[s].name == source.name && is_smaller(SOURCES[s], *source));
         let row: Vec<Cell> = solvers
@@ -69,7 +69,7 @@ fn main() -> Result<()> {
 }
 
 fn is_smaller(a: Source, b: Source) -> bool {
-    (a.kind == b.kind && a.triples < b.triples)
+    (a.kind == b.kind && a.triplets < b.triplets)
         || (a.kind == instance::Kind::FirstRound && b.kind == instance::Kind::SecondRound)
 }
 
@@ -92,7 +92,7 @@ fn cell(source: Source, solver: Solver) -> Result<()> {
         Ok(answer) => {
             let by_weights = answer.weights.is_some();
             let value =
-                answer.weights.map_or(answer.objective, |weights| instance.mended_objective(&weights));
+                answer.weights.map_or(answer.objective, |weights| instance.corrected_objective(&weights));
             println!("done {seconds} {value} {by_weights} {}", answer.note.unwrap_or_default());
         }
         Err(text) if text == solvers::TOO_LONG => println!("long"),
@@ -131,7 +131,7 @@ fn in_process(source: usize, solver: usize, limit: u64) -> Cell {
 
 fn print(solvers: &[usize], rows: &[Vec<Cell>], limit: u64) -> Result<()> {
     let heads: Vec<String> = solvers.iter().map(|&s| SOLVERS[s].label()).collect();
-    println!("| instance | triples | kernels | cuts |\n|---|---|---|---|");
+    println!("| instance | triplets | kernels | cuts |\n|---|---|---|---|");
     for source in SOURCES {
         let instance = Instance::new(source)?;
         let (t, k) = instance.margins.dim();
@@ -165,7 +165,7 @@ fn print(solvers: &[usize], rows: &[Vec<Cell>], limit: u64) -> Result<()> {
     println!("\nRelative difference to the least objective:\n\n| instance | {} |", heads.join(" | "));
     println!("|---|{}", "---|".repeat(heads.len()));
     for (source, row) in SOURCES.iter().zip(rows) {
-        // Weights that were mended are feasible: the least is the best that is known.
+        // Corrected weights are feasible: the least is the best that is known.
         let best = row.iter().filter_map(|cell| match cell {
             Cell::Done { objective, by_weights: true, .. } => Some(*objective),
             _ => None,

@@ -133,7 +133,7 @@ fn microlp(lp: &Lp, form: Form) -> Result<Answer, String> {
     }
     let outcome = problem.solve().map_err(|error| error.to_string())?;
     let solution = outcome.into_solution().map_err(|_| "interrupted".to_owned())?;
-    // It does not give the prices of rows, which are the weights of the dual.
+    // It does not give the dual values of rows, which are the weights of the dual.
     let weights =
         (form == Form::Primal).then(|| columns.iter().map(|&column| solution.var_value(column)).collect());
     Ok(Answer::new(solution.objective(), weights))
@@ -222,7 +222,7 @@ fn highs(lp: &Lp, form: Form, method: &str) -> Result<Answer, String> {
     let weights = match form {
         Form::Primal => solution.columns().to_vec(),
         // What a row's bound is worth, of a minimum.
-        Form::Dual => solution.dual_rows().iter().map(|price| -price).collect(),
+        Form::Dual => solution.dual_rows().iter().map(|dual| -dual).collect(),
     };
     Ok(Answer::new(solved.objective_value(), Some(weights)))
 }
@@ -251,10 +251,10 @@ fn highs(lp: &Lp, form: Form, method: &str) -> Result<Answer, String> {
             line.split(' ').map(|word| word.parse().map_err(|_| format!("no number: {word}"))).collect()
         })
         .collect::<Result<_, String>>()?;
-    let [seconds, objective, columns, prices] = &numbers[..] else { return Err("no four lines".into()) };
+    let [seconds, objective, columns, duals] = &numbers[..] else { return Err("no four lines".into()) };
     let weights = match form {
         Form::Primal => columns.clone(),
-        Form::Dual => prices.iter().map(|price| -price).collect(),
+        Form::Dual => duals.iter().map(|dual| -dual).collect(),
     };
     let mut answer = Answer::new(objective[0], Some(weights));
     answer.seconds = Some(seconds[0]);
