@@ -423,7 +423,7 @@ DESIGN = functools.partial(KernelDesign, **GIVEN)
     [
         (lambda: DESIGN().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
         (lambda: DESIGN().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three distinct rows"),
-        (lambda: DESIGN().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
+        (lambda: DESIGN().fit(X, [[0, 1, -1]]), "triplet 1: row numbers count from 0, got -1"),
         (lambda: DESIGN().fit(X, [[0.0, 1.0, 2.0]]), "triplets must be an integer array with three columns"),
         (lambda: DESIGN().fit(X, [["a", "b", "c"]]), "triplets must be an integer array with three columns"),
         (lambda: DESIGN().fit(X, np.zeros((0, 3), int)), "triplets: expected at least 1, got 0"),

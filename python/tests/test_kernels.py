@@ -139,7 +139,8 @@ def test_kernels_work_in_an_svm(wine):
         (lambda: RBF(1.0)([[1.0, 2.0]], [[1.0]]), "X has 2 features, but Z has 1."),
         (
             lambda: gram([[1.0]], degree=0),
-            "The 'degree' parameter of gram must be an int in the range [1, 9007199254740992]. Got 0 instead.",
+            "The 'degree' parameter of gram must be an int in the range [1, 9007199254740992]. "
+            "Got 0 instead.",
         ),
     ],
 )

@@ -187,7 +187,7 @@ y = np.arange(30) % 3
     [
         (lambda: XingMetric().fit(X, [[0, 1, 30]]), "triplet 1: expected rows below 30, got 30"),
         (lambda: XingMetric().fit(X, [[0, 1, 2], [0, 1, 1]]), "triplet 2: expected three distinct rows"),
-        (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triplet 1: expected rows below 30"),
+        (lambda: XingMetric().fit(X, [[0, 1, -1]]), "triplet 1: row numbers count from 0, got -1"),
         (
             lambda: XingMetric().fit(X, [[0.0, 1.0, 2.0]]),
             "triplets must be an integer array with three columns",
