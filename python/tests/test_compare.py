@@ -648,7 +648,7 @@ class TestTriplets:
             (np.eye(3), [[0, 1]], "three columns"),
             (np.eye(3), [[0.0, 1.0, 2.0]], "integer array"),
             (np.eye(3), [[0, 1, 3]], "triplet 1: expected rows below 3, got 3"),
-            (np.eye(3), [[0, 1, -1]], "triplet 1: expected rows below 3"),
+            (np.eye(3), [[0, 1, -1]], "triplet 1: row numbers count from 0, got -1"),
         ],
     )
     def test_errors(self, K, triplets, message):
