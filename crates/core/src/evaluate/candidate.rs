@@ -72,7 +72,7 @@ impl Method {
         if known(&SPACES) {
             return Ok(Self::Space(Box::new(KernelSpaceSelector::by_name(name)?)));
         }
-        if known(&SELECTORS) {
+        if known(SELECTORS) {
             return Ok(Self::Columns(SelectorMethod::by_name(name)?));
         }
         let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name).chain([RANDOM]);

@@ -89,6 +89,9 @@ impl Default for KernelDesign {
     }
 }
 
+/// Base kernels on the rows of some triplets, and these triplets over those rows.
+type SimilarityOf<'a, 'k> = &'a dyn Fn(&[Triplet]) -> Result<(Similarity<'k>, Vec<Triplet>)>;
+
 /// What [`KernelDesign::mix`] learns from.
 struct Input<'a, 'k> {
     psd: Psd,
@@ -96,8 +99,7 @@ struct Input<'a, 'k> {
     features: &'a [Option<usize>],
     triplets: &'a [Triplet],
     report: TripletReport,
-    /// Base kernels on the rows of some triplets, and these triplets over those rows.
-    similarity: &'a dyn Fn(&[Triplet]) -> Result<(Similarity<'k>, Vec<Triplet>)>,
+    similarity: SimilarityOf<'a, 'k>,
     /// Training and validation triplets of a repeat.
     halves: &'a dyn Fn(u64) -> Result<Halves>,
 }
