@@ -257,7 +257,7 @@ class Pictures:
 
     def learner(self, method: str) -> None:
         """Feature scores, and similarities within and between classes."""
-        record = self.record(f"design builtin:wine -m {method} --beside none --gram similarities.csv")
+        record = self.record(f"design builtin:wine -m {method} --baselines none --gram similarities.csv")
         with (self.scratch / "similarities.csv").open(encoding="utf-8") as file:
             lines = list(csv.reader(file))
         similarity = np.array(lines[-len(lines[-1]) :], dtype=float)

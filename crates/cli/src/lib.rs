@@ -2,7 +2,7 @@
 //!
 //! `args` says what can be typed, `commands` has a file per command, `input` turns files into data,
 //! `console` talks to the user while work goes on, `output` makes tables and pictures of numbers, `terminal`
-//! knows how wide and colourful it may be.
+//! knows how wide and colorful it may be.
 
 #![forbid(unsafe_code)]
 

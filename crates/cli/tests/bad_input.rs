@@ -200,7 +200,7 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
 }
 
 #[test]
-fn test_rows_that_cannot_be_judged() {
+fn test_rows_that_cannot_be_evaluated() {
     let s = Scratch::new();
     s.file("good.csv", GOOD).file("plain.csv", "a,b\n1,2\n").file("narrow.csv", "a,class\n1,x\n");
     s.file("gap.csv", "a,b,class\n1,2,x\n3,5,\n").file("empty.csv", "a,b,class\n1,2,\n");

@@ -224,10 +224,10 @@ fn options_change_the_scores() {
 #[test]
 fn gaps_and_text_are_treated_as_asked() {
     let s = Scratch::new();
-    s.file("t.csv", "size,colour,class\n1,red,a\n,blue,b\n3,red,a\n4,blue,b\n2,red,a\n6,blue,b\n");
+    s.file("t.csv", "size,color,class\n1,red,a\n,blue,b\n3,red,a\n4,blue,b\n2,red,a\n6,blue,b\n");
     let run = s.ok("select t.csv --missing drop --categorical onehot -k 3");
     assert!(run.err.contains("dropped 1 of 6 rows with missing values"));
-    assert!(run.out.contains("colour=red"));
+    assert!(run.out.contains("color=red"));
     assert!(s.ok("select t.csv --missing mean --categorical ordinal -k 2").out.contains("6 rows, 2 columns"));
     assert!(
         s.ok("select t.csv --missing median --categorical ordinal -k 2").out.contains("6 rows, 2 columns")

@@ -279,7 +279,7 @@ pub fn head_start(s: &Scratch) -> usize {
     for set in ["iris", "soybean_small"] {
         for kernel in ["itml", "strict dominance", "weak mixture", "weak mixture with noise"] {
             for split in 0..2 {
-                let name = format!("triples, {set}, {kernel}, split {split}");
+                let name = format!("triplets, {set}, {kernel}, split {split}");
                 text += &known(&name, "\"accuracy\":90.0,\"columns\":2.0,\"trivial cone\":0.0");
             }
         }

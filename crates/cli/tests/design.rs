@@ -1,10 +1,10 @@
-//! Kernels from triples as a user learns them.
+//! Kernels from triplets as a user learns them.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
 
 const FLATS: &str = include_str!("../../../docs/examples/flats.csv");
-const TRIPLES: &str = include_str!("../../../docs/examples/flats_triplets.csv");
+const TRIPLETS: &str = include_str!("../../../docs/examples/flats_triplets.csv");
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
@@ -23,31 +23,31 @@ fn a_page_from_labels() {
     let run = s.ok("design builtin:iris");
     assert_eq!(run.err, "target: 'target' (by its name)\n");
     for expected in [
-        "builtin:iris: 150 rows, 4 columns standardised, target 'target' with 3 classes\ndesign keeps ",
+        "builtin:iris: 150 rows, 4 columns standardized, target 'target' with 3 classes\ndesign keeps ",
         "of 16 kernels; the optimum was reached\n",
-        "  triples               1500     drawn from 'target', about 150 rows\n",
-        "of the triples it was learned from\n",
+        "  triplets               1500     drawn from 'target', about 150 rows\n",
+        "of the triplets it was learned from\n",
         "  gamma1                ",
         "chosen with gamma2 from 16 pairs, by halves: ",
         "  noise                 0        no weight is negative, so the kernel is positive semidefinite\n",
         "\n rank  column",
         "\n column        kernel",
-        "\n held-out triples  in order ",
+        "\n held-out triplets  in order ",
         "\n design ",
         "\n gaussian ",
         "\n average ",
-        "of 1000 triples about 23 rows that were held out; learned from 1500 about the other 127 rows.\n",
-        "The kernel above is learned from all triples, with the penalties that were chosen without those held out.\n",
+        "of 1000 triplets about 23 rows that were held out; learned from 1500 about the other 127 rows.\n",
+        "The kernel above is learned from all triplets, with the penalties that were chosen without those held out.\n",
     ] {
         assert!(run.out.contains(expected), "{expected}\n{}", run.out);
     }
-    assert!(!run.out.contains("is not more like"), "drawn triples are nobody's statements");
+    assert!(!run.out.contains("is not more like"), "drawn triplets are nobody's statements");
 }
 
 #[test]
 fn a_record_from_labels() {
     let s = Scratch::new();
-    let record = json(&s.ok("design builtin:iris --json --beside all -n 300 --seed 2").out);
+    let record = json(&s.ok("design builtin:iris --json --baselines all -n 300 --seed 2").out);
     assert_eq!(record["command"], "design");
     assert_eq!((&record["method"], &record["status"]), (&"design".into(), &"optimal".into()));
     assert_eq!((&record["data"]["rows"], &record["seed"]), (&150.into(), &2.into()));
@@ -84,14 +84,14 @@ fn a_record_from_labels() {
     assert_eq!(scores.values().filter(|score| score.as_f64().unwrap() > 0.0).count(), kept.len());
     assert_eq!(scores[kept[0].as_str().unwrap()], 1.0, "best first");
     // The same seed, the same words.
-    let again = json(&s.ok("design builtin:iris --json --beside all -n 300 --seed 2 --threads 1").out);
+    let again = json(&s.ok("design builtin:iris --json --baselines all -n 300 --seed 2 --threads 1").out);
     for part in ["kernel", "held_out", "mixture"] {
         assert_eq!(again[part], record[part]);
     }
 }
 
 #[test]
-fn a_target_of_numbers_gives_triples_too() {
+fn a_target_of_numbers_gives_triplets_too() {
     let s = Scratch::new();
     s.ok("data make linear --rows 120 --columns 4 --continuous --out t.csv");
     let run = s.ok("design t.csv -n 400");
@@ -100,24 +100,24 @@ fn a_target_of_numbers_gives_triples_too() {
 }
 
 #[test]
-fn triples_by_hand_with_ids() {
+fn triplets_by_hand_with_ids() {
     let s = Scratch::new();
-    s.file("flats.csv", FLATS).file("triples.csv", TRIPLES);
-    let line = "design flats.csv --ids name --triplets triples.csv";
+    s.file("flats.csv", FLATS).file("triplets.csv", TRIPLETS);
+    let line = "design flats.csv --ids name --triplets triplets.csv";
     let run = s.ok(line);
-    assert!(run.err.contains("so triples are held out and not rows"), "{}", run.err);
+    assert!(run.err.contains("so triplets are held out and not rows"), "{}", run.err);
     assert!(
-        run.out.contains("12 rows, 6 columns standardised, no target"),
+        run.out.contains("12 rows, 6 columns standardized, no target"),
         "the ids are no feature: {}",
         run.out
     );
-    assert!(run.out.contains("  triples               24       about 12 rows\n"), "{}", run.out);
-    assert!(run.out.contains(" of 24 triples, each held out once in 7 folds; learned from the others.\n The kernel above is learned from all triples.\n"));
+    assert!(run.out.contains("  triplets               24       about 12 rows\n"), "{}", run.out);
+    assert!(run.out.contains(" of 24 triplets, each held out once in 7 folds; learned from the others.\n The kernel above is learned from all triplets.\n"));
     // The same by numbers, and from 0.
     let rows: Vec<&str> = FLATS.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
     for origin in [0, 1] {
         let number = |name: &str| (rows.iter().position(|row| *row == name).unwrap() + origin).to_string();
-        let lines = TRIPLES.lines().skip(1).map(|l| l.split(',').map(number).collect::<Vec<_>>().join(","));
+        let lines = TRIPLETS.lines().skip(1).map(|l| l.split(',').map(number).collect::<Vec<_>>().join(","));
         s.file("numbers.csv", lines.collect::<Vec<_>>().join("\n"));
         let nameless: Vec<&str> = FLATS.lines().map(|l| l.split_once(',').unwrap().1).collect();
         s.file("nameless.csv", nameless.join("\n"));
@@ -132,19 +132,19 @@ fn triples_by_hand_with_ids() {
 }
 
 #[test]
-fn triples_that_a_kernel_cannot_bear_out_are_listed() {
+fn triplets_that_a_kernel_cannot_bear_out_are_listed() {
     let s = small();
     // The fourth contradicts the first, as rows 2 and 3 lie on the way from 1 to 4.
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n2,5,1\n4,6,3\n");
     let line = "design t.csv --triplets w.csv --hold-out 0 --gamma1 0.001 --gamma2 0 --kernels linear";
     let run = s.ok(line);
     assert!(
-        run.out.contains("  in order              80.0 %   of the triples it was learned from\n"),
+        run.out.contains("  in order              80.0 %   of the triplets it was learned from\n"),
         "{}",
         run.out
     );
     assert!(
-        run.out.contains("\n triple  row  is not more like  than\n      4  2    5                 1\n"),
+        run.out.contains("\n triplet  row  is not more like  than\n      4  2    5                 1\n"),
         "{}",
         run.out
     );
@@ -155,7 +155,7 @@ fn triples_that_a_kernel_cannot_bear_out_are_listed() {
 }
 
 #[test]
-fn triples_that_disagree_are_a_warning() {
+fn triplets_that_disagree_are_a_warning() {
     let s = small();
     s.file("w.csv", "1,2,4\n1,2,4\n1,4,2\n5,6,2\n3,1,7\n4,6,1\n");
     for method in ["design", "gaussian", "xing-diagonal"] {
@@ -173,13 +173,13 @@ fn triples_that_disagree_are_a_warning() {
 }
 
 #[test]
-fn rows_that_are_left_out_take_their_triples_along() {
+fn rows_that_are_left_out_take_their_triplets_along() {
     let s = Scratch::new();
     s.file("t.csv", "a,b\n0,3\n1,\n2,1\n10,8\n11,2\n12,7\n13,3\n").file("w.csv", "1,2,4\n1,3,4\n4,5,1\n");
     let run = s.ok("design t.csv --triplets w.csv --missing drop --hold-out 0");
-    assert!(run.err.contains("warning: 1 triples name rows that were left out"), "{}", run.err);
+    assert!(run.err.contains("warning: 1 triplets name rows that were left out"), "{}", run.err);
     assert!(
-        run.out.contains("6 rows, 2 columns standardised, no target"),
+        run.out.contains("6 rows, 2 columns standardized, no target"),
         "the last column is no target: {}",
         run.out
     );
@@ -190,7 +190,7 @@ fn rows_that_are_left_out_take_their_triples_along() {
     );
     s.file("w.csv", "1,2,4\n");
     let error = s.error("design t.csv --triplets w.csv --missing drop --hold-out 0");
-    assert!(error.starts_with("w.csv: all 1 triples name rows that were left out"), "{error}");
+    assert!(error.starts_with("w.csv: all 1 triplets name rows that were left out"), "{error}");
 }
 
 #[test]
@@ -198,17 +198,17 @@ fn what_is_held_out() {
     let s = small();
     // Too little to hold out unless it is asked for.
     let run = s.ok("design t.csv -m gaussian -n 20");
-    assert!(run.err.contains("nothing is held out to judge by: "), "{}", run.err);
+    assert!(run.err.contains("nothing is held out for evaluation: "), "{}", run.err);
     assert!(!run.out.contains("held-out"), "{}", run.out);
     let error = s.error("design t.csv -m gaussian -n 20 --hold-out 0.15");
     assert!(
-        error.contains("with --hold-out 0.15 there is too little to judge by, use another share or 0"),
+        error.contains("with --hold-out 0.15 there is too little for evaluation, use another share or 0"),
         "{error}"
     );
-    // A class that lies in one half alone: penalties are then chosen on halves of the triples.
+    // A class that lies in one half alone: penalties are then chosen on halves of the triplets.
     s.ok("design t.csv -n 20 --hold-out 0.5");
     s.ok("design t.csv -n 20 --hold-out 0.5 --gamma1 0.001 --gamma2 0");
-    // Many triples about many rows: rows are held out.
+    // Many triplets about many rows: rows are held out.
     s.ok("data export iris --out iris.csv");
     let text = s.text("iris.csv");
     let class: Vec<&str> = text.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
@@ -231,20 +231,20 @@ fn what_is_held_out() {
         ["triplets", "learned_triplets", "straddling"].map(|part| held[part].as_u64().unwrap() as usize);
     assert_eq!(counts.iter().sum::<usize>(), lines.len());
     assert!(counts[0] >= 30 && counts[1] > counts[0], "{counts:?}");
-    // Columns called like a target are not features even with triples.
+    // Columns called like a target are not features even with triplets.
     assert_eq!((&record["data"]["columns"], &record["data"]["target"]), (&4.into(), &"target".into()));
-    // Triples that name rows too widely for that, but are many: a share of them.
+    // Triplets that name rows too widely for that, but are many: a share of them.
     s.file("most.csv", lines[..400].join("\n"));
     let run = s.ok("design iris.csv --triplets most.csv --gamma1 0.001 --gamma2 0");
     assert!(
-        run.out.contains(" of 60 triples that were held out; learned from the other 340.\n"),
+        run.out.contains(" of 60 triplets that were held out; learned from the other 340.\n"),
         "{}",
         run.out
     );
     s.file("few.csv", lines[..3].join("\n"));
     let record = json(&s.ok("design iris.csv --triplets few.csv --gamma1 0.001 --gamma2 0 --json").out);
     assert_eq!((&record["held_out"]["folds"], &record["held_out"]["triplets"]), (&3.into(), &3.into()));
-    let none = json(&s.ok("design builtin:iris -n 100 --beside none --json").out);
+    let none = json(&s.ok("design builtin:iris -n 100 --baselines none --json").out);
     assert_eq!(none["held_out"]["accuracy"].as_object().unwrap().len(), 1);
 }
 

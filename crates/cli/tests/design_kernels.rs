@@ -1,4 +1,4 @@
-//! Kernels from triples: options that shape them, and what can be done with them afterwards.
+//! Kernels from triplets: options that shape them, and what can be done with them afterwards.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn what_leads_to_nothing_is_said() {
     let line = "design builtin:iris --gamma1 1000 --gamma2 0 --hold-out 0";
     let run = s.ok(line);
     assert!(
-        run.err.contains("warning: nothing is learned: the penalties outweigh all triples"),
+        run.err.contains("warning: nothing is learned: the penalties outweigh all triplets"),
         "{}",
         run.err
     );
@@ -80,10 +80,10 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
         // In a basis, whose file then maps new rows by itself.
         let run = s.ok("basis wine.csv --kernel-file kernel.ks -k 5 --save map.ks --out mapped.csv");
         assert!(
-            run.out.contains("178 rows, 13 columns standardised, target 'target' with 3 classes\nkobl with ")
+            run.out.contains("178 rows, 13 columns standardized, target 'target' with 3 classes\nkobl with ")
         );
         let (mapped, again) = (cells(&s.text("mapped.csv")), cells(&s.ok("apply map.ks wine.csv").out));
-        // Coordinates of training rows are left over from a factorisation; those of new rows come from the map.
+        // Coordinates of training rows are left over from a factorization; those of new rows come from the map.
         let largest = mapped.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));
         let near = mapped.iter().flatten().zip(again.iter().flatten());
         assert!(near.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * largest.max(1.0)), "{psd}");
@@ -143,7 +143,7 @@ fn options_change_the_kernel() {
     assert_ne!(record("-m xing --ridge 0.5")["kernel"], record("-m xing")["kernel"]);
     let short = s.ok("design builtin:wine -n 200 --hold-out 0 -m xing --max-iter 1");
     assert!(short.err.contains("allow more steps with --max-iter"), "{}", short.err);
-    let beside = json(&s.ok("design builtin:iris -n 200 --json -m linear --beside xing,linear").out);
+    let beside = json(&s.ok("design builtin:iris -n 200 --json -m linear --baselines xing,linear").out);
     let accuracy = beside["held_out"]["accuracy"].as_object().unwrap();
     assert_eq!(accuracy.keys().collect::<Vec<_>>(), ["linear", "xing"]);
 }

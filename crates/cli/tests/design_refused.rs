@@ -1,4 +1,4 @@
-//! Kernels from triples: what cannot be used is refused with what to do about it.
+//! Kernels from triplets: what cannot be used is refused with what to do about it.
 
 use crate::scratch::Scratch;
 
@@ -17,7 +17,7 @@ fn small() -> Scratch {
 }
 
 #[test]
-fn bad_triples_are_explained() {
+fn bad_triplets_are_explained() {
     let s = small();
     let message = |text: &str| {
         s.file("w.csv", text);
@@ -91,7 +91,7 @@ fn bad_ids_are_explained() {
     );
     for option in ["--ids name", "--origin 0"] {
         let error = s.error(&format!("design flats.csv {option}"));
-        assert!(error.ends_with("says how a file of triples names rows; add --triplets FILE"), "{error}");
+        assert!(error.ends_with("says how a file of triplets names rows; add --triplets FILE"), "{error}");
     }
     s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("gap.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
     assert_eq!(
@@ -137,7 +137,7 @@ fn wrong_uses_of_saved_kernels_are_refused() {
     // Rows in another order of columns, with others beside.
     s.file("other.csv", "note,petal_width,petal_length,sepal_width,sepal_length\nx,1,2,3,4\ny,2,2,1,0\n");
     let run = s.ok("basis other.csv --kernel-file kernel.ks");
-    assert!(run.out.contains("2 rows, 4 columns standardised, no target"), "{}", run.out);
+    assert!(run.out.contains("2 rows, 4 columns standardized, no target"), "{}", run.out);
     assert_eq!(cells(&s.ok("apply kernel.ks other.csv").out).len(), 2);
     s.file("narrow.csv", "sepal_length\n1\n");
     assert!(s.error("apply kernel.ks narrow.csv").starts_with("narrow.csv: no column 'sepal_width'"));
@@ -180,9 +180,11 @@ fn options_that_would_do_nothing_are_refused() {
         error("--gamma1 1 --gamma2 0 --repeats 2").starts_with("--repeats has no effect with one --gamma1")
     );
     assert!(error("--triplets w.csv -n 10").starts_with("--n-triplets has no effect with --triplets"));
-    assert!(error("--hold-out 0 --beside linear").starts_with("--beside has no effect with --hold-out 0"));
+    assert!(
+        error("--hold-out 0 --baselines linear").starts_with("--baselines has no effect with --hold-out 0")
+    );
     assert_eq!(error("--with-noise"), "--with-noise is about --gram FILE; add that");
-    assert_eq!(error("--beside none,linear"), "--beside none stands alone");
+    assert_eq!(error("--baselines none,linear"), "--baselines none stands alone");
     assert!(s.run("design t.csv --weak --full").err.contains("cannot be used with"));
     assert!(s.run("design t.csv --quantiles 0.5 --gammas 1").err.contains("cannot be used with"));
 }
@@ -192,7 +194,7 @@ fn bad_values_are_named_by_their_options() {
     let s = small();
     let error = |options: &str| s.error(&format!("design t.csv {options}"));
     assert_eq!(error("-m desing"), "no kernel learner 'desing'; did you mean 'design'?");
-    assert_eq!(error("--beside gausian"), "no kernel learner 'gausian'; did you mean 'gaussian'?");
+    assert_eq!(error("--baselines gausian"), "no kernel learner 'gausian'; did you mean 'gaussian'?");
     assert!(s.error("select t.csv -m xing").contains("use `kernsift design -m xing`"));
     assert_eq!(error("--threshold 1"), "--threshold must be 0 or more and below 1, got 1");
     assert_eq!(error("--tolerance 0"), "--tolerance must be between 0 and 1, got 0");
@@ -219,7 +221,7 @@ fn bad_values_are_named_by_their_options() {
         assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);
     }
     assert!(
-        error("--target none --categorical ordinal").starts_with("there is no target to draw triples from")
+        error("--target none --categorical ordinal").starts_with("there is no target to draw triplets from")
     );
     s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n").file("gap.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
     assert!(s.error("design alone.csv").contains("all rows have the class 'x'"));

@@ -19,7 +19,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
 fn the_page_says_what_was_kept_and_why() {
     let run = Scratch::new().ok("select builtin:ionosphere -m takes");
     for expected in [
-        "builtin:ionosphere: 351 rows, 34 columns standardised, target 'target' with 2 classes\ntakes with rbf(gamma=",
+        "builtin:ionosphere: 351 rows, 34 columns standardized, target 'target' with 2 classes\ntakes with rbf(gamma=",
         "of 351 rows; the adaptive threshold was reached",
         "directions; the error has its minimum there",
         "error of the vote     0.0",
@@ -152,7 +152,7 @@ fn options_change_the_selection() {
 }
 
 #[test]
-fn neighbours_decide_on_test_rows() {
+fn neighbors_decide_on_test_rows() {
     let s = Scratch::new();
     s.ok("data make ring --rows 300 --columns 4 --noise 0.3 --seed 1 --out train.csv");
     s.ok("data make ring --rows 300 --columns 4 --noise 0.3 --seed 1 --out same.csv");

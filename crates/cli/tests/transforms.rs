@@ -426,7 +426,7 @@ fn values_that_cannot_be() {
     }
     for line in [
         "--set gamma=0 -m fohsic",
-        "--set estimator=normalised -m fohsic",
+        "--set estimator=normalized -m fohsic",
         "--set form=printed -m hsfs",
         "--set step=1.5",
     ] {

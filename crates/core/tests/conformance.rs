@@ -401,7 +401,7 @@ fn planted_columns_come_first() {
             let numbers = SelectorMethod::by_name(name).unwrap().needs() == Needs::Target;
             assert!(!numbers || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
         }
-        // A ring is no matter of means, but of bins and neighbours.
+        // A ring is no matter of means, but of bins and neighbors.
         for name in ["information-gain", "mutual-information", "chi-squared", "fohsic", "hsic-lasso"] {
             assert!(finds(name, Pattern::Ring, 30, false, seed), "{name} {seed}");
         }

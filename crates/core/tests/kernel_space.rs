@@ -61,7 +61,7 @@ fn a_space_is_its_basis_and_its_selector() {
 }
 
 #[test]
-fn training_rows_are_their_own_neighbours() {
+fn training_rows_are_their_own_neighbors() {
     for set in ["heart", "wine"] {
         let data = builtin(set);
         for (name, space) in spaces() {
@@ -94,7 +94,7 @@ fn prediction_is_by_the_nearest_row_in_the_weighted_coordinates() {
 }
 
 #[test]
-fn a_full_basis_without_selection_is_plain_nearest_neighbours() {
+fn a_full_basis_without_selection_is_plain_nearest_neighbors() {
     let data = builtin("sonar");
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 4 > 0);
     let (train, test) = (data.take_rows(&train), data.take_rows(&test));
@@ -204,7 +204,7 @@ fn tuning_finds_the_width_that_the_data_need() {
             other => panic!("{other:?}"),
         };
     assert!(gamma(Tune::Gamma) > gamma(Tune::Nothing));
-    // A number given is the centre of the search, so the answer is one of its multiples.
+    // A number given is the center of the search, so the answer is one of its multiples.
     let mut space = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     *space.basis.kernel_mut() =
         KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(3.0), degree: 3, coef0: 1.0 };
@@ -220,7 +220,7 @@ fn tuning_works_for_every_pair_and_falls_back_where_there_is_nothing_to_gain() {
     for (name, space) in spaces() {
         let space = KernelSpaceSelector { tune: Tune::Everything, ..space };
         let fitted = fit(&space, &apart);
-        // Nothing beats plain neighbours here: one neighbour and equal weights.
+        // Nothing beats plain neighbors here: one neighbor and equal weights.
         assert_eq!(fitted.n_neighbors(), 1, "{name}");
         assert!(fitted.weights().iter().all(|&w| w == 0.0 || w == 1.0), "{name}");
     }

@@ -152,7 +152,7 @@ proptest! {
         for ((i, j), v) in identity.indexed_iter() {
             prop_assert!((v - f64::from(u8::from(i == j))).abs() < 1e-10, "({}, {}): {}", i, j, v);
         }
-        // Training rows through the map for new rows are what the factorisation gave for free.
+        // Training rows through the map for new rows are what the factorization gave for free.
         let ctx = Context::default();
         let again = fast.map.transform(data.x(), &ctx).unwrap();
         prop_assert!((&again - &fast.features).iter().all(|e| e.abs() < 1e-10));

@@ -29,7 +29,7 @@ fn draw(data: &Dataset, n: usize, seed: u64) -> Vec<Triplet> {
     from_target(data.target(), &rows, n, &Context { seed, ..Context::default() }).unwrap()
 }
 
-/// Two of three rows to learn from, the others to judge by.
+/// Two of three rows to learn from, the others for evaluation.
 fn split(data: &Dataset) -> (Dataset, Dataset) {
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
     (data.take_rows(&train), data.take_rows(&test))
@@ -67,7 +67,7 @@ fn every_learner_gives_a_kernel() {
 }
 
 #[test]
-fn triples_drawn_from_the_target_are_those_of_the_seed() {
+fn triplets_drawn_from_the_target_are_those_of_the_seed() {
     let data = built_in("iris");
     let ctx = Context { seed: 4, ..Context::default() };
     for (name, method) in learners() {
@@ -101,7 +101,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
-fn bad_triples_gaps_and_interrupts_stop_every_learner() {
+fn bad_triplets_gaps_and_interrupts_stop_every_learner() {
     struct Stop;
     impl Observer for Stop {
         fn interrupted(&self) -> bool {
@@ -202,7 +202,7 @@ fn a_designed_kernel_serves_wherever_a_kernel_does() {
         assert!(few.n_components() > 1, "{psd:?}");
         assert_eq!(few.transform(test.x(), &ctx).unwrap().nrows(), test.n());
 
-        // Neighbours, as a classifier and as an evaluator: the wines are told apart.
+        // Neighbors, as a classifier and as an evaluator: the wines are told apart.
         let near = right(Knnc::fit(&bare, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
         assert!(near > 0.9, "{psd:?}: {near}");
         let evaluator = Evaluator::KernelKnn(KernelNeighbors { kernel: bare.clone(), n_neighbors: 5 });

@@ -40,7 +40,7 @@ fn data((n, d): (usize, usize)) -> Dataset {
 }
 
 /// Runs some work on two threads of its own; what is wrong between its largest plan and the most it held.
-fn misjudged(
+fn misplanned(
     name: &str,
     (n, d): (usize, usize),
     work: impl Fn(&Context) -> Result<()> + Sync,
@@ -68,22 +68,22 @@ fn bases_and_spaces_take_what_they_plan() {
         let data = data(size);
         for info in BASES {
             let method = BasisMethod::by_name(info.name).unwrap();
-            wrong.extend(misjudged(info.name, size, |ctx| method.fit(&data, ctx).map(drop)));
+            wrong.extend(misplanned(info.name, size, |ctx| method.fit(&data, ctx).map(drop)));
         }
         for info in SPACES {
             let method = KernelSpaceSelector::by_name(info.name).unwrap();
             let fit = |ctx: &Context| method.fit(&data, FeatureCount::Auto, ctx).map(drop);
-            wrong.extend(misjudged(info.name, size, fit));
+            wrong.extend(misplanned(info.name, size, fit));
         }
     }
     let tall = data((20_000, 10));
     let mut kobl = BasisMethod::by_name("kobl").unwrap();
     *kobl.n_components_mut() = Some(200);
-    wrong.extend(misjudged("kobl", (20_000, 10), |ctx| kobl.fit(&tall, ctx).map(drop)));
+    wrong.extend(misplanned("kobl", (20_000, 10), |ctx| kobl.fit(&tall, ctx).map(drop)));
     for size in [(800, 30), (1200, 2000), (20_000, 10)] {
         let data = data(size);
         let gain = Kobl { pivoting: Pivoting::Gain, n_components: Some(300), ..Kobl::default() };
-        wrong.extend(misjudged("kobl by gain", size, |ctx| gain.fit(&data, ctx).map(drop)));
+        wrong.extend(misplanned("kobl by gain", size, |ctx| gain.fit(&data, ctx).map(drop)));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -105,7 +105,7 @@ fn selectors_take_what_they_plan() {
         for size in sizes {
             let data = data(size);
             let select = |ctx: &Context| method.select(&data, FeatureCount::Count(10), ctx).map(drop);
-            wrong.extend(misjudged(info.name, size, select));
+            wrong.extend(misplanned(info.name, size, select));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -116,10 +116,10 @@ fn learners_take_what_they_plan() {
     let mut wrong = vec![];
     for info in LEARNERS {
         let method = LearnerMethod::by_name(info.name).unwrap();
-        for (size, triples) in [((600, 40), 500), ((2000, 30), 3000), ((100, 600), 300)] {
+        for (size, triplets) in [((600, 40), 500), ((2000, 30), 3000), ((100, 600), 300)] {
             let data = data(size);
-            let learn = |ctx: &Context| method.learn_from_target(&data, triples, ctx).map(drop);
-            wrong.extend(misjudged(info.name, size, learn));
+            let learn = |ctx: &Context| method.learn_from_target(&data, triplets, ctx).map(drop);
+            wrong.extend(misplanned(info.name, size, learn));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -136,7 +136,7 @@ fn plans_grow_with_parameters() {
     ] {
         let method: SelectorMethod = serde_json::from_str(settings).unwrap();
         let select = |ctx: &Context| method.select(&data, FeatureCount::Count(2), ctx).map(drop);
-        wrong.extend(misjudged(settings, size, select));
+        wrong.extend(misplanned(settings, size, select));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

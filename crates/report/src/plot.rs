@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn many_classes_share_the_last_colour() {
+    fn many_classes_share_the_last_color() {
         let codes: Vec<usize> = (0..40).map(|i| if i < 20 { 9 } else { i % 10 }).collect();
         let names = (0..10).map(|c| format!("k{c}")).collect();
         let target = Target::Classes(Classes::new(codes, names).unwrap());

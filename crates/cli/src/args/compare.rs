@@ -60,7 +60,7 @@ pub struct CompareArgs {
     /// [default: scale; kernel-knn: median]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub gamma: Option<Vec<kernsift::kernel::Gamma>>,
-    /// knn, kernel-knn: neighbours that answer [default: 5]
+    /// knn, kernel-knn: neighbors that answer [default: 5]
     #[arg(long, value_name = "N", help_heading = "Evaluator")]
     pub neighbors: Option<usize>,
     /// ridge: penalties to choose from inside the training rows [default: 0.001 to 100 by factors of 10]

@@ -57,12 +57,12 @@ pub struct General {
     /// Say what is going on
     #[arg(short, long, global = true, help_heading = "General")]
     pub verbose: bool,
-    /// Colours: on a terminal unless NO_COLOR is set, or always, or never
+    /// Colors: on a terminal unless NO_COLOR is set, or always, or never
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, help_heading = "General")]
     pub color: ColorArg,
 }
 
-/// When there are colours.
+/// When there are colors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorArg {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
@@ -94,11 +94,11 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost
     Basis(Box<BasisArgs>),
-    /// Learn a kernel from triples, 'this row is more like that one than the other', and which columns it needs
+    /// Learn a kernel from triplets, 'this row is more like that one than the other', and which columns it needs
     Design(Box<DesignArgs>),
     /// Apply a saved selection, basis or kernel to new data
     Apply(ApplyArgs),
-    /// Run the tables and figures of the papers again: ours beside what is printed
+    /// Reproduce the tables and figures of the papers: our results beside the published ones
     Reproduce(ReproduceArgs),
     /// List, export or make data sets
     Data(DataArgs),

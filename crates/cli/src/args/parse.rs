@@ -19,8 +19,8 @@ const PLAIN_WORDS: [(&str, &str); 5] = [
 
 /// What was typed. Otherwise the user has been told what is wrong, or got the help they asked for.
 pub fn parse(words: &[OsString]) -> Result<Cli, ExitCode> {
-    // Help and errors of the parser have colours too.
-    terminal::set_color_choice(colours(words).choice());
+    // Help and errors of the parser have colors too.
+    terminal::set_color_choice(colors(words).choice());
     let parsed = command().try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found));
     parsed.map_err(|error| {
         if error.use_stderr() {
@@ -69,8 +69,8 @@ fn message(error: &clap::Error) -> String {
     text
 }
 
-/// Whether the user wants colours, as far as that can be told before all words are understood.
-fn colours(words: &[OsString]) -> ColorArg {
+/// Whether the user wants colors, as far as that can be told before all words are understood.
+fn colors(words: &[OsString]) -> ColorArg {
     let options: Vec<&str> =
         words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()).collect();
     let typed = (0..options.len()).find_map(|at| match options[at].strip_prefix("--color")? {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wish_for_colours_is_found_wherever_it_stands() {
+    fn the_wish_for_colors_is_found_wherever_it_stands() {
         for (line, expected) in [
             ("kernsift methods --color never", ColorArg::Never),
             ("kernsift --color=always methods", ColorArg::Always),
@@ -102,7 +102,7 @@ mod tests {
             ("kernsift methods --color", ColorArg::Auto),
             ("kernsift select -- --color=always", ColorArg::Auto),
         ] {
-            assert_eq!(colours(&words(line)), expected, "{line}");
+            assert_eq!(colors(&words(line)), expected, "{line}");
         }
     }
 

@@ -176,7 +176,7 @@ fn page(
     threshold: Option<&[f64]>,
 ) -> String {
     let (data, summary) = (&loaded.prepared.data, map.summary());
-    let scaling = if is_scaled { "standardised" } else { "as they are" };
+    let scaling = if is_scaled { "standardized" } else { "as they are" };
     let mut text = format!(
         "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
         loaded.name,

@@ -23,7 +23,7 @@
 //! *Generalized discriminant analysis using a kernel approach*, 2000.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
-use super::kpca::{centred, need_square, no_spread};
+use super::kpca::{centered, need_square, no_spread};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
@@ -99,7 +99,7 @@ impl Basis for Discriminant {
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("discriminant directions", 0, 1)?;
         let wanted = self.n_components.unwrap_or(classes.n_present() - 1);
-        let centre = self.criterion == Criterion::Gda;
+        let center = self.criterion == Criterion::Gda;
         let coef = match self.criterion {
             Criterion::Kda => between_over_within(&k, classes, self.ridge, wanted)?,
             Criterion::Gda => between_over_total(&k, classes, self.ridge, wanted)?,
@@ -115,11 +115,11 @@ impl Basis for Discriminant {
             Summary::start(&self.name().to_lowercase(), data.n(), (0..data.n()).collect(), Outcome::direct());
         let own = diagonal(&kernel, data.x())?;
         let mut features = multiply(k.view(), coef.view());
-        if centre {
+        if center {
             features -= &coef.t().dot(&k.mean_axis(Axis(0)).expect("rows are there"));
         }
         let parts =
-            Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centred: centre, summary };
+            Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centered: center, summary };
         let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
         Ok(Fitted { map, features })
     }
@@ -162,7 +162,7 @@ fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: u
 }
 
 fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: usize) -> Result<Array2<f64>> {
-    let eigen = symmetric_eigen(centred(k).view())?;
+    let eigen = symmetric_eigen(centered(k).view())?;
     let largest = eigen.values[0];
     let rounding = 1e-15 * k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * k.nrows() as f64;
     if largest <= rounding {
@@ -173,7 +173,7 @@ fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: us
     let (means, counts) = class_means(&p, classes);
     let beta = leading(&(&means * &counts.mapv(f64::sqrt)), wanted)?;
     let scaled = &beta / &eigen.values.slice(s![..keep]).to_owned().insert_axis(Axis(1));
-    unit_length(p.dot(&scaled), &centred(k), "GDA")
+    unit_length(p.dot(&scaled), &centered(k), "GDA")
 }
 
 /// The leading left singular vectors of a tall thin matrix.

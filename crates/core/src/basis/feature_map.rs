@@ -91,21 +91,21 @@ pub(super) struct Parts {
     pub anchors: Rows,
     pub coef: Array2<f64>,
     pub orthonormal: bool,
-    pub centred: bool,
+    pub centered: bool,
     pub summary: Summary,
 }
 
 impl FeatureMap {
     /// Completes a map. `k` is the Gram matrix of the anchors, required if centered or not orthonormal.
     pub(super) fn new(parts: Parts, k: Option<&Array2<f64>>) -> Result<Self> {
-        let Parts { kernel, anchors, mut coef, orthonormal, centred, summary } = parts;
-        if centred {
+        let Parts { kernel, anchors, mut coef, orthonormal, centered, summary } = parts;
+        if centered {
             // Columns sum to zero up to rounding, which the coefficients of a short component magnify.
             let means = coef.mean_axis(Axis(0)).expect("at least one anchor");
             coef -= &means;
         }
-        let k = || k.expect("centred and oblique bases hand over their Gram matrix");
-        let origin = centred.then(|| {
+        let k = || k.expect("centered and oblique bases hand over their Gram matrix");
+        let origin = centered.then(|| {
             let means = k().mean_axis(Axis(0)).expect("at least one anchor");
             Origin { offset: -coef.t().dot(&means), squared_norm: means.sum() / means.len() as f64 }
         });
@@ -126,7 +126,7 @@ impl FeatureMap {
     pub(super) fn from_factor(kernel: Kernel, x: &Rows, factor: &Factor, summary: Summary) -> Result<Self> {
         let coef = invert_lower(factor.pivot_block().view()).reversed_axes();
         let anchors = x.take_rows(&factor.pivots);
-        Self::new(Parts { kernel, anchors, coef, orthonormal: true, centred: false, summary }, None)
+        Self::new(Parts { kernel, anchors, coef, orthonormal: true, centered: false, summary }, None)
     }
 
     /// Number of components.

@@ -59,7 +59,7 @@ impl Basis for Kpca {
         let k = gram_symmetric(&kernel, data.x())?;
         ctx.step("eigenvectors", 0, 1)?;
         let eigen =
-            if self.center { symmetric_eigen(centred(&k).view())? } else { symmetric_eigen(k.view())? };
+            if self.center { symmetric_eigen(centered(&k).view())? } else { symmetric_eigen(k.view())? };
         // The centered matrix of equal samples contains only rounding errors, so compare with the scale of the
         // uncentered one.
         let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
@@ -84,7 +84,7 @@ impl Basis for Kpca {
             anchors: data.x().clone(),
             coef,
             orthonormal: true,
-            centred: self.center,
+            centered: self.center,
             summary,
         };
         let map = FeatureMap::new(parts, Some(&k))?.with_costs(&own, &k, &features);
@@ -93,7 +93,7 @@ impl Basis for Kpca {
 }
 
 /// `H K H`
-pub(super) fn centred(k: &Array2<f64>) -> Array2<f64> {
+pub(super) fn centered(k: &Array2<f64>) -> Array2<f64> {
     let means = k.mean_axis(Axis(0)).expect("at least one row");
     let mean = means.sum() / means.len() as f64;
     let mut out = k - &means;

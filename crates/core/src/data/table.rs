@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn text_is_coded_in_order_of_appearance() {
-        let column = Column::text("colour", [Some("red"), None, Some("blue"), Some("red")].into_iter());
+        let column = Column::text("color", [Some("red"), None, Some("blue"), Some("red")].into_iter());
         let Values::Text { codes, levels } = &column.values else { panic!("text expected") };
         assert_eq!(codes, &[0, MISSING, 1, 0]);
         assert_eq!(levels, &["red", "blue"]);

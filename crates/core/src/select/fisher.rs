@@ -87,11 +87,11 @@ pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
 /// The score of every feature for regression.
 fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
-    let (centre, unit) = (rows.moments().0[0], rows.moments().1[0]);
+    let (center, unit) = (rows.moments().0[0], rows.moments().1[0]);
     if target.iter().all(|v| *v == target[0]) {
         return Err(Error::ConstantTarget { method: NAME, value: target.first().copied().unwrap_or(0.0) });
     }
-    let y: Vec<f64> = target.iter().map(|&v| standardized(v, centre, unit)).collect();
+    let y: Vec<f64> = target.iter().map(|&v| standardized(v, center, unit)).collect();
     let (n, d) = (x.n() as f64, x.d());
     let (mean, spread) = x.moments();
     let units: Vec<f64> = spread.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();

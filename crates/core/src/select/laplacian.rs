@@ -113,17 +113,17 @@ impl Selector for LaplacianScore {
                 let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
                 fisher.into_iter().enumerate().map(score).collect()
             }
-            Graph::Knn => self.by_neighbours(data, ctx)?,
+            Graph::Knn => self.by_neighbors(data, ctx)?,
         };
         let passes: Vec<bool> = scores.iter().map(|&score| score > 0.5).collect();
         Ok(keep_leading(Selection::by_score("laplacian", scores, 1), wanted, &passes, || {
-            ctx.warn("Laplacian score: no column follows the graph; the best one is kept; try other neighbours, or the graph of the classes");
+            ctx.warn("Laplacian score: no column follows the graph; the best one is kept; try other neighbors, or the graph of the classes");
         }))
     }
 }
 
 impl LaplacianScore {
-    fn by_neighbours(&self, data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
+    fn by_neighbors(&self, data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
         let (n, d) = (data.n(), data.d());
         data.need_rows(NAME, 2)?;
         if !(1..n).contains(&self.n_neighbors) {
@@ -134,7 +134,7 @@ impl LaplacianScore {
         let edges = n as f64 * self.n_neighbors as f64;
         let bytes = 8.0 * n as f64 * d as f64 + nearest_bytes(n, n, self.n_neighbors) + 48.0 * edges;
         let bytes = bytes + 8.0 * d as f64 * edges / BLOCK as f64;
-        ctx.need_memory(format!("neighbours among {n} x {d} cells"), bytes, "use fewer rows or columns")?;
+        ctx.need_memory(format!("neighbors among {n} x {d} cells"), bytes, "use fewer rows or columns")?;
         let x = data.x().to_dense();
         let edges = self.edges(&x, ctx)?;
         let mut degree = vec![0.0; n];

@@ -44,9 +44,11 @@ impl Votes {
         let (mut tiles, mut errors) = (vec![], vec![]);
         for from in (0..n_voters).step_by(VOTERS) {
             step(from)?;
-            let judged = |voter: usize| column(voter).map(|votes| (wrong(&votes), votes));
-            let columns: Vec<(u64, Vec<u8>)> =
-                (from..n_voters.min(from + VOTERS)).into_par_iter().map(judged).collect::<Result<_, E>>()?;
+            let evaluated = |voter: usize| column(voter).map(|votes| (wrong(&votes), votes));
+            let columns: Vec<(u64, Vec<u8>)> = (from..n_voters.min(from + VOTERS))
+                .into_par_iter()
+                .map(evaluated)
+                .collect::<Result<_, E>>()?;
             let mut tile = vec![[0; VOTERS]; n];
             tile.par_chunks_mut(BLOCK).enumerate().for_each(|(block, rows)| {
                 for (lane, (_, votes)) in columns.iter().enumerate() {

@@ -106,7 +106,7 @@ struct Search<'a> {
 }
 
 /// Which test samples of a fold were predicted correctly, by candidate.
-struct Judged {
+struct Evaluated {
     plain: Vec<bool>,
     candidates: Vec<(Candidate, Vec<bool>)>,
 }
@@ -114,7 +114,7 @@ struct Judged {
 impl Search<'_> {
     /// The gamma with the best accuracy; ties are broken by the distance from the kernel's default.
     fn width(&self) -> Result<(KernelSpaceSelector, FeatureCount)> {
-        let judged = self.judge_all(&|train, test, step| {
+        let evaluated = self.evaluate_all(&|train, test, step| {
             let mut candidates = vec![];
             for factor in WIDTHS {
                 step()?;
@@ -124,10 +124,10 @@ impl Search<'_> {
                 let right = fold.right(count, space.weight_power, &[space.n_neighbors])?.swap_remove(0);
                 candidates.push((Candidate { factor, reaches: fold.reaches, ..Candidate::default() }, right));
             }
-            Ok(Judged { plain: vec![], candidates })
+            Ok(Evaluated { plain: vec![], candidates })
         })?;
         let away = |c: &Candidate| c.factor.ln().abs();
-        let (best, _) = self.best(&judged, |a, b| away(a).total_cmp(&away(b)));
+        let (best, _) = self.best(&evaluated, |a, b| away(a).total_cmp(&away(b)));
         self.ctx.note(format!("chosen inside the training rows: {}", self.kernel_at(best.factor).describe()));
         Ok((self.with_width(best.factor), self.wanted))
     }
@@ -136,7 +136,7 @@ impl Search<'_> {
         let smallest = self.splits.iter().map(|split| split.train.len()).min().unwrap_or(1);
         let neighbors: Vec<usize> = NEIGHBORS.into_iter().filter(|&k| k == 1 || k <= smallest).collect();
         let plain = self.plain();
-        let judged = self.judge_all(&|train, test, step| {
+        let evaluated = self.evaluate_all(&|train, test, step| {
             // If all directions are kept, no ranking is needed.
             let all = self.wanted == FeatureCount::Auto;
             let unranked = KernelSpaceSelector { selector: None, ..plain.clone() };
@@ -147,7 +147,7 @@ impl Search<'_> {
             for factor in WIDTHS {
                 step()?;
                 let fold = Fold::new(&self.candidate(factor), self, train, test, self.all_or_wanted())?;
-                let mut judge = |own_rule: bool, count: usize| -> Result<()> {
+                let mut evaluate = |own_rule: bool, count: usize| -> Result<()> {
                     for power in POWERS {
                         let right = fold.right(count, power, &neighbors)?;
                         candidates.extend(neighbors.iter().zip(right).map(|(&n_neighbors, right)| {
@@ -157,20 +157,20 @@ impl Search<'_> {
                     }
                     Ok(())
                 };
-                judge(false, fold.selection.n_selected)?;
+                evaluate(false, fold.selection.n_selected)?;
                 if all {
-                    judge(true, fold.own_count)?;
+                    evaluate(true, fold.own_count)?;
                 }
             }
-            Ok(Judged { plain, candidates })
+            Ok(Evaluated { plain, candidates })
         })?;
-        let (best, hits) = self.best(&judged, Candidate::simpler);
-        if !clearly_better(&hits, &self.hits(&judged, |judged| &judged.plain)) {
-            self.ctx.note("chosen inside the training rows: plain neighbours, all directions alike");
+        let (best, hits) = self.best(&evaluated, Candidate::simpler);
+        if !clearly_better(&hits, &self.hits(&evaluated, |evaluated| &evaluated.plain)) {
+            self.ctx.note("chosen inside the training rows: plain neighbors, all directions alike");
             return Ok((plain, self.all_or_wanted()));
         }
         self.ctx.note(format!(
-            "chosen inside the training rows: {}, weights to the power {}, {} neighbours, {}",
+            "chosen inside the training rows: {}, weights to the power {}, {} neighbors, {}",
             self.kernel_at(best.factor).describe(),
             best.power,
             best.n_neighbors,
@@ -185,10 +185,10 @@ impl Search<'_> {
     }
 
     /// Evaluates all folds, several at a time.
-    fn judge_all(
+    fn evaluate_all(
         &self,
-        judge: &(impl Fn(&Dataset, &[usize], &dyn Fn() -> Result<()>) -> Result<Judged> + Sync),
-    ) -> Result<Vec<Judged>> {
+        evaluate: &(impl Fn(&Dataset, &[usize], &dyn Fn() -> Result<()>) -> Result<Evaluated> + Sync),
+    ) -> Result<Vec<Evaluated>> {
         let done = AtomicUsize::new(0);
         let step = || {
             let done = done.fetch_add(1, atomic::Ordering::Relaxed);
@@ -196,15 +196,15 @@ impl Search<'_> {
         };
         self.splits
             .par_iter()
-            .map(|split| judge(&self.data.take_rows(&split.train), &split.test, &step))
+            .map(|split| evaluate(&self.data.take_rows(&split.train), &split.test, &step))
             .collect()
     }
 
     /// How often each sample was predicted correctly, over the repeats.
-    fn hits<'j>(&self, judged: &'j [Judged], pick: impl Fn(&'j Judged) -> &'j [bool]) -> Vec<u16> {
+    fn hits<'j>(&self, evaluated: &'j [Evaluated], pick: impl Fn(&'j Evaluated) -> &'j [bool]) -> Vec<u16> {
         let mut hits = vec![0; self.data.n()];
-        for (split, judged) in self.splits.iter().zip(judged) {
-            split.test.iter().zip(pick(judged)).for_each(|(&row, &right)| hits[row] += u16::from(right));
+        for (split, evaluated) in self.splits.iter().zip(evaluated) {
+            split.test.iter().zip(pick(evaluated)).for_each(|(&row, &right)| hits[row] += u16::from(right));
         }
         hits
     }
@@ -214,21 +214,21 @@ impl Search<'_> {
     /// has the most directions, is preferred.
     fn best(
         &self,
-        judged: &[Judged],
+        evaluated: &[Evaluated],
         order: impl Fn(&Candidate, &Candidate) -> Ordering,
     ) -> (Candidate, Vec<u16>) {
-        let judged_of = |c: usize| -> (Candidate, Vec<u16>, u64) {
-            let reaches = judged.iter().all(|fold| fold.candidates[c].0.reaches);
-            let hits = self.hits(judged, |fold| &fold.candidates[c].1);
+        let evaluated_of = |c: usize| -> (Candidate, Vec<u16>, u64) {
+            let reaches = evaluated.iter().all(|fold| fold.candidates[c].0.reaches);
+            let hits = self.hits(evaluated, |fold| &fold.candidates[c].1);
             let total = hits.iter().map(|&h| u64::from(h)).sum();
-            (Candidate { reaches, ..judged[0].candidates[c].0 }, hits, total)
+            (Candidate { reaches, ..evaluated[0].candidates[c].0 }, hits, total)
         };
         let better = |a: &(Candidate, Vec<u16>, u64), b: &(Candidate, Vec<u16>, u64)| {
             let by_size = if a.0.reaches { Ordering::Equal } else { b.0.factor.total_cmp(&a.0.factor) };
             b.0.reaches.cmp(&a.0.reaches).then(by_size).then(b.2.cmp(&a.2)).then(order(&a.0, &b.0))
         };
-        let candidates = 0..judged[0].candidates.len();
-        let best = candidates.map(judged_of).min_by(better).expect("there are several widths");
+        let candidates = 0..evaluated[0].candidates.len();
+        let best = candidates.map(evaluated_of).min_by(better).expect("there are several widths");
         (best.0, best.1)
     }
 

@@ -1,7 +1,7 @@
-//! How good kernels are on triples that they were not learned from.
+//! How good kernels are on triplets that they were not learned from.
 
 use super::options::typed;
-use super::triples::Stated;
+use super::triplets::Stated;
 use super::{Made, learn, margins_of};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::{Console, ProgressOnly};
@@ -17,9 +17,9 @@ use kernsift::{Context, Observer};
 
 /// The share of rows that is held out unless the user says otherwise.
 const SHARE: f64 = 0.15;
-/// Triples that are drawn from the target to judge by.
-const JUDGING: usize = 1000;
-/// Fewer triples than this say too little to judge by at once.
+/// Triplets that are drawn from the target for evaluation.
+const EVALUATION_TRIPLETS: usize = 1000;
+/// Fewer triplets than this say too little for evaluation at once.
 const FEW: usize = 30;
 
 /// What was held out, and how kernels did on it.
@@ -28,36 +28,36 @@ pub struct Held {
     pub by: By,
     /// Rows that were learned from.
     pub learned_rows: usize,
-    /// Triples to learn from; in folds on average.
+    /// Triplets to learn from; in folds on average.
     pub train: usize,
-    /// Triples to judge by.
+    /// Triplets for evaluation.
     pub test: usize,
-    /// Triples with rows on both sides, which serve neither.
+    /// Triplets with rows on both sides, which serve neither.
     pub straddling: usize,
     /// The learner that was asked for, then the others.
-    pub judged: Vec<Judged>,
+    pub evaluated: Vec<Evaluated>,
     /// What was learned, where it was learned once; its penalties were chosen without what is held out.
     pub made: Option<Made>,
-    /// How much more like its near row than its far row the row of each triple to judge by is, by the learner that was asked for.
+    /// How much more like its near row than its far row the row of each triplet for evaluation is, by the learner that was asked for.
     pub margins: Vec<f64>,
 }
 
 /// What is held out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// So many rows, and with them their triples.
+    /// So many rows, and with them their triplets.
     Rows(usize),
-    /// Triples, whatever their rows.
-    Triples,
-    /// Triples, each of them once in so many folds.
+    /// Triplets, whatever their rows.
+    Triplets,
+    /// Triplets, each of them once in so many folds.
     Folds(usize),
 }
 
 /// How one learner did.
-pub struct Judged {
+pub struct Evaluated {
     /// Its name.
     pub method: String,
-    /// The share of held-out triples that its kernel has in order; half of each tie.
+    /// The share of held-out triplets that its kernel has in order; half of each tie.
     pub accuracy: f64,
     /// Columns that its kernel looks at; in folds on average.
     pub columns: f64,
@@ -73,19 +73,19 @@ struct Sides {
     /// Rows to learn from, scaled by themselves.
     train: Dataset,
     learn: Vec<Triplet>,
-    /// Rows to judge by, on the same scale.
+    /// Rows for evaluation, on the same scale.
     test: Dataset,
-    judge: Vec<Triplet>,
+    evaluation: Vec<Triplet>,
     learned_rows: usize,
     straddling: usize,
 }
 
-/// Holds some rows or triples out, learns from the others, and judges. Nothing if there is too little to hold
+/// Holds some rows or triplets out, learns from the others, and evaluates. Nothing if there is too little to hold
 /// out and the user did not ask for it.
 pub fn hold_out(
     stated: &Stated,
     method: &LearnerMethod,
-    beside: &[LearnerMethod],
+    baselines: &[LearnerMethod],
     args: &DesignArgs,
     ctx: &Context,
     console: &Console,
@@ -102,34 +102,35 @@ pub fn hold_out(
         Ok(parted) => parted,
         Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
         Err(error) if args.hold_out.is_none() => {
-            console.inform(&format!("nothing is held out to judge by: {error}"));
+            console.inform(&format!("nothing is held out for evaluation: {error}"));
             return Ok(None);
         }
         Err(error) => {
             return Err(Failure::Input(format!(
-                "{error}; with --hold-out {share} there is too little to judge by, use another share or 0"
+                "{error}; with --hold-out {share} there is too little for evaluation, use another share or 0"
             )));
         }
     };
-    let observer = ProgressOnly { console, purpose: "held-out triples" };
+    let observer = ProgressOnly { console, purpose: "held-out triplets" };
     let ctx = Context { observer: &observer, ..*ctx };
-    let mut judged = vec![];
+    let mut evaluated = vec![];
     let (mut made, mut margins) = (None, vec![]);
-    for (place, learner) in std::iter::once(method).chain(beside).enumerate() {
-        let mut sum = Judged { method: learner.name().into(), accuracy: 0.0, columns: 0.0, converged: true };
+    for (place, learner) in std::iter::once(method).chain(baselines).enumerate() {
+        let mut sum =
+            Evaluated { method: learner.name().into(), accuracy: 0.0, columns: 0.0, converged: true };
         let mut failure = None;
         for sides in &all_sides {
             match learn(learner, &sides.train, &sides.learn, stated.drawn, &ctx) {
                 Ok(own) => {
                     sum.add(&own, sides)?;
                     if place == 0 {
-                        margins.extend(margins_of(&own.learned, &sides.test, &sides.judge)?);
+                        margins.extend(margins_of(&own.learned, &sides.test, &sides.evaluation)?);
                         made = Some(own);
                     }
                 }
-                // Unasked for, it must not stand in the way of learning from all triples.
+                // Unasked for, it must not stand in the way of learning from all triplets.
                 Err(error) if place == 0 && args.hold_out.is_none() && !error.is_interrupted() => {
-                    console.inform(&format!("nothing is held out to judge by: {error}"));
+                    console.inform(&format!("nothing is held out for evaluation: {error}"));
                     return Ok(None);
                 }
                 Err(error) if place == 0 || error.is_interrupted() => return Err(typed(error)),
@@ -137,39 +138,39 @@ pub fn hold_out(
             }
         }
         if let Some(error) = failure {
-            console.warn(&format!("{} is not judged beside it: {error}", learner.name()));
+            console.warn(&format!("{} is not compared with it: {error}", learner.name()));
             continue;
         }
-        let triples: usize = all_sides.iter().map(|sides| sides.judge.len()).sum();
-        sum.accuracy /= triples as f64;
+        let triplets: usize = all_sides.iter().map(|sides| sides.evaluation.len()).sum();
+        sum.accuracy /= triplets as f64;
         sum.columns /= all_sides.len() as f64;
-        judged.push(sum);
+        evaluated.push(sum);
     }
     let mean = |count: fn(&Sides) -> usize| all_sides.iter().map(count).sum::<usize>() / all_sides.len();
     Ok(Some(Held {
         by,
         learned_rows: mean(|sides| sides.learned_rows),
         train: mean(|sides| sides.learn.len()),
-        test: all_sides.iter().map(|sides| sides.judge.len()).sum(),
+        test: all_sides.iter().map(|sides| sides.evaluation.len()).sum(),
         straddling: all_sides.iter().map(|sides| sides.straddling).sum(),
-        judged,
+        evaluated,
         made: made.filter(|_| all_sides.len() == 1),
         margins,
     }))
 }
 
-impl Judged {
+impl Evaluated {
     fn add(&mut self, made: &Made, sides: &Sides) -> kernsift::Result<()> {
         let learned = &made.learned;
-        let share = triplet_accuracy_of(&learned.kernel, sides.test.x(), &sides.judge)?;
-        self.accuracy += share * sides.judge.len() as f64;
+        let share = triplet_accuracy_of(&learned.kernel, sides.test.x(), &sides.evaluation)?;
+        self.accuracy += share * sides.evaluation.len() as f64;
         self.columns += learned.features().len() as f64;
         self.converged &= learned.status.converged();
         Ok(())
     }
 }
 
-/// Rows are held out, class by class, and triples are drawn within each side.
+/// Rows are held out, class by class, and triplets are drawn within each side.
 fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) -> kernsift::Result<Parted> {
     let data = &stated.loaded.prepared.data;
     let deal = Splits::Holdout { test_size: share, repeats: 1 }.split(data.target(), data.n(), ctx.seed)?;
@@ -179,7 +180,7 @@ fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) 
         let rows: Vec<usize> = (0..data.n()).collect();
         from_target(data.target(), &rows, n, ctx)
     };
-    let (learn, judge) = (within(&train, n)?, within(&test, JUDGING)?);
+    let (learn, evaluation) = (within(&train, n)?, within(&test, EVALUATION_TRIPLETS)?);
     let (by, learned_rows) = (By::Rows(test.n()), train.n());
     let (train, test) = match scale {
         ScaleArg::None => (train, test),
@@ -188,10 +189,10 @@ fn drawn(stated: &Stated, n: usize, share: f64, scale: ScaleArg, ctx: &Context) 
             (train.with_x(scaler.apply(train.x())?)?, test.with_x(scaler.apply(test.x())?)?)
         }
     };
-    Ok((by, vec![Sides { train, learn, test, judge, learned_rows, straddling: 0 }]))
+    Ok((by, vec![Sides { train, learn, test, evaluation, learned_rows, straddling: 0 }]))
 }
 
-/// Rows are held out, and triples go where all their rows are. Where that leaves too few to judge by, triples
+/// Rows are held out, and triplets go where all their rows are. Where that leaves too few for evaluation, triplets
 /// are held out; and where these are few, each of them in one of several folds.
 fn given(
     stated: &Stated,
@@ -207,16 +208,16 @@ fn given(
         return Ok((by, vec![sides(stated, held, true, scale)?]));
     }
     console.inform(&format!(
-        "fewer than {FEW} triples lie within {} of the rows, so triples are held out and not rows: that tells whether the \
+        "fewer than {FEW} triplets lie within {} of the rows, so triplets are held out and not rows: that tells whether the \
          statements fit each other, less how they hold for new rows",
         percent(share)
     ));
     let held = hold_out_triplets(triplets, share, seed)?;
     if enough(&held) {
-        return Ok((By::Triples, vec![sides(stated, held, false, scale)?]));
+        return Ok((By::Triplets, vec![sides(stated, held, false, scale)?]));
     }
     let wanted = ((1.0 / share).round() as usize).clamp(2, 10);
-    // Fewer where there are fewer triples.
+    // Fewer where there are fewer triplets.
     let folds = (2..=wanted).rev().find_map(|folds| triplet_folds(triplets, folds, seed).ok());
     let folds = folds.expect("they could be split in two");
     let by = By::Folds(folds.len());
@@ -243,7 +244,7 @@ fn sides(stated: &Stated, held: TripletSplit, is_by_rows: bool, scale: ScaleArg)
         train: scaled.clone(),
         learn: held.train,
         test: scaled,
-        judge: held.test,
+        evaluation: held.test,
         learned_rows: held.points.train.len(),
         straddling: held.straddling,
     })

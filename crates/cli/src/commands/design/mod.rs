@@ -1,10 +1,10 @@
-//! `kernsift design`: a kernel from triples, and which columns it needs.
+//! `kernsift design`: a kernel from triplets, and which columns it needs.
 
 mod holdout;
 mod options;
 mod page;
 mod record;
-mod triples;
+mod triplets;
 
 use super::options::scaled;
 use super::report::{self, asked, timed};
@@ -23,9 +23,9 @@ use kernsift::learn::{KernelLearner, Learned, LearnerMethod, Status};
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
 use kernsift_report::{Design, design_page};
-use options::{beside, method, typed};
+use options::{baselines, method, typed};
 use std::path::Path;
-use triples::{Stated, state};
+use triplets::{Stated, state};
 
 /// What was learned; kernel design has more to tell.
 pub struct Made {
@@ -40,28 +40,30 @@ struct Findings<'a> {
     method: &'a LearnerMethod,
     made: Made,
     held: Option<Held>,
-    /// The share of the triples it was learned from that the kernel has in order.
+    /// The share of the triplets it was learned from that the kernel has in order.
     fits: f64,
-    /// Those that it has not, as places among the triples.
+    /// Those that it has not, as places among the triplets.
     broken: Vec<usize>,
     seconds: f64,
 }
 
-/// Learns, judges, prints, and writes what was asked for.
+/// Learns, evaluates, prints, and writes what was asked for.
 pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let method = method(args)?;
-    let beside = beside(args, &args.method)?;
+    let baselines = baselines(args, &args.method)?;
     if args.with_noise && args.gram.is_none() {
         return Err(Failure::Input("--with-noise is about --gram FILE; add that".into()));
     }
-    if args.hold_out == Some(0.0) && args.beside.is_some() {
-        return Err(Failure::Input("--beside has no effect with --hold-out 0; leave one of them out".into()));
+    if args.hold_out == Some(0.0) && args.baselines.is_some() {
+        return Err(Failure::Input(
+            "--baselines has no effect with --hold-out 0; leave one of them out".into(),
+        ));
     }
     let stated = state(args, ctx, console)?;
     check_places(args, &stated)?;
     let (data, scaler) = scaled(&stated.loaded.prepared.data, args.scale, console)?;
     let (both, took) = timed(|| -> Result<(Option<Held>, Made), Failure> {
-        let held = hold_out(&stated, &method, &beside, args, ctx, console)?;
+        let held = hold_out(&stated, &method, &baselines, args, ctx, console)?;
         let settled = settled(&method, held.as_ref());
         let made = learn(&settled, &data, &stated.triplets, stated.drawn, ctx).map_err(typed)?;
         Ok((held, made))
@@ -120,23 +122,23 @@ fn told(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
         accuracy: result.fits,
         held_out_margins: held.map_or(vec![], |held| held.margins.clone()),
         held_out_accuracy: held.map_or(vec![], |held| {
-            held.judged.iter().map(|judged| (judged.method.clone(), judged.accuracy)).collect()
+            held.evaluated.iter().map(|evaluated| (evaluated.method.clone(), evaluated.accuracy)).collect()
         }),
     })
 }
 
-/// The near and the far pair of each triple.
+/// The near and the far pair of each triplet.
 fn pairs_of(triplets: &[Triplet]) -> Vec<[usize; 2]> {
     triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect()
 }
 
-/// How much more like its near row than its far row the row of each triple is.
+/// How much more like its near row than its far row the row of each triplet is.
 fn margins_of(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<Vec<f64>> {
     let values = pair_values(&learned.kernel, data.x(), &pairs_of(triplets))?;
     Ok(values.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect())
 }
 
-/// Learns from triples; kernel design draws anew where it chooses penalties, if they were drawn.
+/// Learns from triplets; kernel design draws anew where it chooses penalties, if they were drawn.
 fn learn(
     method: &LearnerMethod,
     data: &Dataset,
@@ -172,7 +174,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
              dominance-with-noise, nonnegative or eigen-cuts, or far narrower kernels (--gammas)",
         ),
         Status::OverRegularized => Some(
-            "nothing is learned: the penalties outweigh all triples; use a smaller --gamma1 or --gamma2, or other kernels",
+            "nothing is learned: the penalties outweigh all triplets; use a smaller --gamma1 or --gamma2, or other kernels",
         ),
         Status::Optimal => None,
         _ if matches!(method, LearnerMethod::Xing(_)) => {
@@ -188,7 +190,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
     }
 }
 
-/// The share of triples that a kernel has in order, and those that it has not.
+/// The share of triplets that a kernel has in order, and those that it has not.
 fn fit(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<(f64, Vec<usize>)> {
     let ranks = pair_ranks(&learned.kernel, data.x(), &pairs_of(triplets))?;
     // Not a number is not in order either.

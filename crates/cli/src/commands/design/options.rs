@@ -9,7 +9,7 @@ use kernsift::kernel::{Gamma, KernelChoice};
 use kernsift::learn::design::{Bases, Choice, Form, GammaGrid, Grouping, Penalties, Psd};
 use kernsift::learn::{KernelDesign, LEARNERS, LearnerMethod};
 
-/// Learners that are judged beside the one that was asked for, unless the user says otherwise.
+/// Learners that are compared with the one that was asked for, unless the user says otherwise.
 const BESIDE: [&str; 4] = ["gaussian", "linear", "polynomial", "average"];
 
 /// The learner with its options; those that it does not have are refused.
@@ -29,9 +29,9 @@ pub fn method(args: &DesignArgs) -> Result<LearnerMethod, Failure> {
     Ok(method)
 }
 
-/// The learners to judge beside it, with the options that they share.
-pub fn beside(args: &DesignArgs, method: &str) -> Result<Vec<LearnerMethod>, Failure> {
-    let asked: Vec<&str> = match &args.beside {
+/// The learners to compare with it, with the options that they share.
+pub fn baselines(args: &DesignArgs, method: &str) -> Result<Vec<LearnerMethod>, Failure> {
+    let asked: Vec<&str> = match &args.baselines {
         None => BESIDE.to_vec(),
         Some(names) => names.iter().map(|name| name.trim()).collect(),
     };
@@ -42,7 +42,7 @@ pub fn beside(args: &DesignArgs, method: &str) -> Result<Vec<LearnerMethod>, Fai
     for name in asked {
         match name {
             "all" => names.extend(LEARNERS.map(|info| info.name)),
-            "none" => return Err(Failure::Input("--beside none stands alone".into())),
+            "none" => return Err(Failure::Input("--baselines none stands alone".into())),
             name => names.push(name),
         }
     }
@@ -111,7 +111,7 @@ fn own_options(method: &LearnerMethod, name: &str) -> &'static [&'static str] {
 
 /// Puts in those options that a learner has.
 fn with_options(mut method: LearnerMethod, args: &DesignArgs) -> Result<LearnerMethod, Failure> {
-    // Another learner was asked for, and this one is judged beside it: what was typed is not meant for its
+    // Another learner was asked for, and this one is compared with it: what was typed is not meant for its
     // kernel.
     let is_asked_for = LearnerMethod::by_name(&args.method).is_ok_and(|asked| asked == method);
     match &mut method {

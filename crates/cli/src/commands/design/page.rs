@@ -11,14 +11,14 @@ use kernsift::learn::{Learned, LearnerMethod, Status};
 
 /// Lines of a table that are printed unless the user wants more.
 const SHOWN: usize = 20;
-/// Triples that are listed as out of order unless the user wants more.
+/// Triplets that are listed as out of order unless the user wants more.
 const BROKEN: usize = 5;
 
 /// The whole page.
 pub fn page(result: &Findings, everything: bool) -> String {
     let loaded = &result.stated.loaded;
     let data = &loaded.prepared.data;
-    let scaling = if result.args.scale == ScaleArg::Standard { "standardised" } else { "as they are" };
+    let scaling = if result.args.scale == ScaleArg::Standard { "standardized" } else { "as they are" };
     let mut text = format!(
         "{}: {} rows, {} columns {scaling}, {}\n{}\n\n",
         loaded.name,
@@ -34,7 +34,7 @@ pub fn page(result: &Findings, everything: bool) -> String {
     }
     text += &out_of_order(result, everything);
     if let Some(held) = &result.held {
-        text += &judged(held, result.made.designed.is_some());
+        text += &evaluated(held, result.made.designed.is_some());
     }
     text
 }
@@ -78,7 +78,7 @@ fn headline(made: &Made, method: &LearnerMethod, d: usize) -> String {
 fn nothing(status: Status) -> &'static str {
     match status {
         Status::TrivialCone => "only zero is diagonally dominant",
-        Status::OverRegularized => "the penalties outweigh all triples",
+        Status::OverRegularized => "the penalties outweigh all triplets",
         other => other.explain(),
     }
 }
@@ -96,7 +96,7 @@ fn facts(result: &Findings) -> String {
         (Some(_), Some(target)) => format!("drawn from '{target}', about {} rows", report.points),
         _ => format!("about {} rows", report.points),
     }];
-    // What goes wrong with triples is told on standard error; that some come twice is no fault.
+    // What goes wrong with triplets is told on standard error; that some come twice is no fault.
     match report.duplicates {
         0 => {}
         1 => parts.push("1 repeats another".into()),
@@ -108,8 +108,8 @@ fn facts(result: &Findings) -> String {
     if report.in_cycles > 0 {
         parts.push(format!("{} go round in circles", report.in_cycles));
     }
-    line("triples", report.triplets.to_string(), parts.join("; "));
-    line("in order", short(result.fits), "of the triples it was learned from".into());
+    line("triplets", report.triplets.to_string(), parts.join("; "));
+    line("in order", short(result.fits), "of the triplets it was learned from".into());
     if let Some(designed) = &result.made.designed {
         let mixture = &designed.mixture;
         line("gamma1", plain(mixture.penalties.kernels), chosen(result, mixture));
@@ -210,7 +210,7 @@ fn out_of_order(result: &Findings, everything: bool) -> String {
         let names = stated.triplets[at].map(|row| stated.name(row).to_owned());
         std::iter::once(stated.lines[at].to_string()).chain(names).collect()
     });
-    let header = ["triple", "row", "is not more like", "than"];
+    let header = ["triplet", "row", "is not more like", "than"];
     table(&header, rows.collect(), &[0]) + &more(broken.len() - shown) + "\n"
 }
 
@@ -219,30 +219,30 @@ fn is_nothing(learned: &Learned) -> bool {
 }
 
 /// Kernels side by side on what they were not learned from.
-fn judged(held: &Held, has_penalties: bool) -> String {
-    let rows = held.judged.iter().map(|judged| {
-        let columns = judged.columns;
+fn evaluated(held: &Held, has_penalties: bool) -> String {
+    let rows = held.evaluated.iter().map(|evaluated| {
+        let columns = evaluated.columns;
         let columns = if columns.fract() == 0.0 { columns.to_string() } else { format!("{columns:.1}") };
-        let remark = if judged.converged { "" } else { "not converged" };
-        let (share, picture) = (short(judged.accuracy), bar(judged.accuracy, 24));
-        vec![judged.method.clone(), share, picture, columns, remark.to_owned()]
+        let remark = if evaluated.converged { "" } else { "not converged" };
+        let (share, picture) = (short(evaluated.accuracy), bar(evaluated.accuracy, 24));
+        vec![evaluated.method.clone(), share, picture, columns, remark.to_owned()]
     });
-    let text = table(&["held-out triples", "in order", "", "columns", ""], rows.collect(), &[1, 3]);
+    let text = table(&["held-out triplets", "in order", "", "columns", ""], rows.collect(), &[1, 3]);
     let (test, train, learned_rows) = (held.test, held.train, held.learned_rows);
     let how = match held.by {
         By::Rows(rows) => format!(
-            "of {test} triples about {rows} rows that were held out; learned from {train} about the other {learned_rows} rows"
+            "of {test} triplets about {rows} rows that were held out; learned from {train} about the other {learned_rows} rows"
         ),
-        By::Triples => format!("of {test} triples that were held out; learned from the other {train}"),
+        By::Triplets => format!("of {test} triplets that were held out; learned from the other {train}"),
         By::Folds(folds) => {
-            format!("of {test} triples, each held out once in {folds} folds; learned from the others")
+            format!("of {test} triplets, each held out once in {folds} folds; learned from the others")
         }
     };
     let penalties = match (has_penalties, held.by) {
-        (true, By::Rows(_) | By::Triples) => ", with the penalties that were chosen without those held out",
+        (true, By::Rows(_) | By::Triplets) => ", with the penalties that were chosen without those held out",
         _ => "",
     };
-    format!("{text}\n {how}.\n The kernel above is learned from all triples{penalties}.\n")
+    format!("{text}\n {how}.\n The kernel above is learned from all triplets{penalties}.\n")
 }
 
 fn short(share: f64) -> String {

@@ -1,6 +1,6 @@
 //! What was learned, for a script to read.
 
-use super::holdout::{By, Held, Judged};
+use super::holdout::{By, Evaluated, Held};
 use super::page::own_kernel;
 use super::{Findings, by_score};
 use crate::args::ScaleArg;
@@ -77,11 +77,11 @@ fn held_out(held: &Held) -> Value {
     let designed = held.made.as_ref().and_then(|made| made.designed.as_ref());
     let (by, rows, folds) = match held.by {
         By::Rows(rows) => ("rows", Some(rows), None),
-        By::Triples => ("triplets", None, None),
+        By::Triplets => ("triplets", None, None),
         By::Folds(folds) => ("triplets", None, Some(folds)),
     };
-    let each = |value: fn(&Judged) -> Value| -> Map<String, Value> {
-        held.judged.iter().map(|judged| (judged.method.clone(), value(judged))).collect()
+    let each = |value: fn(&Evaluated) -> Value| -> Map<String, Value> {
+        held.evaluated.iter().map(|evaluated| (evaluated.method.clone(), value(evaluated))).collect()
     };
     json!({
         "by": by,
@@ -92,8 +92,8 @@ fn held_out(held: &Held) -> Value {
         "learned_triplets": held.train,
         "straddling": held.straddling,
         "trials": designed.map(|designed| &designed.mixture.trials),
-        "accuracy": each(|judged| json!(judged.accuracy)),
-        "columns": each(|judged| json!(judged.columns)),
-        "converged": each(|judged| json!(judged.converged)),
+        "accuracy": each(|evaluated| json!(evaluated.accuracy)),
+        "columns": each(|evaluated| json!(evaluated.columns)),
+        "converged": each(|evaluated| json!(evaluated.converged)),
     })
 }

@@ -10,10 +10,10 @@ use kernsift::{Context, Error, Model, Observer};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Rows to judge a model by.
+/// Rows to evaluate a model by.
 pub struct TestRows {
     name: String,
-    /// The rows that are judged, prepared like the training rows.
+    /// The rows that are evaluated, prepared like the training rows.
     x: Rows,
     /// Their classes by name.
     classes: Vec<String>,
@@ -23,7 +23,7 @@ pub struct TestRows {
 pub struct Accuracy {
     /// What the user called the rows.
     pub name: String,
-    /// Rows that were judged.
+    /// Rows that were evaluated.
     pub rows: usize,
     /// The share that got its class.
     pub share: f64,
@@ -39,7 +39,7 @@ impl TestRows {
         console: &Console,
     ) -> Result<Self, Failure> {
         if name == args.data {
-            console.warn("--test names the training rows, which are their own neighbours; use other rows");
+            console.warn("--test names the training rows, which are their own neighbors; use other rows");
         }
         let table = read(name, args.no_header, ctx, console)?;
         let in_file = |error: Error| error.in_file(Path::new(name));
@@ -73,7 +73,7 @@ impl TestRows {
     }
 
     /// Compares what the model says with what is known.
-    pub fn judge(&self, model: &Model, ctx: &Context, console: &Console) -> Result<Accuracy, Failure> {
+    pub fn evaluate(&self, model: &Model, ctx: &Context, console: &Console) -> Result<Accuracy, Failure> {
         let predicted = model.predict(&self.x, ctx)?;
         let names = model.class_names()?;
         let strange: BTreeSet<&String> = self.classes.iter().filter(|class| !names.contains(class)).collect();

@@ -38,7 +38,7 @@ pub fn run(
         scaler,
         content: Content::Space(space.clone()),
     };
-    let accuracy = test.map(|test| test.judge(&model, ctx, console)).transpose()?;
+    let accuracy = test.map(|test| test.evaluate(&model, ctx, console)).transpose()?;
     console.stage("writing");
     if let Some(path) = &args.out {
         let features = space.transform(data.x(), ctx)?;
@@ -135,7 +135,7 @@ fn page(
 ) -> String {
     let (data, map, selection) = (&loaded.prepared.data, space.map(), space.selection());
     let tuned = method.tune == Tune::Everything;
-    let scaling = if args.scale == ScaleArg::Standard { "standardised" } else { "as they are" };
+    let scaling = if args.scale == ScaleArg::Standard { "standardized" } else { "as they are" };
     let mut text = format!(
         "{}: {} rows, {} columns {scaling}, {}\n{} with {}\n\n",
         loaded.name,
@@ -171,7 +171,7 @@ fn page(
         line("weighting", number(used.weight_power), remark);
     }
     if space.n_neighbors() > 1 || tuned {
-        line("neighbours", space.n_neighbors().to_string(), "vote on the class of a row".into());
+        line("neighbors", space.n_neighbors().to_string(), "vote on the class of a row".into());
     }
     if let Some(accuracy) = accuracy {
         let remark = format!("of {} rows of {} get their class", accuracy.rows, accuracy.name);

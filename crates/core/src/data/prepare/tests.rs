@@ -6,7 +6,7 @@ use ndarray::array;
 fn table() -> Table {
     Table::new(vec![
         Column::numeric("size", vec![1.0, f64::NAN, 4.0, 7.0]),
-        Column::text("colour", [Some("red"), Some("blue"), Some("red"), Some("green")].into_iter()),
+        Column::text("color", [Some("red"), Some("blue"), Some("red"), Some("green")].into_iter()),
         Column::numeric("class", vec![1.0, 2.0, 1.0, 2.0]),
     ])
     .unwrap()
@@ -20,7 +20,7 @@ fn message(prepare: &Prepare, table: &Table) -> String {
 fn missing_values_and_text_are_errors_by_default() {
     assert_eq!(message(&Prepare::default(), &table()), "row 2, column 'size': missing value");
     let drop = Prepare { missing: Missing::Drop, ..Prepare::default() };
-    assert_eq!(message(&drop, &table()), "row 1, column 'colour': cannot parse 'red' as a number");
+    assert_eq!(message(&drop, &table()), "row 1, column 'color': cannot parse 'red' as a number");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn missing_values_are_dropped_or_imputed() {
 fn missing_values_are_kept() {
     let table = Table::new(vec![
         Column::numeric("size", vec![1.0, f64::NAN, 4.0]),
-        Column::text("colour", [Some("red"), Some("blue"), None].into_iter()),
+        Column::text("color", [Some("red"), Some("blue"), None].into_iter()),
         Column::numeric("class", vec![1.0, 2.0, 1.0]),
     ])
     .unwrap();
@@ -62,7 +62,7 @@ fn missing_values_are_kept() {
 fn text_is_encoded() {
     let prepare = |categorical| Prepare { missing: Missing::Mean, categorical, ..Prepare::default() };
     let data = prepare(Categorical::OneHot).fit(&table()).unwrap().data;
-    assert_eq!(data.names(), ["size", "colour=blue", "colour=green", "colour=red"]);
+    assert_eq!(data.names(), ["size", "color=blue", "color=green", "color=red"]);
     assert_eq!(data.x().to_dense().row(1).to_vec(), [4.0, 1.0, 0.0, 0.0]);
     let data = prepare(Categorical::Ordinal).fit(&table()).unwrap().data;
     assert_eq!(data.x().to_dense().column(1).to_vec(), [2.0, 0.0, 2.0, 1.0]);
@@ -121,7 +121,7 @@ fn new_tables_are_encoded_in_the_same_way() {
     let recipe = prepare.fit(&table()).unwrap().recipe;
     // Reordered, with an extra column, without a target.
     let new = Table::new(vec![
-        Column::text("colour", [Some("green")].into_iter()),
+        Column::text("color", [Some("green")].into_iter()),
         Column::numeric("extra", vec![9.0]),
         Column::numeric("size", vec![f64::NAN]),
     ])
@@ -129,13 +129,13 @@ fn new_tables_are_encoded_in_the_same_way() {
     let (data, rows) = recipe.apply(&new).unwrap();
     assert_eq!((data.x().to_dense(), rows), (array![[4.0, 0.0, 1.0, 0.0]], vec![0]));
     let unknown = Table::new(vec![
-        Column::text("colour", [Some("black")].into_iter()),
+        Column::text("color", [Some("black")].into_iter()),
         Column::numeric("size", vec![1.0]),
     ]);
     let error = recipe.apply(&unknown.unwrap()).unwrap_err().to_string();
     assert!(error.contains("category 'black' is not in the training data"), "{error}");
     let short = Table::new(vec![Column::numeric("size", vec![1.0])]).unwrap();
-    assert!(recipe.apply(&short).unwrap_err().to_string().contains("no column 'colour'"));
+    assert!(recipe.apply(&short).unwrap_err().to_string().contains("no column 'color'"));
 }
 
 #[test]

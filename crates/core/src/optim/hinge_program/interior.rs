@@ -23,10 +23,11 @@ pub(super) fn solve(
 ) -> Result<HingeSolution> {
     let scaled = Scaled::new(program);
     let mut run = Run::new(&scaled);
-    let mut best = run.judge();
+    let mut best = run.evaluate();
     let (mut waited, mut least) = (0, f64::INFINITY);
-    let optimal = |judged: &Judged| {
-        judged.broken <= BROKEN && judged.gap <= tolerance * judged.solution.objective.abs().max(LEAST)
+    let optimal = |evaluated: &Evaluated| {
+        evaluated.broken <= BROKEN
+            && evaluated.gap <= tolerance * evaluated.solution.objective.abs().max(LEAST)
     };
     for iteration in 0..max_iter {
         ctx.check()?;
@@ -36,10 +37,10 @@ pub(super) fn solve(
             return Ok(best.solution);
         }
         let moved = run.step();
-        let now = run.judge();
-        let centred = run.complementarity();
-        waited = if now.distance() < best.distance() || centred < 0.9 * least { 0 } else { waited + 1 };
-        least = least.min(centred);
+        let now = run.evaluate();
+        let centered = run.complementarity();
+        waited = if now.distance() < best.distance() || centered < 0.9 * least { 0 } else { waited + 1 };
+        least = least.min(centered);
         if now.distance() < best.distance() {
             best = now;
         }
@@ -68,7 +69,7 @@ struct Run<'a> {
 }
 
 /// A point, and how far from optimal it is.
-struct Judged {
+struct Evaluated {
     solution: HingeSolution,
     /// Objective less bound; below 0 where broken cuts buy something.
     gap: f64,
@@ -76,7 +77,7 @@ struct Judged {
     broken: f64,
 }
 
-impl Judged {
+impl Evaluated {
     fn distance(&self) -> f64 {
         self.gap.abs() + self.broken
     }
@@ -154,9 +155,9 @@ impl<'a> Run<'a> {
         z.advance(primal_room, &dz);
         y.advance(dual_room, &dy);
         let ahead = (z.product(&y) / self.count).max(0.0);
-        let centre = (ahead / mu).powi(3) * mu;
+        let center = (ahead / mu).powi(3) * mu;
         let mut wanted =
-            Families::of([&self.z, &self.y, &dz, &dy], |[z, y, dz, dy]| centre - z * y - dz * dy);
+            Families::of([&self.z, &self.y, &dz, &dy], |[z, y, dz, dy]| center - z * y - dz * dy);
         self.without_missing(&mut wanted);
         let (dx, dz, dy) = newton(&wanted);
         let finite = dx.weights.iter().chain(&dx.sizes).chain(&dx.slacks).all(|v| v.is_finite())
@@ -178,7 +179,7 @@ impl<'a> Run<'a> {
     }
 
     /// The objective of the weights and the bound of the prices as they are now.
-    fn judge(&self) -> Judged {
+    fn evaluate(&self) -> Evaluated {
         let program = self.scaled.program;
         let mut weights: Vec<f64> =
             self.at.weights.iter().zip(&self.scaled.units).map(|(w, unit)| w * unit).collect();
@@ -205,6 +206,6 @@ impl<'a> Run<'a> {
             ending: Ending::MaxIterations,
             iterations: 0,
         };
-        Judged { solution, gap, broken }
+        Evaluated { solution, gap, broken }
     }
 }

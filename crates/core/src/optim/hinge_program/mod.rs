@@ -8,7 +8,7 @@
 //!
 //! Steps: predictor and corrector of Mehrotra. The unknowns $e$ and $s$ have diagonal blocks in Newton's equations and are
 //! eliminated, which leaves a dense system of the size of $\alpha$: $O((T + m) k^2 + k^3)$ per iteration and some twenty
-//! iterations, whatever the data. After each step the weights are judged by the objective itself, with each $e_t$ and $s_g$ as
+//! iterations, whatever the data. After each step the weights are evaluated by the objective itself, with each $e_t$ and $s_g$ as
 //! small as they may be, and the prices are drawn towards a point that surely is dual feasible until they are feasible: the
 //! difference of the two is a proven gap, and it is what ends the run.
 //!

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 const BLOCK: usize = 32;
 /// Rows that are weighed at a time.
 const ROWS: usize = 512;
-/// What is added to the diagonal, as a share of it; more where the factorisation asks for it.
+/// What is added to the diagonal, as a share of it; more where the factorization asks for it.
 const RIDGE: f64 = 1e-14;
 /// Solutions are improved by what is left of the equations so many times.
 const REFINEMENTS: usize = 2;

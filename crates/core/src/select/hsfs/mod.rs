@@ -35,7 +35,7 @@
 //! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
 
 mod constrained;
-mod penalised;
+mod penalized;
 mod problem;
 mod sets;
 mod starts;
@@ -258,7 +258,7 @@ impl Hsfs {
         let (apart, own) = (prepared.data.take_rows(apart), prepared.data.take_rows(own));
         // A class may be missing on one side. Whether there is one weight per feature depends on all samples.
         let method = Self { diagonal: Some(self.is_diagonal(n, prepared.data.d())), ..self.clone() };
-        let (Ok(judge), Ok(problem)) =
+        let (Ok(evaluate), Ok(problem)) =
             (Problem::new(&method, &apart, &quiet), Problem::new(&method, &own, &quiet))
         else {
             ctx.note("HSFS: the rows are too few to keep some apart; one column is taken");
@@ -269,7 +269,7 @@ impl Hsfs {
         for k in 1..=most {
             ctx.step("HSFS numbers of columns", k - 1, most)?;
             let (set, minimum) = path.pick(k, &quiet)?;
-            let value = judge.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
+            let value = evaluate.among(&set).with_criterion(|criterion| criterion.value(&minimum.w));
             values.push(-value);
             // Stop after three more features without improvement.
             let best = (0..k).max_by(|&a, &b| values[a].total_cmp(&values[b]).then(b.cmp(&a))).unwrap_or(0);
@@ -302,7 +302,7 @@ impl Hsfs {
             }
             Form::Penalized => {
                 let lambda = self.penalty.expect("asked for by a penalty");
-                let minimum = penalised::at(problem, lambda, self.random_starts, self.effort(), ctx)?;
+                let minimum = penalized::at(problem, lambda, self.random_starts, self.effort(), ctx)?;
                 let gains = gains_or_alone(problem, &minimum.w, ctx)?;
                 (minimum.clone(), vec![constrained::point(problem, lambda, &minimum)], gains)
             }
@@ -363,7 +363,7 @@ impl Selector for Hsfs {
                 excluded("penalty", "left out in the constrained form", self.penalty.is_some())?;
             }
             Form::Penalized => {
-                excluded("radius", "left out in the penalised form", self.radius.is_some())?;
+                excluded("radius", "left out in the penalized form", self.radius.is_some())?;
             }
         }
         if self.diagonal == Some(true) {
@@ -396,7 +396,7 @@ impl Selector for Hsfs {
         }
         match (self.form, wanted) {
             (Form::Penalized, wanted) => {
-                let path = penalised::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
+                let path = penalized::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
                 let (minimum, kept, outcome) = path.pick(wanted, ctx);
                 let gains = gains_or_alone(&problem, &minimum.w, ctx)?;
                 let n = wanted.unwrap_or(kept.len().max(1));

@@ -361,7 +361,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Minimizes the penalized objective from a start.
-    pub fn solve_penalised(
+    pub fn solve_penalized(
         &self,
         start: Array2<f64>,
         lambda: f64,

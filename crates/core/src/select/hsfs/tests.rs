@@ -80,7 +80,7 @@ fn a_radius_is_kept_and_zeros_are_exact() {
 
 #[cfg(feature = "datasets")]
 #[test]
-fn the_penalised_form_says_that_it_collapses() {
+fn the_penalized_form_says_that_it_collapses() {
     let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();
     let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();

@@ -40,12 +40,12 @@ impl Dense {
         let size = blocks.first().map_or(0, Vec::len);
         let mut cells = Vec::with_capacity(blocks.len() * size * (size + 1) / 2);
         let mut matrix = vec![];
-        let mut normalised = |(block, rows): (usize, &Vec<usize>)| {
+        let mut normalized = |(block, rows): (usize, &Vec<usize>)| {
             matrix.clear();
             fill(block, rows, &mut matrix);
-            push_normalised(&mut matrix, rows.len(), &mut cells)
+            push_normalized(&mut matrix, rows.len(), &mut cells)
         };
-        let traces = blocks.iter().enumerate().map(&mut normalised).collect();
+        let traces = blocks.iter().enumerate().map(&mut normalized).collect();
         Self { cells, traces }
     }
 
@@ -64,7 +64,7 @@ impl Dense {
 }
 
 /// Centers and normalizes a symmetric matrix and appends its lower triangle; returns its trace.
-fn push_normalised(matrix: &mut [f64], n: usize, out: &mut Vec<f64>) -> f64 {
+fn push_normalized(matrix: &mut [f64], n: usize, out: &mut Vec<f64>) -> f64 {
     let means: Vec<f64> = matrix.chunks_exact(n).map(|row| row.iter().sum::<f64>() / n as f64).collect();
     let mean = means.iter().sum::<f64>() / n as f64;
     for (row, own) in matrix.chunks_exact_mut(n).zip(&means) {

@@ -58,10 +58,10 @@ impl Thin {
         }
         let stored = rows.as_ref().map_or(cells.len(), Vec::len);
         let factor = Array2::from_shape_vec((stored, rank).f(), out).expect("a number per row and column");
-        Self::normalised(factor, rows, cells.len())
+        Self::normalized(factor, rows, cells.len())
     }
 
-    fn normalised(mut factor: Array2<f64>, rows: Option<Vec<u32>>, n: usize) -> Self {
+    fn normalized(mut factor: Array2<f64>, rows: Option<Vec<u32>>, n: usize) -> Self {
         let root = (n as f64).sqrt();
         let mut sums = vec![0.0; factor.ncols()];
         for (mut column, sum) in factor.axis_iter_mut(Axis(1)).zip(&mut sums) {
@@ -262,14 +262,14 @@ impl Blocks {
     ) -> Result<Stack> {
         // Validate the full target first.
         let whole = target_factor(data.target(), kernel, method, ctx)?;
-        let centred = |mut factor: Array2<f64>| {
+        let centered = |mut factor: Array2<f64>| {
             let n = factor.nrows();
             // A linear kernel scales with the squares of the target, so its threshold does too.
             let size = factor.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
             if size > 0.0 {
                 factor.mapv_inplace(|v| v / size);
             }
-            Thin::normalised(factor, None, n)
+            Thin::normalized(factor, None, n)
         };
         match (data.target(), kernel) {
             (Target::Continuous(values), TargetKernel::Auto) => {
@@ -283,15 +283,15 @@ impl Blocks {
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
                 let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
-                Ok(self.stack(self.each(values, |part| centred(column_factor(part, gamma, TOLERANCE)))))
+                Ok(self.stack(self.each(values, |part| centered(column_factor(part, gamma, TOLERANCE)))))
             }
-            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centred(whole)])),
+            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(whole)])),
             _ => {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
-                    Ok(factor) => Ok(centred(factor)),
+                    Ok(factor) => Ok(centered(factor)),
                     // A block with a constant target contributes nothing.
                     Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => {
-                        Ok(Thin::normalised(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
+                        Ok(Thin::normalized(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
                     }
                     Err(error) => Err(error),
                 };

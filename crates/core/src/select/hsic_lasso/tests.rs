@@ -11,9 +11,9 @@ fn select(method: &HsicLasso, data: &Dataset, wanted: FeatureCount) -> Selection
 fn bar(k: &Array2<f64>) -> Array2<f64> {
     let n = k.nrows();
     let h = Array2::<f64>::eye(n) - 1.0 / n as f64;
-    let centred = h.dot(k).dot(&h);
-    let length = (&centred * &centred).sum().sqrt();
-    if length > 1e-9 { centred / length } else { centred }
+    let centered = h.dot(k).dot(&h);
+    let length = (&centered * &centered).sum().sqrt();
+    if length > 1e-9 { centered / length } else { centered }
 }
 
 /// $b$ and $G$ from full kernel matrices.

@@ -252,12 +252,12 @@ fn ratio_forms_find_the_least_of_all_directions() {
 #[test]
 fn weights_have_the_size_that_is_held_fixed() {
     let data = wine();
-    let normalised = select(&with(LdfsForm::Normalized), &data, FeatureCount::Auto).coef.unwrap();
-    assert!((normalised.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
-    assert_eq!(normalised.dim(), (13, 1));
+    let normalized = select(&with(LdfsForm::Normalized), &data, FeatureCount::Auto).coef.unwrap();
+    assert!((normalized.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
+    assert_eq!(normalized.dim(), (13, 1));
     // Class weights in the between-class scatter matter if classes differ in size.
     let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
-    assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalised);
+    assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalized);
 }
 
 #[test]

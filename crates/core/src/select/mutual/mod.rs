@@ -32,7 +32,7 @@
 //! information between discrete and continuous data sets*, 2014; Gao, Kannan, Oh and Viswanath, *Estimating mutual
 //! information for discrete-continuous mixtures*, 2017.
 
-mod neighbours;
+mod neighbors;
 
 use super::columns::{each_column, few_values, keep_leading};
 use super::information::gain;
@@ -43,7 +43,7 @@ use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
-use neighbours::{Digamma, Labelled, Numbers};
+use neighbors::{Digamma, Labeled, Numbers};
 
 const NAME: &str = "mutual information";
 /// Significance level of the automatic selection.
@@ -78,7 +78,7 @@ impl MutualInformation {
     /// What to know before using it.
     pub const INFO: Info = Info {
         name: "mutual-information",
-        title: "Mutual information by nearest neighbours",
+        title: "Mutual information by nearest neighbors",
         summary: "Features with any dependence on the target, one feature at a time",
         needs: Needs::Target,
         cost: "O(n log n) time per feature; O(n^1.5) for a continuous target",
@@ -149,8 +149,8 @@ impl MutualInformation {
             }
             Some(match (known, self.categories(column)) {
                 (Known::Classes(classes), Some(codes)) => gain(&codes, &classes.codes),
-                (Known::Classes(classes), None) => Labelled::new(column, &classes.codes).information(k, &psi),
-                (Known::Numbers(target), Some(codes)) => Labelled::new(target, &codes).information(k, &psi),
+                (Known::Classes(classes), None) => Labeled::new(column, &classes.codes).information(k, &psi),
+                (Known::Numbers(target), Some(codes)) => Labeled::new(target, &codes).information(k, &psi),
                 (Known::Numbers(target), None) => Numbers { x: column, y: target }.information(k, &psi),
             })
         })

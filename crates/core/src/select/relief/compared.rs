@@ -38,12 +38,12 @@ impl Compared {
     pub(super) fn near(
         &self,
         among: ArrayView2<f64>,
-        centres: &[usize],
+        centers: &[usize],
         k: usize,
         itself: &[Option<usize>],
         ctx: &Context,
     ) -> Result<Vec<Vec<usize>>> {
-        let queries = self.x.select(Axis(0), centres);
+        let queries = self.x.select(Axis(0), centers);
         if Self::by_products(self.metric, self.expected.is_some()) {
             let found = nearest(among, queries.view(), k, Some(itself), ctx)?;
             return Ok(found.into_iter().map(|near| near.into_iter().map(|n| n.row).collect()).collect());

@@ -144,7 +144,7 @@ impl Selector for Relief {
         self.check_ranges()?;
         classes.need_pair(NAME)?;
         let smallest = classes.counts().into_iter().filter(|&count| count >= 2).min().unwrap_or(2);
-        self.check_neighbours(smallest, "the rows of the smallest class")
+        self.check_neighbors(smallest, "the rows of the smallest class")
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
@@ -166,7 +166,7 @@ impl Selector for Relief {
         let above = weights.iter().filter(|&&w| w > 0.0).count();
         if wanted.is_none() && above == 0 {
             ctx.warn(
-                "Relief: no score is above 0; the best one is kept; more rows or more neighbours may help",
+                "Relief: no score is above 0; the best one is kept; more rows or more neighbors may help",
             );
         }
         let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1)));
@@ -178,7 +178,7 @@ impl Selector for Relief {
 
 impl Relief {
     /// Returns an error for as many neighbors as `rows` or more, unless `clip` allows them.
-    fn check_neighbours(&self, rows: usize, which: &str) -> Result<()> {
+    fn check_neighbors(&self, rows: usize, which: &str) -> Result<()> {
         if self.clip || self.n_neighbors < rows {
             return Ok(());
         }
@@ -189,19 +189,19 @@ impl Relief {
     /// The samples, prepared for comparison.
     fn compared(&self, data: &Dataset, ctx: &Context) -> Result<Compared> {
         let (n, d) = (data.n(), data.d());
-        let centres = self.n_samples.map_or(n, |wanted| wanted.min(n));
+        let centers = self.n_samples.map_or(n, |wanted| wanted.min(n));
         // Classification searches a copy of one class at a time; regression searches all samples without a copy.
         let (among, copies) = match data.target() {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
             _ => (n, 0),
         };
         let search = if Compared::by_products(self.metric, data.has_missing()) {
-            nearest_bytes(among, centres, self.n_neighbors)
+            nearest_bytes(among, centers, self.n_neighbors)
         } else {
-            nearest_by_sums_bytes(among, d, centres, self.n_neighbors)
+            nearest_by_sums_bytes(among, d, centers, self.n_neighbors)
         };
         // The samples and the centers; partial sums per feature.
-        let rows = n + centres + copies * among + 2 * centres / BLOCK;
+        let rows = n + centers + copies * among + 2 * centers / BLOCK;
         ctx.need_memory(
             format!("Relief of {n} x {d} cells"),
             8.0 * rows as f64 * d as f64 + search,
@@ -211,7 +211,7 @@ impl Relief {
     }
 
     /// All given samples, or a random subsample of them.
-    fn centres(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
+    fn centers(&self, all: Vec<usize>, ctx: &Context) -> Vec<usize> {
         let Some(wanted) = self.n_samples else { return all };
         let places = Rng::stream(ctx.seed, "centres of Relief").sample(all.len(), wanted);
         places.into_iter().map(|place| all[place]).collect()

@@ -21,7 +21,7 @@ impl Relief {
     pub(super) fn number_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
         data.need_rows(NAME, 2)?;
         let (n, d) = (data.n(), data.d());
-        self.check_neighbours(n, "the rows")?;
+        self.check_neighbors(n, "the rows")?;
         let low = target.iter().copied().fold(f64::INFINITY, f64::min);
         // Halves, because the range of finite numbers may overflow.
         let half_range = target.iter().fold(0.0_f64, |a, v| a.max(v / 2.0 - low / 2.0));
@@ -29,15 +29,15 @@ impl Relief {
             return Err(Error::ConstantTarget { method: NAME, value: low });
         }
         let rows = self.compared(data, ctx)?;
-        let centres = self.centres((0..n).collect(), ctx);
-        let itself: Vec<Option<usize>> = centres.iter().copied().map(Some).collect();
-        let near = rows.near(rows.x.view(), &centres, self.n_neighbors, &itself, ctx)?;
-        let parts: Vec<(f64, Vec<f64>, Vec<f64>)> = centres
+        let centers = self.centers((0..n).collect(), ctx);
+        let itself: Vec<Option<usize>> = centers.iter().copied().map(Some).collect();
+        let near = rows.near(rows.x.view(), &centers, self.n_neighbors, &itself, ctx)?;
+        let parts: Vec<(f64, Vec<f64>, Vec<f64>)> = centers
             .par_chunks(BLOCK)
             .zip(near.par_chunks(BLOCK))
-            .map(|(centres, near)| {
+            .map(|(centers, near)| {
                 let (mut target_sum, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
-                for (&i, near) in centres.iter().zip(near) {
+                for (&i, near) in centers.iter().zip(near) {
                     for &r in near {
                         let apart = (target[i] / 2.0 - target[r] / 2.0).abs() / half_range;
                         target_sum += apart;

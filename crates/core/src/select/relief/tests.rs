@@ -42,7 +42,7 @@ fn misses_count_by_the_share_of_their_class() {
 }
 
 #[test]
-fn neighbours_there_are_not() {
+fn neighbors_there_are_not() {
     let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
     let two = Relief { n_neighbors: 2, ..Relief::original() };
     assert_eq!(
@@ -131,7 +131,7 @@ fn planted_columns_of_a_number_come_first() {
 }
 
 #[test]
-fn a_sample_of_centres_is_drawn_by_the_seed() {
+fn a_sample_of_centers_is_drawn_by_the_seed() {
     let mut rng = Rng::new(8);
     let x = Array2::from_shape_simple_fn((300, 4), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[1] > 0.0)).collect();
@@ -149,7 +149,7 @@ fn a_sample_of_centres_is_drawn_by_the_seed() {
 }
 
 #[test]
-fn neighbours_are_counted_from_one_and_clipped_to_what_there_is() {
+fn neighbors_are_counted_from_one_and_clipped_to_what_there_is() {
     let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
     let of = |n_neighbors, clip| {
         select(&Relief { n_neighbors, clip, ..Relief::original() }, x.clone(), vec![0, 0, 1, 1])

@@ -66,7 +66,7 @@ impl Klms {
         let sums: Vec<Vec<f64>> = if quantum == 0.0 {
             exact(&u, n_sums, self.eta, |sum, row| target(sum, codes[row]), ctx)?
         } else {
-            let sum = |sum| quantised(&u, self.eta, quantum, |row| target(sum, codes[row]), ctx);
+            let sum = |sum| quantized(&u, self.eta, quantum, |row| target(sum, codes[row]), ctx);
             (0..n_sums).map(sum).collect::<Result<_>>()?
         };
         let mut votes = vec![0; values.len()];
@@ -116,7 +116,7 @@ fn exact(
 }
 
 /// The same with centers on a grid.
-fn quantised(
+fn quantized(
     u: &[f64],
     eta: f64,
     quantum: f64,
@@ -144,9 +144,9 @@ fn quantised(
         }
         let at = place(u);
         let error = target(j) - read(&grid, at);
-        for (centre, share) in [(at.0, 1.0 - at.1), (at.0 + 1, at.1)] {
-            let (from, to) = (centre.saturating_sub(reach), grid.len().min(centre + reach + 1));
-            add_scaled(&mut grid[from..to], eta * error * share, &bump[from + reach - centre..]);
+        for (center, share) in [(at.0, 1.0 - at.1), (at.0 + 1, at.1)] {
+            let (from, to) = (center.saturating_sub(reach), grid.len().min(center + reach + 1));
+            add_scaled(&mut grid[from..to], eta * error * share, &bump[from + reach - center..]);
         }
     }
     Ok(u.iter().map(|&u| read(&grid, place(u))).collect())
@@ -206,7 +206,7 @@ mod tests {
         let (u, y) = problem(1000, 3);
         let exact = &exact(&u, 1, 0.5, |_, row| y[row], &Context::default()).unwrap()[0];
         let distance = |quantum| {
-            let coarse = quantised(&u, 0.5, quantum, |row| y[row], &Context::default()).unwrap();
+            let coarse = quantized(&u, 0.5, quantum, |row| y[row], &Context::default()).unwrap();
             coarse.iter().zip(exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         let size = exact.iter().fold(0.0_f64, |a, v| a.max(v.abs()));

@@ -96,7 +96,7 @@ fn messages_for_invalid_output() {
         let error = written.unwrap_err().to_string();
         error.replace(&format!("{}", folder.path().display()), "DIR")
     };
-    let words = || [Column::text("colour", [Some("red")].into_iter())];
+    let words = || [Column::text("color", [Some("red")].into_iter())];
     assert_eq!(
         message("t.xlsx", &["a"], &[]),
         "DIR/t.xlsx: cannot write files with this extension; \
@@ -104,12 +104,12 @@ fn messages_for_invalid_output() {
     );
     assert_eq!(
         message("t.npy", &["a"], &words()),
-        "DIR/t.npy: column 'colour' is text, but .npy holds numbers only; write .csv instead"
+        "DIR/t.npy: column 'color' is text, but .npy holds numbers only; write .csv instead"
     );
     assert_eq!(message("t.csv", &["a", "b"], &[]), "DIR/t.csv: column names: expected 1, got 2");
     assert_eq!(
-        message("t.csv", &["colour"], &words()),
-        "DIR/t.csv: column 1 and column 2 are both named 'colour'; rename one"
+        message("t.csv", &["color"], &words()),
+        "DIR/t.csv: column 1 and column 2 are both named 'color'; rename one"
     );
     assert_eq!(
         message("no/t.csv", &["a"], &[]),

@@ -13,14 +13,14 @@ use kernsift::data::{Column, Table, Target, TargetChoice, Triplet, Values};
 use kernsift::{Context, Error, Observer};
 use std::path::Path;
 
-/// Triples to draw unless the user says otherwise.
+/// Triplets to draw unless the user says otherwise.
 const DRAWN: usize = 1500;
 
-/// A table, and triples of its rows.
+/// A table, and triplets of its rows.
 pub struct Stated {
     /// The table.
     pub loaded: Loaded,
-    /// The triples, rows counted from 0 as in the data.
+    /// The triplets, rows counted from 0 as in the data.
     pub triplets: Vec<Triplet>,
     /// The place of each in its file, from 1 and without a header.
     pub lines: Vec<usize>,
@@ -28,20 +28,20 @@ pub struct Stated {
     pub report: TripletReport,
     /// How many were drawn from the target; none if they came from a file.
     pub drawn: Option<usize>,
-    /// Triples of the file that name rows with empty cells, which are left out.
+    /// Triplets of the file that name rows with empty cells, which are left out.
     pub lost: usize,
-    /// What the rows are called in the triples.
+    /// What the rows are called in the triplets.
     names: Vec<String>,
 }
 
 impl Stated {
-    /// What a row is called in the triples: its id, or its number in the table.
+    /// What a row is called in the triplets: its id, or its number in the table.
     pub fn name(&self, row: usize) -> &str {
         &self.names[row]
     }
 }
 
-/// Reads the table and its triples, or draws them.
+/// Reads the table and its triplets, or draws them.
 pub fn state(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
     match &args.triplets {
         Some(file) => from_file(args, file, ctx, console),
@@ -51,7 +51,7 @@ pub fn state(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stat
 
 fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
     let belongs = |option: &str| {
-        Failure::Input(format!("{option} says how a file of triples names rows; add --triplets FILE"))
+        Failure::Input(format!("{option} says how a file of triplets names rows; add --triplets FILE"))
     };
     if args.ids.is_some() {
         return Err(belongs("--ids"));
@@ -64,7 +64,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
-            "there is no target to draw triples from; name one with --target, or give triples with --triplets FILE"
+            "there is no target to draw triplets from; name one with --target, or give triplets with --triplets FILE"
                 .into(),
         ));
     }
@@ -90,7 +90,7 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     let mut table = read(&args.table.data, args.table.no_header, ctx, console)?;
     let n_rows = table.n_rows();
     let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
-    // A row with several names or none is a mistake of the table, not of the triples.
+    // A row with several names or none is a mistake of the table, not of the triplets.
     let by_id = ids.as_ref().map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
     let origin = usize::from(args.origin.unwrap_or(1));
     let naming = match &by_id {
@@ -109,13 +109,13 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     let lost = all.len() - triplets.len();
     if triplets.is_empty() {
         return Err(Failure::Input(format!(
-            "{}: all {lost} triples name rows that were left out for their empty cells; fill these with --missing mean \
+            "{}: all {lost} triplets name rows that were left out for their empty cells; fill these with --missing mean \
              or median",
             file.display()
         )));
     }
     if lost > 0 {
-        console.warn(&format!("{lost} triples name rows that were left out, and are left out with them"));
+        console.warn(&format!("{lost} triplets name rows that were left out, and are left out with them"));
     }
     let report = check(&triplets, rows.len()).map_err(|e| e.in_file(file))?;
     let names = match &ids {

@@ -51,13 +51,13 @@ pub(super) fn at(
 ) -> Result<Minimum> {
     let mut best: Option<Minimum> = None;
     for start in starts(problem, draws, ctx)? {
-        let found = problem.solve_penalised(start, lambda, ROUGH, ctx)?;
+        let found = problem.solve_penalized(start, lambda, ROUGH, ctx)?;
         if best.as_ref().is_none_or(|best| found.objective < best.objective) {
             best = Some(found);
         }
     }
     let best = best.expect("there is a start");
-    let polished = problem.solve_penalised(best.w, lambda, effort, ctx)?;
+    let polished = problem.solve_penalized(best.w, lambda, effort, ctx)?;
     Ok(Minimum { iterations: polished.iterations + best.iterations, ..polished })
 }
 
@@ -86,7 +86,7 @@ impl Path {
         let mut answer = None;
         for step in 0..MOST {
             ctx.step("HSFS path", step, MOST)?;
-            let found = problem.solve_penalised(w, lambda, effort, ctx)?;
+            let found = problem.solve_penalized(w, lambda, effort, ctx)?;
             let point = point(problem, lambda, &found);
             w = found.w.clone();
             let count = point.columns.len();

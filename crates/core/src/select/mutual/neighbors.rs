@@ -19,14 +19,14 @@ impl Digamma {
 }
 
 /// Values grouped by label.
-pub(super) struct Labelled {
+pub(super) struct Labeled {
     /// All values whose label occurs at least twice, sorted.
     all: Vec<f64>,
     /// The values of each label, sorted.
     by_label: Vec<Vec<f64>>,
 }
 
-impl Labelled {
+impl Labeled {
     pub(super) fn new(numbers: &[f64], labels: &[usize]) -> Self {
         let n_labels = labels.iter().max().map_or(0, |most| most + 1);
         let mut by_label = vec![vec![]; n_labels];
@@ -70,11 +70,11 @@ fn kth_distance(sorted: &[f64], place: usize, k: usize) -> f64 {
 }
 
 /// The number of sorted values nearer than a radius, or equal if it is 0. A value counts itself.
-fn within(sorted: &[f64], centre: f64, radius: f64) -> usize {
+fn within(sorted: &[f64], center: f64, radius: f64) -> usize {
     let (from, to) = if radius > 0.0 {
-        (sorted.partition_point(|v| centre - v >= radius), sorted.partition_point(|v| v - centre < radius))
+        (sorted.partition_point(|v| center - v >= radius), sorted.partition_point(|v| v - center < radius))
     } else {
-        (sorted.partition_point(|v| *v < centre), sorted.partition_point(|v| *v <= centre))
+        (sorted.partition_point(|v| *v < center), sorted.partition_point(|v| *v <= center))
     };
     to - from
 }
@@ -181,23 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn labelled_numbers_by_hand() {
+    fn labeled_numbers_by_hand() {
         // Label 0: 0, 1, 3; label 1: 2, 7. One neighbor: radii 1, 1, 2; 5, 5. Nearer than that, itself included:
         // around 0 (1): 0: 1; around 1 (1): 1; around 3 (2): 2, 3: 2; around 2 (5): 0, 1, 2, 3: 4; around 7 (5): 3, 7: 2.
-        let labelled = Labelled::new(&[0.0, 1.0, 2.0, 3.0, 7.0], &[0, 0, 1, 0, 1]);
+        let labeled = Labeled::new(&[0.0, 1.0, 2.0, 3.0, 7.0], &[0, 0, 1, 0, 1]);
         let psi = Digamma::up_to(5);
         let m = [1, 1, 2, 4, 2].iter().map(|&m| psi.at(m)).sum::<f64>() / 5.0;
         let labels = (3.0 * psi.at(3) + 2.0 * psi.at(2)) / 5.0;
         // The distance 5 of 7 counts 3 (4 < 5) but not 2.
         let expected = psi.at(5) + psi.at(1) - labels - m;
-        assert!((labelled.information(1, &psi) - expected).abs() < 1e-14);
+        assert!((labeled.information(1, &psi) - expected).abs() < 1e-14);
     }
 
     #[test]
     fn ties_are_counted() {
         // Both labels have all their values at one point: 2 and 3 samples. ln 5-like: the feature determines the
         // label.
-        let told = Labelled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
+        let told = Labeled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
         let psi = Digamma::up_to(5);
         let expected = psi.at(5) - (2.0 * psi.at(2) + 3.0 * psi.at(3)) / 5.0;
         assert!((told.information(1, &psi) - expected).abs() < 1e-15);
