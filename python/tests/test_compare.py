@@ -435,15 +435,15 @@ class TestMethods:
         result = compare(
             raw_wine.data,
             raw_wine.target,
-            ["fisher", "relief:n_neighbors=46:clip=false"],
+            ["fisher", "relief:n_neighbors=46,clip=false"],
             [1, 2],
             evaluator="knn",
         )
         failed = result.summary["methods"][1]
         assert failed["failed"] == 10 and "n_neighbors" in failed["failure"]
-        assert "relief:n_neighbors=46:clip=false: 10 results failed" in repr(result)
-        assert result.table(values="mean").loc["relief:n_neighbors=46:clip=false"].isna().all()
-        assert list(result.table().loc["relief:n_neighbors=46:clip=false"]) == ["", ""]
+        assert "relief:n_neighbors=46,clip=false: 10 results failed" in repr(result)
+        assert result.table(values="mean").loc["relief:n_neighbors=46,clip=false"].isna().all()
+        assert list(result.table().loc["relief:n_neighbors=46,clip=false"]) == ["", ""]
         assert "What failed" in result.to_html()
 
     def test_names_may_contain_line_separators(self, raw_wine):

@@ -91,7 +91,7 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
     let wine = built_in("wine");
     let fold = Splits::default().split(wine.target(), wine.n(), 0).unwrap().remove(0);
     let mut methods = every_method();
-    methods.push("takes:tune=width".into());
+    methods.push("takes:tune=gamma".into());
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let mut compare = compare(&names, &[1, 3, 5], 5);
     compare.splits = SplitChoice::Given(vec![fold.clone()]);
@@ -302,7 +302,7 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     };
     let usual = compare(&["fisher"], &[1], 3);
     // What no split could bear is told at once.
-    let hopeless = compare(&["fisher", "relief:n_neighbors=100:clip=false"], &[1], 3);
+    let hopeless = compare(&["fisher", "relief:n_neighbors=100,clip=false"], &[1], 3);
     assert!(error(&hopeless, &wine).contains("'n_neighbors'"));
     let one_class = wine.take_rows(&(0..40).collect::<Vec<_>>());
     assert!(error(&usual, &one_class).contains("all rows have the class"));
@@ -329,10 +329,10 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     assert!(error(&given(vec![0, 1], vec![]), &wine).contains("none on one"));
     // A method that fails in a fold is told of, not fatal.
     // The smallest class has 48 rows, and 32 in the training rows of a fold.
-    let few = compare(&["relief:n_neighbors=40:clip=false", "fisher"], &[1], 3);
+    let few = compare(&["relief:n_neighbors=40,clip=false", "fisher"], &[1], 3);
     let log = run(&few, &wine);
     let failed: Vec<_> = log.results().filter(|r| r.failed.is_some()).map(|r| r.method.clone()).collect();
-    assert_eq!(failed, ["relief:n_neighbors=40:clip=false"; 3]);
+    assert_eq!(failed, ["relief:n_neighbors=40,clip=false"; 3]);
     let summary = Summary::of(&log, &[few.candidates[0].label.clone()], &[1], Measure::Error);
     assert!(summary.methods[0].failure.as_ref().unwrap().contains("n_neighbors"));
     let Method::Columns(SelectorMethod::Relief(_)) = few.candidates[0].method else { panic!("relief") };

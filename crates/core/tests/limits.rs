@@ -184,7 +184,7 @@ const HUGE_BASES: &[&str] = &[
     r#"{"method": "kobl", "n_components": HUGE}"#,
     r#"{"method": "kgs", "n_components": HUGE}"#,
     r#"{"method": "kpca", "n_components": HUGE}"#,
-    r#"{"method": "kda", "n_components": HUGE}"#,
+    r#"{"method": "discriminant", "n_components": HUGE}"#,
 ];
 
 #[test]

@@ -121,7 +121,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 #[test]
 fn comparison_shows_protocol_and_scores() {
     let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
-    let methods = ["fisher", "random", "takes", "relief:n_neighbors=46:clip=false"];
+    let methods = ["fisher", "random", "takes", "relief:n_neighbors=46,clip=false"];
     let mut log = ResultsLog::in_memory();
     compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut log, &Context::default()).unwrap();
     let labels = methods.map(str::to_owned);

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// `compare`
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief,relief:n_neighbors=3 -k 2 --evaluator knn"
+    after_help = "Examples:\n  kernsift compare builtin:wine -m fisher,relief -k 1..5 --report page.html\n  kernsift compare builtin:iris -m all -k 1..4 --record iris.jsonl\n  kernsift compare builtin:wine -m relief:n_neighbors=3 -k 2 --evaluator knn"
 )]
 pub struct CompareArgs {
     /// The table.
