@@ -101,7 +101,7 @@ fn mistakes_are_named() {
     s.ok("data export wine --out wine.csv");
     for (line, expected) in [
         ("compare builtin:wine -m fischer", "no method 'fischer'; did you mean 'fisher'?"),
-        ("compare builtin:wine -m relief:neighbors=3", "no setting 'neighbors'"),
+        ("compare builtin:wine -m relief:neighbors=3", "no parameter 'neighbors'"),
         ("compare builtin:wine -m fisher -k 14", "-k must be from 1 to the number of columns, 13, got 14"),
         ("compare builtin:wine -m fisher -k 3..1", "'3..1' is empty"),
         ("compare builtin:wine -m fisher --folds 1", "--folds must be from 2"),
@@ -125,11 +125,11 @@ fn mistakes_are_named() {
         ("compare wine.csv -m fisher --record wine.csv", "--record would write over wine.csv"),
         ("compare builtin:wine -m fisher --record nowhere/runs.jsonl", "nowhere"),
         (
-            "compare builtin:wine -m relief:n_neighbors=500:clip=false --evaluator knn -k 2",
+            "compare builtin:wine -m relief:n_neighbors=500,clip=false --evaluator knn -k 2",
             "'n_neighbors' must be from 1",
         ),
         (
-            "compare builtin:wine -m relief:n_neighbors=46:clip=false --evaluator knn -k 2",
+            "compare builtin:wine -m relief:n_neighbors=46,clip=false --evaluator knn -k 2",
             "no method could be evaluated",
         ),
         ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --score auc", "auc cannot be told"),

@@ -280,7 +280,7 @@ pub fn head_start(s: &Scratch) -> usize {
         for kernel in ["itml", "strict dominance", "weak mixture", "weak mixture with noise"] {
             for split in 0..2 {
                 let name = format!("triplets, {set}, {kernel}, split {split}");
-                text += &known(&name, "\"accuracy\":90.0,\"columns\":2.0,\"trivial cone\":0.0");
+                text += &known(&name, "\"accuracy\":90.0,\"features\":2.0,\"trivial cone\":0.0");
             }
         }
     }

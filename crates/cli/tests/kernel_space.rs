@@ -142,10 +142,10 @@ fn options_change_the_selection() {
     ] {
         assert_ne!(record(&format!("-m takes {options}"))[what], takes[what], "{options}");
     }
-    assert_eq!(record("-m takes --gamma-for-n-components 20")["n_components"], 20);
+    assert_eq!(record("-m takes --set gamma_for_n_components=20")["n_components"], 20);
     let relief = record("-m fskpca -k 5");
     for options in
-        ["--set n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"]
+        ["--set selector.n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"]
     {
         assert_ne!(record(&format!("-m fskpca -k 5 {options}"))["weights"], relief["weights"], "{options}");
     }

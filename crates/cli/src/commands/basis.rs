@@ -28,6 +28,9 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     if args.components.is_some() {
         *method.n_components_mut() = args.components;
     }
+    let of_kernel = |(key, _): &(&str, &str)| ["kernel", "gamma", "degree", "coef0"].contains(key);
+    let sets_kernel = args.kernel_file.is_some() && settings.iter().any(of_kernel);
+    refuse("--kernel-file", &[("--set of a kernel parameter", sets_kernel)])?;
     let not_kobl = !matches!(method, BasisMethod::Kobl(_));
     refuse(name, &[("--gamma-for-n-components", not_kobl && args.gamma_for_n_components.is_some())])?;
     let kernel = args.kernel_file.as_ref().map(|file| LearnedKernel::read(file)).transpose()?;
