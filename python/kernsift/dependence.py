@@ -229,7 +229,7 @@ class FOHSIC(BaseTargetSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
-    _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": ("None adds features until the normalized HSIC no longer increases."),
     }
@@ -301,7 +301,7 @@ class BAHSIC(BaseTargetSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [StrOptions({"biased", "unbiased"})]
     }
-    _fitted = (*BaseTargetSelector._fitted, "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": ("None selects the set with the largest normalized HSIC along the path."),
     }
@@ -377,7 +377,7 @@ class HSICLasso(BaseTargetSelector):
     """
 
     _method = "hsic-lasso"
-    _fitted = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None follows the path to about the penalty that the best feature would reach if the target were "

@@ -49,7 +49,7 @@ class InformationGain(BaseSelector):
     """
 
     _method = "information-gain"
-    _fitted = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with a gain above 0, up to the first without; where bins do not "
@@ -122,7 +122,7 @@ class MutualInformation(BaseTargetSelector):
     """
 
     _method = "mutual-information"
-    _fitted = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose mutual information exceeds, at the level 0.05, that with a "
@@ -188,7 +188,7 @@ class ChiSquared(BaseSelector):
     """
 
     _method = "chi-squared"
-    _fitted = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the best features up to the first whose p-value is above 0.05 divided by the "

@@ -51,7 +51,7 @@ class FisherScore(BaseTargetSelector):
     """
 
     _method = "fisher"
-    _fitted = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features whose F test has a p-value of at most 0.05 divided by the number of "
@@ -121,7 +121,7 @@ class FFS(BaseSelector):
     """
 
     _method = "ffs"
-    _fitted = (*BaseSelector._fitted, "error_curve_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": ("None selects up to the first minimum of `error_curve_`."),
     }
@@ -196,7 +196,7 @@ class ReliefF(BaseTargetSelector):
     """
 
     _method = "relief"
-    _fitted = (*BaseSelector._fitted, "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects the features with a score above 0; if there is none, the best one, with a warning."
@@ -284,7 +284,7 @@ class SVMRFE(BaseSelector):
         "step": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")],
     }
     _docs: ClassVar[Docs] = {"kernel": ('{"linear", "rbf"}', "The kernel of the SVM.")}
-    _fitted = (*BaseSelector._fitted, "error_curve_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": ("None selects half of the features."),
     }
@@ -358,7 +358,7 @@ class L1SVM(BaseSelector):
     """
 
     _method = "l1-svm"
-    _fitted = (*BaseSelector._fitted, "coef_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": ("None selects the features with nonzero weight at `C`."),
     }

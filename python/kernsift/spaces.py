@@ -359,7 +359,7 @@ class KNNC(ClassifierMixin, Estimator):
     """
 
     _docs: ClassVar[Docs] = core_docs("takes")
-    _fitted = ("classes_", "kernel_", "gamma_", "mean_", "scale_")
+    _fitted: ClassVar[tuple[str, ...]] = ("classes_", "kernel_", "gamma_", "mean_", "scale_")
     # It does not iterate.
     _common_attributes = ("n_features_in_", "feature_names_in_")
 

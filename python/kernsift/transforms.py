@@ -65,7 +65,7 @@ class HSFS(BaseTargetSelector):
     """
 
     _method = "hsfs"
-    _fitted = (*BaseSelector._fitted, "coef_", "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects all features with nonzero weight at `radius` or `penalty`; without these, sets of "
@@ -161,7 +161,7 @@ class LDFS(BaseSelector):
     """
 
     _method = "ldfs"
-    _fitted = (*BaseSelector._fitted, "coef_", "path_", "classes_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects all features with nonzero weight at `penalty`, or at a tenth of the penalty at "
@@ -242,7 +242,7 @@ class PFS(BaseSelector):
     """
 
     _method = "pfs"
-    _fitted = (*BaseSelector._fitted, "coef_", "path_")
+    _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_")
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": (
             "None selects all features with nonzero weight at `penalty`, or at a tenth of the penalty at "
