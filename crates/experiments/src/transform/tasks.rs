@@ -176,7 +176,7 @@ impl Task {
         settings: &Settings,
         ctx: &Context,
     ) -> Result<Vec<f64>> {
-        let labels = BANDWIDTHS.map(|bandwidth| format!("hsfs:width={bandwidth}{UNWEIGHTED_TARGET}"));
+        let labels = BANDWIDTHS.map(|bandwidth| format!("hsfs{UNWEIGHTED_TARGET},bandwidth={bandwidth}"));
         let candidates =
             labels.iter().map(|label| Candidate::parse(label)).collect::<Result<Vec<Candidate>>>()?;
         let compare = self.compare_of(candidates, &[self.k], settings);
