@@ -206,7 +206,7 @@ def document(cls: Any) -> None:
     notes: Mapping[str, str] = getattr(cls, "_parameter_notes", {})
     docs |= {name: (docs[name][0], f"{docs[name][1]}\n{note}") for name, note in notes.items()}
     fitted = (*getattr(cls, "_fitted", ()), *getattr(cls, "_common_attributes", COMMON))
-    _fill(cls, cls.__init__, docs, fitted)  # type: ignore[misc]
+    _fill(cls, cls.__init__, docs, fitted)
 
 
 def documented(docs: Docs | None = None) -> Callable[[_Function], _Function]:

@@ -131,7 +131,10 @@ fn wrong_uses_of_saved_kernels_are_refused() {
         s.error("basis builtin:wine --kernel-file kernel.ks")
             .starts_with("builtin:wine: no column 'sepal_length'")
     );
-    assert!(s.error("basis iris.csv --kernel-file kernel.ks --set gamma=1").contains("has no effect with --kernel-file"));
+    assert!(
+        s.error("basis iris.csv --kernel-file kernel.ks --set gamma=1")
+            .contains("has no effect with --kernel-file")
+    );
     assert!(s.run("basis iris.csv --kernel-file kernel.ks --scale none").err.contains("cannot be used with"));
     assert!(s.error("apply kernel.ks iris.csv --out kernel.ks").contains("--out would write over kernel.ks"));
     // Rows in another order of columns, with others beside.

@@ -144,9 +144,12 @@ fn options_change_the_selection() {
     }
     assert_eq!(record("-m takes --set gamma_for_n_components=20")["n_components"], 20);
     let relief = record("-m fskpca -k 5");
-    for options in
-        ["--set selector.n_neighbors=5", "--set difference=squared", "--set weight_power=0", "--set center=false"]
-    {
+    for options in [
+        "--set selector.n_neighbors=5",
+        "--set difference=squared",
+        "--set weight_power=0",
+        "--set center=false",
+    ] {
         assert_ne!(record(&format!("-m fskpca -k 5 {options}"))["weights"], relief["weights"], "{options}");
     }
 }
