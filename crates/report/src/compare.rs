@@ -139,7 +139,7 @@ fn interpretation(summary: &Summary) -> String {
     format!(
         "<p>In every split, everything is fitted on the training rows only (imputation, scaling, selection, and the \
          evaluator with its hyperparameters) and scored on the test rows.{sd}</p>\n\
-         <p>The score of the method or number of features that is best on this page is optimiztic, because it was \
+         <p>The score of the method or number of features that is best on this page is optimistic, because it was \
          selected among many. To estimate its performance, use a separate test set.</p>\n\
          <p>The p-values are from a t-test over splits with a variance corrected for overlapping training sets (Nadeau \
          and Bengio, 2003). They are not corrected for multiple comparisons, so some are small by chance. A missing mark \

@@ -71,7 +71,7 @@ impl Validation {
             "<figure>\n{}<figcaption>{better} is better. Error bars: ± one standard deviation over folds. The dashed line is the score with all \
              features.{clipped}</figcaption>\n</figure>\n{failed}\
              <p>In every fold, the method and the evaluator were fitted on the training rows and scored on the test rows.{protocol} \
-             The best score on this page is optimiztic, because it was selected among several.</p>\n",
+             The best score on this page is optimistic, because it was selected among several.</p>\n",
             drawn.svg
         )
     }

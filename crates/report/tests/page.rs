@@ -187,7 +187,7 @@ fn comparison_shows_protocol_and_scores() {
     assert_eq!(text(first), format!("flavanoids{}{}{}", percent(1), percent(2), percent(4)));
     assert!(percent(1) != "100" && percent(4) == "100", "both kinds of cells");
     assert!(page.contains("Not shown: takes."));
-    assert!(page.contains("optimiztic") && page.contains("not corrected for multiple comparisons"));
+    assert!(page.contains("optimistic") && page.contains("not corrected for multiple comparisons"));
     assert!(text(one(&document, "dl", "settings")).contains("\"n_neighbors\":46"));
 }
 

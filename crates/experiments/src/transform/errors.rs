@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Note on the wide data sets, for which HSFS's defaults were chosen.
 const TUNED_HERE: &str = "The defaults of HSFS for wide data (bandwidth, comparison of feature subsets) were chosen with the errors \
-                          of these folds in view, so its result is optimiztic. P1-fresh has data sets that were not used.";
+                          of these folds in view, so its result is optimistic. P1-fresh has data sets that were not used.";
 
 /// A finished comparison.
 struct Finished<'a> {

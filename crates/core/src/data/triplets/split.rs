@@ -1,6 +1,6 @@
 //! Splits into training and test triplets.
 //!
-//! Accuracy on training rows is optimiztic, so the rows are split, and a triplet belongs to the side that has all three
+//! Accuracy on training rows is optimistic, so the rows are split, and a triplet belongs to the side that has all three
 //! of its rows. Triplets with rows on both sides are discarded: of random triplets, a side with a fraction p of the rows
 //! keeps p³. If that leaves too few, the triplets can be split instead of the rows; this tests whether triplets are
 //! consistent with each other, not whether they generalize to new rows.
