@@ -326,8 +326,8 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     };
     assert!(error(&given(vec![0, 1], vec![1, 2]), &wine).contains("row 2 twice"));
     assert!(error(&given(vec![0, 500], vec![1]), &wine).contains("below 178, got 500"));
-    assert!(error(&given(vec![0, 1], vec![]), &wine).contains("none on one"));
-    // A method that fails in a fold is told of, not fatal.
+    assert!(error(&given(vec![0, 1], vec![]), &wine).contains("no test rows"));
+    // A method that fails in a fold is reported; it is not fatal.
     // The smallest class has 48 rows, and 32 in the training rows of a fold.
     let few = compare(&["relief:n_neighbors=40,clip=false", "fisher"], &[1], 3);
     let log = run(&few, &wine);
