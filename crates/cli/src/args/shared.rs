@@ -80,9 +80,12 @@ pub struct MethodArgs {
     pub settings: Vec<String>,
 }
 
+/// The name of a method, and its settings: keys and values.
+type NamedSettings<'a> = (&'a str, Vec<(&'a str, &'a str)>);
+
 impl MethodArgs {
     /// The name, or the default, and all settings in the order given.
-    pub fn split<'a>(&'a self, default: &'a str) -> Result<(&'a str, Vec<(&'a str, &'a str)>), Failure> {
+    pub fn split<'a>(&'a self, default: &'a str) -> Result<NamedSettings<'a>, Failure> {
         let (name, mut settings) = parse_settings(self.method.as_deref().unwrap_or(default))?;
         for text in &self.settings {
             let pair = text.split_once('=').ok_or_else(|| {

@@ -28,7 +28,7 @@ pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
 pub fn no_such_method(name: &str, error: kernsift::Error) -> Failure {
     let has = |infos: &[Info]| infos.iter().any(|info| info.name == name);
     let (what, command) = match () {
-        () if has(&SELECTORS) || has(&SPACES) => ("selects features", "select"),
+        () if has(SELECTORS) || has(&SPACES) => ("selects features", "select"),
         () if has(&BASES) => ("is a basis and selects nothing", "basis"),
         () if has(&LEARNERS) => ("learns a kernel", "design"),
         () => return error.into(),

@@ -6,7 +6,7 @@
 //!   length, and both sides are cut recursively. With $N$ samples, entropies $H$ in bits and numbers of classes $c$
 //!   of an interval and its two sides, a cut is accepted if
 //!   $$ N H - N_1 H_1 - N_2 H_2 > \log_2(N - 1) + \log_2(3^c - 2) - (c H - c_1 H_1 - c_2 H_2). $$
-//! A feature that is independent of the classes is not cut at all.
+//!   A feature that is independent of the classes is not cut at all.
 //! - **Equal frequency**: equally many samples per bin, as far as ties allow.
 //! - **Equal width**: intervals of equal width; empty ones are dropped.
 //!
