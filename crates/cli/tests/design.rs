@@ -25,7 +25,7 @@ fn a_page_from_labels() {
     for expected in [
         "builtin:iris: 150 rows, 4 columns standardized, target 'target' with 3 classes\ndesign keeps ",
         "of 16 kernels; the optimum was reached\n",
-        "  triplets               1500     drawn from 'target', about 150 rows\n",
+        "  triplets              1500     drawn from 'target', about 150 rows\n",
         "of the triplets it was learned from\n",
         "  gamma1                ",
         "chosen with gamma2 from 16 pairs, by halves: ",
@@ -111,7 +111,7 @@ fn triplets_by_hand_with_ids() {
         "the ids are no feature: {}",
         run.out
     );
-    assert!(run.out.contains("  triplets               24       about 12 rows\n"), "{}", run.out);
+    assert!(run.out.contains("  triplets              24       about 12 rows\n"), "{}", run.out);
     assert!(run.out.contains(" of 24 triplets, each held out once in 7 folds; learned from the others.\n The kernel above is learned from all triplets.\n"));
     // The same by numbers, and from 0.
     let rows: Vec<&str> = FLATS.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
