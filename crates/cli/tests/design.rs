@@ -144,7 +144,7 @@ fn triplets_that_a_kernel_cannot_bear_out_are_listed() {
         run.out
     );
     assert!(
-        run.out.contains("\n triplet  row  is not more like  than\n      4  2    5                 1\n"),
+        run.out.contains("\n triplet  row  is not more like  than\n       4  2    5                 1\n"),
         "{}",
         run.out
     );
