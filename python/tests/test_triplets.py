@@ -93,7 +93,7 @@ def test_most_triplets_of_iris_are_satisfied():
     ("y", "parameters", "message"),
     [
         ([1, 1, 1], {}, "all rows have the class '1'"),
-        (["a", "b", "c"], {}, "every row is alone"),
+        (["a", "b", "c"], {}, "has a single row"),
         ([0.5, 0.5, 0.5], {"target_type": "number"}, "the target is 0.5 in every row"),
         (["a", "b"], {}, "needs at least 3 rows"),
         ([0.5, np.nan, 1.0], {}, "NaN"),

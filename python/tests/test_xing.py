@@ -224,7 +224,7 @@ def test_problems_without_a_solution_raise():
 
 
 def test_warnings():
-    with pytest.warns(UserWarning, match=r"a ridge of 0\.01 was added"):
+    with pytest.warns(UserWarning, match=r"added a ridge of 0\.01"):
         learner = XingMetric().fit(X, [[0, 1, 2], [3, 4, 5]])
     assert learner.status_ == "optimal"
     with pytest.warns(ConvergenceWarning, match="XingMetric did not converge: the limit on rounds"):

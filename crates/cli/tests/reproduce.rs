@@ -14,7 +14,7 @@ fn two_runs_leave_the_same_records_at_any_number_of_threads() {
     s.ok("reproduce lp --quick --records two --threads 1");
     assert_eq!(s.text("runs/lp-quick.jsonl"), s.text("two/lp-quick.jsonl"));
     let page = s.text("page.md");
-    assert!(page.contains("![Held-out triplets in order](page/P2-F1.svg)"), "{page}");
+    assert!(page.contains("![Accuracy on held-out triplets](page/P2-F1.svg)"), "{page}");
     assert!(s.text("page/P2-F1.svg").starts_with("<svg"));
 }
 
