@@ -491,7 +491,7 @@ class TestInput:
         assert (svm["c"], svm["gamma"]) == ([2.0], [0.5, "median"])
         assert evaluator({"name": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
             "name": "kernel-knn",
-            "kernel": {"named": {"family": "rbf", "gamma": {"value": 3.0}, "degree": 3, "coef0": 1.0}},
+            "kernel": {"named": {"family": "rbf", "gamma": 3.0, "degree": 3, "coef0": 1.0}},
             "n_neighbors": 7,
         }
 
