@@ -99,12 +99,14 @@ class Estimator(SummaryMixin, BaseEstimator):
             inherited: dict[str, list[Any]] = {}
             for base in reversed(cls.__mro__[1:]):
                 inherited |= base.__dict__.get("_parameter_constraints", {})
-            own = constraints(cls._catalog_name, *cls._declared()) if cls._declared() else {}
+            names = cls._declared()
+            own = constraints(cls._catalog_name, *names) if names else {}
             given = cls.__dict__.get("_parameter_constraints", {})
             cls._parameter_constraints = {**inherited, **own, **given}
         document(cls)
 
     @classmethod
+    @functools.cache
     def _declared(cls) -> list[str]:
         """The parameters that the method declares in Rust, except those of the kernel."""
         own = declared(cls._catalog_name)
