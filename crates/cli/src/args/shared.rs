@@ -14,13 +14,13 @@ pub struct TableArgs {
     /// The target column; 'none' for no target [default: target, class, label or y, else the last]
     #[arg(long, value_name = "COL", help_heading = "Data")]
     pub target: Option<String>,
-    /// What the target is
+    /// The type of the target
     #[arg(long, value_name = "TYPE", value_enum, default_value_t, help_heading = "Data")]
     pub target_type: TargetTypeArg,
-    /// What becomes of empty cells
+    /// How to handle missing values
     #[arg(long, value_name = "RULE", value_enum, default_value_t, help_heading = "Data")]
     pub missing: MissingArg,
-    /// What becomes of text columns
+    /// How to encode text columns
     #[arg(long, value_name = "RULE", value_enum, default_value_t, help_heading = "Data")]
     pub categorical: CategoricalArg,
     /// The first line of a CSV or TSV file is data; columns are called c1, c2, ...
@@ -28,35 +28,35 @@ pub struct TableArgs {
     pub no_header: bool,
 }
 
-/// What the target is.
+/// The type of the target.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum TargetTypeArg {
-    /// Text and few different whole numbers are classes
+    /// Text and integers with few values are classes
     #[default]
     Auto,
     /// Classes
     Class,
-    /// A number
+    /// A continuous target
     Number,
 }
 
-/// What becomes of empty cells.
+/// How to handle missing values.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum MissingArg {
     /// Stop and name the cell
     #[default]
     Error,
-    /// Leave the row out
+    /// Drop the row
     Drop,
-    /// Fill with the column's mean
+    /// Impute the mean of the column
     Mean,
-    /// Fill with the column's median
+    /// Impute the median of the column
     Median,
-    /// Leave them empty, for methods that bear gaps
+    /// Keep them, for methods that support missing values
     Keep,
 }
 
-/// What becomes of text columns.
+/// How to encode text columns.
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub enum CategoricalArg {
     /// Stop and name the cell
