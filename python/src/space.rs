@@ -129,7 +129,7 @@ pub fn fit_space<'py>(
     drop(x);
     let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
-        let (space, used) = method.fit_and_tell(&data, wanted, ctx)?;
+        let (space, used) = method.fit_with_settings(&data, wanted, ctx)?;
         let names = (1..=data.d()).map(|j| format!("x{j}")).collect();
         Ok((Model { names, recipe: None, scaler, content: Content::Space(space) }, used))
     });

@@ -374,7 +374,7 @@ fn tuning_looks_at_a_rare_class_among_many_rows() {
 fn the_settings_that_were_used_are_told() {
     let data = builtin("ionosphere");
     let space = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
-    let (fitted, used) = space.fit_and_tell(&data, FeatureCount::Auto, &Context::default()).unwrap();
+    let (fitted, used) = space.fit_with_settings(&data, FeatureCount::Auto, &Context::default()).unwrap();
     assert_eq!(used.tune, Tune::Nothing);
     assert_eq!(used.n_neighbors, fitted.n_neighbors());
     let wanted = FeatureCount::Count(fitted.selection().n_selected);

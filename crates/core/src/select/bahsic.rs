@@ -29,7 +29,7 @@
 //! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::fohsic::{alignment, check_estimator, gamma_of};
-use super::joint::{Change, Joint};
+use super::joint::{Change, Joint, Query};
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
@@ -88,7 +88,14 @@ impl Bahsic {
             let (gamma, without) = (gamma_of(self.gamma, k), gamma_of(self.gamma, k - 1));
             let (hsic, worth) = match self.form {
                 Elimination::Exact => {
-                    let sums = joint.sums(&live, &live, Change::Remove, without, gamma, ctx)?;
+                    let query = Query {
+                        members: &live,
+                        candidates: &live,
+                        change: Change::Remove,
+                        gamma: without,
+                        gamma_unchanged: gamma,
+                    };
+                    let sums = joint.sums(query, ctx)?;
                     (sums.unchanged, sums.changed.iter().map(|left| sums.unchanged - left).collect())
                 }
                 Elimination::Fast => {

@@ -1,10 +1,10 @@
 //! Named combinations of basis and selector, for the command line and the conformance tests.
 
-use super::selector::KernelSpaceSelector;
+use super::selector::{KernelSpaceSelector, kffs};
 use crate::basis::{BasisMethod, Kgs, Kobl, Kpca};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::select::{Ffs, Relief, SelectorMethod, WeakLearner};
+use crate::select::{Relief, SelectorMethod};
 
 /// What to know about each method before using it.
 pub const SPACES: [Info; 4] = [
@@ -63,9 +63,4 @@ impl KernelSpaceSelector {
     fn pair(basis: BasisMethod, selector: SelectorMethod) -> Self {
         Self { basis, selector: Some(selector), ..Self::default() }
     }
-}
-
-/// Forward selection as published for kernel space.
-pub(super) fn kffs() -> SelectorMethod {
-    SelectorMethod::Ffs(Ffs { weak_learner: WeakLearner::Klms, ..Ffs::default() })
 }

@@ -4,7 +4,9 @@
 //! [`KernelSpace`]: a transformer, and a nearest-neighbor classifier.
 
 mod catalog;
+mod fit;
 mod fitted;
+mod fold;
 mod selector;
 mod tune;
 

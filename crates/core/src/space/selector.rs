@@ -8,15 +8,11 @@
 //! dimension, or chosen by cross-validation. Departures from the paper: it does not specify gamma, nor the details
 //! of the nearest-neighbor classifier.
 
-use super::fitted::KernelSpace;
-use super::tune::tuned;
-use crate::basis::{Basis, BasisMethod, Kobl, set_gamma_for_n_components};
-use crate::classify::check_neighbors;
+use crate::basis::{BasisMethod, Kobl};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::parameters::Parameters;
-use crate::select::{FeatureCount, Selection, Selector, SelectorMethod};
+use crate::select::{FeatureCount, Ffs, Selection, Selector, SelectorMethod, WeakLearner};
 
 crate::parameters! {
     /// Selection in kernel space.
@@ -32,7 +28,7 @@ crate::parameters! {
         /// The basis of kernel space.
         pub basis: BasisMethod = BasisMethod::Kobl(Kobl::default());
         /// The selector of directions; none keeps all, unweighted.
-        pub selector: Option<SelectorMethod> = Some(super::catalog::kffs());
+        pub selector: Option<SelectorMethod> = Some(kffs());
     }
 }
 
@@ -67,75 +63,6 @@ impl KernelSpaceSelector {
         }
     }
 
-    /// Learns basis, selection and classes.
-    pub fn fit(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<KernelSpace> {
-        Ok(self.fit_and_tell(data, wanted, ctx)?.0)
-    }
-
-    /// Like [`Self::fit`], but also returns the settings chosen.
-    pub fn fit_and_tell(
-        &self,
-        data: &Dataset,
-        wanted: FeatureCount,
-        ctx: &Context,
-    ) -> Result<(KernelSpace, Self)> {
-        self.check(data, wanted)?;
-        let (mut chosen, wanted) = match self.tune {
-            Tune::Nothing => (self.clone(), wanted),
-            _ => tuned(self, data, wanted, ctx)?,
-        };
-        chosen.set_gamma(data, ctx)?;
-        let fitted = chosen.basis.fit(data, ctx)?;
-        let m = fitted.map.n_components();
-        // The map and the coordinates; plus the selected coordinates, or the copies that Relief makes.
-        let copies = if let Some(SelectorMethod::Relief(_)) = chosen.selector { 5.0 } else { 2.0 };
-        ctx.need_memory(
-            format!("{m} coordinates of {} rows, and those that are kept", data.n()),
-            8.0 * m as f64 * (copies * data.n() as f64 + m as f64),
-            "ask for fewer components",
-        )?;
-        let features = Dataset::with_target(fitted.features, data.target().clone())?;
-        let selection = chosen.select(&features, wanted, ctx)?;
-        if chosen.weight_power > 0.0 && selection.selected().iter().all(|&i| selection.scores[i] <= 0.0) {
-            ctx.warn("no direction has a weight above 0; all that are kept count alike; another kernel width may tell the classes apart");
-        }
-        let weights = weights(&selection, selection.n_selected, chosen.weight_power);
-        let features = features.into_x().into_dense();
-        let classes = data.classes(NAME)?;
-        let space = KernelSpace::new(
-            self.name(),
-            fitted.map,
-            selection,
-            &weights,
-            &features,
-            classes,
-            chosen.n_neighbors,
-        )?;
-        Ok((space, chosen))
-    }
-
-    /// Returns an error for invalid settings, before any work is done.
-    fn check(&self, data: &Dataset, wanted: FeatureCount) -> Result<()> {
-        data.need_complete(NAME)?;
-        let classes = data.classes(NAME)?;
-        // There are at most as many directions as samples.
-        wanted
-            .resolve(NAME, self.basis.n_components().unwrap_or(data.n()).min(data.n()))
-            .map_err(of_directions)?;
-        classes.need_pair(NAME)?;
-        self.check_ranges()?;
-        check_neighbors(NAME, self.n_neighbors, data.n())?;
-        if let (true, Some(wanted)) = (self.tune != Tune::Nothing, self.gamma_for_n_components) {
-            return Err(Error::param(
-                NAME,
-                "gamma_for_n_components",
-                "left out where gamma is tuned",
-                wanted,
-            ));
-        }
-        self.selector.as_ref().map_or(Ok(()), |selector| selector.check_classes(classes))
-    }
-
     /// Ranks the directions.
     pub(super) fn select(
         &self,
@@ -152,23 +79,15 @@ impl KernelSpaceSelector {
         }
     }
 
-    /// Sets gamma to the value that gives the requested number of components.
-    fn set_gamma(&mut self, data: &Dataset, ctx: &Context) -> Result<()> {
-        let Some(wanted) = self.gamma_for_n_components else { return Ok(()) };
-        let BasisMethod::Kobl(kobl) = &mut self.basis else {
-            return Err(Error::param(
-                NAME,
-                "gamma_for_n_components",
-                "left out unless the basis is KOBL",
-                wanted,
-            ));
-        };
-        set_gamma_for_n_components(kobl, data.x(), wanted, ctx)
-    }
+}
+
+/// Forward selection as published for kernel space.
+pub(super) fn kffs() -> SelectorMethod {
+    SelectorMethod::Ffs(Ffs { weak_learner: WeakLearner::Klms, ..Ffs::default() })
 }
 
 /// Rewords a selector's error: its features are directions here.
-fn of_directions(error: Error) -> Error {
+pub(super) fn of_directions(error: Error) -> Error {
     match error {
         Error::Param { name, expected, got, .. } if name == "number of features" => {
             Error::Param { method: NAME, name, expected: expected.replace("columns", "directions"), got }

@@ -30,7 +30,7 @@ pub fn run(
     let read = |test: &String| TestRows::read(test, &args.table, &loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
-    let (fitted, took) = timed(|| method.fit_and_tell(&data, args.k.unwrap_or_default(), ctx));
+    let (fitted, took) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(typed)?;
     let model = Model {
         names: data.names().to_vec(),

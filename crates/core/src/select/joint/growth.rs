@@ -9,7 +9,9 @@
 //! that times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, plus a relative error of [`F32_KERNEL_ERROR`].
 //! Weights are rounded, and sums of $m$ terms have an error of $m \varepsilon$ times the sum of absolute values.
 
-use super::{Cells, Change, Joint, ROWS, distances_before, slices, weighted_kernels};
+use super::dense::{distances_before, rows_of, weighted_kernels};
+use super::pairs::{Cells, Joint, ROWS};
+use super::query::{Change, Query};
 use crate::context::Context;
 use crate::data::Rows;
 use crate::dependence::PairWeights;
@@ -20,13 +22,13 @@ use std::f64::consts::LOG2_E;
 use std::ops::Range;
 
 /// Values summed in single precision before the sum continues in double.
-const SPAN: usize = 2048;
+const F32_BLOCK: usize = 2048;
 /// Up to this many candidates are evaluated in double precision directly.
-const FEW: usize = 8;
+const MIN_CANDIDATES: usize = 8;
 /// Features with a larger range in units of the kernel are evaluated in double precision.
-const FAR: f64 = 1000.0;
+const MAX_RANGE: f64 = 1000.0;
 /// Values below the smallest normal number in single precision may underflow to zero.
-const LOST: f64 = f32::MIN_POSITIVE as f64;
+const F32_UNDERFLOW: f64 = f32::MIN_POSITIVE as f64;
 
 /// A growing set of features.
 pub(in crate::select) struct Growth<'a> {
@@ -45,7 +47,7 @@ impl<'a> Growth<'a> {
     ) -> Result<Context<'c>> {
         let ctx = Joint::held(x, factor, method, ctx)?;
         let bytes = if x.is_sparse() { 0.0 } else { Rough::bytes(x.n(), x.d()) };
-        ctx.hold(format!("{method}'s rough copy of the columns"), bytes, "use fewer rows or columns")
+        ctx.hold(format!("{method}'s single-precision copy of the features"), bytes, "use fewer rows or columns")
     }
 
     /// `ctx` is that of [`Growth::held`].
@@ -72,7 +74,8 @@ impl<'a> Growth<'a> {
         gamma: f64,
         ctx: &Context,
     ) -> Result<Vec<f64>> {
-        Ok(self.joint.sums(members, candidates, Change::Add, gamma, gamma, ctx)?.changed)
+        let query = Query { members, candidates, change: Change::Add, gamma, gamma_unchanged: gamma };
+        Ok(self.joint.sums(query, ctx)?.changed)
     }
 
     /// The position of the best candidate (the first on ties), and its sum.
@@ -99,15 +102,15 @@ impl<'a> Growth<'a> {
         ctx: &Context,
     ) -> Result<Vec<usize>> {
         let places = 0..candidates.len();
-        let Some(rough) = self.rough.as_ref().filter(|_| candidates.len() > FEW) else {
+        let Some(rough) = self.rough.as_ref().filter(|_| candidates.len() > MIN_CANDIDATES) else {
             return Ok(places.collect());
         };
         let (sums, size) = self.rough_sums(rough, members, candidates, gamma, ctx)?;
         let errors: Vec<f64> = candidates.iter().map(|&f| rough.error(f, gamma, size)).collect();
-        let least =
+        let lower_bound =
             sums.iter().zip(&errors).map(|(sum, error)| sum - error).fold(f64::NEG_INFINITY, f64::max);
-        let in_doubt = |&at: &usize| (sums[at] + errors[at]).total_cmp(&least).is_ge();
-        Ok(places.filter(in_doubt).collect())
+        let may_be_best = |&at: &usize| (sums[at] + errors[at]).total_cmp(&lower_bound).is_ge();
+        Ok(places.filter(may_be_best).collect())
     }
 
     /// The sums in single precision and scaled units, and the sum of absolute values.
@@ -119,15 +122,14 @@ impl<'a> Growth<'a> {
         gamma: f64,
         ctx: &Context,
     ) -> Result<(Vec<f64>, f64)> {
-        let Cells::Dense(x) = &self.joint.cells else { unreachable!("rough cells are of dense rows") };
+        let Cells::Dense(x) = &self.joint.cells else { unreachable!("only dense features have a rough copy") };
         let part = |at: Range<usize>| {
             let weights = self.joint.weights.rows(at.clone());
-            let kernels = weighted_kernels(distances_before(x, &at, members), &slices(&weights), gamma);
-            rough.sums(&kernels, at, candidates, gamma)
+            let kernels = weighted_kernels(distances_before(x, &at, members), &rows_of(&weights), gamma);
+            Ok(rough.sums(&kernels, at, candidates, gamma))
         };
-        let mut sums = self.joint.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
-        let size = sums.pop().expect("one more than candidates");
-        Ok((sums, size))
+        let sums = self.joint.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
+        Ok((sums.changed, sums.unchanged))
     }
 }
 
@@ -187,7 +189,7 @@ impl Rough {
             let cells = &self.cells[f * self.stride..(f + 1) * self.stride];
             let exponent = -(self.exponent(f, gamma) as f32);
             let of_row = |(i, weights): (usize, &Vec<f32>)| -> f64 {
-                let spans = weights.chunks(SPAN).zip(cells.chunks(SPAN));
+                let spans = weights.chunks(F32_BLOCK).zip(cells.chunks(F32_BLOCK));
                 spans.map(|(w, x)| gaussian_sum_f32(w, &x[..w.len()], cells[i], exponent)).sum()
             };
             2.0 * at.clone().zip(&weights).map(of_row).sum::<f64>()
@@ -205,15 +207,15 @@ impl Rough {
 
     /// Error bound of a candidate's sum, given the sum of absolute values of the weighted kernels.
     fn error(&self, f: usize, gamma: f64, size: f64) -> f64 {
-        let far = self.exponent(f, gamma).sqrt();
-        if far >= FAR || far.is_nan() {
+        let range = self.exponent(f, gamma).sqrt();
+        if range >= MAX_RANGE || range.is_nan() {
             return f64::INFINITY;
         }
         let n = self.stride as f64;
-        let terms = n.min(SPAN as f64) / F32_LANES as f64 + 1.0;
-        let share = F32_KERNEL_ERROR + F32_UNIT_ROUNDOFF * (1.5 * far + 1.9 + 1.0 + terms);
+        let terms = n.min(F32_BLOCK as f64) / F32_LANES as f64 + 1.0;
+        let relative = F32_KERNEL_ERROR + F32_UNIT_ROUNDOFF * (1.5 * range + 1.9 + 1.0 + terms);
         // A factor of two covers the second-order terms omitted from the bound.
-        2.0 * (share * size + n * n * LOST)
+        2.0 * (relative * size + n * n * F32_UNDERFLOW)
     }
 }
 
@@ -249,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn rough_sums_err_no_more_than_they_say() {
+    fn the_error_bound_holds() {
         let (n, d) = (3 * ROWS + 7, 20);
         let ctx = Context::default();
         for (estimator, seed) in [(Estimator::Biased, 1), (Estimator::Unbiased, 2)] {
             let x: Rows = columns(n, d, seed).into();
             let growth = Growth::new(&x, weights(n, estimator), "m", &ctx).unwrap();
             let rough = growth.rough.as_ref().unwrap();
-            let own: f64 = weights(n, estimator).rows(0..n).diag().sum();
+            let diagonal: f64 = weights(n, estimator).rows(0..n).diag().sum();
             let all: Vec<usize> = (0..d).collect();
             let mut near = 0;
             for (members, gamma) in [(vec![], 0.5), (vec![4, 7], 0.1), (vec![9, 14, 1], 3.0)] {
@@ -264,17 +266,17 @@ mod tests {
                 let exact = growth.all(&members, &all, gamma, &ctx).unwrap();
                 for f in 0..d {
                     let (wrong, most) =
-                        (sums[f] - (exact[f] - own) * rough.scale, rough.error(f, gamma, size));
-                    assert!(wrong.abs() <= most, "{f}: {wrong} where at most {most} is said");
+                        (sums[f] - (exact[f] - diagonal) * rough.scale, rough.error(f, gamma, size));
+                    assert!(wrong.abs() <= most, "{f}: an error of {wrong} exceeds the bound {most}");
                     near += usize::from(most < 1e-4 * size);
                 }
             }
-            assert!(near > d, "the bound is of use for {near} columns only");
+            assert!(near > d, "the bound is useful for {near} features only");
         }
     }
 
     #[test]
-    fn the_best_is_that_of_full_sums() {
+    fn the_best_is_that_of_exact_sums() {
         let ctx = Context::default();
         for seed in 0..20 {
             let (n, d) = (2 * ROWS + 3, 30);
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_in_doubt_and_all_where_nothing_can_be_told() {
+    fn few_contenders_remain_unless_single_precision_fails() {
         let ctx = Context::default();
         let (n, d) = (200, 60);
         let mut rng = Rng::new(5);
@@ -302,8 +304,8 @@ mod tests {
         let places = growth.contenders(&[3], &candidates[4..], 0.25, &ctx).unwrap();
         assert!(places.len() < 4, "{places:?}");
         // Kernels of the members that underflow in single precision, and features with too large a range.
-        let lost = growth.contenders(&[0, 1, 2], &candidates[4..], 1e4, &ctx).unwrap();
-        assert_eq!(lost.len(), d - 4);
+        let underflow = growth.contenders(&[0, 1, 2], &candidates[4..], 1e4, &ctx).unwrap();
+        assert_eq!(underflow.len(), d - 4);
         x.row_mut(0).fill(1e9);
         let rows: Rows = x.into();
         let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();

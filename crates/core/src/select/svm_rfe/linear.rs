@@ -1,7 +1,11 @@
-//! Kernel rows computed on demand, for linear SVMs with fewer features than samples. Few rows are requested,
-//! because the SVM of a round is warm-started from the previous round, and there are hardly more free coefficients
-//! than features.
+//! Linear SVMs with fewer features than samples, which compute kernel rows on demand. They need few rows, because
+//! the SVM of a round is warm-started from the previous round, and there are hardly more free coefficients than
+//! features.
 
+use super::features::Features;
+use super::svms::Svms;
+use crate::context::Context;
+use crate::error::Result;
 use crate::linalg::multiply;
 use crate::optim::{KernelColumns, Products};
 use crate::simd::{add_combination, add_scaled, add_squared_differences, dot};
@@ -9,9 +13,41 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 /// Rows whose sums are computed together.
-const RUN: usize = 512;
+const BLOCK_ROWS: usize = 512;
 /// Number of products above which several threads are used.
-const WORTH_THREADS: usize = 1 << 17;
+const MIN_PARALLEL_PRODUCTS: usize = 1 << 17;
+
+/// The samples of every task.
+pub(super) struct Linear(Vec<LinearRows>);
+
+impl Linear {
+    pub fn new(svms: &Svms, features: &Features) -> Self {
+        let of_task = |rows: &[usize]| LinearRows::new(&features.values, &features.remaining, rows);
+        Self(svms.tasks.iter().map(|task| of_task(&task.rows)).collect())
+    }
+
+    /// Trains the SVMs and returns their training error.
+    pub fn train(&mut self, svms: &mut Svms, features: &Features, ctx: &Context) -> Result<f64> {
+        svms.solutions = svms.train::<LinearRows>(self.0.par_iter_mut(), ctx)?;
+        Ok(svms.training_error(|coefficients, values| {
+            features.iter().for_each(|column| add_scaled(values, dot(column, coefficients), column));
+        }))
+    }
+
+    /// The importance of every remaining feature.
+    pub fn importances(&self, svms: &Svms, features: &Features) -> Vec<f64> {
+        let (mut sums, mut w) = (vec![0.0; features.values.len()], vec![0.0; features.values.len()]);
+        for (rows, solution) in self.0.iter().zip(&svms.solutions) {
+            rows.weights_by_column(&solution.coefficients, &mut w);
+            features.remaining.iter().for_each(|&j| sums[j] += w[j] * w[j]);
+        }
+        features.remaining.iter().map(|&j| sums[j]).collect()
+    }
+
+    pub fn remove(&mut self, removed: &[usize]) {
+        self.0.iter_mut().for_each(|rows| rows.remove(removed));
+    }
+}
 
 /// The samples of one task over the remaining features, in row-major and column-major order.
 pub(super) struct LinearRows {
@@ -23,13 +59,13 @@ pub(super) struct LinearRows {
     /// The remaining features, in storage order.
     columns: Vec<usize>,
     /// Squared norm of every row.
-    own: Vec<f64>,
+    norms: Vec<f64>,
     /// Cached products of a row with all rows, for rows requested since the last feature was removed.
-    known: Vec<Option<Box<[f64]>>>,
-    /// Rows that are not shrunk, and their squared norms, if some rows are shrunk.
-    kept: Option<(Vec<usize>, Vec<f64>)>,
-    /// The products of one row with those.
-    part: Vec<f64>,
+    cache: Vec<Option<Box<[f64]>>>,
+    /// The active rows and their squared norms; `None` if all are active.
+    active: Option<(Vec<usize>, Vec<f64>)>,
+    /// Memory for the products of one row with the active rows.
+    buffer: Vec<f64>,
 }
 
 impl LinearRows {
@@ -45,25 +81,25 @@ impl LinearRows {
             by_rows,
             by_columns,
             columns: columns.to_vec(),
-            own: vec![],
-            known: vec![],
-            kept: None,
-            part: vec![],
+            norms: vec![],
+            cache: vec![],
+            active: None,
+            buffer: vec![],
         };
-        new.begin();
+        new.reset();
         new
     }
 
     /// Clears the cached products after features were removed.
-    fn begin(&mut self) {
-        self.own.clear();
-        self.own.resize(self.n, 0.0);
+    fn reset(&mut self) {
+        self.norms.clear();
+        self.norms.resize(self.n, 0.0);
         for column in self.by_columns.chunks_exact(self.n.max(1)) {
-            add_squared_differences(&mut self.own, column, 0.0);
+            add_squared_differences(&mut self.norms, column, 0.0);
         }
-        self.known.clear();
-        self.known.resize(self.n, None);
-        self.kept = None;
+        self.cache.clear();
+        self.cache.resize(self.n, None);
+        self.active = None;
     }
 
     fn row(&self, i: usize) -> &[f64] {
@@ -77,7 +113,7 @@ impl LinearRows {
         // From the back, so that none moves before it is removed.
         places.sort_unstable_by(|a, b| b.cmp(a));
         places.into_iter().for_each(|at| self.remove_at(at));
-        self.begin();
+        self.reset();
     }
 
     /// Moves the last feature to this position.
@@ -101,59 +137,59 @@ impl LinearRows {
     /// `out += X w`
     fn add_values(&self, out: &mut [f64], w: &[f64]) {
         let run = |(at, out): (usize, &mut [f64])| {
-            add_combination(out, &self.by_columns[at * RUN..], self.n, w);
+            add_combination(out, &self.by_columns[at * BLOCK_ROWS..], self.n, w);
         };
         if w.is_empty() {
             return;
         }
-        if self.n * w.len() < WORTH_THREADS {
-            out.chunks_mut(RUN).enumerate().for_each(run);
+        if self.n * w.len() < MIN_PARALLEL_PRODUCTS {
+            out.chunks_mut(BLOCK_ROWS).enumerate().for_each(run);
         } else {
-            out.par_chunks_mut(RUN).enumerate().for_each(run);
+            out.par_chunks_mut(BLOCK_ROWS).enumerate().for_each(run);
         }
     }
 
     /// $w_j$ of every feature, by its index among all, for the coefficients of an SVM.
     pub(super) fn weights_by_column(&self, coefficients: &[f64], w: &mut [f64]) {
-        let own = self.weights(coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0));
-        self.columns.iter().zip(own).for_each(|(&j, v)| w[j] = v);
+        let weights = self.weights(coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0));
+        self.columns.iter().zip(weights).for_each(|(&j, v)| w[j] = v);
     }
 }
 
 impl KernelColumns for LinearRows {
     fn len(&self) -> usize {
-        self.kept.as_ref().map_or(self.n, |(rows, _)| rows.len())
+        self.active.as_ref().map_or(self.n, |(rows, _)| rows.len())
     }
 
     fn diagonal(&self) -> &[f64] {
-        self.kept.as_ref().map_or(&self.own, |(_, own)| own)
+        self.active.as_ref().map_or(&self.norms, |(_, norms)| norms)
     }
 
-    fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T {
-        let row = self.kept.as_ref().map_or(i, |(rows, _)| rows[i]);
-        if self.known[row].is_none() {
+    fn with_column<T>(&mut self, i: usize, f: impl FnOnce(&[f64], &[f64]) -> T) -> T {
+        let row = self.active.as_ref().map_or(i, |(rows, _)| rows[i]);
+        if self.cache[row].is_none() {
             let mut column = vec![0.0; self.n];
             self.add_values(&mut column, self.row(row));
-            self.known[row] = Some(column.into());
+            self.cache[row] = Some(column.into());
         }
-        let column = self.known[row].as_deref().expect("just made");
-        let Some((rows, own)) = &self.kept else { return use_it(&self.own, column) };
-        self.part.clear();
-        self.part.extend(rows.iter().map(|&r| column[r]));
-        use_it(own, &self.part)
+        let column = self.cache[row].as_deref().expect("just computed");
+        let Some((rows, norms)) = &self.active else { return f(&self.norms, column) };
+        self.buffer.clear();
+        self.buffer.extend(rows.iter().map(|&r| column[r]));
+        f(norms, &self.buffer)
     }
 
     fn shrink(&mut self, keep: &[usize]) {
-        let rows: Vec<usize> = match &self.kept {
+        let rows: Vec<usize> = match &self.active {
             Some((rows, _)) => keep.iter().map(|&at| rows[at]).collect(),
             None => keep.to_vec(),
         };
-        let own = rows.iter().map(|&i| self.own[i]).collect();
-        self.kept = Some((rows, own));
+        let norms = rows.iter().map(|&i| self.norms[i]).collect();
+        self.active = Some((rows, norms));
     }
 
     fn unshrink(&mut self) {
-        self.kept = None;
+        self.active = None;
     }
 
     fn combine(&mut self, weights: &[(usize, f64)], rows: &[usize], out: &mut [f64]) {
@@ -169,22 +205,21 @@ impl Products for LinearRows {
     fn block(&self, rows: &[usize]) -> Array2<f64> {
         let mut part = Array2::zeros((rows.len(), self.columns.len()));
         for (mut out, &i) in part.rows_mut().into_iter().zip(rows) {
-            out.as_slice_mut().expect("laid out by rows").copy_from_slice(self.row(i));
+            out.as_slice_mut().expect("row-major").copy_from_slice(self.row(i));
         }
         multiply(part.view(), part.t())
     }
 
     fn entries(&self, row: usize, rows: &[usize]) -> Vec<f64> {
-        let own = self.row(row);
-        rows.iter().map(|&i| dot(own, self.row(i))).collect()
+        rows.iter().map(|&i| dot(self.row(row), self.row(i))).collect()
     }
 
     fn diagonal_entry(&self, row: usize) -> f64 {
-        self.own[row]
+        self.norms[row]
     }
 
-    fn subtract_from(&self, left: &mut [f64], rows: &[usize], weights: &[f64]) {
+    fn subtract_from(&self, residual: &mut [f64], rows: &[usize], weights: &[f64]) {
         let w = self.weights(rows.iter().zip(weights).map(|(&i, w)| (i, -w)));
-        self.add_values(left, &w);
+        self.add_values(residual, &w);
     }
 }

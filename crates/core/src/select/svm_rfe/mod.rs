@@ -16,7 +16,7 @@
 //! Squared distances or inner products of all samples are cached, and the contribution of a feature is subtracted
 //! when it is removed. Each SVM is warm-started from the previous one, and its last steps are replaced by solving
 //! the linear equations of the free coefficients ([`crate::optim::polish`]). A linear SVM needs no cached products
-//! once there are fewer features than samples, see [`linear`].
+//! once there are fewer features than samples.
 //!
 //! Cost: for every round $O(n^2)$ per removed feature, plus a warm-started SVM, plus $O(s d)$ (linear) or $O(s^2
 //! d)$ (RBF) for $s$ support vectors; linear with fewer features than samples $O(n d + d^2)$ for each of the few
@@ -25,45 +25,28 @@
 //! Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
 //! machines*, 2002.
 
+mod cached;
+mod features;
 mod linear;
+mod svms;
 #[cfg(test)]
 mod tests;
 
 use super::selector::{FeatureCount, Selection, Selector};
-use crate::classify::{ClassWeight, PairTask, need_finite, vote};
+use crate::classify::{ClassWeight, need_finite};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows, is_constant};
+use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram_symmetric};
+use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::linalg::product_bytes;
 use crate::method::{Info, Needs};
-use crate::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Products, Smo, SmoSolution, polish};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::{Kind, ParameterValue, Parameters};
-use crate::simd::{add_scaled, dot, exp_scaled};
-use linear::LinearRows;
-use ndarray::Array2;
-use rayon::prelude::*;
+use cached::CachedPairs;
+use features::Features;
+use linear::Linear;
 use serde::{Deserialize, Serialize};
-
-const NAME: &str = "SVM-RFE";
-
-/// Tolerance of the final solution of each SVM.
-const TOLERANCE: f64 = 1e-6;
-/// Tolerance of SMO before polishing takes over.
-const ROUGH: f64 = 1e-2;
-/// Maximum number of polishing steps.
-const POLISHING: usize = 500;
-/// SMO iterations per sample before polishing takes over: SMO converges slowly if features differ much in scale.
-const CREEP: usize = 100;
-/// Number of alternations of polishing and SMO; only `max_iter` limits the last SMO run.
-const TURNS: usize = 3;
-/// Recompute cached products or distances once the number of features has dropped by this factor, which limits
-/// rounding error.
-const WORN: usize = 32;
-/// Recompute instead of subtracting a feature whose largest square exceeds that of the remaining features by this
-/// factor: the rounding error of the subtraction would dominate.
-const DWARFS: f64 = 1e4;
+use svms::{NAME, Svms};
 
 /// The default kernel.
 const LINEAR: KernelChoice =
@@ -129,50 +112,6 @@ crate::parameters! {
 }
 
 impl SvmRfe {
-    /// Trains the SVM of one pair of classes.
-    fn machine<K: KernelColumns + Products>(
-        &self,
-        task: &PairTask,
-        columns: &mut K,
-        start: Option<&[f64]>,
-        ctx: &Context,
-    ) -> Result<SmoSolution> {
-        let smo = |tolerance, max_iterations| Smo { tolerance, max_iterations, shrinking: true };
-        let bounds: Vec<f64> = task.weights.iter().map(|w| w * self.c).collect();
-        let problem = PairProblem { signs: &task.signs, bounds: &bounds, start: None };
-        let few = CREEP * task.rows.len();
-        let limited = |steps: usize| self.max_iter.map_or(steps, |most| steps.min(most));
-        let (few, polishing) = (limited(few), limited(POLISHING));
-        // A warm start is already close to the solution.
-        let mut near = match start {
-            Some(start) => (start.to_vec(), left_of_labels(task, columns, start)),
-            None => {
-                let found = smo(ROUGH, few).solve(&problem, columns, ctx)?;
-                (found.coefficients, found.residual)
-            }
-        };
-        for turn in 1.. {
-            let better = polish(&problem, columns, (&near.0, &near.1), TOLERANCE, polishing, ctx)?;
-            let problem = PairProblem { start: Some(PairStart::at(&better)), ..problem };
-            let steps = if turn < TURNS { few } else { self.max_iter.unwrap_or(0) };
-            let found = smo(TOLERANCE, steps).solve(&problem, columns, ctx)?;
-            if found.converged || turn == TURNS {
-                return Ok(found);
-            }
-            near = (found.coefficients, found.residual);
-        }
-        unreachable!("the last turn returns")
-    }
-
-    fn per_round(&self, d: usize) -> usize {
-        match self.step {
-            Step::Count(n) => n,
-            Step::Fraction(share) => ((share * d as f64) as usize).max(1),
-        }
-    }
-}
-
-impl SvmRfe {
     /// What to know before using it.
     pub const INFO: Info = Info {
         name: "svm-rfe",
@@ -192,18 +131,18 @@ impl Selector for SvmRfe {
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.check_ranges()?;
         match self.step {
-            Step::Fraction(share) if !(share > 0.0 && share < 1.0) => {
-                return Err(Error::param(NAME, "step", "a share between 0 and 1", share));
+            Step::Fraction(fraction) if !(fraction > 0.0 && fraction < 1.0) => {
+                return Err(Error::param(NAME, "step", "a fraction between 0 and 1", fraction));
             }
             _ => {}
         }
         self.class_weight.factors(classes)?;
         self.kernel.validate()?;
-        let suits = match &self.kernel {
+        let supported = match &self.kernel {
             KernelChoice::Named { family, .. } => matches!(family, Family::Linear | Family::Rbf),
             KernelChoice::Fixed(kernel) => matches!(kernel, Kernel::Linear | Kernel::Rbf { .. }),
         };
-        if suits {
+        if supported {
             return Ok(());
         }
         Err(Error::param(NAME, "kernel", "linear or rbf", "another kernel"))
@@ -218,9 +157,14 @@ impl Selector for SvmRfe {
         let kernel = self.kernel.resolve(data.x(), ctx)?;
         let bytes = bytes_of(&kernel, data.n(), d, classes);
         ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
-        let mut elimination = Elimination::new(self, &kernel, data, classes)?;
-        let rounds = elimination.run(self.per_round(d), ctx)?;
-        Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1)), rounds))
+        let per_round = match self.step {
+            Step::Count(n) => n,
+            Step::Fraction(fraction) => ((fraction * d as f64) as usize).max(1),
+        };
+        let svms = Svms::new(self.c, self.max_iter, classes, &self.class_weight)?;
+        let mut elimination = Elimination::new(&kernel, data.x(), svms)?;
+        elimination.run(per_round, ctx)?;
+        Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1))))
     }
 }
 
@@ -232,8 +176,8 @@ fn bytes_of(kernel: &Kernel, n: usize, d: usize, classes: &Classes) -> f64 {
         return 8.0 * (n * d + 3.0 * n * n) + product_bytes();
     }
     // One SVM per pair of classes: their samples, and their samples squared.
-    let own: f64 = classes.counts().iter().map(|&rows| (rows * rows) as f64).sum();
-    let (rows, squares) = ((k as f64 - 1.0) * n, n * n + (k as f64 - 2.0) * own);
+    let within: f64 = classes.counts().iter().map(|&rows| (rows * rows) as f64).sum();
+    let (rows, squares) = ((k as f64 - 1.0) * n, n * n + (k as f64 - 2.0) * within);
     let columns = if rows * d <= n * n {
         // The features, and those of every SVM in row-major and column-major order.
         n * d + 2.0 * rows * d
@@ -245,337 +189,121 @@ fn bytes_of(kernel: &Kernel, n: usize, d: usize, classes: &Classes) -> f64 {
     8.0 * (columns + 0.8 * squares) + product_bytes()
 }
 
+/// How the SVMs get their kernel values.
+enum Form {
+    Linear(Linear),
+    Cached(CachedPairs),
+}
+
 /// The state of the elimination.
 struct Elimination<'a> {
-    method: &'a SvmRfe,
-    classes: &'a Classes,
-    /// Gamma, for RBF.
-    gamma: Option<f64>,
-    /// The values of each feature, contiguous.
-    columns: Vec<Vec<f64>>,
-    /// The largest square of each feature.
-    largest: Vec<f64>,
-    /// Whether each feature is constant.
-    constant: Vec<bool>,
-    left: Vec<usize>,
-    /// Inner products or squared distances of all samples over the remaining features.
-    pairs: Array2<f64>,
-    /// Number of features when `pairs` was last recomputed.
-    fresh: usize,
-    /// The samples of every task, once linear SVMs do not need `pairs`.
-    linear: Option<Vec<LinearRows>>,
-    tasks: Vec<PairTask>,
-    solutions: Vec<SmoSolution>,
+    features: Features,
+    svms: Svms<'a>,
+    form: Form,
     /// Removed features in order of removal, and the round of each.
-    gone: Vec<(usize, usize)>,
+    removed: Vec<(usize, usize)>,
+    /// The training error of each round.
     curve: Vec<f64>,
     converged: bool,
 }
 
 impl<'a> Elimination<'a> {
-    fn new(method: &'a SvmRfe, kernel: &Kernel, data: &Dataset, classes: &'a Classes) -> Result<Self> {
-        let gamma = match kernel {
-            Kernel::Rbf { gamma } => Some(*gamma),
-            _ => None,
-        };
-        let (mean, spread) = data.x().moments();
-        let constant = (0..data.d()).map(|j| is_constant(mean[j], spread[j])).collect();
-        let rows: Vec<usize> = (0..data.n()).collect();
-        let mut columns = transposed(data.x());
-        if !data.x().is_sparse() {
-            // Distances do not depend on the origin, nor do the weights, because coefficients sum to zero.
-            // Centering avoids rounding error from a large offset.
-            columns.iter_mut().zip(&mean).for_each(|(c, m)| c.iter_mut().for_each(|v| *v -= m));
-        }
-        let largest = columns.iter().map(|c| c.iter().fold(0.0_f64, |a, v| a.max(v * v))).collect();
-        let mut run = Self {
-            method,
-            classes,
-            gamma,
-            columns,
-            largest,
-            constant,
-            left: (0..data.d()).collect(),
-            pairs: Array2::zeros((0, 0)),
-            fresh: 0,
-            linear: None,
-            tasks: PairTask::all(classes, &rows, &method.class_weight)?,
-            solutions: vec![],
-            gone: vec![],
-            curve: vec![],
-            converged: true,
-        };
-        run.choose_form();
-        if run.linear.is_none() {
-            run.rebuild()?;
+    fn new(kernel: &Kernel, x: &Rows, svms: Svms<'a>) -> Result<Self> {
+        let features = Features::new(x);
+        let gamma = kernel.gamma();
+        let form = if gamma.is_none() && rows_take_less(&svms, &features) {
+            let squares = |i: usize| features.iter().map(|c| c[i] * c[i]).sum::<f64>();
+            need_finite(NAME, (0..x.n()).map(squares))?;
+            Form::Linear(Linear::new(&svms, &features))
         } else {
-            let squares = |i: usize| run.columns.iter().map(|c| c[i] * c[i]).sum::<f64>();
-            need_finite(NAME, (0..data.n()).map(squares))?;
-        }
-        Ok(run)
+            Form::Cached(CachedPairs::new(gamma, &features)?)
+        };
+        Ok(Self { features, svms, form, removed: vec![], curve: vec![], converged: true })
     }
 
     /// Eliminates features until one remains.
-    fn run(&mut self, per_round: usize, ctx: &Context) -> Result<usize> {
-        let total = self.left.len().div_ceil(per_round);
-        let mut round = 0;
+    fn run(&mut self, per_round: usize, ctx: &Context) -> Result<()> {
+        let total = self.features.remaining.len().div_ceil(per_round);
         loop {
-            ctx.step("SVM-RFE", round, total)?;
-            round += 1;
-            self.choose_form();
-            let k = if self.linear.is_some() { None } else { Some(self.kernel_values()) };
-            self.train(k.as_ref(), ctx)?;
-            self.curve.push(self.training_error(k.as_ref()));
-            // A linear kernel is the products themselves; put them back, to subtract features from them.
-            if let (None, Some(k)) = (self.gamma, k) {
-                self.pairs = k;
+            ctx.step("SVM-RFE", self.curve.len(), total)?;
+            self.train(ctx)?;
+            if self.features.remaining.len() == 1 {
+                return Ok(());
             }
-            if self.left.len() == 1 {
-                return Ok(round);
-            }
-            let matters = self.how_much_each_matters(ctx)?;
-            let mut order: Vec<usize> = (0..self.left.len()).collect();
-            // Ties are broken by column order: the later feature is removed first. Constant features are removed
-            // before all others, even those of weight 0.
-            let key = |at: usize| if self.constant[self.left[at]] { -1.0 } else { matters[at] };
-            order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
-            order.truncate(per_round.min(self.left.len() - 1));
-            let leaving: Vec<usize> = order.iter().map(|&at| self.left[at]).collect();
-            self.gone.extend(leaving.iter().map(|&j| (j, round)));
-            self.left.retain(|j| !leaving.contains(j));
-            self.take_away(&leaving)?;
+            let removed = self.least_important(per_round, ctx)?;
+            let round = self.curve.len();
+            self.removed.extend(removed.iter().map(|&j| (j, round)));
+            self.remove(&removed)?;
         }
     }
 
-    /// Linear SVMs stop using products of all samples as soon as the samples themselves take less memory.
-    fn choose_form(&mut self) {
-        let rows: usize = self.tasks.iter().map(|task| task.rows.len()).sum();
-        let suits = self.gamma.is_none() && rows * self.left.len() <= self.classes.codes.len().pow(2);
-        if self.linear.is_none() && suits {
-            let of_task = |task: &PairTask| LinearRows::new(&self.columns, &self.left, &task.rows);
-            self.linear = Some(self.tasks.iter().map(of_task).collect());
-            self.pairs = Array2::zeros((0, 0));
+    fn train(&mut self, ctx: &Context) -> Result<()> {
+        if let Form::Cached(CachedPairs { gamma: None, .. }) = self.form
+            && rows_take_less(&self.svms, &self.features)
+        {
+            self.form = Form::Linear(Linear::new(&self.svms, &self.features));
         }
-    }
-
-    /// Trains one SVM per pair of classes, warm-started; on kernel values, or on linear rows.
-    fn train(&mut self, k: Option<&Array2<f64>>, ctx: &Context) -> Result<()> {
-        let (method, before) = (self.method, &self.solutions);
-        let start = |p: usize| before.get(p).map(|s| &s.coefficients[..]);
-        let found: Result<Vec<SmoSolution>> = match (k, &mut self.linear) {
-            (None, Some(linear)) => (linear.par_iter_mut().zip(&self.tasks).enumerate())
-                .map(|(p, (rows, task))| method.machine(task, rows, start(p), ctx))
-                .collect(),
-            (Some(k), _) => (self.tasks.par_iter().enumerate())
-                .map(|(p, task)| {
-                    method.machine(task, &mut BlockColumns::new(k.view(), &task.rows), start(p), ctx)
-                })
-                .collect(),
-            (None, None) => unreachable!("a form was chosen"),
+        let error = match &mut self.form {
+            Form::Linear(linear) => linear.train(&mut self.svms, &self.features, ctx)?,
+            Form::Cached(cached) => cached.train(&mut self.svms, ctx)?,
         };
-        self.solutions = found?;
-        self.converged &= self.solutions.iter().all(|s| s.converged);
+        self.curve.push(error);
+        self.converged &= self.svms.solutions.iter().all(|s| s.converged);
         Ok(())
     }
 
-    /// Kernel values over the remaining features. For a linear kernel this moves the products out.
-    fn kernel_values(&mut self) -> Array2<f64> {
-        let Some(gamma) = self.gamma else { return std::mem::take(&mut self.pairs) };
-        let mut k = self.pairs.clone();
-        let cells = k.as_slice_mut().expect("laid out by rows");
-        cells.par_chunks_mut(1 << 14).for_each(|cells| exp_scaled(cells, -gamma));
-        k
+    fn importances(&self, ctx: &Context) -> Result<Vec<f64>> {
+        match &self.form {
+            Form::Linear(linear) => Ok(linear.importances(&self.svms, &self.features)),
+            Form::Cached(cached) => cached.importances(&self.svms, &self.features, ctx),
+        }
     }
 
-    /// The importance of every remaining feature.
-    fn how_much_each_matters(&self, ctx: &Context) -> Result<Vec<f64>> {
-        if let Some(linear) = &self.linear {
-            let (mut sums, mut w) = (vec![0.0; self.columns.len()], vec![0.0; self.columns.len()]);
-            for (rows, solution) in linear.iter().zip(&self.solutions) {
-                rows.weights_by_column(&solution.coefficients, &mut w);
-                self.left.iter().for_each(|&j| sums[j] += w[j] * w[j]);
-            }
-            return Ok(self.left.iter().map(|&j| sums[j]).collect());
-        }
-        let each = |&j: &usize| {
-            ctx.check()?;
-            let column = &self.columns[j];
-            Ok(self
-                .tasks
-                .iter()
-                .zip(&self.solutions)
-                .map(|(task, solution)| match self.gamma {
-                    None => linear_weight(task, solution, column).powi(2),
-                    Some(gamma) => self.radial_change(task, solution, column, gamma),
-                })
-                .sum())
-        };
-        self.left.par_iter().map(each).collect()
+    /// The next features to remove, least important first; one remains.
+    fn least_important(&self, count: usize, ctx: &Context) -> Result<Vec<usize>> {
+        let (importances, remaining) = (self.importances(ctx)?, &self.features.remaining);
+        // Constant features are removed before all others, even those of weight 0.
+        let key = |at: usize| if self.features.constant[remaining[at]] { -1.0 } else { importances[at] };
+        let mut order: Vec<usize> = (0..remaining.len()).collect();
+        // Ties are broken by column order: the later feature is removed first.
+        order.sort_by(|&a, &b| key(a).total_cmp(&key(b)).then(b.cmp(&a)));
+        order.truncate(count.min(remaining.len() - 1));
+        Ok(order.into_iter().map(|at| remaining[at]).collect())
     }
 
-    /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the support vectors.
-    fn radial_change(&self, task: &PairTask, solution: &SmoSolution, column: &[f64], gamma: f64) -> f64 {
-        let count: Vec<usize> = (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
-        let beta: Vec<f64> = count.iter().map(|&i| solution.coefficients[i]).collect();
-        let (mut with, mut without) = (vec![], vec![]);
-        let mut change = 0.0;
-        for (at, &i) in count.iter().enumerate() {
-            let row = self.pairs.row(task.rows[i]);
-            let here = column[task.rows[i]];
-            with.clear();
-            with.extend(count[..at].iter().map(|&k| row[task.rows[k]]));
-            without.clear();
-            // Subtraction leaves rounding errors, but distances cannot be negative.
-            without.extend(
-                count[..at]
-                    .iter()
-                    .zip(&with)
-                    .map(|(&k, distance)| (distance - (here - column[task.rows[k]]).powi(2)).max(0.0)),
-            );
-            exp_scaled(&mut with, -gamma);
-            exp_scaled(&mut without, -gamma);
-            // The diagonal does not change, and the matrix is symmetric.
-            change += 2.0 * beta[at] * (dot(&with, &beta[..at]) - dot(&without, &beta[..at]));
-        }
-        change.abs()
-    }
-
-    /// The training error of this round's SVMs. Without kernel values they are linear.
-    fn training_error(&self, k: Option<&Array2<f64>>) -> f64 {
-        let n = self.classes.codes.len();
-        if let ([task], [solution]) = (&self.tasks[..], &self.solutions[..]) {
-            // Two classes: the solver provides the residuals of the labels.
-            let wrong = |i: &usize| {
-                let value = task.signs[*i] - solution.residual[*i] + solution.bias;
-                // A value of 0 is the second class.
-                (value > 0.0) != (task.signs[*i] > 0.0)
-            };
-            return (0..n).filter(wrong).count() as f64 / n as f64;
-        }
-        let present: Vec<usize> = {
-            let counts = self.classes.counts();
-            (0..counts.len()).filter(|&c| counts[c] > 0).collect()
-        };
-        let of_pair = |(task, solution): (&PairTask, &SmoSolution)| -> Vec<f64> {
-            let mut all = vec![0.0; n];
-            task.rows.iter().zip(&solution.coefficients).for_each(|(&i, &b)| all[i] = b);
-            let mut values = vec![solution.bias; n];
-            match k {
-                Some(k) => values.iter_mut().zip(k.rows()).for_each(|(v, row)| {
-                    *v += dot(row.to_slice().expect("laid out by rows"), &all);
-                }),
-                None => self.left.iter().for_each(|&j| {
-                    let column = &self.columns[j];
-                    add_scaled(&mut values, dot(column, &all), column);
-                }),
-            }
-            values
-        };
-        let values: Vec<Vec<f64>> = self.tasks.par_iter().zip(&self.solutions).map(of_pair).collect();
-        let wrong = |&i: &usize| vote(&present, values.iter().map(|v| v[i])) != self.classes.codes[i];
-        (0..n).filter(wrong).count() as f64 / n as f64
-    }
-
-    /// Subtracts the contribution of these features from products or distances.
-    fn take_away(&mut self, leaving: &[usize]) -> Result<()> {
-        if let Some(linear) = &mut self.linear {
-            linear.iter_mut().for_each(|rows| rows.remove(leaving));
-            return Ok(());
-        }
-        let largest = |columns: &[usize]| columns.iter().map(|&j| self.largest[j]).fold(0.0_f64, f64::max);
-        // Recomputing is one matrix product, much faster per feature than subtracting features one by one. If few
-        // are removed, rounding errors of the larger sums accumulate, to some dozen units in the last place.
-        let many = leaving.len() > 1 && 4 * leaving.len() >= self.left.len();
-        let worn = WORN * self.left.len() <= self.fresh;
-        if many || worn || largest(leaving) > DWARFS * largest(&self.left) {
-            return self.rebuild();
-        }
-        let (n, gamma) = (self.pairs.nrows(), self.gamma);
-        for &j in leaving {
-            let column = &self.columns[j];
-            let cells = self.pairs.as_slice_mut().expect("laid out by rows");
-            cells.par_chunks_mut(n).enumerate().with_min_len(64).for_each(|(i, row)| match gamma {
-                None => add_scaled(row, -column[i], column),
-                Some(_) => {
-                    row.iter_mut()
-                        .zip(column)
-                        .for_each(|(v, x)| *v = (*v - (column[i] - x).powi(2)).max(0.0));
-                }
-            });
+    fn remove(&mut self, removed: &[usize]) -> Result<()> {
+        self.features.remove(removed);
+        match &mut self.form {
+            Form::Linear(linear) => linear.remove(removed),
+            Form::Cached(cached) => cached.remove(removed, &self.features)?,
         }
         Ok(())
     }
 
-    /// Recomputes products or squared distances from the remaining features.
-    fn rebuild(&mut self) -> Result<()> {
-        let n = self.classes.codes.len();
-        self.fresh = self.left.len();
-        let x = Array2::from_shape_fn((n, self.left.len()), |(i, at)| self.columns[self.left[at]][i]);
-        let products = gram_symmetric(&Kernel::Linear, &x.into())?;
-        // Distances are at most four times the largest of these.
-        need_finite(NAME, products.diag().iter().copied())?;
-        // Row-major: the matrix is symmetric, and was column-major.
-        let mut pairs = products.reversed_axes();
-        if self.gamma.is_some() {
-            let columns: Vec<&[f64]> = self.left.iter().map(|&j| &self.columns[j][..]).collect();
-            pairs.fill(0.0);
-            let cells = pairs.as_slice_mut().expect("laid out by rows");
-            cells.par_chunks_mut(n).enumerate().for_each(|(i, row)| {
-                for column in &columns {
-                    row.iter_mut().zip(*column).for_each(|(v, x)| *v += (column[i] - x).powi(2));
-                }
-            });
+    fn selection(self, n_selected: usize) -> Selection {
+        let (constant, last, rounds) =
+            (self.features.constant, self.features.remaining[0], self.curve.len());
+        let mut scores = vec![0.0; constant.len()];
+        for (j, round) in self.removed.iter().copied().chain([(last, rounds)]) {
+            scores[j] = if constant[j] { 0.0 } else { round as f64 };
         }
-        self.pairs = pairs;
-        Ok(())
-    }
-
-    fn selection(self, n_selected: usize, rounds: usize) -> Selection {
-        let mut scores = vec![0.0; self.columns.len()];
-        for &(j, round) in &self.gone {
-            scores[j] = if self.constant[j] { 0.0 } else { round as f64 };
-        }
-        scores[self.left[0]] = if self.constant[self.left[0]] { 0.0 } else { rounds as f64 };
-        let order = self.left.iter().copied().chain(self.gone.iter().rev().map(|g| g.0)).collect();
+        let order = [last].into_iter().chain(self.removed.iter().rev().map(|r| r.0)).collect();
         let stop = if self.converged { Stop::Requested } else { Stop::MaxIterations };
-        let curve = self.curve.into_iter().rev().collect();
-        let outcome = Outcome { stop, iterations: rounds };
         Selection {
             method: "svm-rfe".into(),
             order,
             scores,
             n_selected,
-            curve,
+            curve: self.curve.into_iter().rev().collect(),
             coef: None,
             path: vec![],
-            outcome,
+            outcome: Outcome { stop, iterations: rounds },
         }
     }
 }
 
-/// $y - K \beta$
-fn left_of_labels(task: &PairTask, columns: &mut impl KernelColumns, coefficients: &[f64]) -> Vec<f64> {
-    let weights: Vec<(usize, f64)> =
-        coefficients.iter().map(|b| -b).enumerate().filter(|(_, b)| *b != 0.0).collect();
-    let all: Vec<usize> = (0..task.rows.len()).collect();
-    let mut left = task.signs.clone();
-    columns.combine(&weights, &all, &mut left);
-    left
-}
-
-/// $w_j = \sum_i \beta_i x_{ij}$
-fn linear_weight(task: &PairTask, solution: &SmoSolution, column: &[f64]) -> f64 {
-    task.rows.iter().zip(&solution.coefficients).map(|(&i, b)| b * column[i]).sum()
-}
-
-/// The features of all samples.
-fn transposed(x: &Rows) -> Vec<Vec<f64>> {
-    match x {
-        Rows::Dense(x) => x.columns().into_iter().map(|c| c.to_vec()).collect(),
-        Rows::Sparse(sparse) => {
-            let mut out = vec![vec![0.0; x.n()]; x.d()];
-            sparse.cells().for_each(|(i, j, v)| out[j][i] = v);
-            out
-        }
-    }
+/// Whether the samples of all SVMs take less memory than the products of all samples.
+fn rows_take_less(svms: &Svms, features: &Features) -> bool {
+    let rows: usize = svms.tasks.iter().map(|task| task.rows.len()).sum();
+    rows * features.remaining.len() <= features.n.pow(2)
 }

@@ -1,7 +1,12 @@
+use super::features::by_column;
+use super::linear::LinearRows;
+use super::svms::TOLERANCE;
 use super::*;
+use crate::kernel::gram_symmetric;
+use crate::optim::BlockColumns;
 use crate::optim::KernelColumns;
 use crate::random::Rng;
-use ndarray::array;
+use ndarray::{Array2, array};
 
 fn select(method: &SvmRfe, data: &Dataset) -> Selection {
     method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
@@ -15,6 +20,12 @@ fn by_hand() {
     assert_eq!(selection.order, [0, 1, 2]);
     assert_eq!(selection.scores, [3.0, 2.0, 0.0]);
     assert_eq!((selection.n_selected, &selection.curve[..]), (1, &[0.0, 0.0, 0.0][..]));
+}
+
+fn elimination<'a>(method: &SvmRfe, kernel: &Kernel, data: &'a Dataset) -> Elimination<'a> {
+    let classes = data.classes("t").unwrap();
+    let svms = Svms::new(method.c, None, classes, &ClassWeight::None).unwrap();
+    Elimination::new(kernel, data.x(), svms).unwrap()
 }
 
 fn rbf(gamma: f64) -> SvmRfe {
@@ -37,23 +48,21 @@ fn a_product_is_seen_by_rbf_and_not_by_linear() {
 
 /// The criterion by definition: two Gram matrices, one without the feature.
 #[test]
-fn the_change_of_the_norm_is_what_it_says() {
+fn importance_is_the_change_of_the_norm() {
     let mut rng = Rng::new(7);
     let x = Array2::from_shape_simple_fn((40, 5), || rng.normal());
     let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] * r[1] > 0.5)).collect();
     let data = Dataset::labeled(x, codes).unwrap();
     let (method, kernel) = (rbf(0.3), Kernel::Rbf { gamma: 0.3 });
-    let classes = data.classes("t").unwrap();
-    let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
-    let k = run.kernel_values();
-    run.train(Some(&k), &Context::default()).unwrap();
-    let beta = ndarray::Array1::from(run.solutions[0].coefficients.clone());
+    let mut run = elimination(&method, &kernel, &data);
+    run.train(&Context::default()).unwrap();
+    let beta = ndarray::Array1::from(run.svms.solutions[0].coefficients.clone());
     let norm = |columns: &[usize]| {
         let k = gram_symmetric(&kernel, data.take_columns(columns).x()).unwrap();
         beta.dot(&k.dot(&beta))
     };
     let all: Vec<usize> = (0..5).collect();
-    for (j, got) in run.how_much_each_matters(&Context::default()).unwrap().into_iter().enumerate() {
+    for (j, got) in run.importances(&Context::default()).unwrap().into_iter().enumerate() {
         let rest: Vec<usize> = all.iter().copied().filter(|&c| c != j).collect();
         let expected = (norm(&all) - norm(&rest)).abs();
         // Sums of 1600 products of coefficients up to 10.
@@ -63,7 +72,7 @@ fn the_change_of_the_norm_is_what_it_says() {
 
 /// Coefficients that reach their bounds together must not cross them by rounding.
 #[test]
-fn a_price_at_which_both_rows_meet_their_bounds() {
+fn coefficients_that_reach_their_bounds_together() {
     let row = [0.5, 0.45, 0.45, 0.45, 0.45, 0.45];
     let x = Array2::from_shape_fn((2, 6), |(i, j)| if i == 0 { row[j] } else { -row[j] });
     let data = Dataset::labeled(x, vec![0, 1]).unwrap();
@@ -76,7 +85,7 @@ fn a_price_at_which_both_rows_meet_their_bounds() {
 }
 
 #[test]
-fn a_constant_column_leaves_before_one_of_weight_zero() {
+fn a_constant_feature_is_removed_before_one_of_weight_zero() {
     // The third feature is the same in both classes, so its weight is 0; the second is constant.
     let x = array![[-1.0, 7.0, 1.0], [-1.0, 7.0, -1.0], [1.0, 7.0, 1.0], [1.0, 7.0, -1.0]];
     let data = Dataset::labeled(x.clone(), vec![0, 0, 1, 1]).unwrap();
@@ -88,7 +97,7 @@ fn a_constant_column_leaves_before_one_of_weight_zero() {
 
 /// SMO alone takes millions of steps here; polishing solves it.
 #[test]
-fn columns_of_very_different_scales() {
+fn features_of_very_different_scales() {
     let mut rng = Rng::new(4);
     let plain = Array2::from_shape_simple_fn((80, 6), || rng.normal());
     let codes: Vec<usize> =
@@ -106,7 +115,7 @@ fn columns_of_very_different_scales() {
 
 /// Cached products after removing a large feature equal those of a run without it.
 #[test]
-fn a_large_column_leaves_nothing_behind() {
+fn removing_a_large_feature_leaves_no_rounding_error() {
     let mut rng = Rng::new(6);
     // More features than samples, so that linear SVMs also use products of all samples.
     let mut x = Array2::from_shape_simple_fn((8, 12), || rng.normal());
@@ -114,20 +123,22 @@ fn a_large_column_leaves_nothing_behind() {
     x.column_mut(2).mapv_inplace(|v| v * 1e8);
     let data = Dataset::labeled(x, codes).unwrap();
     for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })] {
-        let classes = data.classes("t").unwrap();
-        let mut run = Elimination::new(&method, &kernel, &data, classes).unwrap();
-        run.left.remove(2);
-        run.take_away(&[2]).unwrap();
-        let rest = data.take_columns(&run.left);
-        assert_eq!(run.pairs.dim(), (8, 8));
-        let anew = Elimination::new(&method, &kernel, &rest, classes).unwrap();
+        let pairs = |run: Elimination| match run.form {
+            Form::Cached(cached) => cached.pairs,
+            Form::Linear(_) => panic!("more features than samples"),
+        };
+        let mut run = elimination(&method, &kernel, &data);
+        run.remove(&[2]).unwrap();
+        let rest = data.take_columns(&run.features.remaining);
+        let after_removal = pairs(run);
+        assert_eq!(after_removal.dim(), (8, 8));
         // The same sums of the same numbers.
-        assert_eq!(run.pairs, anew.pairs);
+        assert_eq!(after_removal, pairs(elimination(&method, &kernel, &rest)));
     }
 }
 
 #[test]
-fn products_that_are_no_numbers_are_refused() {
+fn products_that_overflow_are_refused() {
     let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0], [1e200, 3.0]], vec![0, 1, 0]).unwrap();
     for method in [SvmRfe::default(), rbf(1.0)] {
         let error = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
@@ -136,7 +147,7 @@ fn products_that_are_no_numbers_are_refused() {
 }
 
 #[test]
-fn settings_are_read_in_short_and_in_full() {
+fn settings_are_read_in_short_and_full_form() {
     let read = |text: &str| serde_json::from_str::<SvmRfe>(text).map_err(|e| e.to_string());
     let short = read(r#"{"step": 0.2, "kernel": "rbf"}"#).unwrap();
     assert_eq!(
@@ -161,7 +172,7 @@ fn settings_are_read_in_short_and_in_full() {
 
 /// A small C puts nearly all coefficients at a bound, and many reach it in the same step.
 #[test]
-fn every_price_has_an_answer() {
+fn every_c_converges() {
     let mut rng = Rng::new(8);
     let x = Array2::from_shape_simple_fn((90, 8), || (4.0 * rng.normal()).round() / 4.0);
     let codes = x.rows().into_iter().map(|r| ((r[0] + r[1] + 2.0).max(0.0) as usize).min(2)).collect();
@@ -178,7 +189,7 @@ fn every_price_has_an_answer() {
 }
 
 #[test]
-fn steps_of_any_size_keep_what_they_should() {
+fn steps_by_count_and_fraction() {
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((60, 9), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[2] + 0.5 * r[3] > 0.0)).collect();
@@ -190,7 +201,7 @@ fn steps_of_any_size_keep_what_they_should() {
     assert_eq!(three.order[0], 2);
     let bad = SvmRfe { step: Step::Fraction(1.5), ..SvmRfe::default() };
     let error = bad.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
-    assert!(error.contains("'step' must be a share between 0 and 1"), "{error}");
+    assert!(error.contains("'step' must be a fraction between 0 and 1"), "{error}");
     let kernel = Kernel::Laplacian { gamma: 1.0 }.into();
     let bad = SvmRfe { kernel, ..SvmRfe::default() };
     assert!(bad.select(&data, FeatureCount::Auto, &Context::default()).is_err());
@@ -198,7 +209,7 @@ fn steps_of_any_size_keep_what_they_should() {
 
 /// Products computed on demand give the same SVMs as cached products, with and without removed features.
 #[test]
-fn rows_give_the_machines_of_products() {
+fn linear_rows_and_cached_products_give_the_same_svms() {
     let ctx = Context::default();
     for seed in 0..10 {
         let mut rng = Rng::new(seed);
@@ -206,46 +217,45 @@ fn rows_give_the_machines_of_products() {
         let codes =
             x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.7 * rng.normal() > 0.0)).collect();
         let data = Dataset::labeled(x, codes).unwrap();
-        let all: Vec<usize> = (0..60).collect();
-        let task = &PairTask::all(data.classes("t").unwrap(), &all, &ClassWeight::None).unwrap()[0];
-        let method = SvmRfe { c: 10f64.powi(seed as i32 % 4 - 2), ..SvmRfe::default() };
-        let mut rows = LinearRows::new(&transposed(data.x()), &(0..7).collect::<Vec<_>>(), &task.rows);
+        let c = 10f64.powi(seed as i32 % 4 - 2);
+        let svms = Svms::new(c, None, data.classes("t").unwrap(), &ClassWeight::None).unwrap();
+        let task = &svms.tasks[0];
+        let mut rows = LinearRows::new(&by_column(data.x()), &(0..7).collect::<Vec<_>>(), &task.rows);
         let mut start: Option<Vec<f64>> = None;
-        for left in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 1, 3, 4, 5], vec![1]] {
-            let gone: Vec<usize> = (0..7).filter(|j| !left.contains(j)).collect();
-            rows.remove(&gone);
-            let k = gram_symmetric(&Kernel::Linear, data.take_columns(&left).x()).unwrap();
+        for remaining in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 1, 3, 4, 5], vec![1]] {
+            let removed: Vec<usize> = (0..7).filter(|j| !remaining.contains(j)).collect();
+            rows.remove(&removed);
+            let k = gram_symmetric(&Kernel::Linear, data.take_columns(&remaining).x()).unwrap();
             let mut columns = BlockColumns::new(k.view(), &task.rows);
-            let by_products = method.machine(task, &mut columns, None, &ctx).unwrap();
-            let by_rows = method.machine(task, &mut rows, start.as_deref(), &ctx).unwrap();
+            let by_products = svms.train_pair(task, &mut columns, None, &ctx).unwrap();
+            let by_rows = svms.train_pair(task, &mut rows, start.as_deref(), &ctx).unwrap();
             assert!(by_rows.converged && by_products.converged);
             // Both are within the tolerance times the sum of the upper bounds of the optimum.
-            let allowed = 2.0 * TOLERANCE * 60.0 * method.c + 1e-12;
-            assert!((by_rows.objective - by_products.objective).abs() < allowed, "seed {seed}, {left:?}");
+            let allowed = 2.0 * TOLERANCE * 60.0 * c + 1e-12;
+            assert!((by_rows.objective - by_products.objective).abs() < allowed, "seed {seed}, {remaining:?}");
             start = Some(by_rows.coefficients);
         }
     }
 }
 
-/// Shrinking and unshrinking rows changes no product.
 #[test]
-fn rows_that_are_set_aside_come_back() {
+fn shrinking_changes_no_product() {
     let mut rng = Rng::new(1);
     let values: Vec<Vec<f64>> = (0..3).map(|_| (0..6).map(|_| rng.normal()).collect()).collect();
     let mut rows = LinearRows::new(&values, &[0, 1, 2], &[5, 0, 1, 2, 3]);
     let product = |i: usize, k: usize| values.iter().map(|c| c[i] * c[k]).sum::<f64>();
     let near =
         |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-14);
-    let whole = [5, 0, 1, 2, 3].map(|k| product(5, k));
-    rows.with_column(0, |own, column| assert!(near(column, &whole) && own.len() == 5));
+    let all = [5, 0, 1, 2, 3].map(|k| product(5, k));
+    rows.with_column(0, |norms, column| assert!(near(column, &all) && norms.len() == 5));
     rows.shrink(&[0, 2, 4]);
     rows.shrink(&[0, 2]);
     assert_eq!(rows.len(), 2);
-    rows.with_column(1, |own, column| {
-        assert!(near(column, &[product(3, 5), product(3, 3)]) && near(own, &[product(5, 5), product(3, 3)]));
+    rows.with_column(1, |norms, column| {
+        assert!(near(column, &[product(3, 5), product(3, 3)]) && near(norms, &[product(5, 5), product(3, 3)]));
     });
     rows.unshrink();
-    rows.with_column(0, |_, column| assert!(near(column, &whole)));
+    rows.with_column(0, |_, column| assert!(near(column, &all)));
     let mut sum = vec![0.0; 2];
     rows.combine(&[(0, 2.0), (3, -1.0)], &[1, 4], &mut sum);
     assert!(near(&sum, &[2.0 * product(5, 0) - product(2, 0), 2.0 * product(5, 3) - product(2, 3)]));
