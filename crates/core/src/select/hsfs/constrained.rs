@@ -1,8 +1,9 @@
 //! Constrained form: maximizes HSIC within a ball, along a path of growing radii, and selects the best set of a
 //! given size.
 
-use super::problem::{Effort, Problem};
-use super::sets::{Levels, Seen, Sets};
+use super::problem::Problem;
+use super::sets::{Levels, Solution, Sets};
+use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
@@ -15,26 +16,26 @@ use ndarray::Array2;
 /// Ratio of successive radii along the path.
 const GROWTH: f64 = 1.6;
 /// The first radius, and the last radius per feature, in units of one feature's weight.
-const FIRST: f64 = 0.5;
-const LAST: f64 = 1.5;
+const FIRST_RADIUS: f64 = 0.5;
+const LAST_RADIUS: f64 = 1.5;
 /// The path covers at least the radius for this many features.
-const AT_LEAST: usize = 4;
+const MIN_FEATURES: usize = 4;
 /// Maximum number of samples used to compare starts and sets; larger data are subsampled.
-const ROWS: usize = 1000;
+const MAX_SAMPLES: usize = 1000;
 /// Size of the subsample on which the path is computed, if there are more than twice as many samples; all samples
 /// are then used to compare the final sets.
-pub(super) const MANY: usize = 10_000;
-/// Effort for the first run of each start, and how many starts continue.
-const FIRST_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };
-const SECOND_LOOK: Effort = Effort { tolerance: 1e-4, max_iterations: 40, rounds: 3 };
-const GO_ON: usize = 3;
+pub(super) const PATH_SAMPLES: usize = 10_000;
+/// Effort for each start, then for the best of them, and how many those are.
+const FIRST_STAGE: Effort = Effort { tolerance: 1e-4, max_iterations: 12, rounds: 3 };
+const SECOND_STAGE: Effort = Effort { tolerance: 1e-4, max_iterations: 40, rounds: 3 };
+const N_CONTINUED: usize = 3;
 /// If the solution at one radius is the answer: additional random starts, starts that continue, and starts solved
 /// to the final tolerance.
-const MORE_DRAWS: usize = 16;
-const MORE_GO_ON: usize = 12;
-const TO_THE_END: usize = 4;
+const N_RANDOM_AT_RADIUS: usize = 16;
+const N_CONTINUED_AT_RADIUS: usize = 12;
+const N_FINAL_AT_RADIUS: usize = 4;
 /// Up to this many features, every feature and every pair is then a start.
-const FEW: usize = 8;
+const MAX_EXHAUSTIVE_FEATURES: usize = 8;
 
 /// The path, and all solutions found along it.
 pub(super) struct Path<'a> {
@@ -47,7 +48,7 @@ pub(super) struct Path<'a> {
     pub points: Vec<PathPoint>,
     pub best: Vec<Minimum>,
     /// Every solution found, including inferior ones.
-    seen: Vec<Seen>,
+    seen: Vec<Solution>,
     starts: Starts,
 }
 
@@ -60,11 +61,11 @@ impl<'a> Path<'a> {
         effort: Effort,
         ctx: &Context,
     ) -> Result<Self> {
-        let columns = wanted.max(AT_LEAST).min(problem.d().max(1)) as f64;
+        let columns = wanted.max(MIN_FEATURES).min(problem.d().max(1)) as f64;
         // With one weight per feature, the radius grows with the root of the number of features: larger weights
         // would make the kernel nearly diagonal.
         let units = if problem.is_diagonal() { columns.sqrt() } else { columns };
-        let last = LAST * units * problem.unit;
+        let last = LAST_RADIUS * units * problem.unit;
         let mut path = Self::begin(problem, wanted, effort, ctx)?;
         path.go_to(last, draws, ctx)?;
         Ok(path)
@@ -84,42 +85,42 @@ impl<'a> Path<'a> {
         let mut starts = path.starts_at(radius, draws, ctx);
         let mut rng = Rng::stream(ctx.seed, "HSFS at a radius");
         let d = problem.d();
-        if d <= FEW {
+        if d <= MAX_EXHAUSTIVE_FEATURES {
             for a in 0..d {
-                starts.push(problem.spread_over(&[a], radius));
+                starts.push(problem.orthogonal_weights(&[a], radius));
                 for b in 0..a {
-                    starts.push(problem.spread_over(&[a, b], radius));
-                    starts.extend([1.0, -1.0].map(|sign| problem.along(&[(a, 1.0), (b, sign)], radius)));
+                    starts.push(problem.orthogonal_weights(&[a, b], radius));
+                    starts.extend([1.0, -1.0].map(|sign| problem.in_one_direction(&[(a, 1.0), (b, sign)], radius)));
                 }
             }
         }
         // From weights spread over many features to weights close to zero.
         let scales = [0.3, 1.0, 3.0, 10.0];
-        starts.extend((0..MORE_DRAWS).map(|at| problem.drawn(&mut rng, scales[at % scales.len()])));
-        path.solve_from(starts, radius, MORE_GO_ON, TO_THE_END, ctx)?;
+        starts.extend((0..N_RANDOM_AT_RADIUS).map(|at| problem.random_weights(&mut rng, scales[at % scales.len()])));
+        path.solve_from(starts, radius, N_CONTINUED_AT_RADIUS, N_FINAL_AT_RADIUS, ctx)?;
         if path.middle.is_some()
             && let Some(found) = path.best.pop()
         {
-            let whole = problem.solve(found.w, radius, effort, ctx)?;
+            let refined = problem.solve(found.w, radius, effort, ctx)?;
             path.points.pop();
-            path.points.push(point(problem, radius, &whole));
-            path.best.push(Minimum { iterations: whole.iterations + found.iterations, ..whole });
+            path.points.push(point(problem, radius, &refined));
+            path.best.push(Minimum { iterations: refined.iterations + found.iterations, ..refined });
         }
         Ok(path)
     }
 
     fn begin(problem: &'a Problem<'a>, wanted: usize, effort: Effort, ctx: &Context) -> Result<Self> {
         let starts = Starts::find(problem, wanted, ctx)?;
-        let sample = problem.sampled(ROWS, ctx);
-        let too_many = problem.has_waves() && problem.n() > 2 * MANY;
-        let middle = if too_many { problem.sampled(MANY, ctx) } else { None };
+        let sample = problem.sampled(MAX_SAMPLES, ctx);
+        let too_many = problem.uses_fourier_features() && problem.n() > 2 * PATH_SAMPLES;
+        let middle = if too_many { problem.sampled(PATH_SAMPLES, ctx) } else { None };
         Ok(Self { problem, sample, middle, effort, points: vec![], best: vec![], seen: vec![], starts })
     }
 
     /// Solves along growing radii up to `last`.
     fn go_to(&mut self, last: f64, draws: usize, ctx: &Context) -> Result<()> {
         let mut radii = vec![];
-        let mut radius = FIRST * self.problem.unit;
+        let mut radius = FIRST_RADIUS * self.problem.unit;
         while radius * GROWTH.sqrt() < last {
             radii.push(radius);
             radius *= GROWTH;
@@ -129,7 +130,7 @@ impl<'a> Path<'a> {
         for (at, radius) in radii.into_iter().enumerate() {
             ctx.step("HSFS path", at, total)?;
             let starts = self.starts_at(radius, draws, ctx);
-            self.solve_from(starts, radius, GO_ON, 1, ctx)?;
+            self.solve_from(starts, radius, N_CONTINUED, 1, ctx)?;
         }
         Ok(())
     }
@@ -141,9 +142,9 @@ impl<'a> Path<'a> {
             let norm = row_norm(&last.w);
             starts.push(if norm > 0.0 { &last.w * (radius / norm) } else { last.w.clone() });
         }
-        starts.extend(self.starts.sets.iter().map(|set| self.problem.spread_over(set, radius)));
+        starts.extend(self.starts.sets.iter().map(|set| self.problem.orthogonal_weights(set, radius)));
         let mut rng = Rng::stream(ctx.seed, &format!("HSFS {}", self.best.len()));
-        starts.extend((0..draws).map(|_| self.problem.drawn(&mut rng, 1.0)));
+        starts.extend((0..draws).map(|_| self.problem.random_weights(&mut rng, 1.0)));
         starts
     }
 
@@ -152,34 +153,34 @@ impl<'a> Path<'a> {
         &mut self,
         starts: Vec<Array2<f64>>,
         radius: f64,
-        go_on: usize,
-        to_the_end: usize,
+        n_continued: usize,
+        n_final: usize,
         ctx: &Context,
     ) -> Result<()> {
-        let rough = self.sample.as_ref().unwrap_or(self.problem);
-        let mut looks = vec![];
+        let sample = self.sample.as_ref().unwrap_or(self.problem);
+        let mut rough = vec![];
         for start in starts {
-            looks.push(rough.solve(start, radius, FIRST_LOOK, ctx)?);
+            rough.push(sample.solve(start, radius, FIRST_STAGE, ctx)?);
         }
-        self.seen.extend(looks.iter().map(|look| Seen::of(rough, &look.w)));
-        looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
-        looks.truncate(go_on);
-        for look in &mut looks {
-            *look = rough.solve(look.w.clone(), radius, SECOND_LOOK, ctx)?;
-            self.seen.push(Seen::of(rough, &look.w));
+        self.seen.extend(rough.iter().map(|found| Solution::of(sample, &found.w)));
+        rough.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        rough.truncate(n_continued);
+        for found in &mut rough {
+            *found = sample.solve(found.w.clone(), radius, SECOND_STAGE, ctx)?;
+            self.seen.push(Solution::of(sample, &found.w));
         }
-        looks.sort_by(|a, b| a.objective.total_cmp(&b.objective));
-        looks.truncate(to_the_end);
+        rough.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        rough.truncate(n_final);
         let fine = self.middle.as_ref().unwrap_or(self.problem);
         let mut polished = vec![];
-        for look in looks {
-            let found = fine.solve(look.w, radius, self.effort, ctx)?;
-            polished.push(Minimum { iterations: found.iterations + look.iterations, ..found });
+        for start in rough {
+            let found = fine.solve(start.w, radius, self.effort, ctx)?;
+            polished.push(Minimum { iterations: found.iterations + start.iterations, ..found });
         }
         polished.sort_by(|a, b| a.objective.total_cmp(&b.objective));
         let best = polished.swap_remove(0);
         self.points.push(point(fine, radius, &best));
-        self.seen.push(Seen::of(fine, &best.w));
+        self.seen.push(Solution::of(fine, &best.w));
         self.best.push(best);
         Ok(())
     }
@@ -189,22 +190,22 @@ impl<'a> Path<'a> {
         let wanted = wanted.min(self.problem.d());
         let radius = wanted as f64 * self.problem.unit;
         let mut sets = Sets::default();
-        self.seen.iter().for_each(|seen| sets.nominate_seen(seen, wanted));
+        self.seen.iter().for_each(|seen| sets.nominate_solution(seen, wanted));
         for set in self.starts.sets.iter().filter(|set| set.len() >= wanted) {
             sets.nominate(&set[..wanted], self.problem, radius);
         }
         if sets.is_empty() {
             // Every solution has fewer features: add those with the largest gain.
             let last = &self.best[self.best.len() - 1].w;
-            let (lengths, gains) = (self.problem.lengths(last), self.problem.gains(last));
-            let mut order: Vec<usize> = (0..lengths.len()).collect();
+            let (row_norms, gains) = (self.problem.row_norms(last), self.problem.gains(last));
+            let mut order: Vec<usize> = (0..row_norms.len()).collect();
             order.sort_by(|&a, &b| {
-                lengths[b].total_cmp(&lengths[a]).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
+                row_norms[b].total_cmp(&row_norms[a]).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
             });
             sets.nominate(&order[..wanted], self.problem, radius);
         }
         let levels =
-            Levels { whole: self.problem, middle: self.middle.as_ref(), sample: self.sample.as_ref() };
+            Levels { full: self.problem, middle: self.middle.as_ref(), sample: self.sample.as_ref() };
         sets.best(&levels, radius, self.effort, ctx)
     }
 
@@ -215,11 +216,11 @@ impl<'a> Path<'a> {
         let largest = gains.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         let mut nearness: Vec<f64> = gains.iter().map(|g| g / largest).collect();
         for minimum in &self.best {
-            let lengths = self.problem.lengths(&minimum.w);
-            let most = lengths.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+            let row_norms = self.problem.row_norms(&minimum.w);
+            let most = row_norms.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
             nearness
                 .iter_mut()
-                .zip(&lengths)
+                .zip(&row_norms)
                 .for_each(|(n, l)| *n = n.max(if *l > 0.0 { 1.0 + l / most } else { 0.0 }));
         }
         nearness
@@ -234,14 +235,14 @@ impl<'a> Path<'a> {
 
 /// A point of the path, as reported.
 pub(super) fn point(problem: &Problem, strength: f64, minimum: &Minimum) -> PathPoint {
-    let (columns, lengths) = problem.leading(&minimum.w);
+    let (columns, row_norms) = problem.leading(&minimum.w);
     PathPoint {
         strength,
         objective: minimum.objective,
         optimality: minimum.optimality,
         iterations: minimum.iterations,
         stop: minimum.stop,
-        weights: columns.iter().map(|&j| lengths[j]).collect(),
+        weights: columns.iter().map(|&j| row_norms[j]).collect(),
         columns,
     }
 }

@@ -1,7 +1,8 @@
 //! The penalized form as published: HSIC minus a penalty, along increasing penalties until all weights are zero.
 
 use super::constrained::point;
-use super::problem::{Effort, Problem};
+use super::problem::Problem;
+use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
@@ -14,13 +15,13 @@ use ndarray::Array2;
 /// Ratio of successive penalties along the path.
 const GROWTH: f64 = 1.3;
 /// The first penalty term is this fraction of the value.
-const FIRST: f64 = 0.01;
+const FIRST_FRACTION: f64 = 0.01;
 /// Maximum number of path points.
-const MOST: usize = 80;
+const MAX_POINTS: usize = 80;
 /// Number of features in an initial set.
-const SET: usize = 4;
+const SET_SIZE: usize = 4;
 /// Effort for each start before the best one is chosen.
-const ROUGH: Effort = Effort::whole(1e-4, 60);
+const ROUGH: Effort = Effort::new(1e-4, 60);
 
 /// The path, up to the point where all weights vanish.
 pub(super) struct Path {
@@ -33,11 +34,11 @@ pub(super) struct Path {
 
 /// All initial weights.
 fn starts(problem: &Problem, draws: usize, ctx: &Context) -> Result<Vec<Array2<f64>>> {
-    let sets = Starts::find(problem, SET, ctx)?.sets;
+    let sets = Starts::find(problem, SET_SIZE, ctx)?.sets;
     let mut all: Vec<Array2<f64>> =
-        sets.iter().map(|set| problem.spread_over(set, set.len() as f64 * problem.unit)).collect();
+        sets.iter().map(|set| problem.orthogonal_weights(set, set.len() as f64 * problem.unit)).collect();
     let mut rng = Rng::stream(ctx.seed, "HSFS penalised");
-    all.extend((0..draws).map(|_| problem.drawn(&mut rng, 1.0)));
+    all.extend((0..draws).map(|_| problem.random_weights(&mut rng, 1.0)));
     Ok(all)
 }
 
@@ -56,7 +57,7 @@ pub(super) fn at(
             best = Some(found);
         }
     }
-    let best = best.expect("there is a start");
+    let best = best.expect("there is at least one start");
     let polished = problem.solve_penalized(best.w, lambda, effort, ctx)?;
     Ok(Minimum { iterations: polished.iterations + best.iterations, ..polished })
 }
@@ -79,13 +80,13 @@ impl Path {
                 best = Some(found);
             }
         }
-        let best = best.expect("there is a start");
-        let mut lambda = FIRST * best.value.abs() / row_norm(&best.w).max(f64::MIN_POSITIVE);
+        let best = best.expect("there is at least one start");
+        let mut lambda = FIRST_FRACTION * best.value.abs() / row_norm(&best.w).max(f64::MIN_POSITIVE);
         let mut w = best.w;
         let mut points: Vec<PathPoint> = vec![];
         let mut answer = None;
-        for step in 0..MOST {
-            ctx.step("HSFS path", step, MOST)?;
+        for step in 0..MAX_POINTS {
+            ctx.step("HSFS path", step, MAX_POINTS)?;
             let found = problem.solve_penalized(w, lambda, effort, ctx)?;
             let point = point(problem, lambda, &found);
             w = found.w.clone();
@@ -99,39 +100,39 @@ impl Path {
             }
             lambda *= GROWTH;
         }
-        let (at, solution) = answer.expect("the first place is one");
+        let (at, solution) = answer.expect("the first point is an answer");
         Ok(Self { points, at, solution })
     }
 
-    /// The solution for the requested number, its features, and the outcome.
-    pub fn pick(&self, wanted: Option<usize>, ctx: &Context) -> (Minimum, Vec<usize>, Outcome) {
+    /// The weights for the requested number, their features, and the outcome.
+    pub fn pick(&self, wanted: Option<usize>, ctx: &Context) -> (Array2<f64>, Vec<usize>, Outcome) {
         let kept = &self.points[self.at].columns;
         let count = kept.len();
         let chosen = kept[..wanted.unwrap_or(count).min(count)].to_vec();
         let iterations = self.points.iter().map(|point| point.iterations).sum();
         let none_next = self.points.get(self.at + 1).is_some_and(|next| next.columns.is_empty());
-        let mut minimum = self.solution.clone();
+        let mut w = self.solution.w.clone();
         let stop = match wanted {
             Some(wanted) if count > wanted && none_next => {
                 ctx.warn(format!(
-                    "HSFS: with a rising penalty the columns fall from {count} to none; the {wanted} with the longest rows are kept; the constrained form has sets of every size"
+                    "HSFS: as the penalty increases, the number of features drops from {count} to 0; the {wanted} with the largest rows are selected; the constrained form has sets of every size"
                 ));
                 Stop::Collapsed
             }
             Some(wanted) if count < wanted => {
                 ctx.warn(format!(
-                    "HSFS: {count} of {wanted} columns have a weight; the others are those that would gain most; ask for fewer"
+                    "HSFS: {count} of {wanted} features have a weight; the others are those with the largest gain; select fewer features"
                 ));
                 Stop::Exhausted
             }
-            _ => minimum.stop,
+            _ => self.solution.stop,
         };
         // Features not selected have no weight.
-        for (j, mut row) in minimum.w.rows_mut().into_iter().enumerate() {
+        for (j, mut row) in w.rows_mut().into_iter().enumerate() {
             if !chosen.contains(&j) {
                 row.fill(0.0);
             }
         }
-        (minimum, chosen, Outcome { stop, iterations })
+        (w, chosen, Outcome { stop, iterations })
     }
 }

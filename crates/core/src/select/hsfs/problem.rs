@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 /// With one weight per feature, problems with more features than this are solved on an active set.
 pub(super) const MAX_FULL_DIAGONAL: usize = 256;
-/// Number of features copied for a step of the active set.
-const COPIED_FEATURES: usize = 256;
+/// Number of features that enter the active set at a time.
+pub(super) const ACTIVE_SET_STEP: usize = 256;
 /// Up to this many sparse features a subset is converted to dense.
-const MAX_DENSE_FEATURES: usize = 1024;
+const MAX_DENSE_FEATURES: usize = 4 * ACTIVE_SET_STEP;
 
 /// The problem over a set of features.
 pub(super) struct Problem<'a> {
@@ -69,7 +69,7 @@ impl<'a> Problem<'a> {
             if by_fourier { Fourier::bytes(n, factor.ncols(), directions, method.features) } else { 0.0 };
         ctx.need_memory(
             format!("{NAME} over {d} columns"),
-            8.0 * (6.0 * weights + 4.0 * thin + (n * COPIED_FEATURES) as f64) + starts + features,
+            8.0 * (6.0 * weights + 4.0 * thin + (n * ACTIVE_SET_STEP) as f64) + starts + features,
             "use fewer directions, random starts or Fourier features",
         )?;
         let inner = if diagonal { None } else { Some(method.criterion(&factor, &x, directions, ctx)?) };
@@ -177,29 +177,29 @@ impl<'a> Problem<'a> {
     pub fn gains(&self, w: &Array2<f64>) -> Vec<f64> {
         let mut gradient = Array2::zeros(w.dim());
         self.with_criterion(|criterion| criterion.value_and_gradient(w, &mut gradient));
-        self.sizes_of(&gradient)
+        self.dual_norms(&gradient)
     }
 
-    pub fn sizes_of(&self, gradient: &Array2<f64>) -> Vec<f64> {
+    pub fn dual_norms(&self, gradient: &Array2<f64>) -> Vec<f64> {
         // Weights per feature are nonnegative, so only negative derivatives count.
         let size = |g: &f64| if self.is_diagonal() { (-g).max(0.0) } else { g.abs() };
         gradient.rows().into_iter().map(|row| row.iter().map(size).sum()).collect()
     }
 
     /// Importance of each feature: the norm of its row, which is invariant to rotations of the directions.
-    pub fn lengths(&self, w: &Array2<f64>) -> Vec<f64> {
-        let length = |row: ArrayView1<f64>| {
+    pub fn row_norms(&self, w: &Array2<f64>) -> Vec<f64> {
+        let norm = |row: ArrayView1<f64>| {
             if self.is_diagonal() { row[0].max(0.0).sqrt() } else { row.dot(&row).sqrt() }
         };
-        w.rows().into_iter().map(length).collect()
+        w.rows().into_iter().map(norm).collect()
     }
 
     /// Features with a nonzero weight, largest row first, and the norms of all rows.
     pub fn leading(&self, w: &Array2<f64>) -> (Vec<usize>, Vec<f64>) {
-        let lengths = self.lengths(w);
-        let mut columns: Vec<usize> = (0..lengths.len()).filter(|&j| lengths[j] > 0.0).collect();
-        columns.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]).then(a.cmp(&b)));
-        (columns, lengths)
+        let row_norms = self.row_norms(w);
+        let mut columns: Vec<usize> = (0..row_norms.len()).filter(|&j| row_norms[j] > 0.0).collect();
+        columns.sort_by(|&a, &b| row_norms[b].total_cmp(&row_norms[a]).then(a.cmp(&b)));
+        (columns, row_norms)
     }
 
     /// The weights in the units of the data, by which features are multiplied.
@@ -208,12 +208,12 @@ impl<'a> Problem<'a> {
     }
 
     /// Orthogonal rows of weights for the given features, with total norm `radius`.
-    pub fn spread_over(&self, columns: &[usize], radius: f64) -> Array2<f64> {
-        self.spread(self.d(), columns, radius)
+    pub fn orthogonal_weights(&self, columns: &[usize], radius: f64) -> Array2<f64> {
+        self.orthogonal_weights_of(self.d(), columns, radius)
     }
 
     /// The same for a different total number of features.
-    pub fn spread(&self, d: usize, columns: &[usize], radius: f64) -> Array2<f64> {
+    pub fn orthogonal_weights_of(&self, d: usize, columns: &[usize], radius: f64) -> Array2<f64> {
         let mut w = Array2::zeros((d, self.directions));
         let each = radius / columns.len().max(1) as f64;
         for (i, &j) in columns.iter().enumerate() {
@@ -225,8 +225,8 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
-    /// Weights for the given features along one direction, with the given signs and total norm `radius`.
-    pub fn along(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
+    /// Weights for the given features in_one_direction one direction, with the given signs and total norm `radius`.
+    pub fn in_one_direction(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
         let mut w = Array2::zeros((self.d(), self.directions));
         let each = radius / columns.len().max(1) as f64;
         columns.iter().for_each(|&(j, sign)| w.row_mut(j).fill(sign * each));
@@ -234,7 +234,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Random weights under which a typical pair of samples has a moderate kernel value.
-    pub fn drawn(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
+    pub fn random_weights(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
         let shape = (self.d(), self.directions);
         if self.is_diagonal() {
             // At most the size of the active set: every feature with a weight takes part in every step.

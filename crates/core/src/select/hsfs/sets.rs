@@ -6,7 +6,8 @@
 //! weights on noise features that happen to fit the samples. Under equal weights noise features only lower HSIC, so
 //! sets are compared under equal weights.
 
-use super::problem::{Effort, Problem};
+use super::problem::Problem;
+use super::solve::Effort;
 use crate::context::Context;
 use crate::error::Result;
 use crate::optim::Minimum;
@@ -15,29 +16,29 @@ use ndarray::{Array2, Axis};
 use std::collections::BTreeMap;
 
 /// Stages of the comparison of sets: effort, number of sets, and additional random starts.
-const LOOKS: [(Effort, usize, usize); 3] = [
-    (Effort::whole(1e-4, 12), usize::MAX, 0),
-    (Effort::whole(1e-4, 40), 16, 1),
-    (Effort::whole(1e-5, 100), 6, 4),
+const STAGES: [(Effort, usize, usize); 3] = [
+    (Effort::new(1e-4, 12), usize::MAX, 0),
+    (Effort::new(1e-4, 40), 16, 1),
+    (Effort::new(1e-5, 100), 6, 4),
 ];
 /// Number of sets solved on all samples, after a comparison on a subsample.
-const LAST: usize = 2;
+const N_FINALISTS: usize = 2;
 
 /// The problem over all samples, and over fewer if sets can be compared on those.
 pub(super) struct Levels<'a> {
-    pub whole: &'a Problem<'a>,
+    pub full: &'a Problem<'a>,
     pub middle: Option<&'a Problem<'a>>,
     pub sample: Option<&'a Problem<'a>>,
 }
 
 /// The nonzero rows of a solution.
-pub(super) struct Seen {
+pub(super) struct Solution {
     /// Features, largest row first.
     columns: Vec<usize>,
     rows: Array2<f64>,
 }
 
-impl Seen {
+impl Solution {
     pub fn of(problem: &Problem, w: &Array2<f64>) -> Self {
         let (columns, _) = problem.leading(w);
         Self { rows: w.select(Axis(0), &columns), columns }
@@ -54,14 +55,14 @@ impl Sets {
     }
 
     /// Nominates the first `wanted` features of a solution, if it has as many.
-    pub fn nominate_seen(&mut self, seen: &Seen, wanted: usize) {
-        if seen.columns.len() < wanted {
+    pub fn nominate_solution(&mut self, solution: &Solution, wanted: usize) {
+        if solution.columns.len() < wanted {
             return;
         }
         let mut places: Vec<usize> = (0..wanted).collect();
-        places.sort_by_key(|&at| seen.columns[at]);
-        let set: Vec<usize> = places.iter().map(|&at| seen.columns[at]).collect();
-        self.0.entry(set).or_insert_with(|| seen.rows.select(Axis(0), &places));
+        places.sort_by_key(|&at| solution.columns[at]);
+        let set: Vec<usize> = places.iter().map(|&at| solution.columns[at]).collect();
+        self.0.entry(set).or_insert_with(|| solution.rows.select(Axis(0), &places));
     }
 
     /// Nominates features without initial weights.
@@ -69,7 +70,7 @@ impl Sets {
         let mut set = columns.to_vec();
         set.sort_unstable();
         let all: Vec<usize> = (0..set.len()).collect();
-        self.0.entry(set).or_insert_with(|| problem.spread(all.len(), &all, radius));
+        self.0.entry(set).or_insert_with(|| problem.orthogonal_weights_of(all.len(), &all, radius));
     }
 
     /// The best set, and its weights over all samples; sets are compared on a subsample if there is one.
@@ -80,10 +81,10 @@ impl Sets {
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        if levels.whole.is_diagonal() {
+        if levels.full.is_diagonal() {
             self.best_under_equal_weights(levels, radius, effort, ctx)
         } else {
-            self.best_under_own_weights(levels, radius, effort, ctx)
+            self.best_under_fitted_weights(levels, radius, effort, ctx)
         }
     }
 
@@ -94,7 +95,7 @@ impl Sets {
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        let rough = levels.sample.unwrap_or(levels.whole);
+        let rough = levels.sample.unwrap_or(levels.full);
         let mut best: Option<(Vec<usize>, f64)> = None;
         for set in self.0.into_keys() {
             ctx.check()?;
@@ -104,44 +105,44 @@ impl Sets {
             }
         }
         let (set, _) = best.expect("a set was nominated");
-        let part = levels.whole.among(&set);
+        let part = levels.full.among(&set);
         let all: Vec<usize> = (0..set.len()).collect();
-        let polished = part.solve(part.spread_over(&all, radius), radius, effort, ctx)?;
+        let polished = part.solve(part.orthogonal_weights(&all, radius), radius, effort, ctx)?;
         Ok((set, polished))
     }
 
-    fn best_under_own_weights(
+    fn best_under_fitted_weights(
         self,
         levels: &Levels,
         radius: f64,
         effort: Effort,
         ctx: &Context,
     ) -> Result<(Vec<usize>, Minimum)> {
-        let rough = levels.sample.unwrap_or(levels.whole);
+        let rough = levels.sample.unwrap_or(levels.full);
         // Copy features one set at a time: all sets at once may be many times the size of the data.
-        let mut left: Vec<(Vec<usize>, Minimum)> = vec![];
-        let (first, _, _) = LOOKS[0];
+        let mut candidates: Vec<(Vec<usize>, Minimum)> = vec![];
+        let (first, _, _) = STAGES[0];
         for (set, w) in self.0 {
             let found = rough.among(&set).solve(w, radius, first, ctx)?;
-            left.push((set, found));
+            candidates.push((set, found));
         }
-        for (effort, most, draws) in LOOKS.into_iter().skip(1) {
-            left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
-            left.truncate(most);
-            for (set, found) in &mut left {
+        for (effort, most, draws) in STAGES.into_iter().skip(1) {
+            candidates.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
+            candidates.truncate(most);
+            for (set, found) in &mut candidates {
                 *found = best_start(&rough.among(set), found, radius, effort, draws, ctx)?;
             }
         }
-        left.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
+        candidates.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
         // Compare the best sets of a subsample on all samples.
-        left.truncate(if levels.sample.is_some() { LAST } else { 1 });
+        candidates.truncate(if levels.sample.is_some() { N_FINALISTS } else { 1 });
         let mut last = vec![];
-        for (set, found) in left {
+        for (set, found) in candidates {
             let near = match levels.middle {
                 Some(middle) => middle.among(&set).solve(found.w, radius, effort, ctx)?,
                 None => found,
             };
-            let polished = levels.whole.among(&set).solve(near.w, radius, effort, ctx)?;
+            let polished = levels.full.among(&set).solve(near.w, radius, effort, ctx)?;
             last.push((set, polished));
         }
         last.sort_by(|a, b| a.1.objective.total_cmp(&b.1.objective));
@@ -153,7 +154,7 @@ impl Sets {
 /// diagonal, and sets that only overfit the samples would win.
 fn under_equal_weights(part: &Problem) -> f64 {
     let all: Vec<usize> = (0..part.d()).collect();
-    part.with_criterion(|criterion| criterion.value(&part.spread_over(&all, part.unit)))
+    part.with_criterion(|criterion| criterion.value(&part.orthogonal_weights(&all, part.unit)))
 }
 
 /// The best solution from the given start, from orthogonal rows, and from random weights.
@@ -171,8 +172,8 @@ fn best_start(
     }
     let all: Vec<usize> = (0..part.d()).collect();
     let mut rng = Rng::stream(ctx.seed, "HSFS finalists");
-    let mut starts = vec![part.spread_over(&all, radius)];
-    starts.extend((0..draws).map(|_| part.drawn(&mut rng, (all.len() as f64).sqrt())));
+    let mut starts = vec![part.orthogonal_weights(&all, radius)];
+    starts.extend((0..draws).map(|_| part.random_weights(&mut rng, (all.len() as f64).sqrt())));
     for start in starts {
         let found = part.solve(start, radius, effort, ctx)?;
         if found.objective < best.objective {

@@ -1,6 +1,6 @@
 //! Solves the problem from a start.
 
-use super::problem::{MAX_FULL_DIAGONAL, Problem, power_of_two};
+use super::problem::{ACTIVE_SET_STEP, MAX_FULL_DIAGONAL, Problem, power_of_two};
 use crate::context::Context;
 use crate::error::Result;
 use crate::optim::{Bounds, Criterion, Minimum, Regularizer, Spectral, TwoMetric};
@@ -9,9 +9,8 @@ use ndarray::{Array2, Axis};
 
 /// Above this many features the problem is solved on an active set.
 const MAX_FULL: usize = 2048;
-/// Number of features that enter the active set at a time.
-pub(super) const ACTIVE_SET_STEP: usize = 256;
-/// The same with one weight per feature, where the cost is proportional to the active features times all pairs.
+/// [`ACTIVE_SET_STEP`] with one weight per feature, where the cost is proportional to the active features times all
+/// pairs.
 const ACTIVE_SET_STEP_DIAGONAL: usize = 64;
 
 /// Tolerance and limits of a solver run.
@@ -31,7 +30,7 @@ impl Effort {
 }
 
 impl Problem<'_> {
-    /// The same with weights in units of the kernel's bandwidth, rounded to a power of two, so that steps and
+    /// Passes the objective to a solver with weights in units of the kernel's bandwidth, rounded to a power of two, so that steps and
     /// gradients are of order one for any scale of the features.
     fn in_units<T>(&self, work: impl FnOnce(&dyn Criterion) -> T) -> T {
         self.with_criterion(|criterion| work(&InUnits { criterion, unit: self.scale() }))
@@ -83,7 +82,7 @@ impl Problem<'_> {
             let (mut iterations, mut stop) = (0, Stop::MaxIterations);
             for _ in 0..rounds {
                 criterion.value_and_gradient(&here.w, &mut gradient);
-                let gains = self.sizes_of(&gradient);
+                let gains = self.dual_norms(&gradient);
                 let inside = |j: usize| here.w.row(j).iter().any(|w| *w != 0.0);
                 let mut columns: Vec<usize> = (0..self.d()).collect();
                 columns.sort_by(|&a, &b| {

@@ -24,19 +24,19 @@ use ndarray::{Array1, Array2, Axis, s};
 use rayon::prelude::*;
 
 /// Maximum number of multiplications for the table of pairs, and for single features at twenty per exponential.
-const PRODUCTS: f64 = 2e10;
+const MAX_PRODUCTS: f64 = 2e10;
 /// Maximum number of features in the table of pairs.
-const PAIR_COLUMNS: usize = 1000;
+const MAX_PAIR_FEATURES: usize = 1000;
 /// Maximum and minimum size of the subsample.
-const ROWS: (usize, usize) = (1000, 128);
+const SAMPLE_SIZE: (usize, usize) = (1000, 128);
 /// Pairs of samples processed at a time.
 const CHUNK: usize = 4096;
 /// Maximum number of features for the joint search and size of its subsample; beyond that, the number of products
 /// per round.
-const TOGETHER: (usize, usize) = (4000, 1000);
-const TOGETHER_WORK: f64 = 5e9;
+const JOINT_SIZE: (usize, usize) = (4000, 1000);
+const MAX_JOINT_PRODUCTS: f64 = 5e9;
 /// Maximum number of exponentials for forward selection; limits the number of features added.
-const GROWTH_WORK: f64 = 2e10;
+const MAX_FORWARD_EXPONENTIALS: f64 = 2e10;
 
 /// Initial sets of features, best first in each.
 pub(super) struct Starts {
@@ -47,19 +47,19 @@ impl Starts {
     /// Finds sets of up to `wanted` features.
     pub fn find(problem: &Problem, wanted: usize, ctx: &Context) -> Result<Self> {
         let wanted = wanted.max(2).min(problem.d());
-        let (sample, beside) = Sample::draw(problem, ctx)?;
-        let alone = sample.alone(&beside)?;
+        let (sample, rest) = Sample::draw(problem, ctx)?;
+        let individual = sample.individual(&rest)?;
         let mut ranked: Vec<usize> = (0..problem.d()).collect();
-        ranked.sort_by(|&a, &b| alone[b].total_cmp(&alone[a]).then(a.cmp(&b)));
+        ranked.sort_by(|&a, &b| individual[b].total_cmp(&individual[a]).then(a.cmp(&b)));
         let mut sets = vec![ranked[..wanted].to_vec()];
         if problem.d() > 1 {
             let mut candidates = ranked.clone();
-            candidates.truncate(PAIR_COLUMNS);
-            let table = sample.pairs(&candidates, &beside)?;
+            candidates.truncate(MAX_PAIR_FEATURES);
+            let table = sample.pairs(&candidates, &rest)?;
             let joint = best_pairs(&table.joint, wanted, &candidates);
-            let beyond = best_pairs(&table.beyond, wanted, &candidates);
+            let interaction = best_pairs(&table.interaction, wanted, &candidates);
             // The strongest interaction together with the best individual features.
-            let mut mixed = beyond[..2.min(beyond.len())].to_vec();
+            let mut mixed = interaction[..2.min(interaction.len())].to_vec();
             mixed.extend(
                 ranked
                     .iter()
@@ -68,15 +68,15 @@ impl Starts {
                     .copied()
                     .collect::<Vec<_>>(),
             );
-            sets.extend([beyond[..2].to_vec(), joint, beyond, mixed]);
+            sets.extend([interaction[..2].to_vec(), joint, interaction, mixed]);
         }
-        let rows = problem.n().min(TOGETHER.1) as f64;
-        if problem.d() <= TOGETHER.0 || rows * rows * problem.d() as f64 <= TOGETHER_WORK {
+        let rows = problem.n().min(JOINT_SIZE.1) as f64;
+        if problem.d() <= JOINT_SIZE.0 || rows * rows * problem.d() as f64 <= MAX_JOINT_PRODUCTS {
             let (x, y) = rows_and_target(problem, ctx);
-            let mut left = joint_elimination(&x, &y, 0.1, ctx)?;
-            left.truncate(wanted);
-            sets.push(left);
-            let steps = (GROWTH_WORK / exponentials_of_a_step(&x)) as usize;
+            let mut last = joint_elimination(&x, &y, 0.1, ctx)?;
+            last.truncate(wanted);
+            sets.push(last);
+            let steps = (MAX_FORWARD_EXPONENTIALS / exponentials_of_a_step(&x)) as usize;
             if problem.is_diagonal() && steps > 0 {
                 sets.push(joint_growth(&x, &y, wanted.min(steps), ctx)?);
             }
@@ -96,9 +96,9 @@ impl Starts {
 }
 
 /// HSIC of every single feature, up to a common constant.
-pub(super) fn alone(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
-    let (sample, beside) = Sample::draw(problem, ctx)?;
-    sample.alone(&beside)
+pub(super) fn individual(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
+    let (sample, rest) = Sample::draw(problem, ctx)?;
+    sample.individual(&rest)
 }
 
 /// A subsample and its target.
@@ -113,20 +113,20 @@ struct Sample {
 /// HSIC of all pairs of candidates.
 struct Table {
     joint: Array2<f64>,
-    beyond: Array2<f64>,
+    interaction: Array2<f64>,
 }
 
 impl Sample {
     /// Draws a subsample; also returns the context for further work.
     fn draw<'c>(problem: &Problem, ctx: &Context<'c>) -> Result<(Self, Context<'c>)> {
         let (n, d) = (problem.n(), problem.d());
-        let columns = d.min(PAIR_COLUMNS) as f64;
-        let pairs = (PRODUCTS / (columns * columns)).min(PRODUCTS / 20.0 / d as f64);
-        let most = ((2.0 * pairs).sqrt() as usize).clamp(ROWS.1, ROWS.0);
+        let columns = d.min(MAX_PAIR_FEATURES) as f64;
+        let pairs = (MAX_PRODUCTS / (columns * columns)).min(MAX_PRODUCTS / 20.0 / d as f64);
+        let most = ((2.0 * pairs).sqrt() as usize).clamp(SAMPLE_SIZE.1, SAMPLE_SIZE.0);
         let rows = Rng::stream(ctx.seed, "HSFS pairs").sample(n, most);
         let cells = problem.x().bytes_of(rows.len());
         let pairs = rows.len() * rows.len().saturating_sub(1) / 2;
-        let beside = ctx.hold("HSFS's sample of rows", cells + 16.0 * pairs as f64, "use fewer columns")?;
+        let rest = ctx.hold("HSFS's sample of rows", cells + 16.0 * pairs as f64, "use fewer columns")?;
         let mut y = problem.factor().select(Axis(0), &rows);
         center(&mut y);
         let x = problem.x().take_rows(&rows);
@@ -135,10 +135,10 @@ impl Sample {
         let pairs = all;
         let weights = pairs.iter().map(|&(i, j)| y.row(i as usize).dot(&y.row(j as usize))).collect();
         // The scale of a single feature at the kernel's bandwidth.
-        let width =
+        let inverse_bandwidth =
             problem.unit * if problem.is_diagonal() { 1.0 } else { (problem.directions as f64).sqrt() };
-        let gamma = if problem.is_diagonal() { 0.5 * width } else { 0.5 * width * width };
-        Ok((Self { x, pairs, weights, gamma }, beside))
+        let gamma = if problem.is_diagonal() { 0.5 * inverse_bandwidth } else { 0.5 * inverse_bandwidth * inverse_bandwidth };
+        Ok((Self { x, pairs, weights, gamma }, rest))
     }
 
     /// Kernel values of pairs of samples under a single feature.
@@ -151,8 +151,8 @@ impl Sample {
     }
 
     /// HSIC of every single feature, up to a common constant.
-    fn alone(&self, ctx: &Context) -> Result<Vec<f64>> {
-        each_column(&self.x, "columns alone", 8.0 * CHUNK as f64, ctx, |_, cells| {
+    fn individual(&self, ctx: &Context) -> Result<Vec<f64>> {
+        each_column(&self.x, "single features", 8.0 * CHUNK as f64, ctx, |_, cells| {
             let mut values = vec![0.0; CHUNK];
             let parts = self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK));
             parts
@@ -174,20 +174,20 @@ impl Sample {
         let columns = self.x.take_columns(candidates).into_dense();
         let columns = columns.t().as_standard_layout().into_owned();
         let mut joint = Array2::<f64>::zeros((d, d));
-        let (mut alone, mut mean) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
+        let (mut individual, mut mean) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
         let total = self.pairs.len().div_ceil(CHUNK);
         for (chunk, (pairs, weights)) in self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK)).enumerate()
         {
-            ctx.step("pairs of columns", chunk, total)?;
+            ctx.step("pairs of features", chunk, total)?;
             let mut values = Array2::<f64>::zeros((d, pairs.len()));
             values.axis_iter_mut(Axis(0)).into_par_iter().zip(columns.axis_iter(Axis(0))).for_each(
                 |(mut row, cells)| {
-                    let cells = cells.to_slice().expect("a row lies together");
-                    self.values(cells, pairs, row.as_slice_mut().expect("a row lies together"));
+                    let cells = cells.to_slice().expect("row-major");
+                    self.values(cells, pairs, row.as_slice_mut().expect("row-major"));
                 },
             );
             let weighted = &values * &Array1::from(weights.to_vec());
-            alone += &weighted.sum_axis(Axis(1));
+            individual += &weighted.sum_axis(Axis(1));
             mean += &values.sum_axis(Axis(1));
             joint.axis_chunks_iter_mut(Axis(0), 64).into_par_iter().enumerate().for_each(|(block, out)| {
                 let own = weighted.slice(s![block * 64..block * 64 + out.nrows(), ..]);
@@ -195,9 +195,9 @@ impl Sample {
             });
         }
         mean /= self.pairs.len().max(1) as f64;
-        let beyond =
-            Array2::from_shape_fn((d, d), |(a, b)| joint[[a, b]] - alone[a] * mean[b] - alone[b] * mean[a]);
-        Ok(Table { joint, beyond })
+        let interaction =
+            Array2::from_shape_fn((d, d), |(a, b)| joint[[a, b]] - individual[a] * mean[b] - individual[b] * mean[a]);
+        Ok(Table { joint, interaction })
     }
 }
 
@@ -233,7 +233,7 @@ fn exponentials_of_a_step(x: &Rows) -> f64 {
 
 /// A subsample in units of the kernel's bandwidth, and its target.
 fn rows_and_target(problem: &Problem, ctx: &Context) -> (Rows, Array2<f64>) {
-    let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), TOGETHER.1);
+    let rows = Rng::stream(ctx.seed, "HSFS together").sample(problem.n(), JOINT_SIZE.1);
     let mut y = problem.factor().select(Axis(0), &rows);
     center(&mut y);
     (problem.rows_in_units(&rows), y)

@@ -19,7 +19,7 @@ fn found(selection: &Selection, planted: &SyntheticDataset) -> usize {
 }
 
 #[test]
-fn what_is_planted_is_found() {
+fn relevant_features_are_found() {
     // Ten seeds of each are in docs/planted_truth.md; these few keep the test short.
     for (pattern, rows, wanted) in [
         (Pattern::Linear, 500, 2),
@@ -34,20 +34,20 @@ fn what_is_planted_is_found() {
 }
 
 #[test]
-fn the_number_itself_is_found_for_an_xor() {
+fn the_automatic_count_is_right_for_an_xor() {
     let planted = planted(Pattern::Xor, 300, 10, 2, false);
     let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Auto);
     assert_eq!((selection.n_selected, found(&selection, &planted)), (2, 2));
 }
 
 #[test]
-fn numbers_are_explained_as_classes_are() {
+fn a_continuous_target() {
     let planted = planted(Pattern::Xor, 300, 12, 3, true);
     assert_eq!(found(&select(&Hsfs::default(), &planted.data, FeatureCount::Count(2)), &planted), 2);
 }
 
 #[test]
-fn copies_are_not_all_kept() {
+fn redundant_features_are_not_selected() {
     let planted = planted(Pattern::Redundant, 300, 20, 4, false);
     let selection = select(&Hsfs::default(), &planted.data, FeatureCount::Count(2));
     let group = |j: usize| match planted.relevant.iter().position(|&r| r == j) {
@@ -61,7 +61,7 @@ fn copies_are_not_all_kept() {
 }
 
 #[test]
-fn a_radius_is_kept_and_zeros_are_exact() {
+fn the_radius_holds_and_zeros_are_exact() {
     let planted = planted(Pattern::Ring, 200, 15, 5, false);
     let method = Hsfs { radius: Some(0.4), ..Hsfs::default() };
     let selection = select(&method, &planted.data, FeatureCount::Auto);
@@ -80,7 +80,7 @@ fn a_radius_is_kept_and_zeros_are_exact() {
 
 #[cfg(feature = "datasets")]
 #[test]
-fn the_penalized_form_says_that_it_collapses() {
+fn the_penalized_form_reports_its_collapse() {
     let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();
     let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
@@ -97,7 +97,7 @@ fn the_penalized_form_says_that_it_collapses() {
 }
 
 #[test]
-fn one_weight_per_column_finds_the_same() {
+fn one_weight_per_feature_finds_the_same() {
     for form in [Form::Constrained, Form::Penalized] {
         let planted = planted(Pattern::Xor, 300, 12, 6, false);
         let method = Hsfs { diagonal: Some(true), form, ..Hsfs::default() };
@@ -123,7 +123,7 @@ fn approximations_find_the_same() {
 }
 
 #[test]
-fn several_numbers_at_once_are_the_same_as_each() {
+fn several_counts_at_once() {
     let planted = planted(Pattern::Ring, 150, 8, 8, false);
     let each = Hsfs::default().select_each(&planted.data, &[2, 4], &Context::default());
     // The path for two features ends earlier than that for four, but the best four come from the same path.
@@ -135,7 +135,7 @@ fn several_numbers_at_once_are_the_same_as_each() {
 }
 
 #[test]
-fn sparse_rows_and_wide_ones() {
+fn sparse_and_wide_data() {
     // Wide enough for the active set; mostly zeros, two features determine the class.
     let mut rng = Rng::new(9);
     let (n, d) = (120, 2500);
@@ -199,7 +199,7 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
 }
 
 #[test]
-fn weights_that_outnumber_the_rows_are_one_per_column() {
+fn one_weight_per_feature_if_weights_outnumber_samples() {
     let hsfs = Hsfs::default();
     // 8 d > n, while n² d is at most 1e10.
     assert!(!hsfs.is_diagonal(200, 25) && hsfs.is_diagonal(200, 26));
@@ -217,7 +217,7 @@ fn weights_that_outnumber_the_rows_are_one_per_column() {
 }
 
 #[test]
-fn the_unit_of_columns_plays_no_part() {
+fn the_scale_of_features_does_not_matter() {
     let planted = planted(Pattern::Xor, 120, 6, 10, false);
     let x = planted.data.x().to_dense();
     for form in [Form::Constrained, Form::Penalized] {
@@ -241,7 +241,7 @@ fn the_unit_of_columns_plays_no_part() {
 }
 
 #[test]
-fn where_nothing_has_a_weight_the_column_that_is_best_alone_is_kept() {
+fn the_best_single_feature_is_selected_if_all_weights_are_zero() {
     let mut rng = Rng::new(11);
     let x = Array2::from_shape_simple_fn((60, 5), || rng.normal());
     let codes = x.column(3).iter().map(|v| usize::from(v.abs() > 0.7)).collect();
@@ -275,7 +275,7 @@ fn wide(n: usize, d: usize) -> Dataset {
 }
 
 #[test]
-fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
+fn wide_sparse_data_stay_sparse_and_stops_are_correct() {
     let data = wide(40, 3000);
     let ctx = Context::default();
     let mut solved = 0;
@@ -286,8 +286,8 @@ fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
         assert!(problem.among(&some).x().is_sparse() && !problem.among(&[0, 7]).x().is_sparse());
         for (tolerance, max_iterations) in [(1e-5, 300), (1e-5, 1), (1e-14, 2)] {
             for radius in [0.5, 400.0] {
-                let effort = Effort::whole(tolerance, max_iterations);
-                let start = problem.drawn(&mut Rng::new(1), 1.0);
+                let effort = Effort::new(tolerance, max_iterations);
+                let start = problem.random_weights(&mut Rng::new(1), 1.0);
                 let end = problem.solve(start, radius * problem.unit, effort, &ctx).unwrap();
                 assert_eq!(end.stop == Stop::Tolerance, end.optimality <= tolerance, "{:?}", end.stop);
                 solved += usize::from(end.stop == Stop::Tolerance);
@@ -298,7 +298,7 @@ fn many_sparse_columns_are_never_filled_and_a_stop_is_true() {
 }
 
 #[test]
-fn a_sample_of_one_class_is_none() {
+fn a_subsample_of_one_class_is_none() {
     let ctx = Context::default();
     let outside = (0..1500).find(|i| !Rng::stream(0, "HSFS sample").sample(1500, 100).contains(i)).unwrap();
     let mut rng = Rng::new(13);
