@@ -1,7 +1,7 @@
 # Requirements: Rust, Python 3.11 or newer, make.
 #   make demo       build the command line and run its main commands on built-in data
 #   make test       install the test dependencies into .venv and run all tests
-#   make lint       formatting, clippy, rustdoc, ruff, mypy, words
+#   make lint       formatting, clippy, rustdoc, ruff, mypy, words, structure
 #   make docs       build the documentation site in target/site
 #   make audit      check licenses and sources of all dependencies
 #   make wheel      build the Python wheel into dist/
@@ -90,6 +90,7 @@ lint: $(TOOLS)
 	$(BIN)/ruff format --check python benchmarks docs tools
 	cd python && $(BIN)/python -m mypy
 	$(BIN)/python tools/words.py
+	$(BIN)/python tools/structure.py
 
 # Checks licenses, sources, checksums and versions of all dependencies by the rules in deny.toml. Needs no network once
 # the crates are downloaded. Looks up known vulnerabilities if cargo-deny, cargo-audit or pip-audit is installed.

@@ -38,7 +38,7 @@ pub fn fit_knnc<'py>(
 
 /// The class index of each new sample.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "they are a fitted estimator")]
+#[expect(clippy::too_many_arguments, reason = "they are a fitted estimator")]
 pub fn predict_knnc<'py>(
     py: Python<'py>,
     kernel: &str,

@@ -73,7 +73,7 @@ impl FeatureCount {
 /// Designs a kernel from triplets or, without these, from `n` triplets drawn from `y`; `design` is JSON. Kernels expect
 /// samples with `shift` subtracted and divided by `scale`, if these are given.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by position")]
 pub fn fit_design<'py>(
     py: Python<'py>,
     design: &str,
@@ -109,7 +109,7 @@ pub fn fit_design<'py>(
 
 /// Prepares a design with kernels written in Python: the kernels given by name, the triplets, and the scaling.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "called from one place, by position")]
+#[expect(clippy::too_many_arguments, reason = "called from one place, by position")]
 pub fn prepare_design<'py>(
     py: Python<'py>,
     design: &str,

@@ -49,7 +49,7 @@ enum Asked {
 /// Runs or resumes a comparison. Returns the results log, the costs, and the labels of the methods in the given order.
 #[pyfunction]
 #[pyo3(signature = (plan, x, names, y, splits, record, settings))]
-#[allow(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
+#[expect(clippy::too_many_arguments, reason = "they are the parameters of a function of the package")]
 pub fn compare<'py>(
     py: Python<'py>,
     plan: &str,
@@ -113,7 +113,7 @@ pub fn summarize(
 
 /// The report of a results log.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "they are the parts of a result")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a result")]
 pub fn compare_page(
     record: &str,
     costs: &str,

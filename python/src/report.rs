@@ -53,7 +53,7 @@ fn about(
 
 /// The report of a feature selection.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn selection_page(
     py: Python<'_>,
     asked: &str,
@@ -80,7 +80,7 @@ pub fn selection_page(
 
 /// The report of a selection in kernel space.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn space_page(
     py: Python<'_>,
     asked: &str,
@@ -106,7 +106,7 @@ pub fn space_page(
 
 /// The report of a basis; `method` has the threshold of KOBL, unless it is a callable.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
+#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn basis_page(
     py: Python<'_>,
     asked: &str,

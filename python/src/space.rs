@@ -111,7 +111,7 @@ impl KernelSpace {
 /// threshold of KOBL, which JSON cannot represent. Also returns the settings used, with all automatic choices made.
 #[pyfunction]
 #[pyo3(signature = (method, x, y, wanted, standardize, settings, threshold=None))]
-#[allow(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
+#[expect(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
 pub fn fit_space<'py>(
     py: Python<'py>,
     method: &str,
