@@ -2,8 +2,8 @@
 
 A file imports another if one of its paths (`crate::`, `super::`, `self::`, a child module, an imported name)
 leads to an item of that file. Re-exports are followed to the file that defines the item. Declaring and
-re-exporting children (`mod`, `pub use`) is not an import unless the file itself uses the name. A `mod.rs` is a
-file like any other: if it uses its children and they use items defined in it, that is a cycle. Tests
+re-exporting children (`mod`, `pub use`) is not an import unless the file itself uses the name. A `mod.rs` is
+a file like any other: if it uses its children and they use items defined in it, that is a cycle. Tests
 (`#[cfg(test)]`), macros and calls of methods do not count.
 
     python tools/structure.py            # fails and lists what it finds

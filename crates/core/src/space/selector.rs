@@ -78,7 +78,6 @@ impl KernelSpaceSelector {
             }
         }
     }
-
 }
 
 /// Forward selection as published for kernel space.

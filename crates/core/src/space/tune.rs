@@ -64,7 +64,8 @@ pub(super) fn tuned(
     let data = data.take_rows(&sample(classes, ctx));
     let classes = data.classes(NAME)?;
     let mut rng = Rng::stream(ctx.seed, "inner folds");
-    let repeats = if space.tune == Tune::Gamma { 1 } else { (MIN_PREDICTIONS / data.n()).clamp(1, MAX_REPEATS) };
+    let repeats =
+        if space.tune == Tune::Gamma { 1 } else { (MIN_PREDICTIONS / data.n()).clamp(1, MAX_REPEATS) };
     let splits =
         (0..repeats).flat_map(|_| stratified_folds(classes, N_FOLDS.min(data.n()), &mut rng)).collect();
     let search = Search { space, kernel, data: &data, splits, wanted, ctx, inner };
@@ -210,7 +211,11 @@ impl Search<'_> {
     fn hits<'j>(&self, evaluated: &'j [Evaluated], pick: impl Fn(&'j Evaluated) -> &'j [bool]) -> Vec<u16> {
         let mut hits = vec![0; self.data.n()];
         for (split, evaluated) in self.splits.iter().zip(evaluated) {
-            split.test.iter().zip(pick(evaluated)).for_each(|(&row, &correct)| hits[row] += u16::from(correct));
+            split
+                .test
+                .iter()
+                .zip(pick(evaluated))
+                .for_each(|(&row, &correct)| hits[row] += u16::from(correct));
         }
         hits
     }

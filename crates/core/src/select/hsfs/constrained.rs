@@ -2,7 +2,7 @@
 //! given size.
 
 use super::problem::Problem;
-use super::sets::{Levels, Solution, Sets};
+use super::sets::{Levels, Sets, Solution};
 use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
@@ -90,13 +90,17 @@ impl<'a> Path<'a> {
                 starts.push(problem.orthogonal_weights(&[a], radius));
                 for b in 0..a {
                     starts.push(problem.orthogonal_weights(&[a, b], radius));
-                    starts.extend([1.0, -1.0].map(|sign| problem.in_one_direction(&[(a, 1.0), (b, sign)], radius)));
+                    starts.extend(
+                        [1.0, -1.0].map(|sign| problem.in_one_direction(&[(a, 1.0), (b, sign)], radius)),
+                    );
                 }
             }
         }
         // From weights spread over many features to weights close to zero.
         let scales = [0.3, 1.0, 3.0, 10.0];
-        starts.extend((0..N_RANDOM_AT_RADIUS).map(|at| problem.random_weights(&mut rng, scales[at % scales.len()])));
+        starts.extend(
+            (0..N_RANDOM_AT_RADIUS).map(|at| problem.random_weights(&mut rng, scales[at % scales.len()])),
+        );
         path.solve_from(starts, radius, N_CONTINUED_AT_RADIUS, N_FINAL_AT_RADIUS, ctx)?;
         if path.middle.is_some()
             && let Some(found) = path.best.pop()

@@ -4,9 +4,7 @@ use super::criterion::median_bandwidth;
 use super::settings::{Approximation, DEFAULT_DIRECTIONS, Hsfs, MAX_EXACT_SAMPLES, NAME};
 use crate::context::Context;
 use crate::data::{Dataset, Rows};
-use crate::dependence::projection::{
-    Diagonal, Exact, Fourier, Projected, ProjectedCriterion, unit_factor,
-};
+use crate::dependence::projection::{Diagonal, Exact, Fourier, Projected, ProjectedCriterion, unit_factor};
 use crate::dependence::{center, target_factor};
 use crate::error::{Error, Result};
 use crate::optim::Criterion;
@@ -59,8 +57,11 @@ impl<'a> Problem<'a> {
         let by_fourier = !diagonal && method.approximation_of(n) == Approximation::Fourier;
         let fourier = by_fourier.then_some((method.features, ctx.seed));
         // The norm of a row of q equal numbers is sqrt(q) times their size.
-        let unit =
-            if diagonal { 1.0 / (bandwidth * bandwidth) } else { 1.0 / (bandwidth * (directions as f64).sqrt()) };
+        let unit = if diagonal {
+            1.0 / (bandwidth * bandwidth)
+        } else {
+            1.0 / (bandwidth * (directions as f64).sqrt())
+        };
         let thin = (directions as f64 + factor.ncols() as f64 + 2.0) * n as f64;
         let weights = d as f64 * directions as f64;
         // Weights and solutions of random starts; their leading features at every radius.

@@ -16,11 +16,8 @@ use ndarray::{Array2, Axis};
 use std::collections::BTreeMap;
 
 /// Stages of the comparison of sets: effort, number of sets, and additional random starts.
-const STAGES: [(Effort, usize, usize); 3] = [
-    (Effort::new(1e-4, 12), usize::MAX, 0),
-    (Effort::new(1e-4, 40), 16, 1),
-    (Effort::new(1e-5, 100), 6, 4),
-];
+const STAGES: [(Effort, usize, usize); 3] =
+    [(Effort::new(1e-4, 12), usize::MAX, 0), (Effort::new(1e-4, 40), 16, 1), (Effort::new(1e-5, 100), 6, 4)];
 /// Number of sets solved on all samples, after a comparison on a subsample.
 const N_FINALISTS: usize = 2;
 

@@ -75,8 +75,9 @@ impl Problem<'_> {
     ) -> Result<Minimum> {
         let step = if self.is_diagonal() { ACTIVE_SET_STEP_DIAGONAL } else { ACTIVE_SET_STEP };
         self.in_units(|criterion| {
-            let at =
-                |w: Array2<f64>| Spectral { max_iterations: 0, ..spectral }.minimize(criterion, constraint, w, ctx);
+            let at = |w: Array2<f64>| {
+                Spectral { max_iterations: 0, ..spectral }.minimize(criterion, constraint, w, ctx)
+            };
             let mut here = at(start)?;
             let mut gradient = Array2::zeros(here.w.dim());
             let (mut iterations, mut stop) = (0, Stop::MaxIterations);

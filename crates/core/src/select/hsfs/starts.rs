@@ -137,7 +137,11 @@ impl Sample {
         // The scale of a single feature at the kernel's bandwidth.
         let inverse_bandwidth =
             problem.unit * if problem.is_diagonal() { 1.0 } else { (problem.directions as f64).sqrt() };
-        let gamma = if problem.is_diagonal() { 0.5 * inverse_bandwidth } else { 0.5 * inverse_bandwidth * inverse_bandwidth };
+        let gamma = if problem.is_diagonal() {
+            0.5 * inverse_bandwidth
+        } else {
+            0.5 * inverse_bandwidth * inverse_bandwidth
+        };
         Ok((Self { x, pairs, weights, gamma }, rest))
     }
 
@@ -195,8 +199,9 @@ impl Sample {
             });
         }
         mean /= self.pairs.len().max(1) as f64;
-        let interaction =
-            Array2::from_shape_fn((d, d), |(a, b)| joint[[a, b]] - individual[a] * mean[b] - individual[b] * mean[a]);
+        let interaction = Array2::from_shape_fn((d, d), |(a, b)| {
+            joint[[a, b]] - individual[a] * mean[b] - individual[b] * mean[a]
+        });
         Ok(Table { joint, interaction })
     }
 }

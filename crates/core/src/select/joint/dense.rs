@@ -48,7 +48,11 @@ pub(super) fn distances_before(x: &Array2<f64>, at: &Range<usize>, members: &[us
 }
 
 /// The weights times the kernel values of these distances.
-pub(super) fn weighted_kernels(mut distances: Vec<Vec<f64>>, weights: &[&[f64]], gamma: f64) -> Vec<Vec<f64>> {
+pub(super) fn weighted_kernels(
+    mut distances: Vec<Vec<f64>>,
+    weights: &[&[f64]],
+    gamma: f64,
+) -> Vec<Vec<f64>> {
     for (row, weights) in distances.iter_mut().zip(weights) {
         exp_scaled(row, -gamma);
         row.iter_mut().zip(*weights).for_each(|(k, w)| *k *= w);
@@ -63,12 +67,7 @@ pub(super) fn rows_of(matrix: &Array2<f64>) -> Vec<&[f64]> {
 
 /// $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ over rows `at`, of which `a` contains the values of $A$ and
 /// `row_sums` their sums.
-pub(super) fn gradient(
-    x: &Array2<f64>,
-    a: ArrayView2<f64>,
-    row_sums: &[f64],
-    at: Range<usize>,
-) -> Vec<f64> {
+pub(super) fn gradient(x: &Array2<f64>, a: ArrayView2<f64>, row_sums: &[f64], at: Range<usize>) -> Vec<f64> {
     let mut ax = Array2::zeros((at.len(), x.ncols()));
     product_into(a, x.view(), ax.view_mut());
     let mut out = vec![0.0; x.ncols()];

@@ -47,7 +47,11 @@ impl<'a> Growth<'a> {
     ) -> Result<Context<'c>> {
         let ctx = Joint::held(x, factor, method, ctx)?;
         let bytes = if x.is_sparse() { 0.0 } else { Rough::bytes(x.n(), x.d()) };
-        ctx.hold(format!("{method}'s single-precision copy of the features"), bytes, "use fewer rows or columns")
+        ctx.hold(
+            format!("{method}'s single-precision copy of the features"),
+            bytes,
+            "use fewer rows or columns",
+        )
     }
 
     /// `ctx` is that of [`Growth::held`].
@@ -122,7 +126,9 @@ impl<'a> Growth<'a> {
         gamma: f64,
         ctx: &Context,
     ) -> Result<(Vec<f64>, f64)> {
-        let Cells::Dense(x) = &self.joint.cells else { unreachable!("only dense features have a rough copy") };
+        let Cells::Dense(x) = &self.joint.cells else {
+            unreachable!("only dense features have a rough copy")
+        };
         let part = |at: Range<usize>| {
             let weights = self.joint.weights.rows(at.clone());
             let kernels = weighted_kernels(distances_before(x, &at, members), &rows_of(&weights), gamma);

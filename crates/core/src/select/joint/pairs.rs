@@ -156,10 +156,10 @@ impl<'a> Joint<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::joint::query::Change;
     use crate::data::{Classes, SparseRows, Target};
     use crate::dependence::{Estimator, TargetKernel, target_factor};
     use crate::random::Rng;
+    use crate::select::joint::query::Change;
 
     fn example(n: usize) -> (Rows, Rows, Array2<f64>) {
         let mut rng = Rng::new(1);

@@ -86,8 +86,7 @@ impl CachedPairs {
 
     /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the support vectors.
     fn norm_change(&self, task: &PairTask, solution: &SmoSolution, column: &[f64], gamma: f64) -> f64 {
-        let support: Vec<usize> =
-            (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
+        let support: Vec<usize> = (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
         let beta: Vec<f64> = support.iter().map(|&i| solution.coefficients[i]).collect();
         let (mut with, mut without) = (vec![], vec![]);
         let mut change = 0.0;

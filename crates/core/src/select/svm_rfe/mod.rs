@@ -281,8 +281,7 @@ impl<'a> Elimination<'a> {
     }
 
     fn selection(self, n_selected: usize) -> Selection {
-        let (constant, last, rounds) =
-            (self.features.constant, self.features.remaining[0], self.curve.len());
+        let (constant, last, rounds) = (self.features.constant, self.features.remaining[0], self.curve.len());
         let mut scores = vec![0.0; constant.len()];
         for (j, round) in self.removed.iter().copied().chain([(last, rounds)]) {
             scores[j] = if constant[j] { 0.0 } else { round as f64 };

@@ -232,7 +232,10 @@ fn linear_rows_and_cached_products_give_the_same_svms() {
             assert!(by_rows.converged && by_products.converged);
             // Both are within the tolerance times the sum of the upper bounds of the optimum.
             let allowed = 2.0 * TOLERANCE * 60.0 * c + 1e-12;
-            assert!((by_rows.objective - by_products.objective).abs() < allowed, "seed {seed}, {remaining:?}");
+            assert!(
+                (by_rows.objective - by_products.objective).abs() < allowed,
+                "seed {seed}, {remaining:?}"
+            );
             start = Some(by_rows.coefficients);
         }
     }
@@ -252,7 +255,9 @@ fn shrinking_changes_no_product() {
     rows.shrink(&[0, 2]);
     assert_eq!(rows.len(), 2);
     rows.with_column(1, |norms, column| {
-        assert!(near(column, &[product(3, 5), product(3, 3)]) && near(norms, &[product(5, 5), product(3, 3)]));
+        assert!(
+            near(column, &[product(3, 5), product(3, 3)]) && near(norms, &[product(5, 5), product(3, 3)])
+        );
     });
     rows.unshrink();
     rows.with_column(0, |_, column| assert!(near(column, &all)));
