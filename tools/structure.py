@@ -154,18 +154,14 @@ def main():
             if count > MAX_LINES:
                 findings.append(f"{file.relative_to(ROOT)}: {count} lines without tests, at most {MAX_LINES}")
         if "--imports" in sys.argv:
-            for file in imports:
-                print(
-                    file.relative_to(ROOT), "->", *sorted(str(f.relative_to(source)) for f in imports[file])
-                )
+            for file, imported in imports.items():
+                print(file.relative_to(ROOT), "->", *sorted(str(f.relative_to(source)) for f in imported))
         reached = {file: reachable(imports, file) for file in imports}
-        cycles = {frozenset(f for f in reached[file] if file in reached[f]) for file in imports} - {
-            frozenset()
-        }
-        for cycle in sorted(sorted(str(file.relative_to(ROOT)) for file in cycle) for cycle in cycles):
-            findings.append("import cycle: " + ", ".join(cycle))
+        cycles = {frozenset(f for f in reached[file] if file in reached[f]) for file in imports}
+        for cycle in filter(None, cycles):
+            findings.append("import cycle: " + ", ".join(sorted(str(f.relative_to(ROOT)) for f in cycle)))
     if findings:
-        print("\n".join(findings))
+        print("\n".join(sorted(findings)))
         print(f"{len(findings)} findings (tools/structure.py says what counts)", file=sys.stderr)
     return 1 if findings else 0
 
