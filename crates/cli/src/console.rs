@@ -4,8 +4,6 @@ mod progress;
 
 pub use progress::clear as clear_progress;
 
-use crate::args::General;
-use crate::failure::Failure;
 use crate::terminal::{Screen, Style, paint, render};
 use kernsift::Observer;
 use kernsift::data::write::remove_unfinished;
@@ -32,12 +30,12 @@ pub struct Console {
 }
 
 impl Console {
-    /// A console as verbose as the user asked for.
-    pub fn new(general: &General) -> Self {
-        if !general.quiet && std::io::stderr().is_terminal() {
+    /// A console for these options.
+    pub fn new(quiet: bool, verbose: bool) -> Self {
+        if !quiet && std::io::stderr().is_terminal() {
             progress::show();
         }
-        Self { quiet: general.quiet, verbose: general.verbose, silent: false, warnings: AtomicUsize::new(0) }
+        Self { quiet, verbose, silent: false, warnings: AtomicUsize::new(0) }
     }
 
     /// A console that shows progress only, for work that is repeated.
@@ -46,7 +44,7 @@ impl Console {
     }
 
     /// Makes Ctrl-C and SIGTERM end the run: at its next check for interruption, or by force after [`GRACE`].
-    pub fn watch_signals(&self) -> Result<(), Failure> {
+    pub fn watch_signals(&self) -> std::io::Result<()> {
         use signal_hook::consts::{SIGINT, SIGTERM};
         // A flag and not an iterator over signals, which signal-hook does not have on Windows.
         let received = Arc::new(AtomicUsize::new(0));

@@ -1,19 +1,10 @@
-//! Failures of a command: messages with advice in terms of command-line options, and exit codes.
-//!
-//! | code | meaning |
-//! |---|---|
-//! | 0 | success (also when the reader of a pipe closes it) |
-//! | 1 | success with a warning, under `--strict` |
-//! | 2 | invalid input or arguments |
-//! | 130, 143 | interrupted by Ctrl-C, by SIGTERM |
+//! Failures of a command: messages with advice in terms of command-line options.
 
-use crate::console::Console;
 use kernsift::Error;
 use kernsift::data::BUILT_IN;
 use kernsift::error::nearest;
 use std::io::ErrorKind;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Why a command did not finish.
 pub enum Failure {
@@ -31,6 +22,11 @@ impl Failure {
         Self::Input(format!("{error}. {advice}"))
     }
 
+    /// An error of a selection, with the number of features named as the option `-k`.
+    pub fn of_count(error: Error) -> Self {
+        Self::typed(error, &[("", "number of features", "-k"), ("", "fraction of features", "-k")])
+    }
+
     /// An error of the library, with the parameter replaced by the option that sets it. `options` lists the method
     /// ("" for any), the parameter and the option; the first match counts.
     pub fn typed(error: Error, options: &[(&str, &str, &str)]) -> Self {
@@ -43,22 +39,6 @@ impl Failure {
             }
         }
         error.into()
-    }
-
-    /// Prints the message and returns the exit code.
-    pub fn report(self, console: &Console) -> ExitCode {
-        console.clear();
-        match self {
-            Self::ClosedPipe => ExitCode::SUCCESS,
-            Self::Interrupted => {
-                console.line("interrupted");
-                ExitCode::from(console.signal_code())
-            }
-            Self::Input(message) => {
-                console.error(&message);
-                ExitCode::from(2)
-            }
-        }
     }
 }
 
@@ -113,7 +93,7 @@ fn instead_of(path: &Path) -> String {
         return "; standard input is not read, so name a file".into();
     }
     if typed.starts_with("http://") || typed.starts_with("https://") {
-        return "; addresses are not read, so fetch the file first".into();
+        return "; URLs are not read, so download the file first".into();
     }
     let set = typed.rsplit(':').next().unwrap_or_default();
     if BUILT_IN.iter().any(|known| known.name.eq_ignore_ascii_case(set)) {

@@ -1,32 +1,33 @@
-//! From what the user named to data.
+//! Reads and prepares tables, and checks paths of output files.
 
-use crate::args::{CategoricalArg, MissingArg, TableArgs, TargetTypeArg};
+use crate::args::{OutputArgs, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::write::{WriteOptions, check_place, write_table};
+use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    BuiltIn, Categorical, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target,
-    TargetChoice, TargetType,
+    BuiltIn, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target, TargetChoice,
 };
-use kernsift::{Context, Observer, Result};
+use kernsift::model::Content;
+use kernsift::{Context, Model, Observer, Result};
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A table that was read and prepared.
 pub struct Loaded {
-    /// What the user called it.
+    /// The path or name that the user gave.
     pub name: String,
     /// Data, recipe and the rows they come from.
     pub prepared: Prepared,
-    /// The target's column as it stood in the table, for output.
+    /// The target column with its original values, for output.
     pub target: Option<Column>,
-    /// Empty cells of the table, and what became of them.
-    pub gaps: usize,
-    fate: Missing,
+    /// Number of missing values in the table.
+    pub n_missing: usize,
+    missing: Missing,
 }
 
 impl Loaded {
-    /// Writes some columns as they were, and the target.
+    /// Writes some columns with their original values, and the target.
     pub fn write_columns(
         &self,
         path: &Path,
@@ -38,25 +39,48 @@ impl Loaded {
         write_table(path, kept.names(), kept.x().to_dense().view(), self.target.as_slice(), options, ctx)
     }
 
-    /// The rows as the table counts them, from 1, the header left out.
+    /// Row numbers in the table, from 1 without the header.
     pub fn counted_rows(&self) -> Vec<usize> {
         self.prepared.rows.iter().map(|row| row + 1).collect()
     }
 
-    /// What was done about empty cells, if there were any.
-    pub fn empty_cells(&self) -> Option<String> {
-        let done = match self.fate {
+    /// The number of missing values and how they were handled, if there were any.
+    pub fn missing_values(&self) -> Option<String> {
+        let handled = match self.missing {
             Missing::Error => "",
-            Missing::Drop => ": their rows were left out",
-            Missing::Mean => ": filled with the column's mean",
-            Missing::Median => ": filled with the column's median",
-            Missing::Keep => ": left empty",
+            Missing::Drop => ": rows dropped",
+            Missing::Mean => ": imputed with the column mean",
+            Missing::Median => ": imputed with the column median",
+            Missing::Keep => ": kept",
         };
-        (self.gaps > 0).then(|| format!("{}{done}", self.gaps))
+        (self.n_missing > 0).then(|| format!("{}{handled}", self.n_missing))
+    }
+
+    /// A model fitted to this table.
+    pub fn model(&self, scaler: Option<Standardizer>, content: Content) -> Model {
+        let names = self.prepared.data.names().to_vec();
+        Model { names, recipe: Some(self.prepared.recipe.clone()), scaler, content }
+    }
+
+    /// The JSON record of a command: the given fields, and those that all records have.
+    pub fn record(&self, command: &str, ctx: &Context, mut fields: Value) -> Value {
+        let data = &self.prepared.data;
+        fields["command"] = command.into();
+        fields["version"] = env!("CARGO_PKG_VERSION").into();
+        fields["data"] = json!({"name": self.name, "rows": data.n(), "columns": data.d(),
+                                "target": self.prepared.recipe.target()});
+        fields["seed"] = ctx.seed.into();
+        fields
+    }
+
+    /// The data in a line: name, size and target; `scaling` follows the number of columns.
+    pub fn describe(&self, scaling: &str) -> String {
+        let data = &self.prepared.data;
+        format!("{}: {} rows, {} columns{scaling}, {}", self.name, data.n(), data.d(), describe_target(self))
     }
 }
 
-/// Reads a file or a built-in set, and passes on what the reader has to say.
+/// Reads a file or a built-in data set, and shows the reader's warnings.
 pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Result<Table> {
     if let Some(name) = data.strip_prefix("builtin:") {
         return BuiltIn::by_name(name)?.table();
@@ -68,93 +92,76 @@ pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Re
     Ok(table)
 }
 
-/// Reads and prepares a table as asked.
-pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> std::result::Result<Loaded, Failure> {
-    load_with(args, missing(args.missing), ctx, console)
+/// Informs of rows that were dropped because of missing values.
+pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Console) {
+    if n_kept < n_rows {
+        console.inform(&format!("{name}: dropped {} of {n_rows} rows with missing values", n_rows - n_kept));
+    }
 }
 
-/// The same for work in folds: what is filled with means or medians stays empty, as each fold fills in its own.
+/// Reads and prepares a table.
+pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
+    let table = read(&args.data, args.no_header, ctx, console)?;
+    load_table(args, TargetChoice::Auto, &table, console)
+}
+
+/// Reads and prepares a table for cross-validation: missing values that are to be imputed are kept, as each fold
+/// imputes them.
 pub fn load_for_folds(
     args: &TableArgs,
     ctx: &Context,
     console: &Console,
 ) -> std::result::Result<Loaded, Failure> {
-    let missing = match missing(args.missing) {
+    let missing = match args.missing {
         Missing::Keep => {
             return Err(Failure::Input(
-                "--missing keep has no effect here, as evaluators need every cell; use mean or median".into(),
+                "--missing keep is not supported, as evaluators need complete data; use mean or median"
+                    .into(),
             ));
         }
         Missing::Mean | Missing::Median => Missing::Keep,
         other => other,
     };
-    load_with(args, missing, ctx, console)
-}
-
-fn load_with(
-    args: &TableArgs,
-    missing: Missing,
-    ctx: &Context,
-    console: &Console,
-) -> std::result::Result<Loaded, Failure> {
     let table = read(&args.data, args.no_header, ctx, console)?;
     Ok(prepare(args, TargetChoice::Auto, missing, &table, console)?)
 }
 
-/// Prepares a table that was read already. `usual` says which target is taken if the user names none.
-pub fn load_table(args: &TableArgs, usual: TargetChoice, table: &Table, console: &Console) -> Result<Loaded> {
-    prepare(args, usual, missing(args.missing), table, console)
-}
-
-fn missing(rule: MissingArg) -> Missing {
-    match rule {
-        MissingArg::Error => Missing::Error,
-        MissingArg::Drop => Missing::Drop,
-        MissingArg::Mean => Missing::Mean,
-        MissingArg::Median => Missing::Median,
-        MissingArg::Keep => Missing::Keep,
-    }
+/// Prepares a table. `default` is the target if the user names none.
+pub fn load_table(
+    args: &TableArgs,
+    default: TargetChoice,
+    table: &Table,
+    console: &Console,
+) -> Result<Loaded> {
+    prepare(args, default, args.missing, table, console)
 }
 
 fn prepare(
     args: &TableArgs,
-    usual: TargetChoice,
+    default: TargetChoice,
     missing: Missing,
     table: &Table,
     console: &Console,
 ) -> Result<Loaded> {
     let target = match args.target.as_deref() {
-        None => usual,
-        // A column that is really called 'none' wins.
+        None => default,
+        // Unless a column has this name.
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
         Some(name) => TargetChoice::Named(name.to_owned()),
     };
-    let prepare = Prepare {
-        target,
-        target_type: match args.target_type {
-            TargetTypeArg::Auto => TargetType::Auto,
-            TargetTypeArg::Class => TargetType::Classes,
-            TargetTypeArg::Number => TargetType::Continuous,
-        },
-        missing,
-        categorical: match args.categorical {
-            CategoricalArg::Error => Categorical::Error,
-            CategoricalArg::Onehot => Categorical::OneHot,
-            CategoricalArg::Ordinal => Categorical::Ordinal,
-        },
-    };
+    let prepare = Prepare { target, target_type: args.target_type, missing, categorical: args.categorical };
     console.stage("preparing the table");
     let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     prepared.notes.iter().for_each(|note| console.inform(note));
     let target =
         prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
-    let gaps = match table {
+    let n_missing = match table {
         Table::Columns(columns) => {
             columns.iter().map(|c| (0..c.len()).filter(|&row| c.is_missing(row)).count()).sum()
         }
         Table::Sparse { .. } => 0,
     };
-    Ok(Loaded { name: args.data.clone(), prepared, target, gaps, fate: missing })
+    Ok(Loaded { name: args.data.clone(), prepared, target, n_missing, missing })
 }
 
 /// A file that a command writes: the option that names it, and its path if that option was given.
@@ -188,6 +195,20 @@ fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().ok().or_else(in_folder).unwrap_or_else(|| path.to_owned())
 }
 
+/// Checks the outputs of a command that fits a model to a table. `tables` are further tables that it writes, `inputs`
+/// further files that it reads.
+pub fn check_fit_outputs(
+    args: &OutputArgs,
+    tables: &[Output],
+    loaded: &Loaded,
+    inputs: &[Option<&Path>],
+) -> std::result::Result<(), Failure> {
+    args.writing.check(args.out.is_some() || tables.iter().any(|(_, path)| path.is_some()))?;
+    let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain([Path::new(&loaded.name)]).collect();
+    check_outputs(&[&args.files(), tables].concat(), &inputs)?;
+    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
+}
+
 /// A column of a table by name.
 pub fn column(table: &Table, name: &str) -> Option<Column> {
     match table {
@@ -196,7 +217,7 @@ pub fn column(table: &Table, name: &str) -> Option<Column> {
     }
 }
 
-/// Scales columns, and names those that are constant.
+/// Standardizes features, with a warning that names constant ones.
 pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standardizer)> {
     console.stage("scaling columns");
     let scaler = Standardizer::fit(data.x());
@@ -204,12 +225,11 @@ pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standa
         let names: Vec<&str> = scaler.constant.iter().take(5).map(|&j| data.names()[j].as_str()).collect();
         let more = scaler.constant.len() - names.len();
         let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let (noun, verb) = if scaler.constant.len() == 1 {
-            ("column", "is constant and tells")
-        } else {
-            ("columns", "are constant and tell")
-        };
-        console.warn(&format!("{noun} {}{tail} {verb} nothing", names.join(", ")));
+        let names = names.join(", ") + &tail;
+        console.warn(&match scaler.constant.len() {
+            1 => format!("column {names} is constant and has no effect"),
+            _ => format!("columns {names} are constant and have no effect"),
+        });
     }
     Ok((data.with_x(scaler.apply(data.x())?)?, scaler))
 }
@@ -220,7 +240,7 @@ pub fn describe_target(loaded: &Loaded) -> String {
         (Target::Classes(classes), Some(name)) => {
             format!("target '{name}' with {} classes", classes.names.len())
         }
-        (Target::Continuous(_), Some(name)) => format!("target '{name}', a number"),
+        (Target::Continuous(_), Some(name)) => format!("continuous target '{name}'"),
         _ => "no target".into(),
     }
 }

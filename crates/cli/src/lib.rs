@@ -1,8 +1,14 @@
-//! The command line of kernsift: what the user typed in, what they read out.
+//! The command line of kernsift.
 //!
-//! `args` says what can be typed, `commands` has a file per command, `input` turns files into data,
-//! `console` talks to the user while work goes on, `output` makes tables and pictures of numbers, `terminal`
-//! knows how wide and colorful it may be.
+//! | module | purpose |
+//! |---|---|
+//! | `args` | commands, options and help texts |
+//! | `commands` | a file per command |
+//! | `input` | reads and prepares tables |
+//! | `console` | progress, messages and Ctrl-C |
+//! | `output` | tables and charts |
+//! | `terminal` | width, colors and control characters |
+//! | `failure` | error messages with advice |
 
 #![forbid(unsafe_code)]
 
@@ -20,26 +26,43 @@ use failure::Failure;
 use kernsift::Context;
 use std::process::ExitCode;
 
-/// Runs the command that was typed and says how it ended.
+/// Runs the command line of the process and returns its exit code.
+///
+/// | code | meaning |
+/// |---|---|
+/// | 0 | success (also when the reader of a pipe closes it) |
+/// | 1 | success with a warning, under `--strict` |
+/// | 2 | invalid input or arguments |
+/// | 130, 143 | interrupted by Ctrl-C, by SIGTERM |
 pub fn run() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    terminal::set_color_choice(cli.general.color.choice());
-    let console = Console::new(&cli.general);
-    match console.watch_signals().and_then(|()| dispatch(&cli, &console)) {
+    terminal::set_color_choice(cli.general.color);
+    let console = Console::new(cli.general.quiet, cli.general.verbose);
+    let result = console.watch_signals().map_err(Failure::from).and_then(|()| dispatch(&cli, &console));
+    console.clear();
+    match result {
         Ok(()) if cli.general.strict && console.n_warnings() > 0 => ExitCode::from(1),
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(&console),
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(Failure::Interrupted) => {
+            console.line("interrupted");
+            ExitCode::from(console.signal_code())
+        }
+        Err(Failure::Input(message)) => {
+            console.error(&message);
+            ExitCode::from(2)
+        }
     }
 }
 
 fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
     let general = &cli.general;
     if let Some(threads) = general.threads {
-        // Fails only if a pool exists already, which is not so at the start of a program.
+        // Fails only if there is a pool already.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
     let mut ctx = Context { seed: general.seed, observer: console, ..Context::default() };
@@ -54,7 +77,7 @@ fn dispatch(cli: &Cli, console: &Console) -> Result<(), Failure> {
         Command::Apply(args) => commands::apply::run(args, &ctx, console),
         Command::Reproduce(args) => commands::reproduce::run(args, &ctx, console),
         Command::Data(args) => commands::data::run(args, &ctx, console),
-        Command::Methods(args) => commands::methods::run(args, console),
+        Command::Methods(args) => commands::methods::run(args),
         Command::Completions(args) => commands::completions::run(args),
     }
 }

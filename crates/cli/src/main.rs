@@ -5,7 +5,7 @@
 use kernsift::memory::Counting;
 use std::process::ExitCode;
 
-/// Counts what the methods of a comparison take.
+/// Measures the peak memory of methods.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 

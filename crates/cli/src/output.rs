@@ -2,11 +2,21 @@
 
 mod table;
 
+pub use crate::terminal::bar;
 pub use table::{Cell, listing, table};
 
 use crate::console;
 use crate::terminal::{self, Screen, Style, paint, render};
+use kernsift::Context;
+use kernsift::data::Column;
+use kernsift::data::write::{WriteOptions, write_table, write_table_to};
+use ndarray::Array2;
+use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
+
+/// Largest number of rows of a printed table, unless the user asks for all with `-v`.
+pub const SHOWN: usize = 20;
 
 /// Writes to standard output and flushes, so that a closed pipe is noticed.
 pub fn print(text: &str) -> std::io::Result<()> {
@@ -16,18 +26,32 @@ pub fn print(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Standard output for long tables. On a terminal, control characters are replaced.
-pub struct Out {
-    stdout: std::io::StdoutLock<'static>,
-    sanitized: bool,
+/// Prints JSON.
+pub fn print_json(value: &impl Serialize) -> std::io::Result<()> {
+    print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
-impl Out {
-    /// Standard output, with the progress line cleared.
-    pub fn new() -> Self {
-        console::clear_progress();
-        Self { stdout: std::io::stdout().lock(), sanitized: Screen::stdout().sanitized }
+/// Writes a table to a file, or to standard output if there is none.
+pub fn write_or_print(
+    path: Option<&Path>,
+    names: &[String],
+    x: &Array2<f64>,
+    extra: &[Column],
+    options: &WriteOptions,
+    ctx: &Context,
+) -> kernsift::Result<()> {
+    if let Some(path) = path {
+        return write_table(path, names, x.view(), extra, options, ctx);
     }
+    console::clear_progress();
+    let mut out = Out { stdout: std::io::stdout().lock(), sanitized: Screen::stdout().sanitized };
+    write_table_to(&mut out, names, x.view(), extra, options, ctx)
+}
+
+/// Standard output for long tables. On a terminal, control characters are replaced.
+struct Out {
+    stdout: std::io::StdoutLock<'static>,
+    sanitized: bool,
 }
 
 impl Write for Out {
@@ -68,13 +92,6 @@ pub fn number(value: f64) -> String {
 pub fn percent(fraction: f64) -> String {
     let text = number(100.0 * fraction);
     format!("{} %", if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text })
-}
-
-/// A bar over a fraction of `width` cells, in steps of one eighth of a cell.
-pub fn bar(fraction: f64, width: usize) -> String {
-    let eighths = (fraction.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
-    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
-    "█".repeat(eighths / 8) + part
 }
 
 /// A column chart of values, with a second curve as a shaded line.
@@ -153,14 +170,6 @@ mod tests {
     fn fractions_are_percentages() {
         let text = [0.0, 0.15, 0.125, 0.5, 1.0].map(percent);
         assert_eq!(text, ["0 %", "15 %", "12.5 %", "50 %", "100 %"]);
-    }
-
-    #[test]
-    fn bars_grow_by_eighths() {
-        assert_eq!(bar(1.0, 3), "███");
-        assert_eq!(bar(0.5, 3), "█▌");
-        assert_eq!(bar(0.0, 3), "");
-        assert_eq!(bar(7.0, 2), "██");
     }
 
     #[test]

@@ -104,7 +104,12 @@ impl Screen {
 }
 
 /// Sets whether to write colors, for the whole process including help texts and parser errors.
-pub fn set_color_choice(choice: ColorChoice) {
+pub fn set_color_choice(choice: clap::ColorChoice) {
+    let choice = match choice {
+        clap::ColorChoice::Auto => ColorChoice::Auto,
+        clap::ColorChoice::Always => ColorChoice::Always,
+        clap::ColorChoice::Never => ColorChoice::Never,
+    };
     choice.write_global();
 }
 
@@ -163,6 +168,13 @@ pub fn truncate(text: &str, width: usize) -> Cow<'_, str> {
     // A joiner at the end would merge the ellipsis into the last character.
     let kept = kept.trim_end_matches(|c: char| c == ' ' || c.width() == Some(0));
     Cow::Owned(if width == 0 { String::new() } else { format!("{kept}…") })
+}
+
+/// A bar over a fraction of `width` cells, in steps of one eighth of a cell.
+pub fn bar(fraction: f64, width: usize) -> String {
+    let eighths = (fraction.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
+    let part = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
+    "█".repeat(eighths / 8) + part
 }
 
 /// Wraps a text at spaces into lines of at most `width` cells; longer words are truncated.
@@ -228,6 +240,14 @@ mod tests {
         let zeros = format!("a{}", "\u{300}".repeat(100_000)) + "bcd";
         assert!(truncate(&zeros, 2).len() < 300);
         assert_eq!(display_width(&truncate(&"x".repeat(10_000), 30)), 30);
+    }
+
+    #[test]
+    fn bars_grow_by_eighths() {
+        assert_eq!(bar(1.0, 3), "███");
+        assert_eq!(bar(0.5, 3), "█▌");
+        assert_eq!(bar(0.0, 3), "");
+        assert_eq!(bar(7.0, 2), "██");
     }
 
     #[test]

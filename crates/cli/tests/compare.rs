@@ -12,14 +12,14 @@ fn a_table_a_line_per_method_and_what_it_cost() {
     let run = Scratch::new().ok("compare builtin:wine -m fisher,relief,takes -k 1..3 --evaluator knn");
     assert!(run.out.starts_with(
         "builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes\n\
-         error in % of knn in 5 folds; all is learned inside the training rows\n"
+         error in % of knn in 5 folds; methods are fitted on training rows only\n"
     ));
     for method in ["fisher", "relief", "takes"] {
         // Once in the table of scores and once in that of costs.
         let rows = run.out.lines().filter(|line| line.trim_start().starts_with(method)).count();
         assert_eq!(rows, 2, "{}", run.out);
     }
-    assert!(run.out.contains("* best") && run.out.contains("all 13 columns: "), "{}", run.out);
+    assert!(run.out.contains("* best") && run.out.contains("all 13 features: "), "{}", run.out);
     assert!(run.out.contains("KiB") || run.out.contains("MiB"), "memory is counted: {}", run.out);
 }
 
@@ -80,19 +80,15 @@ fn gaps_are_filled_inside_the_folds() {
 fn numbers_and_other_scores() {
     let s = Scratch::new();
     let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
-    assert!(out.contains("explained variance in % of ridge in 3 folds"), "{out}");
+    assert!(out.contains("R² in % of ridge in 3 folds"), "{out}");
     let out = s
         .ok("compare builtin:sonar -m fisher -k 5 --evaluator knn --score auc --test-size 0.3 --repeats 4")
         .out;
-    assert!(out.contains("area under the curve in % of knn in 4 times 30 % of the rows kept back"), "{out}");
+    assert!(out.contains("AUC in % of knn in 4 random splits with 30 % test rows"), "{out}");
     let run = s.run("compare builtin:boston -m random -k 5 --score error");
-    assert!(
-        run.code == 2 && run.err.contains("--score error does not fit a target of a number"),
-        "{}",
-        run.err
-    );
+    assert!(run.code == 2 && run.err.contains("--score error is not for regression"), "{}", run.err);
     let run = s.run("compare builtin:wine -m fisher -k 5 --score r2");
-    assert!(run.code == 2 && run.err.contains("--score r2 does not fit a target of classes"), "{}", run.err);
+    assert!(run.code == 2 && run.err.contains("--score r2 is not for classification"), "{}", run.err);
 }
 
 #[test]
@@ -132,7 +128,7 @@ fn mistakes_are_named() {
             "compare builtin:wine -m relief:n_neighbors=46,clip=false --evaluator knn -k 2",
             "no method could be evaluated",
         ),
-        ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --score auc", "auc cannot be told"),
+        ("compare builtin:wine -m fisher -k 2 --evaluator knn --folds 178 --score auc", "auc is undefined"),
         ("compare builtin:wine -m fisher -k 2 --evaluator kernel-knn --gamma 2", "--gamma has no effect"),
         ("compare builtin:wine -m fisher -k 2 --kernel linear --gamma 2", "no effect with --kernel linear"),
         ("compare builtin:wine -m fisher --record r.jsonl --report ./r.jsonl", "need different files"),

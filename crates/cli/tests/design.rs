@@ -95,7 +95,7 @@ fn a_target_of_numbers_gives_triplets_too() {
     let s = Scratch::new();
     s.ok("data make linear --rows 120 --columns 4 --continuous --out t.csv");
     let run = s.ok("design t.csv -n 400");
-    assert!(run.out.contains("target 'target', a number"), "{}", run.out);
+    assert!(run.out.contains("continuous target 'target'"), "{}", run.out);
     assert!(run.out.contains("400      drawn from 'target', about 120 rows"), "{}", run.out);
 }
 

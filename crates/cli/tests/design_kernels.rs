@@ -66,7 +66,7 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
         let some: Vec<&str> = text.lines().take(4).collect();
         s.file("some.csv", some.join("\n"));
         let run = s.ok("apply kernel.ks some.csv --against kept.csv --out part.csv");
-        assert_eq!(run.err, "3 rows against 178\n");
+        assert_eq!(run.err, "similarities of 3 rows to 178 rows\n");
         // Another tile of the matrix may be summed in another order.
         let part = cells(&s.text("part.csv"));
         let size = gram.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));

@@ -113,11 +113,12 @@ fn wrong_uses_of_saved_kernels_are_refused() {
     s.ok("design iris.csv -n 200 -m linear --hold-out 0 --save kernel.ks");
     s.ok("basis iris.csv --save map.ks");
     assert!(
-        s.error("apply kernel.ks iris.csv --predict").contains("a model made by linear knows no classes")
+        s.error("apply kernel.ks iris.csv --predict")
+            .contains("a model fitted by linear does not predict classes")
     );
     assert_eq!(
         s.error("apply map.ks iris.csv --against iris.csv"),
-        "--against has no effect with a model made by kobl, which is no learned kernel; leave one of them out"
+        "--against has no effect with a model fitted by kobl, which is not a learned kernel; leave one of them out"
     );
     assert!(
         s.error("apply map.ks iris.csv --with-noise").starts_with("--with-noise has no effect with a model")
@@ -215,7 +216,7 @@ fn bad_values_are_named_by_their_options() {
     for (options, expected) in [
         ("--gamma1 -1", "a positive number is expected"),
         ("--gamma2 x", "a number of 0 or more is expected"),
-        ("--hold-out 1", "a share of 0 or more and below 1 is expected"),
+        ("--hold-out 1", "a fraction of at least 0 and below 1 is expected"),
         ("--origin 2", "2 is not in 0..=1"),
         ("--psd convex", "possible values"),
         ("--kernels cubic", "possible values"),

@@ -23,13 +23,13 @@ fn the_page_says_what_was_kept_and_why() {
         "of 351 rows; the adaptive threshold was reached",
         "directions; the error has its minimum there",
         "error of the vote     0.0",
-        "on the training rows; expect more on new ones",
-        " rank  direction  carried by row  weight",
+        "on the training rows, which is optimistic",
+        " rank  direction  pivot row  weight",
         "by number of directions",
     ] {
         assert!(run.out.contains(expected), "{expected}\n{}", run.out);
     }
-    assert!(run.err.contains("warning: column f2 is constant and tells nothing"), "{}", run.err);
+    assert!(run.err.contains("warning: column f2 is constant and has no effect"), "{}", run.err);
     assert!(!run.out.contains("accuracy"), "nothing honest can be said without test rows");
 }
 
@@ -41,7 +41,7 @@ fn long_tables_are_cut_unless_more_is_wanted() {
     assert_eq!(lines("select builtin:wine -m fskpca -k 25 -v"), 25);
     let page = s.ok("select builtin:wine -m fskpca -k 25").out;
     assert!(page.ends_with(" ... and 5 more, with -v\n"), "{page}");
-    assert!(!page.contains("carried by row"), "principal components are made of all rows");
+    assert!(!page.contains("pivot row"), "principal components are made of all rows");
     assert!(page.contains("of 177 directions; the requested number was reached"), "{page}");
 }
 
@@ -73,7 +73,7 @@ fn every_method_writes_saves_applies_and_predicts() {
         // Every wine differs from the others, so each is its own nearest.
         let run = s.ok("apply model.ks wine.csv --predict");
         assert!(run.out.starts_with("prediction,target\n"), "{}", &run.out[..40]);
-        assert!(run.err.contains("178 rows, a class for each"), "{}", run.err);
+        assert!(run.err.contains("178 rows with predicted classes"), "{}", run.err);
         assert_eq!(cells(&run.out).len(), 178);
         assert!(cells(&run.out).iter().all(|row| row[0] == row[1]), "{method}");
         s.ok("apply model.ks wine.csv --predict --out classes.npy");
@@ -198,7 +198,7 @@ fn columns_are_selected_by_votes_and_by_distances() {
     assert_ne!(record("-m ffs --set weak_learner=klms --set eta=0.3")["error_curve"], ffs["error_curve"]);
     assert_ne!(record("-m ffs --set weights=individual")["scores"], ffs["scores"]);
     let page = s.ok("select builtin:wine -m ffs").out;
-    assert!(page.contains("columns; the error has its minimum there") && page.contains('└'), "{page}");
+    assert!(page.contains("features; the error has its minimum there") && page.contains('└'), "{page}");
     let relief = record("-m relief");
     // Unscaled, the column with the largest numbers decides who is near; in units of ranges it cannot.
     assert_eq!(record("-m relief --scale none")["order"], relief["order"]);
@@ -216,8 +216,8 @@ fn columns_are_selected_by_votes_and_by_distances() {
     );
     assert_ne!(record("-m l1-svm --set C=0.01")["selected"], record("-m l1-svm")["selected"]);
     assert_eq!(record("-m l1-svm -k 4")["selected"].as_array().unwrap().len(), 4);
-    assert!(s.ok("select builtin:wine -m svm-rfe").out.contains("error of the machine"));
-    assert!(!s.ok("select builtin:wine -m svm-rfe --set step=3").out.contains("error of the machine"));
+    assert!(s.ok("select builtin:wine -m svm-rfe").out.contains("error of the SVM"));
+    assert!(!s.ok("select builtin:wine -m svm-rfe --set step=3").out.contains("error of the SVM"));
     s.ok("select builtin:wine -m relief -k 2 --out kept.csv --save relief.ks");
     assert_eq!(s.ok("apply relief.ks builtin:wine").out, s.text("kept.csv"), "values as they were");
     let names = s.text("kept.csv").lines().next().unwrap().to_owned();

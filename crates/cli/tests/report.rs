@@ -53,7 +53,7 @@ fn every_command_writes_its_page() {
         let plain = s.ok(command).out;
         let with_page = s.ok(&format!("{command} --report page.html"));
         assert_eq!(plain, with_page.out, "{command}: the page changes nothing that is printed");
-        assert!(with_page.err.contains("the page is page.html"), "{}", with_page.err);
+        assert!(with_page.err.contains("report: page.html"), "{}", with_page.err);
         let page = s.text("page.html");
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{command}");
         // What it says of the data, how to do it again, and what it took.
@@ -84,15 +84,13 @@ fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
     assert_eq!(said.matches("target: 'class'").count(), 1, "{said}");
     let page = s.text("page.html");
     assert!(
-        page.contains("1: filled with the column&#39;s mean")
-            && page.contains("in cross-validation: <strong>"),
+        page.contains("1: imputed with the column mean") && page.contains("in cross-validation: <strong>"),
         "{page}"
     );
     s.ok("select gaps.csv -m fisher -k 1 --missing drop --folds 0 --report page.html");
     let page = s.text("page.html");
     assert!(
-        page.contains("Cross-validation was disabled (--folds 0)")
-            && page.contains("their rows were left out"),
+        page.contains("Cross-validation was disabled (--folds 0)") && page.contains("rows dropped"),
         "{page}"
     );
     s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
@@ -114,7 +112,7 @@ fn a_page_that_cannot_be_is_refused_before_any_work() {
         assert!(error.contains("nowhere"), "{error}");
     }
     let error = s.error("select wine.csv --folds 3");
-    assert!(error.contains("--folds is about --report"), "{error}");
+    assert!(error.contains("--folds has no effect without --report"), "{error}");
     let error = s.error("select wine.csv -m fisher -k 2 --folds 500 --report page.html");
     assert!(error.contains("--folds"), "{error}");
 }

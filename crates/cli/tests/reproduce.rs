@@ -25,9 +25,9 @@ fn what_cannot_be_run_is_said_before_any_work() {
     for (line, part) in [
         ("reproduce", "PAPER"),
         ("reproduce svm", "possible values: takes, transform, lp"),
-        ("reproduce lp --data-dir nowhere", "--data-dir: nowhere is no folder"),
+        ("reproduce lp --data-dir nowhere", "--data-dir: nowhere is not a folder"),
         ("reproduce lp --records file.txt", "file.txt"),
-        ("reproduce lp --page page", "--page needs a name with an ending"),
+        ("reproduce lp --page page", "--page needs a file extension"),
         ("reproduce lp --page nowhere/page.md", "nowhere"),
     ] {
         let run = s.run(line);

@@ -60,7 +60,10 @@ fn every_method_runs_and_its_record_is_whole() {
         s.ok(&format!("select wine.csv -m {method}"));
     }
     for method in ["hsfs", "pfs", "fohsic", "bahsic", "hsic-lasso"] {
-        assert!(s.ok(&format!("select number.csv -m {method} -k 2")).out.contains("a number"), "{method}");
+        assert!(
+            s.ok(&format!("select number.csv -m {method} -k 2")).out.contains("continuous target"),
+            "{method}"
+        );
     }
     s.ok("select wine.csv -m pfs --target none -k 2");
     // Methods without a path have an empty one.
@@ -93,17 +96,17 @@ fn a_pair_that_tells_nothing_alone() {
 fn the_page_has_a_short_path() {
     let s = folder();
     let page = s.ok("select wine.csv -m ldfs -k 3 -q").out;
-    assert!(page.contains("ldfs keeps 3 of 6 columns"), "{page}");
-    assert!(page.contains("  the path: with a smaller penalty more columns have a weight"), "{page}");
+    assert!(page.contains("ldfs selects 3 of 6 features"), "{page}");
+    assert!(page.contains("  path: a smaller penalty gives more features a nonzero weight"), "{page}");
     let header = page.lines().find(|line| line.contains("penalty") && line.contains("objective")).unwrap();
     assert_eq!(
         header.split_whitespace().collect::<Vec<_>>(),
-        ["penalty", "objective", "columns", "largest", "first"]
+        ["penalty", "objective", "features", "largest", "weights"]
     );
     let whole = s.ok("select wine.csv -m ldfs").out;
-    assert!(whole.contains(" ... 10 of 61 places; all with -v"), "{whole}");
+    assert!(whole.contains(" ... 10 of 61 steps; all with -v"), "{whole}");
     let places = |page: &str| {
-        let (_, table) = page.split_once("largest first\n").unwrap();
+        let (_, table) = page.split_once("largest weights\n").unwrap();
         table.lines().take_while(|line| !line.is_empty() && !line.contains("...  ")).count()
     };
     assert_eq!(places(&s.ok("select wine.csv -m ldfs -v").out), 61);
@@ -113,7 +116,7 @@ fn the_page_has_a_short_path() {
         "HSIC is positive: {page}"
     );
     for (method, title) in
-        [("fohsic", "dependence as columns join"), ("bahsic", "dependence as columns leave")]
+        [("fohsic", "HSIC as features are added"), ("bahsic", "HSIC as features are removed")]
     {
         let page = s.ok(&format!("select xor.csv -m {method} -k 2")).out;
         assert!(page.contains(title) && !page.contains("penalty"), "{page}");
@@ -131,7 +134,7 @@ fn the_file_of_a_path_has_a_line_per_place_and_column() {
         let mut lines = text.lines();
         assert_eq!(
             lines.next().unwrap(),
-            "place,strength,objective,optimality,iterations,stop,n_columns,rank,column,weight"
+            "step,strength,objective,optimality,iterations,stop,n_features,rank,feature,weight"
         );
         for (place, point) in record["path"].as_array().unwrap().iter().enumerate() {
             let columns = point["columns"].as_array().unwrap();
@@ -163,7 +166,7 @@ fn the_file_of_a_path_has_a_line_per_place_and_column() {
     }
     s.ok("select wine.csv -m hsic-lasso --path path.csv.gz");
     // What was written is a table again.
-    s.ok("select path.csv --target column -m fisher --missing drop --categorical ordinal -k 1");
+    s.ok("select path.csv --target feature -m fisher --missing drop --categorical ordinal -k 1");
 }
 
 #[test]

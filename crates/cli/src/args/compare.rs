@@ -1,8 +1,10 @@
-//! What `kernsift compare` takes.
+//! Arguments of `kernsift compare`.
 
-use super::shared::{KernelArg, ScaleArg, TableArgs};
-use super::values::{counts, gamma, positive};
-use clap::{Args, ValueEnum};
+use super::shared::{ScaleArg, TableArgs};
+use super::values::{Counts, choice, counts, gamma, positive};
+use clap::Args;
+use kernsift::evaluate::Measure;
+use kernsift::kernel::{Family, Gamma};
 use std::path::PathBuf;
 
 /// `compare`
@@ -19,68 +21,52 @@ pub struct CompareArgs {
     /// selector that supports the target
     #[arg(short, long = "methods", value_name = "LIST", default_value = "all")]
     pub methods: String,
-    /// The numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or all columns]
+    /// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10 [default: 1 to 10, or to the number of columns]
     #[arg(short, value_name = "LIST", value_parser = counts, allow_hyphen_values = true)]
     pub k: Option<Counts>,
-    /// Scale columns to mean 0 and variance 1 in each split, or not
+    /// Whether to standardize features in each split
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
-    /// Keep what is found in this file; the same command goes on where it was stopped
+    /// Save results to this file, from which the same command resumes after an interruption
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Write a page with the table, a chart, costs and the columns that were kept
+    /// Write an HTML report: table, plots, computing times and the selected features
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     /// Print a JSON record instead of tables
     #[arg(long)]
     pub json: bool,
-    /// The score that is shown [default: error; for numbers r2]
-    #[arg(long, value_enum)]
-    pub score: Option<ScoreArg>,
-    /// Folds: every row is evaluated once per repeat [default: 5]
+    /// The score in the tables [default: error; for regression r2]
+    #[arg(long, value_parser = choice::<Measure>())]
+    pub score: Option<Measure>,
+    /// Number of cross-validation folds [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test_size", help_heading = "Splits")]
     pub folds: Option<usize>,
-    /// Instead of folds, keep back this share of the rows in each repeat
-    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, help_heading = "Splits")]
+    /// Instead of folds, hold out this fraction of the rows for testing
+    #[arg(long, value_name = "FRACTION", allow_hyphen_values = true, help_heading = "Splits")]
     pub test_size: Option<f64>,
-    /// Do it all again with other splits
+    /// Number of repetitions with other random splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,
-    /// Estimator used for evaluation: svm, linear-svm, knn, kernel-knn; for numbers ridge or knn [default: svm; ridge]
+    /// Estimator used for evaluation: svm, linear-svm, knn or kernel-knn for classification, ridge or knn for regression
+    /// [default: svm, ridge]
     #[arg(long, value_name = "NAME", help_heading = "Evaluator")]
     pub evaluator: Option<String>,
-    /// svm: costs C to choose from inside the training rows; linear-svm: its cost [default: 0.25 to 256 by
-    /// factors of 4; 1]
+    /// svm: values of the regularization parameter C to tune on the training rows; linear-svm: the value of C
+    /// [default: 0.25 to 256 by factors of 4; linear-svm: 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub cost: Option<Vec<f64>>,
     /// svm, kernel-knn, ridge: the kernel [default: rbf]
-    #[arg(long, value_enum, help_heading = "Evaluator")]
-    pub kernel: Option<KernelArg>,
-    /// svm: widths to choose from; kernel-knn with poly, ridge: their width: scale, median or numbers
-    /// [default: scale; kernel-knn: median]
+    #[arg(long, value_parser = choice::<Family>(), help_heading = "Evaluator")]
+    pub kernel: Option<Family>,
+    /// svm: values of gamma to tune on the training rows; ridge, and kernel-knn with --kernel poly: the value of gamma.
+    /// Values are numbers, scale or median [default: scale; kernel-knn: median]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Evaluator")]
-    pub gamma: Option<Vec<kernsift::kernel::Gamma>>,
-    /// knn, kernel-knn: neighbors that answer [default: 5]
+    pub gamma: Option<Vec<Gamma>>,
+    /// knn, kernel-knn: number of neighbors [default: 5]
     #[arg(long, value_name = "N", help_heading = "Evaluator")]
     pub neighbors: Option<usize>,
-    /// ridge: penalties to choose from inside the training rows [default: 0.001 to 100 by factors of 10]
+    /// ridge: penalties to tune on the training rows [default: 0.001 to 100 by factors of 10]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
     pub penalty: Option<Vec<f64>>,
-}
-
-/// Numbers of features.
-#[derive(Clone)]
-pub struct Counts(pub Vec<usize>);
-
-/// The score that is shown.
-#[derive(Clone, Copy, ValueEnum)]
-pub enum ScoreArg {
-    /// The share of rows with a wrong class
-    Error,
-    /// The mean over classes of the share of right answers
-    BalancedAccuracy,
-    /// The area under the curve of hits against false alarms
-    Auc,
-    /// The share of variance explained
-    R2,
 }

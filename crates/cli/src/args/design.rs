@@ -1,7 +1,7 @@
 //! What `kernsift design` takes.
 
 use super::shared::{ScaleArg, TableArgs, WritingArgs};
-use super::values::{positive, share, zero_or_more};
+use super::values::{fraction, positive, zero_or_more};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub struct DesignArgs {
     pub n_triplets: Option<usize>,
     /// Fraction of the rows to hold out for evaluation, or of the triplets where these are few; 0 for none
     /// [default: 0.15]
-    #[arg(long, value_name = "FRACTION", value_parser = share, allow_hyphen_values = true, help_heading = "Evaluation")]
+    #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_hyphen_values = true, help_heading = "Evaluation")]
     pub hold_out: Option<f64>,
     /// Baselines to compare with, separated by commas; or 'all', or 'none' [default:
     /// gaussian,linear,polynomial,average]

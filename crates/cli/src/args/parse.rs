@@ -1,47 +1,46 @@
-//! From the words of the command line to what they mean, or to a message that helps.
+//! Parses the command line, with clear messages and colors.
 
-use super::{Cli, ColorArg};
+use super::Cli;
 use crate::terminal;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, Command, CommandFactory, FromArgMatches, ValueEnum};
+use clap::{Arg, ColorChoice, Command, CommandFactory, FromArgMatches, ValueEnum};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// Where the standard library speaks of its own affairs, what the user should know.
-const PLAIN_WORDS: [(&str, &str); 5] = [
-    ("invalid digit found in string", "a whole number of 0 or more is expected"),
-    ("cannot parse integer from empty string", "a whole number of 0 or more is expected"),
+/// Messages of the standard library, and clearer ones.
+const CLEARER: [(&str, &str); 5] = [
+    ("invalid digit found in string", "an integer, at least 0, is expected"),
+    ("cannot parse integer from empty string", "an integer, at least 0, is expected"),
     ("number too large to fit in target type", "a smaller number is expected"),
     ("invalid float literal", "a number is expected"),
     ("cannot parse float from empty string", "a number is expected"),
 ];
 
-/// What was typed. Otherwise the user has been told what is wrong, or got the help they asked for.
+/// Parses the command line. For help and for invalid arguments, prints the text and returns the exit code.
 pub fn parse(words: &[OsString]) -> Result<Cli, ExitCode> {
-    // Help and errors of the parser have colors too.
-    terminal::set_color_choice(colors(words).choice());
+    // Before parsing, as help and error messages are colored too.
+    terminal::set_color_choice(colors(words));
     let parsed = command().try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found));
     parsed.map_err(|error| {
         if error.use_stderr() {
-            tell(&message(&error));
+            write_error(&message(&error));
         } else if let Err(failed) = error.print()
-            // If nobody reads help that was asked for, nobody misses it.
             && failed.kind() != std::io::ErrorKind::BrokenPipe
         {
-            tell(&format!("error: output: {failed}\n"));
+            write_error(&format!("error: output: {failed}\n"));
             return ExitCode::from(2);
         }
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
 }
 
-fn tell(text: &str) {
-    // If even standard error is closed there is nobody left to tell.
+fn write_error(text: &str) {
+    // Standard error may be closed.
     let _ = write!(anstream::stderr(), "{text}");
 }
 
-/// The commands. `--seed -1` is a wrong number, not an unknown option.
+/// The commands. Options accept negative numbers, so that `--seed -1` is an invalid number and not an unknown option.
 fn command() -> Command {
     fn with_numbers(command: Command) -> Command {
         let option = |arg: Arg| {
@@ -53,10 +52,10 @@ fn command() -> Command {
     with_numbers(Cli::command())
 }
 
-/// The parser's message in plain words.
+/// The message of a parser error.
 fn message(error: &clap::Error) -> String {
     let mut text = error.render().ansi().to_string();
-    for (theirs, ours) in PLAIN_WORDS {
+    for (theirs, ours) in CLEARER {
         text = text.replace(theirs, ours);
     }
     if error.kind() == ErrorKind::MissingRequiredArgument
@@ -69,15 +68,15 @@ fn message(error: &clap::Error) -> String {
     text
 }
 
-/// Whether the user wants colors, as far as that can be told before all words are understood.
-fn colors(words: &[OsString]) -> ColorArg {
+/// The value of `--color`, found without parsing the other arguments.
+fn colors(words: &[OsString]) -> ColorChoice {
     let options: Vec<&str> =
         words.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()).collect();
     let typed = (0..options.len()).find_map(|at| match options[at].strip_prefix("--color")? {
         "" => options.get(at + 1).copied(),
         rest => rest.strip_prefix('='),
     });
-    typed.and_then(|value| ColorArg::from_str(value, false).ok()).unwrap_or_default()
+    typed.and_then(|value| ColorChoice::from_str(value, false).ok()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -89,24 +88,24 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_consistent() {
+    fn definitions_are_consistent() {
         command().debug_assert();
     }
 
     #[test]
-    fn the_wish_for_colors_is_found_wherever_it_stands() {
+    fn color_is_found_anywhere_on_the_command_line() {
         for (line, expected) in [
-            ("kernsift methods --color never", ColorArg::Never),
-            ("kernsift --color=always methods", ColorArg::Always),
-            ("kernsift methods", ColorArg::Auto),
-            ("kernsift methods --color", ColorArg::Auto),
-            ("kernsift select -- --color=always", ColorArg::Auto),
+            ("kernsift methods --color never", ColorChoice::Never),
+            ("kernsift --color=always methods", ColorChoice::Always),
+            ("kernsift methods", ColorChoice::Auto),
+            ("kernsift methods --color", ColorChoice::Auto),
+            ("kernsift select -- --color=always", ColorChoice::Auto),
         ] {
             assert_eq!(colors(&words(line)), expected, "{line}");
         }
     }
 
-    /// All examples that help texts end with, each with the words of its command.
+    /// The examples of all help texts, with their commands.
     fn examples(command: &Command, path: &str, found: &mut Vec<(String, Vec<String>)>) {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let lines = help.split_once("Examples:\n").map_or("", |(_, lines)| lines).lines();
@@ -118,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn every_help_has_an_example_of_its_command_and_all_are_understood() {
+    fn every_help_text_has_an_example_and_all_examples_parse() {
         let mut found = vec![];
         examples(&command(), "", &mut found);
-        assert!(found.iter().any(|(path, _)| path == "data export"), "nested commands are looked at");
+        assert!(found.iter().any(|(path, _)| path == "data export"), "nested commands are included");
         for (path, lines) in found {
             assert!(lines.iter().any(|line| line.starts_with(&path)), "no example of 'kernsift {path}'");
             for line in lines {
-                assert!(line.len() <= 68, "a narrow terminal would break it in two: kernsift {line}");
+                assert!(line.len() <= 68, "too long for a narrow terminal: kernsift {line}");
                 let line = format!("kernsift {}", line.split(" > ").next().unwrap());
                 let parsed = command().try_get_matches_from(words(&line));
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());

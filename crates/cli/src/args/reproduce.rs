@@ -1,6 +1,7 @@
-//! What `kernsift reproduce` takes.
+//! Arguments of `kernsift reproduce`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use kernsift_experiments::Paper;
 use std::path::PathBuf;
 
@@ -10,19 +11,20 @@ use std::path::PathBuf;
     after_help = "Examples:\n  kernsift reproduce lp --quick --records runs --page page.md\n  kernsift reproduce takes transform lp --data-dir sets --records runs"
 )]
 pub struct ReproduceArgs {
-    /// The papers
-    #[arg(required = true, value_enum, value_name = "PAPER")]
-    pub papers: Vec<PaperArg>,
-    /// Two splits of small sets only, some minutes each
+    /// The papers: takes (TAKES, CIKM 2010), transform (From transformation to selection, ICML 2010), lp (Kernel design by
+    /// linear programming, IJCAI 2007)
+    #[arg(required = true, value_parser = paper(), value_name = "PAPER")]
+    pub papers: Vec<Paper>,
+    /// Run only two splits of small data sets, which takes some minutes per paper
     #[arg(long)]
     pub quick: bool,
-    /// Where sets are that are not built in: arcene_train.csv.gz, dexter_train.svm.gz, mnist5k.csv.gz, ...
+    /// Folder of the data sets that are not built in: arcene_train.csv.gz, dexter_train.svm.gz, mnist5k.csv.gz, ...
     #[arg(long, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
-    /// Keep what is measured in this folder; the same command goes on where it was stopped
+    /// Save results in this folder, from which the same command resumes after an interruption
     #[arg(long, value_name = "FOLDER")]
     pub records: Option<PathBuf>,
-    /// Write a page, with pictures in a folder of the same name
+    /// Write a Markdown page, with figures in a folder of the same name
     #[arg(long, value_name = "FILE.md")]
     pub page: Option<PathBuf>,
     /// Print a JSON record instead of tables
@@ -30,24 +32,9 @@ pub struct ReproduceArgs {
     pub json: bool,
 }
 
-/// The papers by their short names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PaperArg {
-    /// TAKES: features in kernel space (CIKM 2010)
-    Takes,
-    /// From transformation to selection (ICML 2010)
-    Transform,
-    /// Kernel design by linear programming (IJCAI 2007)
-    Lp,
-}
-
-impl PaperArg {
-    /// The paper.
-    pub fn paper(self) -> Paper {
-        match self {
-            Self::Takes => Paper::Takes,
-            Self::Transform => Paper::Transform,
-            Self::Lp => Paper::Lp,
-        }
-    }
+fn paper() -> impl TypedValueParser<Value = Paper> {
+    PossibleValuesParser::new(Paper::ALL.map(Paper::name)).map(|name| {
+        let paper = Paper::ALL.into_iter().find(|paper| paper.name() == name);
+        paper.expect("the parser accepts names of papers only")
+    })
 }

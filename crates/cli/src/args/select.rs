@@ -1,6 +1,6 @@
-//! What `kernsift select` takes.
+//! Arguments of `kernsift select`.
 
-use super::shared::{MethodArgs, ScaleArg, TableArgs, WritingArgs};
+use super::shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs};
 use super::values::feature_count;
 use clap::Args;
 use std::path::PathBuf;
@@ -21,32 +21,20 @@ pub struct SelectArgs {
     /// [default: chosen by the method]
     #[arg(short, value_name = "N", value_parser = feature_count, allow_hyphen_values = true)]
     pub k: Option<kernsift::select::FeatureCount>,
-    /// Whether to standardize features first (mean 0, variance 1)
+    /// Whether to standardize features first
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
     /// Kernel-space methods: measure the accuracy on this test set
     #[arg(long, value_name = "DATA")]
     pub test: Option<String>,
-    /// Write the selected features and the target to a file (.csv .tsv, also with .gz; .npy)
-    #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
-    /// How it is written.
+    /// What is written.
     #[command(flatten)]
-    pub writing: WritingArgs,
-    /// Save the selection for `kernsift apply`
-    #[arg(long, value_name = "FILE")]
-    pub save: Option<PathBuf>,
-    /// Write the regularization or search path, for methods that have one: a line per step and feature (.csv .tsv, also with
-    /// .gz)
-    #[arg(long, value_name = "FILE")]
+    pub output: OutputArgs,
+    /// Write the regularization or search path, for methods that have one: a line per step and feature (.csv .tsv, also
+    /// with .gz)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub path: Option<PathBuf>,
-    /// Write an HTML report: features, scores, error by number of features, plots
-    #[arg(long, value_name = "FILE.html")]
-    pub report: Option<PathBuf>,
-    /// Cross-validation folds of --report; 0 for none [default: 5]
-    #[arg(long, value_name = "N")]
+    /// Number of cross-validation folds in the report; 0 for no cross-validation [default: 5]
+    #[arg(long, value_name = "N", help_heading = "Output")]
     pub folds: Option<usize>,
-    /// Print a JSON record instead of a table
-    #[arg(long)]
-    pub json: bool,
 }

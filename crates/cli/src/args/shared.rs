@@ -1,10 +1,12 @@
 //! Options that several commands have.
 
+use super::values::choice;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use kernsift::data::write::WriteOptions;
-use kernsift::kernel::Family;
+use kernsift::data::{Categorical, ImputeStrategy, Missing, TargetType};
 use kernsift::parameters::parse_settings;
+use std::path::{Path, PathBuf};
 
 /// A table and how to read it.
 #[derive(Args)]
@@ -15,64 +17,34 @@ pub struct TableArgs {
     #[arg(long, value_name = "COL", help_heading = "Data")]
     pub target: Option<String>,
     /// The type of the target
-    #[arg(long, value_name = "TYPE", value_enum, default_value_t, help_heading = "Data")]
-    pub target_type: TargetTypeArg,
+    #[arg(long, value_name = "TYPE", value_parser = choice::<TargetType>(), default_value = "auto", help_heading = "Data")]
+    pub target_type: TargetType,
     /// How to handle missing values
-    #[arg(long, value_name = "RULE", value_enum, default_value_t, help_heading = "Data")]
-    pub missing: MissingArg,
+    #[arg(long, value_name = "RULE", value_parser = choice::<Missing>(), default_value = "error", help_heading = "Data")]
+    pub missing: Missing,
     /// How to encode text columns
-    #[arg(long, value_name = "RULE", value_enum, default_value_t, help_heading = "Data")]
-    pub categorical: CategoricalArg,
-    /// The first line of a CSV or TSV file is data; columns are called c1, c2, ...
+    #[arg(long, value_name = "RULE", value_parser = choice::<Categorical>(), default_value = "error", help_heading = "Data")]
+    pub categorical: Categorical,
+    /// Treat the first line of a CSV or TSV file as data; columns are named c1, c2, ...
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
 }
 
-/// The type of the target.
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub enum TargetTypeArg {
-    /// Text and integers with few values are classes
-    #[default]
-    Auto,
-    /// Classes
-    Class,
-    /// A continuous target
-    Number,
-}
-
-/// How to handle missing values.
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub enum MissingArg {
-    /// Stop and name the cell
-    #[default]
-    Error,
-    /// Drop the row
-    Drop,
-    /// Impute the mean of the column
-    Mean,
-    /// Impute the median of the column
-    Median,
-    /// Keep them, for methods that support missing values
-    Keep,
-}
-
-/// How to encode text columns.
-#[derive(Clone, Copy, Default, ValueEnum)]
-pub enum CategoricalArg {
-    /// Stop and name the cell
-    #[default]
-    Error,
-    /// A column of 0 and 1 per category
-    Onehot,
-    /// The category's place in alphabetical order
-    Ordinal,
+impl TableArgs {
+    /// How to impute missing values in each fold.
+    pub fn impute(&self) -> ImputeStrategy {
+        match self.missing {
+            Missing::Median => ImputeStrategy::Median,
+            _ => ImputeStrategy::Mean,
+        }
+    }
 }
 
 /// A method and its parameters.
 #[derive(Args)]
 pub struct MethodArgs {
-    /// The method, with parameters if wanted: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists them, `kernsift
-    /// methods NAME` their parameters)
+    /// The method, optionally with parameters: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists the methods,
+    /// `kernsift methods NAME` the parameters of one)
     #[arg(short, long, value_name = "METHOD")]
     pub method: Option<String>,
     /// Set a parameter of the method; may be repeated
@@ -96,7 +68,7 @@ impl MethodArgs {
         Ok((name, settings))
     }
 
-    /// As the user typed it, for pages and records.
+    /// The method as the user typed it.
     pub fn label(&self, default: &str) -> String {
         let name = self.method.as_deref().unwrap_or(default);
         if self.settings.is_empty() {
@@ -107,62 +79,65 @@ impl MethodArgs {
     }
 }
 
-/// Scaling before anything is learned.
+/// Scaling of the features.
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum ScaleArg {
     /// Mean 0 and variance 1 (sparse data: variance 1)
     #[default]
     Standard,
-    /// As they are
+    /// No scaling
     None,
 }
 
-/// Kernels by name.
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum KernelArg {
-    /// exp(-gamma |x-y|^2)
-    #[default]
-    Rbf,
-    /// <x, y>
-    Linear,
-    /// (gamma <x, y> + coef0)^degree
-    Poly,
-    /// exp(-gamma |x-y|_1)
-    Laplacian,
+/// What a command writes beside its printed result.
+#[derive(Args)]
+pub struct OutputArgs {
+    /// Write the resulting features and the target to a file (.csv .tsv, also with .gz; .npy)
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub out: Option<PathBuf>,
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+    /// Save the fitted model for `kernsift apply`
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub save: Option<PathBuf>,
+    /// Write an HTML report with plots
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Print a JSON record instead of tables
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
 }
 
-impl KernelArg {
-    /// What the library calls it.
-    pub fn family(self) -> Family {
-        match self {
-            Self::Rbf => Family::Rbf,
-            Self::Linear => Family::Linear,
-            Self::Poly => Family::Poly,
-            Self::Laplacian => Family::Laplacian,
-        }
+impl OutputArgs {
+    /// The files to write, with the options that name them.
+    pub fn files(&self) -> [(&'static str, Option<&Path>); 3] {
+        [
+            ("--report", self.report.as_deref()),
+            ("--out", self.out.as_deref()),
+            ("--save", self.save.as_deref()),
+        ]
     }
 }
 
-/// How files of rows are written.
+/// How tables are written.
 #[derive(Args, Clone, Copy)]
 pub struct WritingArgs {
-    /// In files of rows, put an apostrophe before text that a spreadsheet would run as a formula
-    #[arg(long)]
+    /// In written tables, put an apostrophe before text that a spreadsheet would run as a formula
+    #[arg(long, help_heading = "Output")]
     pub guard_formulas: bool,
 }
 
 impl WritingArgs {
-    /// As the library spells it.
+    /// The library's options.
     pub fn options(self) -> WriteOptions {
         WriteOptions { guard_formulas: self.guard_formulas }
     }
 
-    /// Refuses an option without effect: `written` says whether a file of rows is asked for.
+    /// Returns an error for an option without effect: `written` says whether a table is written.
     pub fn check(self, written: bool) -> Result<(), Failure> {
         match self.guard_formulas && !written {
-            true => {
-                Err(Failure::Input("--guard-formulas is about the file that --out writes; give one".into()))
-            }
+            true => Err(Failure::Input("--guard-formulas needs a table to write; add --out FILE".into())),
             false => Ok(()),
         }
     }

@@ -1,6 +1,23 @@
-//! Values of options, from text.
+//! Parsers of option values.
 
-use super::compare::Counts;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use kernsift::parameters::{Kind, ParameterValue};
+use serde::de::DeserializeOwned;
+
+/// One of the named values of a library type; their descriptions are the help.
+pub fn choice<T>() -> impl TypedValueParser<Value = T>
+where
+    T: ParameterValue + DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    let values = T::kinds().into_iter().flat_map(|kind| match kind {
+        Kind::Choice { values } => values,
+        _ => vec![],
+    });
+    let values =
+        values.map(|v| PossibleValue::new(v.name).help(v.description.trim_end_matches('.').to_owned()));
+    PossibleValuesParser::new(values)
+        .map(|name| serde_json::from_value(name.into()).expect("the parser accepts declared names only"))
+}
 
 /// A number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
@@ -45,10 +62,14 @@ pub fn feature_count(text: &str) -> Result<kernsift::select::FeatureCount, Strin
     }
 }
 
-/// The most numbers of features that a list may have, against slips such as 1..1000000000.
-const MOST_COUNTS: usize = 10_000;
+/// Numbers of features.
+#[derive(Clone)]
+pub struct Counts(pub Vec<usize>);
 
-/// Numbers of features: 3, or 1,2,5, or 1..10, or 10..100:10, or several of them.
+/// Largest length of a range of numbers of features, against slips such as 1..1000000000.
+const MAX_COUNTS: usize = 10_000;
+
+/// Numbers of features, separated by commas: numbers, ranges such as 1..10, or ranges with a step such as 10..100:10.
 pub fn counts(text: &str) -> Result<Counts, String> {
     let wrong = || "a list such as 1,2,5 or 1..10 or 10..100:10 is expected".to_owned();
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
@@ -64,8 +85,8 @@ pub fn counts(text: &str) -> Result<Counts, String> {
                 if from > to || step == 0 {
                     return Err(format!("'{part}' is empty; {}", wrong()));
                 }
-                if (to - from) / step >= MOST_COUNTS {
-                    return Err(format!("'{part}' has more than {MOST_COUNTS} numbers"));
+                if (to - from) / step >= MAX_COUNTS {
+                    return Err(format!("'{part}' has more than {MAX_COUNTS} numbers"));
                 }
                 all.extend((from..=to).step_by(step));
             }
@@ -92,15 +113,15 @@ pub fn zero_or_more(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A share that leaves something over.
-pub fn share(text: &str) -> Result<f64, String> {
+/// A fraction of at least 0 and below 1.
+pub fn fraction(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
-        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
-        _ => Err("a share of 0 or more and below 1 is expected".into()),
+        Ok(fraction) if (0.0..1.0).contains(&fraction) => Ok(fraction),
+        _ => Err("a fraction of at least 0 and below 1 is expected".into()),
     }
 }
 
-/// A rule for the width, or a number.
+/// Gamma: a number, or a rule that computes it from the data.
 pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
     use kernsift::kernel::Gamma;
     match text {
@@ -137,12 +158,13 @@ mod tests {
             assert!(list(wrong).is_err(), "{wrong}");
         }
         assert!(zero_or_more("0").is_ok() && zero_or_more("-1").is_err() && zero_or_more("nan").is_err());
-        assert!(share("0").is_ok() && share("0.99").is_ok() && share("1").is_err() && share("-0.1").is_err());
+        assert!(fraction("0").is_ok() && fraction("0.99").is_ok());
+        assert!(fraction("1").is_err() && fraction("-0.1").is_err());
         assert!(positive("0").is_err() && positive("inf").is_err() && positive(" 2.5").is_ok());
     }
 
     #[test]
-    fn numbers_and_shares() {
+    fn numbers_and_fractions() {
         assert_eq!(feature_count("3").unwrap(), FeatureCount::Count(3));
         assert_eq!(feature_count("0.25").unwrap(), FeatureCount::Fraction(0.25));
         assert!(feature_count("1.5").is_err() && feature_count("few").is_err());

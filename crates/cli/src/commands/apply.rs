@@ -4,10 +4,10 @@ use crate::args::ApplyArgs;
 use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{check_outputs, column, read};
-use crate::output::Out;
+use crate::input::{check_outputs, column, inform_of_dropped, read};
+use crate::output::write_or_print;
 use kernsift::data::Column;
-use kernsift::data::write::{check_table, write_table, write_table_to};
+use kernsift::data::write::check_table;
 use kernsift::{Context, Error, Model};
 use ndarray::Array2;
 use std::path::Path;
@@ -17,16 +17,17 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let model = load(args)?;
     if args.predict && model.class_names().is_err() {
         return Err(Failure::Input(format!(
-            "{}: a model made by {} knows no classes; leave --predict out, or save one by `kernsift select -m takes`",
+            "{}: a model fitted by {} does not predict classes; leave out --predict, or save a model of `kernsift select \
+             -m takes`",
             args.model.display(),
             model.method()
         )));
     }
     if model.kernel().is_ok() {
-        return compare_rows(args, &model, ctx, console);
+        return similarities(args, &model, ctx, console);
     }
     refuse(
-        &format!("a model made by {}, which is no learned kernel", model.method()),
+        &format!("a model fitted by {}, which is not a learned kernel", model.method()),
         &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
     )?;
     let table = read(&args.data, args.no_header, ctx, console)?;
@@ -43,25 +44,19 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         let (x, rows) = model.apply_table(&table, ctx).map_err(in_file)?;
         (model.output_names(), x, rows, None)
     };
-    let left_out = table.n_rows() - rows.len();
-    if left_out > 0 {
-        console.inform(&format!("dropped {left_out} of {} rows with missing values", table.n_rows()));
-    }
+    inform_of_dropped(&args.data, table.n_rows(), rows.len(), console);
     let summary = match &predicted {
-        Some(_) => format!("{} rows, a class for each", x.nrows()),
+        Some(_) => format!("{} rows with predicted classes", x.nrows()),
         None => format!("{} rows, {} columns", x.nrows(), x.ncols()),
     };
     let extra: Vec<Column> = predicted.into_iter().chain(target.map(|t| t.take_rows(&rows))).collect();
     console.stage("writing");
-    match &args.out {
-        Some(path) => write_table(path, &names, x.view(), &extra, &args.writing.options(), ctx)?,
-        None => write_table_to(&mut Out::new(), &names, x.view(), &extra, &args.writing.options(), ctx)?,
-    }
+    write_or_print(args.out.as_deref(), &names, &x, &extra, &args.writing.options(), ctx)?;
     console.inform(&summary);
     Ok(())
 }
 
-/// The model, unless what was named is something else.
+/// Loads the model; an error says if model and data were swapped.
 fn load(args: &ApplyArgs) -> Result<Model, Failure> {
     Model::load(&args.model).map_err(|error| {
         let swapped = matches!(&error, Error::InFile { source, .. } if matches!(**source, Error::Model { .. }))
@@ -74,8 +69,8 @@ fn load(args: &ApplyArgs) -> Result<Model, Failure> {
     })
 }
 
-/// Writes how alike rows are by a learned kernel, a line for each row of the table.
-fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Console) -> Result<(), Failure> {
+/// Writes similarities by a learned kernel, a line for each row of the table.
+fn similarities(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let against = args.against.as_deref();
     if let Some(path) = &args.out {
         let inputs = [Path::new(&args.data), &args.model].into_iter().chain(against.map(Path::new));
@@ -85,29 +80,22 @@ fn compare_rows(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
     let rows_of = |name: &str| -> Result<_, Failure> {
         let table = read(name, args.no_header, ctx, console)?;
         let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
-        let left_out = table.n_rows() - found.1.len();
-        if left_out > 0 {
-            let total = table.n_rows();
-            console.inform(&format!("{name}: dropped {left_out} of {total} rows with missing values"));
-        }
+        inform_of_dropped(name, table.n_rows(), found.1.len(), console);
         Ok(found)
     };
     let (x, rows) = rows_of(&args.data)?;
     let other = against.map(rows_of).transpose()?;
     let gram = model.gram(&x, other.as_ref().map(|(z, _)| z), args.with_noise, ctx)?;
-    // Rows are counted as in their table, from 1.
+    // Row numbers of the table, from 1.
     let columns = other.as_ref().map_or(&rows, |(_, rows)| rows);
     let names: Vec<String> = columns.iter().map(|row| format!("row{}", row + 1)).collect();
     console.stage("writing");
-    match &args.out {
-        Some(path) => write_table(path, &names, gram.view(), &[], &args.writing.options(), ctx)?,
-        None => write_table_to(&mut Out::new(), &names, gram.view(), &[], &args.writing.options(), ctx)?,
-    }
-    console.inform(&format!("{} rows against {}", gram.nrows(), gram.ncols()));
+    write_or_print(args.out.as_deref(), &names, &gram, &[], &args.writing.options(), ctx)?;
+    console.inform(&format!("similarities of {} rows to {} rows", gram.nrows(), gram.ncols()));
     Ok(())
 }
 
-/// The names of classes as a column: of numbers if that is what they are.
+/// The predicted classes as a column, numeric if all their names are numbers.
 fn prediction(codes: &[usize], classes: &[String]) -> Column {
     const NAME: &str = "prediction";
     let number = |name: &String| name.parse::<f64>().ok().filter(|value| value.to_string() == *name);

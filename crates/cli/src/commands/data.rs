@@ -3,16 +3,15 @@
 use crate::args::{DataArgs, DataCommand};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{Out, listing, print};
+use crate::output::{listing, print, print_json, write_or_print};
 use kernsift::data::synthetic::{Pattern, Synthetic};
-use kernsift::data::write::{WriteOptions, write_table, write_table_to};
+use kernsift::data::write::WriteOptions;
 use kernsift::data::{BUILT_IN, BuiltIn, Column, Table, Target};
-use kernsift::{Context, Error, Result as CoreResult};
+use kernsift::{Context, Error};
 use ndarray::Array2;
 use serde_json::json;
-use std::path::PathBuf;
 
-/// Lists, exports or makes data sets.
+/// Lists, exports or generates data sets.
 pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     match &args.command {
         None => list(args.json),
@@ -20,20 +19,15 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             let Table::Columns(columns) = BuiltIn::by_name(name)?.table()? else {
                 return Err(Failure::Input(format!("the data set '{name}' is not a table of columns")));
             };
-            Ok(write(out.as_ref(), &[], Array2::zeros((columns[0].len(), 0)), &columns, ctx)?)
+            let no_features = Array2::zeros((columns[0].len(), 0));
+            Ok(write_or_print(out.as_deref(), &[], &no_features, &columns, &WriteOptions::default(), ctx)?)
         }
         Some(DataCommand::Make { pattern, rows, columns, noise, continuous, out }) => {
             let pattern = Pattern::by_name(pattern)?;
-            let recipe = Synthetic {
-                pattern,
-                rows: *rows,
-                columns: *columns,
-                noise: *noise,
-                continuous: *continuous,
-                seed: ctx.seed,
-            };
-            ctx.need_memory("made-up data", recipe.bytes(), "ask for fewer rows or columns")?;
-            console.stage("making rows");
+            let (rows, columns, noise, continuous) = (*rows, *columns, *noise, *continuous);
+            let recipe = Synthetic { pattern, rows, columns, noise, continuous, seed: ctx.seed };
+            ctx.need_memory("synthetic data", recipe.bytes(), "ask for fewer rows or columns")?;
+            console.stage("generating rows");
             let planted = recipe.make().map_err(typed)?;
             let target = match planted.data.target() {
                 Target::Classes(classes) => classes.codes.iter().map(|&c| c as f64).collect(),
@@ -42,31 +36,20 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             };
             let relevant: Vec<&str> =
                 planted.relevant.iter().map(|&j| planted.data.names()[j].as_str()).collect();
-            let answer = if relevant.is_empty() { "none".into() } else { relevant.join(", ") };
-            console.inform(&format!("{}; relevant columns: {answer}", pattern.describe()));
+            let relevant = if relevant.is_empty() { "none".into() } else { relevant.join(", ") };
+            console.inform(&format!("{}; relevant columns: {relevant}", pattern.describe()));
             let x = planted.data.x().to_dense();
             console.stage("writing");
-            Ok(write(out.as_ref(), planted.data.names(), x, &[Column::numeric("target", target)], ctx)?)
+            let target = Column::numeric("target", target);
+            let options = WriteOptions::default();
+            Ok(write_or_print(out.as_deref(), planted.data.names(), &x, &[target], &options, ctx)?)
         }
     }
 }
 
-/// A failure with parameters named as the user typed them.
+/// A failure with parameters named by their options.
 fn typed(error: Error) -> Failure {
     Failure::typed(error, &[("", "rows", "--rows"), ("", "columns", "--columns"), ("", "noise", "--noise")])
-}
-
-fn write(
-    out: Option<&PathBuf>,
-    names: &[String],
-    x: Array2<f64>,
-    extra: &[Column],
-    ctx: &Context,
-) -> CoreResult<()> {
-    match out {
-        Some(path) => write_table(path, names, x.view(), extra, &WriteOptions::default(), ctx),
-        None => write_table_to(&mut Out::new(), names, x.view(), extra, &WriteOptions::default(), ctx),
-    }
 }
 
 fn list(as_json: bool) -> Result<(), Failure> {
@@ -78,7 +61,7 @@ fn list(as_json: bool) -> Result<(), Failure> {
                        "target": s.target, "source": s.source, "license": s.license})
             })
             .collect();
-        return Ok(print(&(serde_json::to_string_pretty(&sets)? + "\n"))?);
+        return Ok(print_json(&sets)?);
     }
     let rows = BUILT_IN
         .iter()
@@ -88,6 +71,5 @@ fn list(as_json: bool) -> Result<(), Failure> {
         })
         .collect();
     print(&listing(&["name", "size", "target", "about", "source", "license"], rows, &[1]))?;
-    print("\nUse one as builtin:NAME, or write it out with: kernsift data export NAME --out FILE\n")?;
-    Ok(())
+    Ok(print("\nUse a data set as builtin:NAME, or export it: kernsift data export NAME --out FILE\n")?)
 }

@@ -1,4 +1,4 @@
-//! A learned kernel from a file, used where a kernel is asked for.
+//! Learned kernels from files.
 
 use crate::args::TableArgs;
 use crate::console::Console;
@@ -9,7 +9,7 @@ use kernsift::kernel::KernelChoice;
 use kernsift::{Context, Error, Model, Observer};
 use std::path::{Path, PathBuf};
 
-/// A kernel, with the columns that it was learned on.
+/// A learned kernel and the preparation of its features.
 pub struct LearnedKernel {
     file: PathBuf,
     model: Model,
@@ -32,7 +32,7 @@ impl LearnedKernel {
         }
         if learned.kernel.columns(model.names.len()).is_empty() {
             return Err(Failure::Input(format!(
-                "{}: its kernel is zero everywhere, as nothing was learned; see what `kernsift design` said",
+                "{}: its kernel is zero everywhere, as nothing was learned; see the warning of `kernsift design`",
                 file.display()
             )));
         }
@@ -45,8 +45,7 @@ impl LearnedKernel {
         learned.with_noise().into()
     }
 
-    /// The columns that the kernel was learned on, and the target if there is one; other columns are left
-    /// alone.
+    /// Reads and prepares a table: the columns that the kernel was learned on, and the target if there is one.
     pub fn load(&self, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded, Failure> {
         let mut table = read(&args.data, args.no_header, ctx, console)?;
         let recipe = self.recipe();
@@ -61,22 +60,22 @@ impl LearnedKernel {
             let needed: Vec<&str> = recipe.columns().chain(target.as_deref()).collect();
             *columns = needed.into_iter().map(find).collect::<kernsift::Result<_>>()?;
         }
-        let usual = target.map_or(TargetChoice::None, TargetChoice::Named);
-        let loaded = load_table(args, usual, &table, console)?;
+        let target = target.map_or(TargetChoice::None, TargetChoice::Named);
+        let loaded = load_table(args, target, &table, console)?;
         if loaded.prepared.data.names() != self.model.names {
             return Err(Failure::Input(format!(
                 "{}: the columns differ from those that the kernel of {} was learned on, in number, order or categories; \
-                 prepare them alike (--target, --categorical)",
+                 use the same --target and --categorical",
                 args.data,
                 self.file.display()
             )));
         }
         let (kernel, from) = (self.model.method(), self.file.display());
-        console.note(&format!("the kernel is that of {from}, made by {kernel}"));
+        console.note(&format!("kernel: from {from}, learned by {kernel}"));
         Ok(loaded)
     }
 
-    /// The data on the scale that the kernel was learned on.
+    /// The data scaled as for the kernel.
     pub fn scaled(&self, data: &Dataset) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
         match &self.model.scaler {
             None => Ok((data.clone(), None)),

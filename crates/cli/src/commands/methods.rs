@@ -1,43 +1,41 @@
 //! `kernsift methods`
 
+use super::options::usage;
 use crate::args::MethodsArgs;
-use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{fact, listing, print};
+use crate::output::{fact, listing, print, print_json};
 use kernsift::catalog::{self, FAMILIES, Family};
 use kernsift::method::Info;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Lists the methods, or the parameters of one.
-pub fn run(args: &MethodsArgs, console: &Console) -> Result<(), Failure> {
+pub fn run(args: &MethodsArgs) -> Result<(), Failure> {
     match &args.name {
-        Some(name) => one(name, args.json, console),
-        None => all(args.json, console),
+        Some(name) => one(name, args.json),
+        None => all(args.json),
     }
 }
 
-/// What a family is for, and how to use it.
-fn heading(family: &Family) -> &'static str {
-    match family.name {
-        "selector" => "Selectors (kernsift select -m NAME): which features matter",
-        "kernel-space" => {
-            "Kernel-space selection (kernsift select -m NAME): which directions of kernel space matter"
-        }
-        "basis" => "Bases (kernsift basis -m NAME): coordinates in kernel space",
-        "kernel-learner" => "Kernel learners (kernsift design -m NAME): similarity learned from triplets",
-        _ => "Evaluators (kernsift compare --evaluator NAME): predict the target from the selected features",
-    }
+/// The heading of a family: what it is for, and how to use it.
+fn heading(family: &Family) -> String {
+    let (title, purpose) = match family.name {
+        "selector" => ("Selectors", "select features"),
+        "kernel-space" => ("Kernel-space selection", "select directions of kernel space"),
+        "basis" => ("Bases", "compute coordinates in kernel space"),
+        "kernel-learner" => ("Kernel learners", "learn a similarity from triplets"),
+        _ => ("Evaluators", "predict the target from the selected features"),
+    };
+    format!("{title} (kernsift {} NAME): {purpose}", usage(family).1)
 }
 
 /// Prints a method with its parameters.
-fn one(name: &str, json: bool, console: &Console) -> Result<(), Failure> {
+fn one(name: &str, json: bool) -> Result<(), Failure> {
     let (info, parameters) = (catalog::info(name)?, catalog::parameters(name)?);
     if json {
-        let record = json!({"name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
-            "cost": info.cost, "reference": info.reference, "parameters": parameters});
-        return Ok(print(&(serde_json::to_string_pretty(&record)? + "\n"))?);
+        let mut record = record(info);
+        record["parameters"] = json!(parameters);
+        return Ok(print_json(&record)?);
     }
-    console.clear();
     print(&format!("{}: {}\n\n", info.title, info.summary))?;
     for (key, value) in
         [("target", info.needs.describe()), ("cost", info.cost), ("reference", info.reference)]
@@ -48,28 +46,31 @@ fn one(name: &str, json: bool, console: &Console) -> Result<(), Failure> {
         .iter()
         .map(|p| vec![p.name.clone(), p.default_text(), p.expected(), p.description.clone()])
         .collect();
-    match rows.is_empty() {
-        true => print("\nIt has no parameters.\n")?,
+    Ok(match rows.is_empty() {
+        true => print("\nThis method has no parameters.\n")?,
         false => {
             print(&format!("\n{}", listing(&["parameter", "default", "values", "description"], rows, &[])))?
         }
-    }
-    Ok(())
+    })
+}
+
+fn record(info: &Info) -> Value {
+    json!({"name": info.name, "title": info.title, "summary": info.summary, "needs": info.needs,
+           "cost": info.cost, "reference": info.reference})
 }
 
 /// Prints a table of the methods of each family.
-fn all(json: bool, console: &Console) -> Result<(), Failure> {
+fn all(json: bool) -> Result<(), Failure> {
     if json {
-        let record = |family: &'static Family| {
-            family.methods.iter().map(move |i| {
-                json!({"family": family.name, "name": i.name, "title": i.title, "summary": i.summary,
-                       "needs": i.needs, "cost": i.cost, "reference": i.reference})
+        let records = FAMILIES.iter().flat_map(|family| {
+            family.methods.iter().map(|info| {
+                let mut record = record(info);
+                record["family"] = family.name.into();
+                record
             })
-        };
-        let all: Vec<_> = FAMILIES.iter().flat_map(record).collect();
-        return Ok(print(&(serde_json::to_string_pretty(&all)? + "\n"))?);
+        });
+        return Ok(print_json(&records.collect::<Vec<_>>())?);
     }
-    console.clear();
     for (i, family) in FAMILIES.iter().enumerate() {
         let row = |i: &Info| {
             [i.name, i.summary, i.needs.describe(), i.cost, i.reference].map(str::to_owned).to_vec()

@@ -1,20 +1,14 @@
-//! Methods as the command line names them, with their parameters set.
+//! Checks and preparation that several commands share.
 
 use crate::args::ScaleArg;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::standardize;
-use kernsift::basis::BASES;
+use kernsift::Error;
+use kernsift::catalog::{FAMILIES, Family};
 use kernsift::data::{Dataset, Standardizer};
-use kernsift::learn::LEARNERS;
-use kernsift::method::Info;
-use kernsift::parameters::{Parameters, apply};
-use kernsift::select::SELECTORS;
-use kernsift::space::SPACES;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-/// An option that would do nothing is a mistake worth telling.
+/// Returns an error if an option was given that has no effect. `options` are names, and whether they were given.
 pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
     match options.iter().find(|(_, given)| *given) {
         Some((option, _)) => {
@@ -24,30 +18,30 @@ pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
     }
 }
 
-/// The error that there is no such method, unless another command has it.
-pub fn no_such_method(name: &str, error: kernsift::Error) -> Failure {
-    let has = |infos: &[Info]| infos.iter().any(|info| info.name == name);
-    let (what, command) = match () {
-        () if has(SELECTORS) || has(&SPACES) => ("selects features", "select"),
-        () if has(&BASES) => ("is a basis and selects nothing", "basis"),
-        () if has(&LEARNERS) => ("learns a kernel", "design"),
-        () => return error.into(),
-    };
-    Failure::Input(format!("{name} {what}; use `kernsift {command} -m {name}`"))
-}
-
-/// The method with these parameters set.
-pub fn configure<T>(mut method: T, name: &'static str, settings: &[(&str, &str)]) -> Result<T, Failure>
-where
-    T: Parameters + Serialize + DeserializeOwned,
-{
-    for (key, value) in settings {
-        method = apply(&method, name, key, value)?;
+/// What a method of the family is, and the command that takes its name.
+pub fn usage(family: &Family) -> (&'static str, &'static str) {
+    match family.name {
+        "selector" => ("a selector", "select -m"),
+        "kernel-space" => ("a kernel-space selector", "select -m"),
+        "basis" => ("a basis", "basis -m"),
+        "kernel-learner" => ("a kernel learner", "design -m"),
+        _ => ("an evaluator", "compare --evaluator"),
     }
-    Ok(method)
 }
 
-/// The data on the scale that was asked for.
+/// An error about a method. A name that is known elsewhere is answered with its command.
+pub fn no_such_method(error: Error) -> Failure {
+    if let Error::UnknownName { what, name, .. } = &error
+        && *what != "parameter"
+        && let Some(family) = FAMILIES.iter().find(|family| family.methods.iter().any(|i| i.name == name))
+    {
+        let (kind, command) = usage(family);
+        return Failure::Input(format!("{name} is {kind}; use `kernsift {command} {name}`"));
+    }
+    error.into()
+}
+
+/// The data scaled as requested.
 pub fn scaled(
     data: &Dataset,
     scale: ScaleArg,

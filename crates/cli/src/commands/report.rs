@@ -1,12 +1,12 @@
-//! What the page of `--report` needs beside the answer itself.
+//! Parts of HTML reports: run information and cross-validation.
 
-use crate::args::{MissingArg, TableArgs};
+use crate::args::TableArgs;
 use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
 use crate::input::{Loaded, load_for_folds};
 use kernsift::Context;
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Dataset, ImputeStrategy, Splits, Target};
+use kernsift::data::{Missing, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
@@ -17,40 +17,40 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// Folds of the check unless the user says otherwise.
+/// Default number of folds.
 const FOLDS: usize = 5;
-/// Rows that the check looks at, at most: an evaluator's time grows with their square.
-const ROWS: usize = 2000;
-/// How rows are counted here.
+/// Largest number of rows to cross-validate: the time of an evaluator grows with their square.
+const MAX_ROWS: usize = 2000;
+/// How rows are numbered.
 pub const COUNTING: &str = "Row numbers start at 1, without the header.";
 
-/// Work with the time and memory it took.
+/// Time and memory of a computation.
 pub struct Took {
     pub seconds: f64,
     pub peak_bytes: Option<u64>,
 }
 
-/// Does work and says what it took.
+/// Measures the time and memory of a computation.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
     let start = Instant::now();
     let (done, peak_bytes) = metered(work);
     (done, Took { seconds: start.elapsed().as_secs_f64(), peak_bytes })
 }
 
-/// Refuses a number of folds that so many rows do not have.
+/// Returns an error if there are too few rows for the folds.
 pub fn check_folds(folds: Option<usize>, rows: usize) -> Result<(), Failure> {
     match folds {
         None | Some(0) => Ok(()),
-        Some(folds) => Splits::Folds { folds, repeats: 1 }.check(rows.min(ROWS)).map_err(typed),
+        Some(folds) => Splits::Folds { folds, repeats: 1 }.check(rows.min(MAX_ROWS)).map_err(typed),
     }
 }
 
-/// A failure with parameters named as the user typed them.
+/// A failure with parameters named by their options.
 fn typed(error: kernsift::Error) -> Failure {
     Failure::typed(error, &[("splits", "folds", "--folds")])
 }
 
-/// What was asked, in the words of a page.
+/// Data, method and cost of a run, for a report.
 pub fn asked(
     loaded: &Loaded,
     method: (&str, &impl Serialize),
@@ -61,7 +61,7 @@ pub fn asked(
     Ok(RunInfo {
         data: loaded.name.clone(),
         target: loaded.prepared.recipe.target().map(str::to_owned),
-        missing_values: loaded.empty_cells(),
+        missing_values: loaded.missing_values(),
         scaling: if is_scaled { "standardized" } else { "none" }.into(),
         method: method.0.to_owned(),
         settings: serde_json::to_value(method.1)?,
@@ -72,7 +72,7 @@ pub fn asked(
     })
 }
 
-/// The command as it was typed, such that a shell reads it the same.
+/// The command line, quoted for a shell.
 pub fn command() -> String {
     let quoted = |word: String| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
@@ -86,29 +86,29 @@ pub fn command() -> String {
     std::iter::once("kernsift".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes a page and says where it is.
+/// Writes a report and informs of its path.
 pub fn write(path: &Path, page: &str, console: &Console) -> Result<(), Failure> {
     write_atomic(path, |out| out.write_all(page.as_bytes()))?;
-    console.inform(&format!("the page is {}", path.display()));
+    console.inform(&format!("report: {}", path.display()));
     Ok(())
 }
 
-/// A selection that is checked on rows it has not seen.
-pub struct ToCheck<'a> {
+/// Cross-validation of a selection.
+pub struct CrossValidation<'a> {
     pub table: &'a TableArgs,
     pub loaded: &'a Loaded,
     pub method: Method,
     pub label: &'a str,
-    /// How many features were kept, and how many there are to try.
-    pub kept: usize,
-    pub most: usize,
+    pub n_selected: usize,
+    /// Largest number of features to try.
+    pub max_count: usize,
     pub scale: bool,
-    /// What the user said of folds.
+    /// Number of folds, if the user gave one.
     pub folds: Option<usize>,
 }
 
-impl ToCheck<'_> {
-    /// Runs the method again in every fold, with several numbers of features.
+impl CrossValidation<'_> {
+    /// Fits the method in every fold, with several numbers of features.
     pub fn run(self, ctx: &Context, console: &Console) -> Result<Validation, Failure> {
         let folds = self.folds.unwrap_or(FOLDS);
         if folds == 0 {
@@ -121,28 +121,24 @@ impl ToCheck<'_> {
         if data.has_missing() {
             return Ok(Validation::Skipped("Cross-validation does not support missing values.".into()));
         }
-        // What was filled from all rows must be filled anew in every fold.
-        let filled = matches!(self.table.missing, MissingArg::Mean | MissingArg::Median);
-        let unfilled = (filled && self.loaded.gaps > 0)
-            .then(|| load_for_folds(self.table, ctx, &Console::silent()))
-            .transpose()?;
-        let data = unfilled.as_ref().map_or(data, |loaded| &loaded.prepared.data);
-        let sample = (data.n() > ROWS).then(|| some_rows(data, ctx));
+        // Missing values that were imputed from all rows must be imputed in each fold.
+        let imputed =
+            self.loaded.n_missing > 0 && matches!(self.table.missing, Missing::Mean | Missing::Median);
+        let with_missing =
+            imputed.then(|| load_for_folds(self.table, ctx, &Console::silent())).transpose()?;
+        let data = with_missing.as_ref().map_or(data, |loaded| &loaded.prepared.data);
+        let sample = (data.n() > MAX_ROWS).then(|| {
+            console.inform(&format!("the report cross-validates on {MAX_ROWS} random rows"));
+            data.take_rows(&Rng::stream(ctx.seed, "report rows").sample(data.n(), MAX_ROWS))
+        });
         let data = sample.as_ref().unwrap_or(data);
-        if sample.is_some() {
-            console.inform(&format!("the page checks the choice on {ROWS} random rows"));
-        }
         let compare = Compare {
             candidates: vec![Candidate { label: self.label.to_owned(), method: self.method.by_number() }],
-            counts: counts_around(self.kept, self.most),
+            counts: counts_around(self.n_selected, self.max_count),
             splits: SplitChoice::Generated(Splits::Folds { folds, repeats: 1 }),
             evaluator: Evaluator::for_target(data.target()),
             scale: self.scale,
-            impute: if matches!(self.table.missing, MissingArg::Median) {
-                ImputeStrategy::Median
-            } else {
-                ImputeStrategy::Mean
-            },
+            impute: self.table.impute(),
             baseline: true,
         };
         let observer = ProgressOnly { console, purpose: "report" };
@@ -150,7 +146,7 @@ impl ToCheck<'_> {
         match compare.run(data, &self.loaded.name, &mut log, &Context { observer: &observer, ..*ctx }) {
             Ok(()) => {}
             Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
-            // Asked for, it must be possible; otherwise the page says why it was not.
+            // Without --folds, the report says why there is no cross-validation.
             Err(error) if self.folds.is_some() => return Err(typed(error)),
             Err(error) => return Ok(Validation::Skipped(format!("Cross-validation failed: {error}."))),
         }
@@ -159,8 +155,4 @@ impl ToCheck<'_> {
         let summary = Summary::of(&log, &[self.label.to_owned()], &compare.counts, measure);
         Ok(Validation::of(log, summary))
     }
-}
-
-fn some_rows(data: &Dataset, ctx: &Context) -> Dataset {
-    data.take_rows(&Rng::stream(ctx.seed, "report rows").sample(data.n(), ROWS))
 }

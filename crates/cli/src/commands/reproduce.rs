@@ -3,7 +3,7 @@
 use crate::args::ReproduceArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::output::{listing, print, table};
+use crate::output::{listing, print, print_json, table};
 use kernsift::data::write::check_place;
 use kernsift::{Context, Error};
 use kernsift_experiments::page::write_page;
@@ -11,11 +11,10 @@ use kernsift_experiments::{Section, Settings, Study, reproduce};
 use serde_json::json;
 use std::path::Path;
 
-/// Runs papers again, prints, and writes the page that was asked for.
+/// Reproduces papers, prints the results, and writes the requested page.
 pub fn run(args: &ReproduceArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let mut papers = vec![];
-    for paper in args.papers.iter().map(|paper| paper.paper()) {
-        // 'lp lp' names one twice.
+    for &paper in &args.papers {
         if !papers.contains(&paper) {
             papers.push(paper);
         }
@@ -28,12 +27,12 @@ pub fn run(args: &ReproduceArgs, ctx: &Context, console: &Console) -> Result<(),
         let study = reproduce(paper, &settings, ctx).map_err(|error| {
             if let (true, Some(folder)) = (error.is_interrupted(), &args.records) {
                 let folder = folder.display();
-                console.inform(&format!("what was done is kept in {folder}; the same command goes on"));
+                console.inform(&format!("results so far are in {folder}; run the same command to resume"));
             }
             Failure::from(error)
         })?;
         console.clear();
-        // Each as soon as it is done: the next may take long.
+        // At once: the next paper may take long.
         if !args.json {
             print(&text(&study, !studies.is_empty()))?;
         }
@@ -42,29 +41,29 @@ pub fn run(args: &ReproduceArgs, ctx: &Context, console: &Console) -> Result<(),
     if args.json {
         let record =
             json!({"command": "reproduce", "version": env!("CARGO_PKG_VERSION"), "studies": studies});
-        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+        print_json(&record)?;
     }
     if let Some(path) = &args.page {
         write_page(path, &studies)?;
-        console.inform(&format!("the page is {}", path.display()));
+        console.inform(&format!("page: {}", path.display()));
     }
     Ok(())
 }
 
-/// Refuses folders and places that cannot be used, before any work.
+/// Checks folders and paths.
 fn check(args: &ReproduceArgs) -> Result<(), Failure> {
     if let Some(folder) = args.data_dir.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Input(format!("--data-dir: {} is no folder", folder.display())));
+        return Err(Failure::Input(format!("--data-dir: {} is not a folder", folder.display())));
     }
     if let Some(folder) = &args.records {
         std::fs::create_dir_all(folder).map_err(|error| Failure::from(Error::io(folder, error)))?;
     }
     if let Some(page) = &args.page {
         if page.extension().is_none() {
-            return Err(Failure::Input("--page needs a name with an ending, such as page.md".into()));
+            return Err(Failure::Input("--page needs a file extension, such as page.md".into()));
         }
         let in_records = args.records.as_deref().is_some_and(|folder| is_within(page, folder));
-        if in_records && page.extension().is_some_and(|ending| ending == "jsonl") {
+        if in_records && page.extension().is_some_and(|extension| extension == "jsonl") {
             return Err(Failure::Input("--page and --records need different files".into()));
         }
         check_place(page)?;
@@ -79,7 +78,7 @@ fn is_within(path: &Path, folder: &Path) -> bool {
 
 fn text(study: &Study, follows: bool) -> String {
     let gap = if follows { "\n\n" } else { "" };
-    // Titles are set in stars on a page.
+    // Without Markdown.
     let mut text = format!("{gap}{}\n", study.paper.reference().replace('*', ""));
     let rows = study
         .sections

@@ -9,8 +9,7 @@
 //! and erasing (40 lines) would go, for 4 more crates on Linux and a quarter more compile time of the terminal
 //! crates (38 s instead of 30 s of CPU time). Its colors also follow another library's rules than the rest of the output.
 
-use crate::output::bar;
-use crate::terminal::{Screen, Style, display_width, paint, render, sanitize, stderr_width, truncate};
+use crate::terminal::{Screen, Style, bar, display_width, paint, render, sanitize, stderr_width, truncate};
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

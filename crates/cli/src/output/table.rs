@@ -9,8 +9,7 @@
 //! `tty` and `custom_styling`: 18 more crates on Linux and half again the compile time of the other terminal crates
 //! (47 s instead of 30 s of CPU time). Without them it counts the marks of [`paint`] as cells.
 
-use super::bar;
-use crate::terminal::{Style, display_width, paint, sanitize, truncate, width, wrap};
+use crate::terminal::{Style, bar, display_width, paint, sanitize, truncate, width, wrap};
 
 /// Smallest width of bars and of names in the first round of narrowing.
 const SHORT_BAR: usize = 12;

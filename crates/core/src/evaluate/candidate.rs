@@ -26,11 +26,7 @@ impl Candidate {
     /// `takes:weight_power=0,weights=individual`. The text becomes the label.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, settings) = parse_settings(text)?;
-        let mut method = Method::by_name(name)?;
-        for (key, value) in settings {
-            method = method.with(key, value)?;
-        }
-        Ok(Self { label: text.to_owned(), method })
+        Ok(Self { label: text.to_owned(), method: Method::with_settings(name, &settings)? })
     }
 
     /// Every feature selector that supports this target, with default parameters.
@@ -63,31 +59,22 @@ const RANDOM: &str = "random";
 pub(super) const ALL_FEATURES: &str = "all-features";
 
 impl Method {
-    /// A method by name, with default parameters.
-    pub fn by_name(name: &str) -> Result<Self> {
-        let known = |infos: &[crate::method::Info]| infos.iter().any(|info| info.name == name);
-        if name == RANDOM {
-            return Ok(Self::Random);
+    /// A method by name, with parameters set from text: pairs of name and value.
+    pub fn with_settings(name: &str, settings: &[(&str, &str)]) -> Result<Self> {
+        if let Some(info) = SPACES.iter().find(|info| info.name == name) {
+            let space = apply(KernelSpaceSelector::by_name(name)?, info.name, settings)?;
+            return Ok(Self::Space(Box::new(space)));
         }
-        if known(&SPACES) {
-            return Ok(Self::Space(Box::new(KernelSpaceSelector::by_name(name)?)));
+        if let Some(info) = SELECTORS.iter().find(|info| info.name == name) {
+            return apply(SelectorMethod::by_name(name)?, info.name, settings).map(Self::Columns);
         }
-        if known(SELECTORS) {
-            return Ok(Self::Columns(SelectorMethod::by_name(name)?));
-        }
-        let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name).chain([RANDOM]);
-        Err(Error::unknown_name("method", name, names))
-    }
-
-    /// A copy with one parameter set from text.
-    pub fn with(&self, parameter: &str, text: &str) -> Result<Self> {
-        match self {
-            Self::Columns(selector) => apply(selector, selector.name(), parameter, text).map(Self::Columns),
-            Self::Space(space) => apply(&**space, "kernel-space selection", parameter, text)
-                .map(|space| Self::Space(Box::new(space))),
-            Self::Random | Self::AllFeatures => {
-                Err(Error::parse(format!("'{parameter}' is set, but this method has no parameters")))
+        match settings.first() {
+            _ if name != RANDOM => {
+                let names = SELECTORS.iter().chain(&SPACES).map(|info| info.name).chain([RANDOM]);
+                Err(Error::unknown_name("method", name, names))
             }
+            Some((key, _)) => Err(Error::parse(format!("{RANDOM} has no parameters; leave out '{key}'"))),
+            None => Ok(Self::Random),
         }
     }
 
@@ -268,7 +255,11 @@ mod tests {
             "relief: parameter 'n_neighbors' must be an integer, at least 1, got 'few'"
         );
         assert!(message("relief:squared").contains("write relief:NAME=VALUE"));
-        assert_eq!(message("random:x=1"), "'x' is set, but this method has no parameters");
+        assert_eq!(message("random:x=1"), "random has no parameters; leave out 'x'");
+        assert_eq!(
+            message("takes:weight_power=much"),
+            "takes: parameter 'weight_power' must be a number, from 0 to 16, got 'much'"
+        );
         assert!(message("relif").contains("did you mean 'relief'?"));
     }
 }

@@ -19,18 +19,18 @@ use crate::probability::f_upper_tail;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The score in a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Measure {
-    /// Error rate; smaller is better.
-    Error,
-    /// Balanced accuracy.
-    BalancedAccuracy,
-    /// Area under the ROC curve.
-    Auc,
-    /// Coefficient of determination R².
-    R2,
+crate::choices! {
+    /// The score in a table.
+    pub enum Measure {
+        /// Error rate; smaller is better.
+        Error = "error",
+        /// Balanced accuracy.
+        BalancedAccuracy = "balanced-accuracy",
+        /// Area under the ROC curve.
+        Auc = "auc",
+        /// Coefficient of determination R².
+        R2 = "r2",
+    }
 }
 
 impl Measure {

@@ -29,8 +29,18 @@ pub fn parse_settings(text: &str) -> Result<(&str, Vec<(&str, &str)>)> {
     Ok((name, settings.collect::<Result<_>>()?))
 }
 
-/// The method with one parameter set from text. `method` is the name in errors.
-pub fn apply<T>(of: &T, method: &'static str, name: &str, text: &str) -> Result<T>
+/// Sets parameters from text: pairs of name and value. `method` is the name in errors.
+pub fn apply<T>(mut to: T, method: &'static str, settings: &[(&str, &str)]) -> Result<T>
+where
+    T: Parameters + Serialize + DeserializeOwned,
+{
+    for (name, text) in settings {
+        to = with(&to, method, name, text)?;
+    }
+    Ok(to)
+}
+
+fn with<T>(of: &T, method: &'static str, name: &str, text: &str) -> Result<T>
 where
     T: Parameters + Serialize + DeserializeOwned,
 {

@@ -32,7 +32,7 @@ crate::parameters! {
 }
 
 fn set(name: &str, text: &str) -> std::result::Result<Example, String> {
-    apply(&Example::default(), "example", name, text).map_err(|error| error.to_string())
+    apply(Example::default(), "example", &[(name, text)]).map_err(|error| error.to_string())
 }
 
 #[test]

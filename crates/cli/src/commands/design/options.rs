@@ -14,7 +14,7 @@ const BESIDE: [&str; 4] = ["gaussian", "linear", "polynomial", "average"];
 
 /// The learner with its options; those that it does not have are refused.
 pub fn method(args: &DesignArgs) -> Result<LearnerMethod, Failure> {
-    let method = LearnerMethod::by_name(&args.method).map_err(|e| no_such_method(&args.method, e))?;
+    let method = LearnerMethod::by_name(&args.method).map_err(no_such_method)?;
     let own = own_options(&method, &args.method);
     let others: Vec<(&str, bool)> =
         given(args).into_iter().map(|(option, given)| (option, given && !own.contains(&option))).collect();

@@ -1,36 +1,36 @@
-//! How often a model is right on rows whose classes are known.
+//! Accuracy of a model on a test set.
 
-use crate::args::{MissingArg, TableArgs};
+use crate::args::TableArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, column, read};
+use crate::input::{Loaded, column, inform_of_dropped, read};
 use kernsift::data::table::MISSING;
-use kernsift::data::{Column, Rows, Values};
+use kernsift::data::{Column, Missing, Rows, Values};
 use kernsift::{Context, Error, Model, Observer};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Rows to evaluate a model by.
+/// A test set.
 pub struct TestRows {
     name: String,
-    /// The rows that are evaluated, prepared like the training rows.
+    /// The features, prepared like the training rows.
     x: Rows,
-    /// Their classes by name.
+    /// The names of the true classes.
     classes: Vec<String>,
 }
 
-/// How a model did on them.
+/// The accuracy on a test set.
 pub struct Accuracy {
-    /// What the user called the rows.
+    /// The path or name of the test set.
     pub name: String,
-    /// Rows that were evaluated.
+    /// Number of rows.
     pub rows: usize,
-    /// The share that got its class.
-    pub share: f64,
+    /// The fraction of correctly classified rows.
+    pub fraction: f64,
 }
 
 impl TestRows {
-    /// Reads rows, and finds the target that the training rows had.
+    /// Reads and prepares a test set, which must have the target column of the training rows.
     pub fn read(
         name: &str,
         args: &TableArgs,
@@ -39,7 +39,9 @@ impl TestRows {
         console: &Console,
     ) -> Result<Self, Failure> {
         if name == args.data {
-            console.warn("--test names the training rows, which are their own neighbors; use other rows");
+            console.warn(
+                "--test names the training rows, each of which is its own nearest neighbor; use other rows",
+            );
         }
         let table = read(name, args.no_header, ctx, console)?;
         let in_file = |error: Error| error.in_file(Path::new(name));
@@ -51,9 +53,9 @@ impl TestRows {
         if let Some(row) = (0..target.len()).find(|&row| target.is_missing(row)) {
             let (row, column) = (row + 1, target.name.clone());
             match args.missing {
-                MissingArg::Drop => {}
-                MissingArg::Error => return Err(in_file(Error::MissingValue { row, column }).into()),
-                MissingArg::Mean | MissingArg::Median | MissingArg::Keep => {
+                Missing::Drop => {}
+                Missing::Error => return Err(in_file(Error::MissingValue { row, column }).into()),
+                Missing::Mean | Missing::Median | Missing::Keep => {
                     let why = "targets are not imputed";
                     return Err(in_file(Error::CannotImpute { row, column, why }).into());
                 }
@@ -63,39 +65,36 @@ impl TestRows {
         let known = |(at, &place): (usize, &usize)| class_name(&target, place).map(|class| (at, class));
         let (rows, classes): (Vec<usize>, Vec<String>) = places.iter().enumerate().filter_map(known).unzip();
         if rows.is_empty() {
-            return Err(in_file(Error::parse("no row has both its class and all its cells")).into());
+            return Err(in_file(Error::parse("every row has missing values")).into());
         }
-        let (left_out, total) = (table.n_rows() - rows.len(), table.n_rows());
-        if left_out > 0 {
-            console.inform(&format!("{name}: dropped {left_out} of {total} rows with missing values"));
-        }
+        inform_of_dropped(name, table.n_rows(), rows.len(), console);
         Ok(Self { name: name.to_owned(), x: data.x().take_rows(&rows), classes })
     }
 
-    /// Compares what the model says with what is known.
+    /// Measures the accuracy of a model.
     pub fn evaluate(&self, model: &Model, ctx: &Context, console: &Console) -> Result<Accuracy, Failure> {
         let predicted = model.predict(&self.x, ctx)?;
         let names = model.class_names()?;
-        let strange: BTreeSet<&String> = self.classes.iter().filter(|class| !names.contains(class)).collect();
-        if let Some(class) = strange.first() {
-            let classes = if strange.len() == 1 {
+        let unknown: BTreeSet<&String> = self.classes.iter().filter(|class| !names.contains(class)).collect();
+        if let Some(class) = unknown.first() {
+            let classes = if unknown.len() == 1 {
                 "one class is".into()
             } else {
-                format!("{} classes are", strange.len())
+                format!("{} classes are", unknown.len())
             };
             console.warn(&format!(
                 "{}: {classes} not among the training rows, such as '{class}', and cannot be predicted",
                 self.name
             ));
         }
-        let right =
+        let correct =
             predicted.iter().zip(&self.classes).filter(|(code, class)| names[**code] == **class).count();
         let rows = self.classes.len();
-        Ok(Accuracy { name: self.name.clone(), rows, share: right as f64 / rows as f64 })
+        Ok(Accuracy { name: self.name.clone(), rows, fraction: correct as f64 / rows as f64 })
     }
 }
 
-/// The class of a row as training rows of that class name it.
+/// The name of a row's class, in the same form as for training rows.
 fn class_name(target: &Column, row: usize) -> Option<String> {
     match &target.values {
         Values::Numeric(values) if values[row].is_nan() => None,

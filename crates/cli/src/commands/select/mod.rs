@@ -1,62 +1,138 @@
-//! `kernsift select`: among the columns of a table, or among directions of kernel space.
+//! `kernsift select`: selects features, or directions of kernel space.
 
 mod accuracy;
 mod columns;
 mod path;
+mod selected;
 mod space;
 
-use super::options::{configure, no_such_method, refuse};
-use super::report::check_folds;
-use crate::args::SelectArgs;
+use super::options::{no_such_method, refuse};
+use super::report::{self, COUNTING, CrossValidation, asked, check_folds};
+use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs};
-use kernsift::data::write::check_table;
-use kernsift::select::{SELECTORS, SelectorMethod};
-use kernsift::space::{KernelSpaceSelector, SPACES};
-use kernsift::{Context, Error};
+use crate::input::{Loaded, check_fit_outputs, load};
+use crate::output::{print, print_json};
+use kernsift::Context;
+use kernsift::data::write::write_table;
+use kernsift::evaluate::Method;
+use kernsift::model::Content;
+use kernsift_report::{MappedRows, selection_page, space_page};
+use selected::Selected;
 use std::path::Path;
 
-/// The method unless the user names one.
+/// The default method.
 const DEFAULT_METHOD: &str = "fisher";
-/// Lines of a table that are printed unless the user wants more.
-const SHOWN: usize = 20;
 
-/// Ranks, prints, and writes what was asked for.
+/// Fits a selection, prints it, and writes the requested files.
 pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
     let (name, settings) = args.method.split(DEFAULT_METHOD)?;
-    if let Some(info) = SPACES.iter().find(|info| info.name == name) {
-        let method = configure(KernelSpaceSelector::by_name(name)?, info.name, &settings)?;
-        return space::run(&method, args, ctx, console);
+    let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
+    check_options(name, &method, args)?;
+    let loaded = load(&args.table, ctx, console)?;
+    check_outputs(args, &loaded)?;
+    let selected = match &method {
+        Method::Columns(selector) => columns::fit(selector, args, &loaded, ctx, console)?,
+        Method::Space(space) => space::fit(space, args, &loaded, ctx, console)?,
+        Method::Random | Method::AllFeatures => {
+            return Err(Failure::Input(format!(
+                "{name} is a baseline of comparisons; use `kernsift compare -m {name}`"
+            )));
+        }
+    };
+    console.stage("writing");
+    write(args, &loaded, &selected, ctx)?;
+    if args.output.json {
+        print_json(&record(&loaded, &selected, ctx))?;
+    } else {
+        print(&selected.text)?;
     }
-    if let Some(info) = SELECTORS.iter().find(|info| info.name == name) {
-        let method = configure(SelectorMethod::by_name(name)?, info.name, &settings)?;
-        return columns::run(&method, args, ctx, console);
+    // Last: it takes longest, and nothing else is lost if it fails.
+    match &args.output.report {
+        Some(path) => write_report(path, method, args, &loaded, &selected, ctx, console),
+        None => Ok(()),
     }
-    let names = SELECTORS.iter().chain(SPACES.iter()).map(|info| info.name);
-    Err(no_such_method(name, Error::unknown_name("method", name, names)))
 }
 
-/// Refuses places that cannot be written to, that something is read from, or that are named twice.
-fn check_places(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
-    if args.folds.is_some() && args.report.is_none() {
-        return Err(Failure::Input("--folds is about --report FILE.html; add that".into()));
+/// Returns an error for options without effect.
+fn check_options(name: &str, method: &Method, args: &SelectArgs) -> Result<(), Failure> {
+    let has_path = matches!(method, Method::Columns(selector) if selector.has_path());
+    let has_test = matches!(method, Method::Space(_));
+    refuse(
+        name,
+        &[("--test", args.test.is_some() && !has_test), ("--path", args.path.is_some() && !has_path)],
+    )?;
+    match args.folds.is_some() && args.output.report.is_none() {
+        true => Err(Failure::Input("--folds has no effect without --report; add --report FILE.html".into())),
+        false => Ok(()),
     }
-    args.writing.check(args.out.is_some() || args.path.is_some())?;
+}
+
+fn check_outputs(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
     check_folds(args.folds, loaded.prepared.data.n())?;
-    let inputs: Vec<&Path> =
-        [Some(&loaded.name), args.test.as_ref()].into_iter().flatten().map(Path::new).collect();
-    let outputs = [
-        ("--report", args.report.as_deref()),
-        ("--out", args.out.as_deref()),
-        ("--save", args.save.as_deref()),
-        ("--path", args.path.as_deref()),
-    ];
-    check_outputs(&outputs, &inputs)?;
-    args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
+    let tables = [("--path", args.path.as_deref())];
+    check_fit_outputs(&args.output, &tables, loaded, &[args.test.as_ref().map(Path::new)])?;
+    args.path.as_deref().map_or(Ok(()), path::check)
 }
 
-/// A failure with parameters named as the user typed them.
-fn typed(error: Error) -> Failure {
-    Failure::typed(error, &[("", "number of features", "-k"), ("", "fraction of features", "-k")])
+fn write(args: &SelectArgs, loaded: &Loaded, selected: &Selected, ctx: &Context) -> Result<(), Failure> {
+    let (data, model) = (&loaded.prepared.data, &selected.model);
+    let options = args.output.writing.options();
+    if let Some(path) = &args.output.out {
+        let features = model.apply(data.x(), ctx)?;
+        write_table(path, &model.output_names(), features.view(), loaded.target.as_slice(), &options, ctx)?;
+    }
+    if let (Some(path), Content::Selection(selection)) = (&args.path, &model.content) {
+        path::write(path, &selection.path, data.names(), &options, ctx)?;
+    }
+    if let Some(path) = &args.output.save {
+        model.save(path)?;
+    }
+    Ok(())
+}
+
+fn record(loaded: &Loaded, selected: &Selected, ctx: &Context) -> serde_json::Value {
+    let mut fields = selected.fields.clone();
+    fields["method"] = selected.model.method().into();
+    fields["scaled"] = selected.is_scaled.into();
+    fields["seconds"] = selected.took.seconds.into();
+    fields["settings"] = selected.settings.clone();
+    loaded.record("select", ctx, fields)
+}
+
+/// Cross-validates the selection and writes the HTML report.
+fn write_report(
+    path: &Path,
+    method: Method,
+    args: &SelectArgs,
+    loaded: &Loaded,
+    selected: &Selected,
+    ctx: &Context,
+    console: &Console,
+) -> Result<(), Failure> {
+    let label = args.method.label(DEFAULT_METHOD);
+    let validation = CrossValidation {
+        table: &args.table,
+        loaded,
+        method,
+        label: &label,
+        n_selected: selected.n_selected,
+        max_count: selected.max_count,
+        scale: args.scale == ScaleArg::Standard,
+        folds: args.folds,
+    };
+    let validation = validation.run(ctx, console)?;
+    let info = asked(loaded, (&label, &selected.settings), selected.is_scaled, &selected.took, ctx)?;
+    let data = &loaded.prepared.data;
+    let page = match &selected.model.content {
+        Content::Selection(selection) => selection_page(&info, data, selection, &validation, ctx)?,
+        Content::Space(space) => {
+            let features = selected.model.apply(data.x(), ctx)?;
+            let row_numbers = &loaded.counted_rows();
+            let mapped = MappedRows { coordinates: features.view(), row_numbers, numbering: COUNTING };
+            space_page(&info, data, space, &mapped, &validation, ctx)?
+        }
+        Content::Map(_) | Content::Kernel(_) => unreachable!("not a selection"),
+    };
+    report::write(path, &page, console)
 }

@@ -1,8 +1,7 @@
-//! The path of a selection: as a table of a page, as a file, as part of a record.
+//! The regularization or search path of a selection.
 
-use super::SHOWN;
 use crate::failure::Failure;
-use crate::output::{number, table};
+use crate::output::{SHOWN, number, table};
 use kernsift::data::Column;
 use kernsift::data::write::{WriteOptions, write_table};
 use kernsift::select::{HsfsForm, PathPoint, SelectorMethod};
@@ -11,10 +10,10 @@ use ndarray::Array2;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Columns that are named in a line of the page.
+/// Features that are named in a row of the printed table.
 const NAMED: usize = 4;
 
-/// Writes the path, a line per place and column; a place without columns has one line with empty cells.
+/// Writes the path, a line per step and feature; a step without features has one line with missing values.
 pub fn write(
     path: &Path,
     points: &[PathPoint],
@@ -23,51 +22,51 @@ pub fn write(
     ctx: &Context,
 ) -> Result<(), Failure> {
     struct Line<'a> {
-        place: usize,
+        step: usize,
         point: &'a PathPoint,
         rank: Option<usize>,
     }
     let mut lines = vec![];
-    for (place, point) in points.iter().enumerate() {
+    for (step, point) in points.iter().enumerate() {
         if point.columns.is_empty() {
-            lines.push(Line { place, point, rank: None });
+            lines.push(Line { step, point, rank: None });
         }
-        lines.extend((0..point.columns.len()).map(|rank| Line { place, point, rank: Some(rank) }));
+        lines.extend((0..point.columns.len()).map(|rank| Line { step, point, rank: Some(rank) }));
     }
     let numeric =
         |name: &str, value: &dyn Fn(&Line) -> f64| Column::numeric(name, lines.iter().map(value).collect());
-    let stops: Vec<String> = lines.iter().map(|line| word(&line.point.stop)).collect();
-    let column = |line: &Line| line.rank.map(|rank| names[line.point.columns[rank]].as_str());
+    let stops: Vec<String> = lines.iter().map(|line| name(&line.point.stop)).collect();
+    let feature = |line: &Line| line.rank.map(|rank| names[line.point.columns[rank]].as_str());
     let columns = [
-        numeric("place", &|line| (line.place + 1) as f64),
+        numeric("step", &|line| (line.step + 1) as f64),
         numeric("strength", &|line| line.point.strength),
         numeric("objective", &|line| line.point.objective),
         numeric("optimality", &|line| line.point.optimality),
         numeric("iterations", &|line| line.point.iterations as f64),
         Column::text("stop", stops.iter().map(|stop| Some(stop.as_str()))),
-        numeric("n_columns", &|line| line.point.columns.len() as f64),
+        numeric("n_features", &|line| line.point.columns.len() as f64),
         numeric("rank", &|line| line.rank.map_or(f64::NAN, |rank| (rank + 1) as f64)),
-        Column::text("column", lines.iter().map(column)),
+        Column::text("feature", lines.iter().map(feature)),
         numeric("weight", &|line| line.rank.map_or(f64::NAN, |rank| line.point.weights[rank])),
     ];
     Ok(write_table(path, &[], Array2::zeros((lines.len(), 0)).view(), &columns, options, ctx)?)
 }
 
-/// Text stands in a column of the file, which .npy cannot hold.
+/// Returns an error for a path that cannot be written, such as .npy, which has no text columns.
 pub fn check(path: &Path) -> Result<(), Failure> {
-    let column = Column::text("column", std::iter::empty());
-    Ok(kernsift::data::write::check_table(path, &[column])?)
+    let feature = Column::text("feature", std::iter::empty());
+    Ok(kernsift::data::write::check_table(path, &[feature])?)
 }
 
-/// A reason to stop, as records spell it.
-fn word(stop: &kernsift::Stop) -> String {
+/// The name of a stopping reason in records.
+fn name(stop: &kernsift::Stop) -> String {
     match serde_json::to_value(stop) {
-        Ok(Value::String(word)) => word,
+        Ok(Value::String(name)) => name,
         _ => stop.explain().to_owned(),
     }
 }
 
-/// The path as part of a record.
+/// The path in a JSON record.
 pub fn record(points: &[PathPoint], names: &[String]) -> Value {
     let one = |point: &PathPoint| {
         json!({
@@ -83,7 +82,7 @@ pub fn record(points: &[PathPoint], names: &[String]) -> Value {
     points.iter().map(one).collect()
 }
 
-/// The weights of columns that have some, by name; nothing for methods without.
+/// The nonzero weights by feature; null for methods without weights.
 pub fn coef(selection: &Selection, names: &[String]) -> Value {
     let Some(coef) = &selection.coef else { return Value::Null };
     let rows = coef.rows().into_iter().zip(names);
@@ -91,15 +90,15 @@ pub fn coef(selection: &Selection, names: &[String]) -> Value {
     kept.map(|(row, name)| (name.clone(), json!(row.to_vec()))).collect::<Map<_, _>>().into()
 }
 
-/// The path as a table of a page: some places of it, or all.
-pub fn page(method: &SelectorMethod, points: &[PathPoint], names: &[String], everything: bool) -> String {
+/// The printed table: some steps of the path, or all with `verbose`.
+pub fn table_of(method: &SelectorMethod, points: &[PathPoint], names: &[String], verbose: bool) -> String {
     if points.len() < 2 {
         return String::new();
     }
     let headings = Headings::of(method);
-    let shown = if everything { points.len() } else { points.len().min(SHOWN / 2) };
+    let shown = if verbose { points.len() } else { points.len().min(SHOWN / 2) };
     let rows = (0..shown).map(|i| {
-        // Evenly, from the first to the last.
+        // Evenly spaced, with the first and the last.
         let point = &points[i * (points.len() - 1) / (shown - 1)];
         let strength = headings.strength.map(|_| number(point.strength));
         let value = if headings.value == "HSIC" { -point.objective } else { point.objective };
@@ -109,19 +108,19 @@ pub fn page(method: &SelectorMethod, points: &[PathPoint], names: &[String], eve
         strength.into_iter().chain(rest).collect()
     });
     let header: Vec<&str> =
-        headings.strength.into_iter().chain([headings.value, "columns", "largest first"]).collect();
+        headings.strength.into_iter().chain([headings.value, "features", "largest weights"]).collect();
     let right: Vec<usize> = (0..header.len() - 1).collect();
     let mut text = format!("\n  {}\n\n{}", headings.title, table(&header, rows.collect(), &right));
     if shown < points.len() {
-        text += &format!(" ... {} of {} places; all with -v\n", shown, points.len());
+        text += &format!(" ... {} of {} steps; all with -v\n", shown, points.len());
     }
     text
 }
 
-/// What the columns of the table are called.
+/// Title and headers of the printed table.
 struct Headings {
     title: &'static str,
-    /// What holds columns back or lets them in; nothing if it is the number of columns.
+    /// The parameter that varies along the path; none if it is the number of features.
     strength: Option<&'static str>,
     value: &'static str,
 }
@@ -130,18 +129,18 @@ impl Headings {
     fn of(method: &SelectorMethod) -> Self {
         match method {
             SelectorMethod::Hsfs(hsfs) if hsfs.form == HsfsForm::Constrained => Self {
-                title: "the path: with a larger radius more columns have a weight",
+                title: "path: a larger radius gives more features a nonzero weight",
                 strength: Some("radius"),
                 value: "HSIC",
             },
             SelectorMethod::Fohsic(_) => {
-                Self { title: "the path: dependence as columns join", strength: None, value: "HSIC" }
+                Self { title: "path: HSIC as features are added", strength: None, value: "HSIC" }
             }
             SelectorMethod::Bahsic(_) => {
-                Self { title: "the path: dependence as columns leave", strength: None, value: "HSIC" }
+                Self { title: "path: HSIC as features are removed", strength: None, value: "HSIC" }
             }
             _ => Self {
-                title: "the path: with a smaller penalty more columns have a weight",
+                title: "path: a smaller penalty gives more features a nonzero weight",
                 strength: Some("penalty"),
                 value: "objective",
             },

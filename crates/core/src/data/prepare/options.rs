@@ -1,7 +1,5 @@
 //! The choices a user makes about the target, missing values and text columns.
 
-use serde::{Deserialize, Serialize};
-
 /// Which column is the target.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum TargetChoice {
@@ -16,44 +14,43 @@ pub enum TargetChoice {
     None,
 }
 
-/// Whether the target is for classification or regression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TargetType {
-    /// Classes for text and for integers with few distinct values; otherwise continuous.
-    #[default]
-    Auto,
-    /// Classes.
-    Classes,
-    /// A continuous target.
-    Continuous,
+crate::choices! {
+    /// Whether the target is for classification or regression.
+    pub enum TargetType {
+        /// Classes for text and for integers with few distinct values; otherwise continuous.
+        Auto = "auto",
+        /// Classes.
+        Classes = "class",
+        /// A continuous target.
+        Continuous = "number",
+    }
 }
 
-/// How to handle missing values (empty cells).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Missing {
-    /// Raise an error.
-    #[default]
-    Error,
-    /// Drop rows with missing values.
-    Drop,
-    /// Impute the mean of the column.
-    Mean,
-    /// Impute the median of the column.
-    Median,
-    /// Keep them as NaN, for methods that support missing values. All columns that encode a missing
-    /// category are NaN.
-    Keep,
+crate::choices! {
+    /// How to handle missing values.
+    pub enum Missing {
+        /// Raise an error.
+        Error = "error",
+        /// Drop rows with missing values.
+        Drop = "drop",
+        /// Impute the mean of the column.
+        Mean = "mean",
+        /// Impute the median of the column.
+        Median = "median",
+        /// Keep them as NaN, for methods that support missing values. All columns that encode a missing
+        /// category are NaN.
+        Keep = "keep",
+    }
 }
 
-/// How to encode text columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Categorical {
-    /// Raise an error.
-    #[default]
-    Error,
-    /// One-hot: a column of 0 and 1 per category.
-    OneHot,
-    /// The index of the category in alphabetical order.
-    Ordinal,
+crate::choices! {
+    /// How to encode text columns.
+    pub enum Categorical {
+        /// Raise an error.
+        Error = "error",
+        /// One-hot: a column of 0 and 1 per category.
+        OneHot = "onehot",
+        /// The index of the category in alphabetical order.
+        Ordinal = "ordinal",
+    }
 }

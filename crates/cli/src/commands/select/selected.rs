@@ -1,0 +1,25 @@
+//! The result of a fit.
+
+use crate::commands::report::Took;
+use kernsift::Model;
+use serde_json::Value;
+
+/// A fitted selection.
+pub struct Selected {
+    /// The selection with the preparation of its data.
+    pub model: Model,
+    /// Number of selected features or directions.
+    pub n_selected: usize,
+    /// Largest number to cross-validate.
+    pub max_count: usize,
+    /// Whether features were scaled for the fit.
+    pub is_scaled: bool,
+    /// The parameters that were used.
+    pub settings: Value,
+    /// The time and memory of the fit.
+    pub took: Took,
+    /// Fields of the JSON record.
+    pub fields: Value,
+    /// The printed text.
+    pub text: String,
+}
