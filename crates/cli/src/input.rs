@@ -167,7 +167,7 @@ fn prepare(
 /// A file that a command writes: the option that names it, and its path if that option was given.
 pub type Output<'a> = (&'a str, Option<&'a Path>);
 
-/// Refuses outputs that cannot be written, that overwrite an input, or that share a file.
+/// Returns an error for outputs that cannot be written, that overwrite an input, or that share a file.
 pub fn check_outputs(outputs: &[Output], inputs: &[&Path]) -> std::result::Result<(), Failure> {
     let mut taken: Vec<(&str, PathBuf)> = vec![];
     for (option, path) in outputs {
@@ -234,7 +234,7 @@ pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standa
     Ok((data.with_x(scaler.apply(data.x())?)?, scaler))
 }
 
-/// The target in words.
+/// The target with its name and type.
 pub fn describe_target(loaded: &Loaded) -> String {
     match (loaded.prepared.data.target(), loaded.prepared.recipe.target()) {
         (Target::Classes(classes), Some(name)) => {

@@ -89,7 +89,7 @@ pub enum ScaleArg {
     None,
 }
 
-/// What a command writes beside its printed result.
+/// Files that a command writes, and the format of what it prints.
 #[derive(Args)]
 pub struct OutputArgs {
     /// Write the resulting features and the target to a file (.csv .tsv, also with .gz; .npy)

@@ -1,7 +1,7 @@
 //! `kernsift basis`
 
 use super::kernel_file::LearnedKernel;
-use super::report::{self, COUNTING, asked, timed};
+use super::report::{self, COUNTING, run_info, timed};
 use crate::args::BasisArgs;
 use crate::commands::options::{no_such_method, refuse, scaled};
 use crate::console::Console;
@@ -34,7 +34,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         Some(kernel) => kernel.scaled(&loaded.prepared.data)?,
         None => scaled(&loaded.prepared.data, args.scale, console)?,
     };
-    let (fit, took) = timed(|| {
+    let (fit, cost) = timed(|| {
         if let Some(n_components) = args.gamma_for_n_components {
             set_gamma(&mut method, &data, n_components, ctx)?;
         }
@@ -61,13 +61,13 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     if args.output.json {
         let mut fields = fields(&fit.map, test_cost);
         fields["scaled"] = is_scaled.into();
-        fields["seconds"] = took.seconds.into();
+        fields["seconds"] = cost.seconds.into();
         print_json(&loaded.record("basis", ctx, fields))?;
     } else {
         print(&text(&loaded, &fit.map, is_scaled, test_cost, threshold.as_deref()))?;
     }
     if let Some(path) = &args.output.report {
-        let info = asked(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &took, ctx)?;
+        let info = run_info(&loaded, (&args.method.label(DEFAULT_METHOD), &method), is_scaled, &cost, ctx)?;
         let row_numbers = &loaded.counted_rows();
         let mapped = MappedRows { coordinates: fit.features.view(), row_numbers, numbering: COUNTING };
         let data = &loaded.prepared.data;

@@ -245,8 +245,8 @@ fn text(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         title(summary.measure),
         compare.evaluator.name(),
     );
-    let places: Vec<usize> = (0..summary.counts.len()).collect();
-    for block in blocks(summary, &places, &value) {
+    let indices: Vec<usize> = (0..summary.counts.len()).collect();
+    for block in blocks(summary, &indices, &value) {
         text += &format!("\n{}", block_of(summary, block, &value));
     }
     text += "\n * best with this number of features; - worse than the best (paired test, p < 0.05)\n";
@@ -254,7 +254,7 @@ fn text(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
         text += &format!(" all {} features: {}\n", data.d(), plain(cell));
     }
     if verbose {
-        for block in blocks(summary, &places, &p_value) {
+        for block in blocks(summary, &indices, &p_value) {
             text += &format!(
                 "\np-values of the difference from the best\n{}",
                 block_of(summary, block, &p_value)
@@ -268,19 +268,19 @@ fn text(loaded: &Loaded, compare: &Compare, summary: &Summary, verbose: bool) ->
 type Show = dyn Fn(&Cell) -> String;
 
 /// Splits the columns of the table into blocks that fit the terminal.
-fn blocks<'a>(summary: &Summary, places: &'a [usize], show: &Show) -> std::slice::Chunks<'a, usize> {
-    let Some(room) = terminal::width() else { return places.chunks(BLOCK) };
+fn blocks<'a>(summary: &Summary, indices: &'a [usize], show: &Show) -> std::slice::Chunks<'a, usize> {
+    let Some(room) = terminal::width() else { return indices.chunks(BLOCK) };
     let label = summary.methods.iter().map(|method| display_width(&method.label)).max().unwrap_or(0);
     let cells = summary.methods.iter().flat_map(|method| method.cells.iter().flatten());
     let cell = cells.map(|cell| display_width(&show(cell))).max().unwrap_or(0);
-    places.chunks((room.saturating_sub(label.max("features".len()) + 1) / (cell + 2)).max(1))
+    indices.chunks((room.saturating_sub(label.max("features".len()) + 1) / (cell + 2)).max(1))
 }
 
 fn block_of(summary: &Summary, block: &[usize], show: &Show) -> String {
-    let counts: Vec<String> = block.iter().map(|&place| summary.counts[place].to_string()).collect();
+    let counts: Vec<String> = block.iter().map(|&i| summary.counts[i].to_string()).collect();
     let header: Vec<&str> = std::iter::once("features").chain(counts.iter().map(String::as_str)).collect();
     let rows = summary.methods.iter().map(|method| {
-        let cells = block.iter().map(|&place| match &method.cells[place] {
+        let cells = block.iter().map(|&i| match &method.cells[i] {
             Some(cell) if cell.best => TableCell::good(show(cell)),
             Some(cell) => show(cell).into(),
             None => String::new().into(),

@@ -25,16 +25,16 @@ const MAX_ROWS: usize = 2000;
 pub const COUNTING: &str = "Row numbers start at 1, without the header.";
 
 /// Time and memory of a computation.
-pub struct Took {
+pub struct Cost {
     pub seconds: f64,
     pub peak_bytes: Option<u64>,
 }
 
 /// Measures the time and memory of a computation.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Cost) {
     let start = Instant::now();
     let (done, peak_bytes) = metered(work);
-    (done, Took { seconds: start.elapsed().as_secs_f64(), peak_bytes })
+    (done, Cost { seconds: start.elapsed().as_secs_f64(), peak_bytes })
 }
 
 /// Returns an error if there are too few rows for the folds.
@@ -51,11 +51,11 @@ fn typed(error: kernsift::Error) -> Failure {
 }
 
 /// Data, method and cost of a run, for a report.
-pub fn asked(
+pub fn run_info(
     loaded: &Loaded,
     method: (&str, &impl Serialize),
     is_scaled: bool,
-    took: &Took,
+    cost: &Cost,
     ctx: &Context,
 ) -> Result<RunInfo, Failure> {
     Ok(RunInfo {
@@ -66,8 +66,8 @@ pub fn asked(
         method: method.0.to_owned(),
         settings: serde_json::to_value(method.1)?,
         seed: Some(ctx.seed),
-        seconds: Some(took.seconds),
-        peak_bytes: took.peak_bytes,
+        seconds: Some(cost.seconds),
+        peak_bytes: cost.peak_bytes,
         command: command(),
     })
 }

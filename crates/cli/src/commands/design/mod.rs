@@ -7,7 +7,7 @@ mod record;
 mod triplets;
 
 use super::options::scaled;
-use super::report::{self, asked, timed};
+use super::report::{self, run_info, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
@@ -92,9 +92,9 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     }
     if let Some(path) = &args.report {
         let is_scaled = args.scale == ScaleArg::Standard;
-        let asked = asked(&stated.loaded, (&args.method, &method), is_scaled, &took, ctx)?;
+        let info = run_info(&stated.loaded, (&args.method, &method), is_scaled, &took, ctx)?;
         let design = told(&result, &data)?;
-        report::write(path, &design_page(&asked, &stated.loaded.prepared.data, &design, ctx)?, console)?;
+        report::write(path, &design_page(&info, &stated.loaded.prepared.data, &design, ctx)?, console)?;
     }
     Ok(())
 }

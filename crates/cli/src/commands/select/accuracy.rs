@@ -61,9 +61,9 @@ impl TestRows {
                 }
             }
         }
-        let (data, places) = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
-        let known = |(at, &place): (usize, &usize)| class_name(&target, place).map(|class| (at, class));
-        let (rows, classes): (Vec<usize>, Vec<String>) = places.iter().enumerate().filter_map(known).unzip();
+        let (data, kept) = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
+        let known = |(at, &row): (usize, &usize)| class_name(&target, row).map(|class| (at, class));
+        let (rows, classes): (Vec<usize>, Vec<String>) = kept.iter().enumerate().filter_map(known).unzip();
         if rows.is_empty() {
             return Err(in_file(Error::parse("every row has missing values")).into());
         }

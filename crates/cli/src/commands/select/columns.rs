@@ -25,7 +25,7 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
-    let (selection, took) = timed(|| match is_scaled {
+    let (selection, cost) = timed(|| match is_scaled {
         true => method.select(&data.with_x(Standardizer::fit(data.x()).apply(data.x())?)?, count, ctx),
         false => method.select(data, count, ctx),
     });
@@ -35,7 +35,7 @@ pub fn fit(
         max_count: data.d(),
         is_scaled,
         settings: serde_json::to_value(method)?,
-        took,
+        cost,
         fields: fields(&selection, data.names()),
         text: text(loaded, &selection, method, console.is_verbose()),
         model: loaded.model(None, Content::Selection(selection)),

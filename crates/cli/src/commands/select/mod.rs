@@ -7,16 +7,16 @@ mod selected;
 mod space;
 
 use super::options::{no_such_method, refuse};
-use super::report::{self, COUNTING, CrossValidation, asked, check_folds};
+use super::report::{self, COUNTING, CrossValidation, check_folds, run_info};
 use crate::args::{ScaleArg, SelectArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_fit_outputs, load};
 use crate::output::{print, print_json};
-use kernsift::Context;
 use kernsift::data::write::write_table;
 use kernsift::evaluate::Method;
 use kernsift::model::Content;
+use kernsift::{Context, Selector};
 use kernsift_report::{MappedRows, selection_page, space_page};
 use selected::Selected;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn record(loaded: &Loaded, selected: &Selected, ctx: &Context) -> serde_json::Va
     let mut fields = selected.fields.clone();
     fields["method"] = selected.model.method().into();
     fields["scaled"] = selected.is_scaled.into();
-    fields["seconds"] = selected.took.seconds.into();
+    fields["seconds"] = selected.cost.seconds.into();
     fields["settings"] = selected.settings.clone();
     loaded.record("select", ctx, fields)
 }
@@ -122,7 +122,7 @@ fn write_report(
         folds: args.folds,
     };
     let validation = validation.run(ctx, console)?;
-    let info = asked(loaded, (&label, &selected.settings), selected.is_scaled, &selected.took, ctx)?;
+    let info = run_info(loaded, (&label, &selected.settings), selected.is_scaled, &selected.cost, ctx)?;
     let data = &loaded.prepared.data;
     let page = match &selected.model.content {
         Content::Selection(selection) => selection_page(&info, data, selection, &validation, ctx)?,

@@ -1,6 +1,6 @@
 //! The result of a fit.
 
-use crate::commands::report::Took;
+use crate::commands::report::Cost;
 use kernsift::Model;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub struct Selected {
     /// The parameters that were used.
     pub settings: Value,
     /// The time and memory of the fit.
-    pub took: Took,
+    pub cost: Cost,
     /// Fields of the JSON record.
     pub fields: Value,
     /// The printed text.

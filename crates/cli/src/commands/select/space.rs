@@ -25,7 +25,7 @@ pub fn fit(
     let read = |test: &String| TestRows::read(test, &args.table, loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
     let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
-    let (fitted, took) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
+    let (fitted, cost) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(Failure::of_count)?;
     let model = loaded.model(scaler, Content::Space(space.clone()));
     let accuracy = test.map(|test| test.evaluate(&model, ctx, console)).transpose()?;
@@ -35,7 +35,7 @@ pub fn fit(
         max_count: space.map().n_components() * 3 / 4,
         is_scaled: args.scale == ScaleArg::Standard,
         settings: serde_json::to_value(&used)?,
-        took,
+        cost,
         fields: fields(&space, accuracy.as_ref()),
         text: text(loaded, &space, (method, &used), args, accuracy.as_ref(), console.is_verbose()),
         model,
