@@ -83,7 +83,7 @@ def select(
     method: str,
     x: NativeRows,
     y: Target | None,
-    wanted: str,
+    n_features: str,
     standardize: bool,
     settings: Settings,
 ) -> dict[str, Any]: ...
@@ -91,7 +91,7 @@ def fit_space(
     method: str,
     x: NativeRows,
     y: Classes,
-    wanted: str,
+    n_features: str,
     standardize: bool,
     settings: Settings,
     threshold: _Threshold | None = None,
@@ -115,19 +115,19 @@ def predict_knnc(
 ) -> IntArray: ...
 
 @final
-class SvmMachine:
+class SvmModel:
     def decision_values(self, x: NativeRows, settings: Settings) -> FloatArray: ...
     def class_scores(self, x: NativeRows, settings: Settings) -> FloatArray: ...
     def predict(self, x: NativeRows, settings: Settings) -> IntArray: ...
     def summary(self) -> dict[str, Any]: ...
     def to_json(self) -> str: ...
     @staticmethod
-    def from_json(json: str) -> SvmMachine: ...
+    def from_json(json: str) -> SvmModel: ...
 
-def fit_svm(svm: str, x: NativeRows, y: Classes, precomputed: bool, settings: Settings) -> SvmMachine: ...
+def fit_svm(svm: str, x: NativeRows, y: Classes, precomputed: bool, settings: Settings) -> SvmModel: ...
 def search_svm(
     search: str, x: NativeRows, y: Classes, settings: Settings
-) -> tuple[SvmMachine, dict[str, Any]]: ...
+) -> tuple[SvmModel, dict[str, Any]]: ...
 def fit_linear_svm(svm: str, x: NativeRows, y: Classes, settings: Settings) -> dict[str, Any]: ...
 def compare(
     plan: str,
@@ -140,7 +140,7 @@ def compare(
 ) -> tuple[str, str, list[str]]: ...
 def summarize(record: str, costs: str, labels: list[str], counts: list[int], measure: str) -> str: ...
 def compare_page(
-    record: str, costs: str, labels: list[str], counts: list[int], measure: str, title: str, again: str
+    record: str, costs: str, labels: list[str], counts: list[int], measure: str, title: str, code: str
 ) -> str: ...
 def write_text(path: str | os.PathLike[str], text: str) -> None: ...
 def triplet_accuracy(gram: FloatArray, triplets: IntArray) -> float: ...
@@ -181,7 +181,7 @@ def hsic(
     x_kernel: str,
     y: NativeRows | Target,
     y_kernel: str,
-    how: str,
+    options: str,
     settings: Settings,
 ) -> tuple[float, float | None]: ...
 def resolve_kernel(choice: str, x: NativeRows, settings: Settings) -> str: ...
@@ -195,10 +195,7 @@ def read_table(
     path: str | os.PathLike[str], settings: Settings
 ) -> tuple[dict[str, FloatArray | list[str | None]], list[str]]: ...
 def selection_page(
-    asked: str,
-    x: NativeRows,
-    names: list[str],
-    y: Target | None,
+    fit: tuple[str, NativeRows, list[str], Target | None],
     order: list[int],
     scores: list[float],
     n_selected: int,
@@ -206,25 +203,19 @@ def selection_page(
     settings: Settings,
 ) -> str: ...
 def space_page(
-    asked: str,
-    x: NativeRows,
-    names: list[str],
-    y: Target | None,
+    fit: tuple[str, NativeRows, list[str], Target | None],
     space: KernelSpace,
     check: Check,
     settings: Settings,
 ) -> str: ...
 def basis_page(
-    asked: str,
-    x: NativeRows,
-    names: list[str],
-    y: Target | None,
+    fit: tuple[str, NativeRows, list[str], Target | None],
     map: FeatureMap,
     method: str | None,
     settings: Settings,
 ) -> str: ...
 def design_page(
-    asked: str, x: NativeRows, names: list[str], y: Target | None, design: str, settings: Settings
+    fit: tuple[str, NativeRows, list[str], Target | None], design: str, settings: Settings
 ) -> str: ...
 def counts_around(kept: int, most: int) -> list[int]: ...
 def alignment(x: NativeRows, columns: list[int], settings: Settings) -> FloatArray: ...

@@ -211,11 +211,17 @@ def native_target(y: Any, target_type: str, name: str) -> Target:
     """A target in the form of the native module; messages refer to it by `name`."""
     checked = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=2, input_name=name)
     checked = column_or_1d(checked, warn=True)
-    numbers = target_type == "auto" and type_of_target(checked, input_name=name) == "continuous"
-    if numbers or target_type == "number":
+    if is_continuous(checked, target_type, name):
         values: FloatArray = np.asarray(checked, dtype=np.float64)
         return values
     return checked_classes(checked)[1]
+
+
+def is_continuous(y: Any, target_type: str, name: str = "y") -> bool:
+    """Whether a target is continuous; messages refer to it by `name`."""
+    if target_type == "auto":
+        return bool(type_of_target(y, input_name=name) == "continuous")
+    return target_type == "number"
 
 
 def native_triplets(triplets: Any) -> IntArray:

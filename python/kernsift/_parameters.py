@@ -26,8 +26,23 @@ LARGEST_INTEGER = 2**53
 #: description that starts with "- " is an item of a list.
 Docs = Mapping[str, tuple[str, str]]
 
-#: Parameters that estimators and functions share.
+_ROWS = "{array-like, sparse matrix} of shape"
+
+#: Parameters and return values that estimators and functions share. A type "name : type" is for a name that
+#: differs from the key.
 SHARED: Docs = {
+    "X": (f"{_ROWS} (n_samples, n_features)", "Samples."),
+    "X_train": (f"X : {_ROWS} (n_samples, n_features)", "Training samples."),
+    "X_gram": (f"X : {_ROWS} (n_samples_X, n_features)", "Samples."),
+    "Z": (f"{_ROWS} (n_samples_Z, n_features)", "Samples to compare with; None is `X`."),
+    "K": ("ndarray of shape (n_samples_X, n_samples_Z)", "The kernel values of the samples of `X` and `Z`."),
+    "labels": ("y : array-like of shape (n_samples,)", "Class labels."),
+    "target": ("y : array-like of shape (n_samples,)", "Class labels or a continuous target."),
+    "predicted": (
+        "y : ndarray of shape (n_samples,)",
+        "Predicted class labels. Ties are broken by the nearest neighbor.",
+    ),
+    "self": ("object", "The fitted estimator."),
     "n_features_to_select": (
         "int, float or None",
         "Number of features to select: int (count), float in (0, 1] (fraction), or None (chosen "
@@ -44,19 +59,16 @@ SHARED: Docs = {
     ),
     "target_type": (
         '{"auto", "class", "number"}',
-        'What `y` holds: class labels or a continuous target. "auto" treats floats that are not integers '
-        "as continuous, "
-        "everything else as class labels.",
+        'What `y` holds: class labels or a continuous target. "auto" treats floats that are not integers as '
+        "continuous, everything else as class labels.",
     ),
     "n_triplets": ("int", "Number of triplets to draw if `y` holds labels."),
     "tuned": (
         "bool",
         "Whether to choose gamma (around the given one), the weights, the number of directions (unless "
-        "`n_features_to_select` is given) and the number of neighbors by cross-validation on the "
-        "training samples, "
-        "with balanced stumps. The choice is used only if it is clearly better than nearest neighbors in "
-        "the complete "
-        "kernel space. The parameters that are chosen must keep their default values.",
+        "`n_features_to_select` is given) and the number of neighbors by cross-validation on the training "
+        "samples, with balanced stumps. The choice is used only if it is clearly better than nearest "
+        "neighbors in the complete kernel space. The parameters that are chosen must keep their defaults.",
     ),
     "random_state": (
         "int, RandomState instance or None",
@@ -64,12 +76,13 @@ SHARED: Docs = {
     ),
     "n_jobs": (
         "int",
-        "Number of threads; None or -1 uses all cores. In a worker process of joblib, None uses its "
-        "share of the cores. "
-        "Results do not depend on it.",
+        "Number of threads; None or -1 uses all cores. In a worker process of joblib, None uses the cores "
+        "that joblib assigns to the worker. Results do not depend on it.",
     ),
     "verbose": ("int", "Above 0, progress is written to stderr once a second, and the time at the end."),
     "ax": ("matplotlib axes or None", "The axes to draw on; None creates a figure."),
+    "path": ("path or None", "The file to write; None returns the text."),
+    "page": ("str or None", "The HTML text if `path` is None."),
 }
 
 #: Fitted attributes that estimators share.
@@ -90,8 +103,7 @@ ATTRIBUTES: Docs = {
     "path_": (
         "Bunch",
         "The regularization path, an entry per step: `strength`, `objective`, `optimality`, `n_iter`, "
-        "`stop`, `n_features`, "
-        "`features` (largest weight first) and `weights`.",
+        "`stop`, `n_features`, `features` (largest weight first) and `weights`.",
     ),
     "n_components_": ("int", "Number of components."),
     "kernel_": ("Kernel", "The kernel, with gamma as a number."),
@@ -116,7 +128,26 @@ ATTRIBUTES: Docs = {
 #: Attributes that every iterative estimator has.
 COMMON = ("n_iter_", "converged_", "n_features_in_", "feature_names_in_")
 
+#: References of several docstrings.
+REFERENCES = {
+    "Cao2007": 'Cao, Shen, Sun, Yang and Chen, "Feature selection in a kernel space", ICML 2007.',
+    "Masaeli2010": 'Masaeli, Fung and Dy, "From transformation-based dimensionality reduction to feature '
+    'selection", ICML 2010.',
+    "Song2012": 'Song, Smola, Gretton, Bedo and Borgwardt, "Feature selection via dependence maximization", '
+    "2012.",
+    "Xu2010": 'Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.',
+}
+
 _PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+#: Sections of the docstring of a class; a class with entries of its own writes them out.
+_SECTIONS = """Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}"""
+_REFERENCE = re.compile(r"^( *)(\.\. \[\d+\] )\{(\w+)\}$", re.MULTILINE)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -190,12 +221,13 @@ def native_value(method: str, name: str, value: Any) -> Any:
 
 
 def document(cls: Any) -> None:
-    """Fill the placeholders in a class's docstring.
+    """Fill the placeholders in the docstrings of a class and its methods.
 
-    A line ``{name}`` stands for the documentation of one parameter or attribute; an indented line after it
-    continues the description. ``{parameters}`` stands for all parameters, ``{attributes}`` for those in
-    `_fitted` and `_common_attributes`. Texts come from `_docs` of the class and its bases, from the
-    declarations in Rust, and from `SHARED` and `ATTRIBUTES`; `_parameter_notes` adds to them.
+    A line ``{name}`` stands for the documentation of one parameter, attribute or return value; an indented
+    line after it continues the description. ``{parameters}`` stands for all parameters, ``{attributes}`` for
+    those in `_fitted` and `_common_attributes`, and ``{parameters and attributes}`` for both sections. Texts
+    come from `_docs` of the class and its bases, from the declarations in Rust, and from `SHARED` and
+    `ATTRIBUTES`; `_parameter_notes` adds to them. ``.. [1] {name}`` is one of `REFERENCES`.
     """
     docs: dict[str, tuple[str, str]] = {**SHARED, **ATTRIBUTES}
     method: str | None = getattr(cls, "_catalog_name", None)
@@ -207,13 +239,15 @@ def document(cls: Any) -> None:
     docs |= {name: (docs[name][0], f"{docs[name][1]}\n{note}") for name, note in notes.items()}
     fitted = (*getattr(cls, "_fitted", ()), *getattr(cls, "_common_attributes", COMMON))
     _fill(cls, cls.__init__, docs, fitted)
+    for function in filter(inspect.isfunction, cls.__dict__.values()):
+        _fill(function, function, docs)
 
 
 def documented(docs: Docs | None = None) -> Callable[[_Function], _Function]:
     """Fill the placeholders in a function's docstring, see :func:`document`; `docs` adds to `SHARED`."""
 
     def fill(function: _Function) -> _Function:
-        _fill(function, function, {**SHARED, **(docs or {})}, ())
+        _fill(function, function, {**SHARED, **(docs or {})})
         return function
 
     return fill
@@ -228,25 +262,33 @@ def core_docs(method: str) -> dict[str, tuple[str, str]]:
     return docs
 
 
-def _fill(thing: Any, function: Callable[..., Any], docs: Docs, fitted: Iterable[str]) -> None:
+def _fill(thing: Any, function: Callable[..., Any], docs: Docs, fitted: Iterable[str] = ()) -> None:
     # Without docstrings (python -OO) there is nothing to fill.
-    if not thing.__doc__:
+    if "{" not in (thing.__doc__ or ""):
         return
     arguments = inspect.signature(function).parameters
 
-    def entry(name: str) -> str:
-        kind, text = docs[name]
+    def entry(key: str) -> str:
+        kind, text = docs[key]
+        name, kind = kind.split(" : ") if " : " in kind else (key, kind)
         default = arguments[name].default if name in arguments else inspect.Parameter.empty
-        return _paragraph(
-            name, kind if default is inspect.Parameter.empty else f"{kind}, default={_quoted(default)}", text
-        )
+        suffix = "" if default is inspect.Parameter.empty else f", default={_quoted(default)}"
+        return _paragraph(name, kind + suffix, text)
 
     def entries(match: re.Match[str]) -> str:
         indent, name = match.groups()
         groups = {"parameters": [each for each in arguments if each != "self"], "attributes": fitted}
-        return textwrap.indent("\n".join(map(entry, groups.get(name, [name]))), indent)
+        # Docstrings of a user's subclass may have other words in braces.
+        keys = groups.get(name, [name] if name in docs else [])
+        return textwrap.indent("\n".join(map(entry, keys)), indent) or match[0]
 
-    thing.__doc__ = _PLACEHOLDER.sub(entries, thing.__doc__)
+    def reference(match: re.Match[str]) -> str:
+        indent, number, name = match.groups()
+        text = textwrap.fill(number + REFERENCES[name], 100, subsequent_indent="   ")
+        return textwrap.indent(text, indent)
+
+    text = thing.__doc__.replace("{parameters and attributes}", _SECTIONS)
+    thing.__doc__ = _REFERENCE.sub(reference, _PLACEHOLDER.sub(entries, text))
 
 
 def _core_doc(parameter: dict[str, Any]) -> tuple[str, str]:

@@ -16,12 +16,15 @@ from kernsift import _native
 from kernsift._native_data import (
     Check,
     NamedRows,
+    NativeRows,
     Settings,
+    Target,
     checked_rows,
     native_rows,
     native_target,
     settings,
 )
+from kernsift._parameters import documented
 from kernsift._selected import feature_names
 
 #: Maximum number of samples for cross-validation: the time of an evaluator grows with their square.
@@ -35,6 +38,7 @@ CV, NAME = 5, "X"
 class ReportMixin:
     """Adds :meth:`to_html`, which makes a report."""
 
+    @documented()
     def to_html(
         self,
         X: Any,
@@ -52,8 +56,7 @@ class ReportMixin:
             The training samples.
         y : array-like, default=None
             The target of the fit.
-        path : path or None, default=None
-            The file to write; None returns the text.
+        {path}
         cv : int or None, default=5
             Number of folds in which a selection is repeated, for several numbers of features, and evaluated
             on the held-out samples. None skips cross-validation. At most 2000 samples, drawn at random, are
@@ -63,8 +66,7 @@ class ReportMixin:
 
         Returns
         -------
-        page : str or None
-            The HTML text if `path` is None.
+        {page}
         """
         check_is_fitted(self)
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan  # type: ignore[attr-defined]
@@ -92,7 +94,6 @@ class ReportParts:
         self.y = y if y is None or self.has_triplets else column_or_1d(y, warn=True)
         self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
         self.x, self.cv, self.name = x, cv, name
-        self.rows = native_rows(x)
         self.names = [str(column) for column in feature_names(estimator)]
 
     @property
@@ -105,14 +106,19 @@ class ReportParts:
     def run(self) -> Settings:
         return settings(self.seed, self.estimator.n_jobs, self.estimator.verbose)
 
-    def target(self) -> Any:
+    def native(self) -> tuple[str, NativeRows, list[str], Target | None]:
+        """The facts about the fit, the samples, their feature names and the target."""
+        return self._facts(), native_rows(self.x), self.names, self._target()
+
+    def _target(self) -> Target | None:
         """The target in the form of the native module; None without a target, or if `y` holds triplets."""
         if self.y is None or self.has_triplets:
             return None
         default = "class" if hasattr(self.estimator, "classes_") else "auto"
         return native_target(self.y, getattr(self.estimator, "target_type", default), "y")
 
-    def asked(self) -> str:
+    def _facts(self) -> str:
+        """Data, method and cost of the fit as JSON."""
         estimator = self.estimator
         n_missing = 0 if not isinstance(self.x, np.ndarray) else int(np.isnan(self.x).sum())
         scaled = getattr(estimator, "standardize", False)

@@ -36,9 +36,8 @@ def selected_scores(estimator: Any) -> tuple[IntArray, FloatArray, list[str]]:
         scores, names = estimator.scores_, feature_names(estimator)
     else:
         raise TypeError(
-            f"{type(estimator).__name__} has no scores. Pass a selector, a kernel learner or a selection "
-            f"in kernel "
-            "space."
+            f"{type(estimator).__name__} has no scores. Pass a selector, a kernel learner or a selection in "
+            "kernel space."
         )
     order = getattr(estimator, "order_", np.argsort(-scores, kind="stable"))
     return order[estimator.support_[order]], scores, names

@@ -8,12 +8,21 @@ n_samples * n_samples kernel matrix.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from sklearn.base import clone
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 
-from kernsift._base import BaseBasis
+from kernsift import _native
+from kernsift._base import Estimator, labeled_rows, store_kernel
+from kernsift._html import Summary
+from kernsift._native_data import FloatArray, checked_rows, method_json, native_rows
 from kernsift._parameters import Docs, constraints
+from kernsift._progress import report_progress
+from kernsift._reports import ReportMixin, ReportParts
+from kernsift._sklearn import _fit_context
+from kernsift.kernels import Kernel
 
 __all__ = ["KOBL", "KernelDiscriminant", "KernelGramSchmidt", "KernelPCA"]
 
@@ -30,6 +39,175 @@ DENSE_DOCS: Docs = {
 }
 
 
+class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """A basis of kernel space. A subclass sets its method and has its parameters."""
+
+    #: Whether `y` must hold class labels.
+    _needs_classes: ClassVar[bool] = False
+    _fitted: ClassVar[tuple[str, ...]] = (
+        "n_components_",
+        "pivots_",
+        "residual_norms_",
+        "reconstruction_cost_",
+        "explained_",
+        "kernel_",
+        "gamma_",
+    )
+    _docs: ClassVar[Docs] = {
+        "y": (
+            "array-like of shape (n_samples,)",
+            "Class labels, for methods that need them; ignored by the others.",
+        ),
+        "pivots_": (
+            "ndarray",
+            "Indices of the training samples that span the basis, in the order in which they were chosen.",
+        ),
+        "residual_norms_": (
+            "ndarray of shape (n_components_,)",
+            "Residual norm of each pivot when it was chosen.",
+        ),
+        "reconstruction_cost_": (
+            "float",
+            "Mean distance of the training samples from the span of the basis, in kernel space.",
+        ),
+        "explained_": ("float", "Fraction of the trace of the kernel matrix that the basis explains."),
+    }
+
+    kernel: Any
+    gamma: Any
+    degree: int
+    coef0: float
+    n_components: int | None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the basis.
+
+        Parameters
+        ----------
+        {X_train}
+        {y}
+
+        Returns
+        -------
+        {self}
+        """
+        self._learn(X, y, features=False)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
+        """Learn the basis and transform the training samples.
+
+        It takes no longer than :meth:`fit`. The result agrees with that of :meth:`transform` up to rounding.
+
+        Parameters
+        ----------
+        {X_train}
+        {y}
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components_)
+            Coordinates of the training samples.
+        """
+        made = self._learn(X, y, features=True)
+        assert made is not None
+        return made
+
+    def transform(self, X: Any) -> FloatArray:
+        """Map samples into kernel space.
+
+        Parameters
+        ----------
+        {X}
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components_)
+            Coordinates of the samples.
+        """
+        return self._map.transform(self._new_samples(X), self._settings())
+
+    def residual_norms(self, X: Any) -> FloatArray:
+        """Compute the residual norm of each sample.
+
+        Parameters
+        ----------
+        {X}
+
+        Returns
+        -------
+        norms : ndarray of shape (n_samples,)
+            Distance of each sample from the span of the basis, in kernel space. It is computed from a
+            difference of squares: values below about 1e-8 of the sample's norm are rounding errors.
+        """
+        return self._map.residual_norms(self._new_samples(X), self._settings())
+
+    def _threshold_function(self) -> Any:
+        """A callable threshold of KOBL, which cannot be passed as JSON."""
+        return None
+
+    def _min_samples(self) -> int:
+        # The median of distances needs two samples.
+        by_distance = isinstance(self.kernel, str) and self.kernel in ("rbf", "laplacian")
+        return 2 if by_distance and self.gamma == "median" else 1
+
+    def _learn(self, X: Any, y: Any, features: bool) -> FloatArray | None:
+        classes = None
+        if self._needs_classes:
+            X, classes = labeled_rows(self, X, y)
+        else:
+            X = checked_rows(self, X, ensure_min_samples=self._min_samples())
+        with report_progress(self, X):
+            fitted, made = _native.fit_basis(
+                method_json(self._method, self._own_parameters()),
+                native_rows(X),
+                classes,
+                self._fit_settings(),
+                self._threshold_function(),
+                features,
+            )
+        self._store(fitted, stacklevel=6)
+        return made
+
+    def _store(self, fitted: _native.FeatureMap, stacklevel: int | None = None) -> None:
+        self._map = fitted
+        summary = fitted.summary()
+        self.n_components_: int = summary["n_components"]
+        self.pivots_: npt.NDArray[np.int64] = summary["pivots"]
+        self.residual_norms_: FloatArray = summary["residual_norms"]
+        self.reconstruction_cost_: float = summary["reconstruction_cost"]
+        self.explained_: float = summary["explained"]
+        store_kernel(self, Kernel.from_json(summary["kernel"]))
+        if summary["bound"] is not None:
+            self.bound_: float = summary["bound"]
+        self._store_outcome(summary, stacklevel)
+
+    def _page(self, parts: ReportParts) -> str:
+        named = None if self._threshold_function() else method_json(self._method, self._own_parameters())
+        return _native.basis_page(parts.native(), self._map, named, parts.run)
+
+    def _summary(self) -> Summary:
+        return Summary(
+            [
+                ("components", self.n_components_),
+                ("kernel", self.kernel_),
+                ("fraction of the trace explained", self.explained_),
+                ("mean residual norm", self.reconstruction_cost_),
+            ]
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_classes
+        return tags
+
+
 class KOBL(BaseBasis):
     """Kernel orthogonal basis learning.
 
@@ -40,13 +218,7 @@ class KOBL(BaseBasis):
     It evaluates n_samples * n_components kernel values, needs as much memory, and takes n_samples *
     n_components^2 operations; no square matrix is formed.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -56,7 +228,7 @@ class KOBL(BaseBasis):
 
     References
     ----------
-    .. [1] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+    .. [1] {Xu2010}
     .. [2] Chen, Epperly, Tropp and Webber, "Randomly pivoted Cholesky", 2022.
     .. [3] Farahat, Ghodsi and Kamel, "A novel greedy algorithm for Nyström approximation", AISTATS 2011.
 
@@ -130,13 +302,7 @@ class KernelGramSchmidt(BaseBasis):
     The cost is that of :class:`KOBL` at the same number of components, which without a limit is the number
     of linearly independent samples.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -144,7 +310,7 @@ class KernelGramSchmidt(BaseBasis):
 
     References
     ----------
-    .. [1] Cao, Shen, Sun, Yang and Chen, "Feature selection in a kernel space", ICML 2007.
+    .. [1] {Cao2007}
 
     Examples
     --------
@@ -191,13 +357,7 @@ class KernelPCA(BaseBasis):
 
     Signs are fixed: the coefficient with the largest absolute value is positive in every component.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -254,13 +414,7 @@ class KernelDiscriminant(BaseBasis):
     There are at most n_classes - 1 directions. It stores a square matrix of all samples and takes
     n_samples^3 operations.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------

@@ -10,12 +10,11 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, Estimator, labeled_rows, store_kernel, warn_unless_converged
+from kernsift._base import KERNEL_CONSTRAINTS, Estimator, labeled_rows, store_kernel
 from kernsift._html import Summary
-from kernsift._native_data import FloatArray, Settings, checked_rows, native_rows, settings, to_json
+from kernsift._native_data import FloatArray, NativeRows, native_rows, to_json
 from kernsift._parameters import Docs, core_docs
 from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
@@ -23,15 +22,11 @@ from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
 
-#: Parameters of every SVM with a kernel.
-SVC_CONSTRAINTS: dict[str, list[Any]] = {
-    "degree": [Interval(Integral, 1, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
-    "shrinking": ["boolean"],
+#: Constraints of parameters of every SVM.
+SVM_CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0, None, closed="neither")],
     "tol": [Interval(Real, 0, None, closed="neither")],
     "class_weight": [StrOptions({"balanced"}), dict, None],
-    "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-    "decision_function_shape": [StrOptions({"ovr", "ovo"})],
 }
 
 #: Documentation of parameters of every SVM.
@@ -48,20 +43,29 @@ SVM_DOCS: Docs = {
 class _BaseSVC(ClassifierMixin, Estimator):
     """Base class of SVMs with a kernel."""
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SVM_CONSTRAINTS,
+        "shrinking": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+    }
     _docs: ClassVar[Docs] = {
         **core_docs("kobl"),
         **SVM_DOCS,
+        "X": (
+            "{array-like, sparse matrix} of shape (n_samples, n_features)",
+            'Samples; for ``kernel="precomputed"``, their kernel values with all training samples.',
+        ),
         "shrinking": ("bool", "Whether to use the shrinking heuristic, which only saves time."),
         "max_iter": (
             "int or None",
-            "Maximum number of iterations of each binary SVM; None is ten million, or a hundred per "
-            "sample if that is "
-            "more. If a binary SVM has not converged by then, `converged_` is False, with a warning.",
+            "Maximum number of iterations of each binary SVM; None is ten million, or a hundred per sample "
+            "if that is more. If it is reached, `converged_` is False, with a warning.",
         ),
         "decision_function_shape": (
             '{"ovr", "ovo"}',
-            "What :meth:`decision_function` returns with more than two classes: a value per class, or "
-            "per pair of classes.",
+            "What :meth:`decision_function` returns with more than two classes: a value per class, or per "
+            "pair of classes.",
         ),
         "support_": ("ndarray of shape (n_SV,)", "Indices of the support vectors, increasing."),
         "support_vectors_": (
@@ -100,25 +104,21 @@ class _BaseSVC(ClassifierMixin, Estimator):
     class_weight: Any
     max_iter: int | None
     decision_function_shape: str
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict classes by the votes of all pairs of classes; ties are broken by class order.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; for ``kernel="precomputed"``, their kernel values with all training samples.
+        {X}
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
             Predicted class labels.
         """
-        x = self._checked(X)
-        predicted: npt.NDArray[Any] = self.classes_[self._svm.predict(native_rows(x), self._settings())]
+        codes = self._svm.predict(self._rows(X), self._settings())
+        predicted: npt.NDArray[Any] = self.classes_[codes]
         return predicted
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -126,8 +126,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples; for ``kernel="precomputed"``, their kernel values with all training samples.
+        {X}
 
         Returns
         -------
@@ -136,28 +135,28 @@ class _BaseSVC(ClassifierMixin, Estimator):
             (n_samples, n_classes), the votes plus a term below one third that breaks ties. "ovo": a column
             per pair of classes, positive for the first of the pair.
         """
-        x = self._checked(X)
-        if len(self.classes_) == 2:
-            return self._svm.class_scores(native_rows(x), self._settings())[:, 0]
-        if self.decision_function_shape == "ovo":
-            return self._svm.decision_values(native_rows(x), self._settings())
-        return self._svm.class_scores(native_rows(x), self._settings())
-
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return checked_rows(self, X, accept_sparse=self._accepts(), reset=False)
+        x = self._rows(X)
+        if len(self.classes_) > 2 and self.decision_function_shape == "ovo":
+            return self._svm.decision_values(x, self._settings())
+        scores = self._svm.class_scores(x, self._settings())
+        return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def _summary(self) -> Summary:
         kernel = getattr(self, "kernel_", "precomputed")
         rows = int(self.n_support_.sum())
         return Summary([("classes", len(self.classes_)), ("kernel", kernel), ("support vectors", rows)])
 
-    def _accepts(self) -> Any:
-        return "csr"
+    def _rows(self, X: Any) -> NativeRows:
+        return self._new_samples(X, accept_sparse=False if self._is_precomputed() else "csr")
 
-    def _settings(self) -> Settings:
-        """Settings of a run without random numbers: they do not advance a RandomState."""
-        return settings(0, self.n_jobs, self.verbose)
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._is_precomputed()
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
 
     def _form(self, c: float, kernel: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         return {
@@ -169,7 +168,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
             "shrinking": bool(self.shrinking),
         }
 
-    def _store(self, svm: _native.SvmMachine, X: Any, codes: npt.NDArray[np.int64]) -> None:
+    def _store(self, svm: _native.SvmModel, X: Any, codes: npt.NDArray[np.int64]) -> None:
         self._svm = svm
         summary = svm.summary()
         # scikit-learn reverses the sign with two classes.
@@ -186,9 +185,7 @@ class _BaseSVC(ClassifierMixin, Estimator):
             self.coef_: FloatArray = sign * summary["weights"]
         if summary["kernel"] is not None:
             store_kernel(self, Kernel.from_json(summary["kernel"]))
-        self.n_iter_: npt.NDArray[np.int64] = summary["iterations"]
-        self.converged_: bool = summary["converged"]
-        warn_unless_converged(self, summary, stacklevel=5)
+        self._store_outcome(summary, stacklevel=5)
 
 
 class SVC(_BaseSVC):
@@ -202,13 +199,7 @@ class SVC(_BaseSVC):
     With more than two classes, a binary SVM is trained for each pair of classes. Up to 4096 samples the Gram
     matrix is stored; with more, up to 1 GiB of its columns is cached.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -239,11 +230,7 @@ class SVC(_BaseSVC):
         ),
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian", "precomputed"}), Kernel],
-        "gamma": [StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
-        **SVC_CONSTRAINTS,
-        **RUN_CONSTRAINTS,
     }
 
     def __init__(
@@ -285,13 +272,11 @@ class SVC(_BaseSVC):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Training samples; for ``kernel="precomputed"``, their Gram matrix.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {labels}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         precomputed = self._is_precomputed()
         if precomputed and sparse.issparse(X):
@@ -308,22 +293,10 @@ class SVC(_BaseSVC):
                 native_rows(X),
                 classes,
                 precomputed,
-                settings(self.random_state, self.n_jobs, self.verbose),
+                self._fit_settings(),
             )
         self._store(svm, X, classes[0])
         return self
-
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _accepts(self) -> Any:
-        return False if self._is_precomputed() else "csr"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = not self._is_precomputed()
-        tags.input_tags.pairwise = self._is_precomputed()
-        return tags
 
 
 class SVCCV(_BaseSVC):
@@ -389,12 +362,9 @@ class SVCCV(_BaseSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": ["array-like", Interval(Real, 0, None, closed="neither")],
-        "gamma": ["array-like", StrOptions({"scale", "median"}), Interval(Real, 0, None, closed="neither")],
+        "C": ["array-like", *SVM_CONSTRAINTS["C"]],
+        "gamma": ["array-like", *KERNEL_CONSTRAINTS["gamma"]],
         "cv": [Interval(Integral, 2, None, closed="left")],
-        "kernel": [StrOptions({"rbf", "linear", "poly", "laplacian"}), Kernel],
-        **SVC_CONSTRAINTS,
-        **RUN_CONSTRAINTS,
     }
 
     def __init__(
@@ -436,15 +406,12 @@ class SVCCV(_BaseSVC):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {X_train}
+        {labels}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         X, classes = labeled_rows(self, X, y)
         if self.cv > X.shape[0]:
@@ -452,8 +419,8 @@ class SVCCV(_BaseSVC):
                 f"The 'cv' parameter of SVCCV must be at most the number of samples, n_samples={X.shape[0]}. "
                 f"Got {self.cv} instead."
             )
-        several, gammas = self._gammas()
-        kernel = choice_form(self.kernel, "scale" if several else self.gamma, self.degree, self.coef0)
+        gammas = self._gammas()
+        kernel = choice_form(self.kernel, "scale" if gammas else self.gamma, self.degree, self.coef0)
         search = {
             "svm": self._form(1.0, kernel, self.classes_[classes[0]]),
             "c": [float(c) for c in np.atleast_1d(self.C)],
@@ -461,12 +428,8 @@ class SVCCV(_BaseSVC):
             "folds": int(self.cv),
         }
         with report_progress(self, X):
-            svm, found = _native.search_svm(
-                to_json(search),
-                native_rows(X),
-                classes,
-                settings(self.random_state, self.n_jobs, self.verbose),
-            )
+            rows = native_rows(X)
+            svm, found = _native.search_svm(to_json(search), rows, classes, self._fit_settings())
         self._store(svm, X, classes[0])
         points = found["errors"]
         values = sorted({p[1] for p in points})
@@ -479,46 +442,35 @@ class SVCCV(_BaseSVC):
         self.cv_gamma_: FloatArray = np.array([p[0] for p in points[:: len(values)]], dtype=float)
         return self
 
-    def _gammas(self) -> tuple[bool, list[Any]]:
-        """Whether there are several values of gamma, and which; raises if the kernel would ignore them."""
+    def _gammas(self) -> list[Any]:
+        """The values of gamma if there are several; raises if the kernel would ignore them."""
         gamma = self.gamma
-        if isinstance(gamma, str | Real):
-            if not (isinstance(gamma, str) and gamma == "scale"):
-                self._check_kernel_has_gamma(gamma)
-            return False, []
-        self._check_kernel_has_gamma(gamma)
-        gammas = list(gamma) if np.ndim(gamma) == 1 else []
-        for value in gammas:
-            if not (
-                value in ("scale", "median")
-                if isinstance(value, str)
-                else isinstance(value, Real) and 0 < float(value) < np.inf
-            ):
-                raise ValueError(
-                    "The 'gamma' parameter of SVCCV must hold 'scale', 'median' or positive numbers. "
-                    f"Got {value!r} instead."
-                )
-        if not gammas:
-            raise ValueError(
-                f"The 'gamma' parameter of SVCCV must hold at least one value. Got {gamma!r} instead."
-            )
-        return True, gammas
-
-    def _summary(self) -> Summary:
-        found = [("C", self.C_), ("cross-validated error", self.cv_errors_.min())]
-        return Summary([*super()._summary().facts, *found])
-
-    def _check_kernel_has_gamma(self, gamma: Any) -> None:
+        if isinstance(gamma, str) and gamma == "scale":
+            return []
         if isinstance(self.kernel, Kernel) or self.kernel == "linear":
             raise ValueError(
                 f"The 'gamma' parameter of SVCCV must keep its default with kernel={self.kernel!r}, "
                 f"which does not use gamma. Got {gamma!r} instead."
             )
+        if isinstance(gamma, str | Real):
+            return []
+        gammas = list(gamma) if np.ndim(gamma) == 1 else []
+        if not gammas:
+            raise ValueError(
+                f"The 'gamma' parameter of SVCCV must hold at least one value. Got {gamma!r} instead."
+            )
+        for value in gammas:
+            is_positive = isinstance(value, Real) and 0 < float(value) < np.inf
+            if not is_positive and not (isinstance(value, str) and value in ("scale", "median")):
+                raise ValueError(
+                    "The 'gamma' parameter of SVCCV must hold 'scale', 'median' or positive numbers. "
+                    f"Got {value!r} instead."
+                )
+        return gammas
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def _summary(self) -> Summary:
+        found = [("C", self.C_), ("cross-validated error", self.cv_errors_.min())]
+        return Summary([*super()._summary().facts, *found])
 
 
 class LinearSVC(LinearClassifierMixin, Estimator):
@@ -583,14 +535,11 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
     _docs: ClassVar[Docs] = SVM_DOCS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": [Interval(Real, 0, None, closed="neither")],
+        **SVM_CONSTRAINTS,
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "fit_intercept": ["boolean"],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "tol": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        **RUN_CONSTRAINTS,
     }
 
     def __init__(
@@ -624,15 +573,12 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {X_train}
+        {labels}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         X, classes = labeled_rows(self, X, y)
         form = {
@@ -645,29 +591,18 @@ class LinearSVC(LinearClassifierMixin, Estimator):
             "max_iter": int(self.max_iter),
         }
         with report_progress(self, X):
-            answer = _native.fit_linear_svm(
-                to_json(form),
-                native_rows(X),
-                classes,
-                settings(self.random_state, self.n_jobs, self.verbose),
-            )
+            rows = native_rows(X)
+            answer = _native.fit_linear_svm(to_json(form), rows, classes, self._fit_settings())
         self.coef_: FloatArray = answer["weights"]
         self.intercept_: FloatArray = answer["bias"]
         self.objective_: FloatArray = answer["objectives"]
-        self.n_iter_: int = answer["iterations"]
-        self.converged_: bool = answer["converged"]
-        warn_unless_converged(self, answer)
+        self._store_outcome(answer)
         return self
 
     def _summary(self) -> Summary:
         used = int(np.count_nonzero(self.coef_.any(axis=0)))
         nonzero = f"{used} of {self.n_features_in_}"
         return Summary([("classes", len(self.classes_)), ("features with nonzero weight", nonzero)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def weight_form(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:

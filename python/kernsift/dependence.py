@@ -10,11 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from kernsift import _native
-from kernsift._base import (
-    KERNEL_CONSTRAINTS,
-    RUN_CONSTRAINTS,
-    BaseTargetSelector,
-)
+from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS, SHARED_CONSTRAINTS
 from kernsift._native_data import (
     NativeRows,
     Target,
@@ -25,6 +21,7 @@ from kernsift._native_data import (
     to_json,
 )
 from kernsift._parameters import choices, constraints, core_docs, documented
+from kernsift._selector import BaseTargetSelector
 from kernsift._sklearn import Interval, StrOptions, validate_params
 from kernsift.kernels import Kernel, choice_form
 
@@ -61,7 +58,7 @@ class HSICResult(NamedTuple):
         **KERNEL_CONSTRAINTS,
         "y_kernel": [StrOptions(TARGET_KERNELS | {"rbf", "poly", "laplacian"}), Kernel],
         "y_gamma": KERNEL_CONSTRAINTS["gamma"],
-        "target_type": [StrOptions({"auto", "class", "number"})],
+        "target_type": SHARED_CONSTRAINTS["target_type"],
         **constraints("fohsic", "estimator"),
         "n_permutations": [Interval(Integral, 0, None, closed="left")],
         **RUN_CONSTRAINTS,
@@ -142,7 +139,7 @@ def hsic(
     ----------
     .. [1] Gretton, Bousquet, Smola and Schoelkopf, "Measuring statistical dependence with Hilbert-Schmidt
        norms", 2005.
-    .. [2] Song, Smola, Gretton, Bedo and Borgwardt, "Feature selection via dependence maximization", 2012.
+    .. [2] {Song2012}
 
     Examples
     --------
@@ -198,13 +195,7 @@ class FOHSIC(BaseTargetSelector):
 
     Each step takes n_samples^2 / 2 exponentials per feature. Sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -213,7 +204,7 @@ class FOHSIC(BaseTargetSelector):
 
     References
     ----------
-    .. [1] Song, Smola, Gretton, Bedo and Borgwardt, "Feature selection via dependence maximization", 2012.
+    .. [1] {Song2012}
 
     Examples
     --------
@@ -231,7 +222,7 @@ class FOHSIC(BaseTargetSelector):
     }
     _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": ("None adds features until the normalized HSIC no longer increases."),
+        "n_features_to_select": "None adds features until the normalized HSIC no longer increases.",
     }
 
     def __init__(
@@ -270,13 +261,7 @@ class BAHSIC(BaseTargetSelector):
     A round takes n_samples^2 / 2 exponentials per feature, or two matrix products with `form="fast"`; with
     a step of 0.1 all rounds together cost about ten times the first. Sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -285,7 +270,7 @@ class BAHSIC(BaseTargetSelector):
 
     References
     ----------
-    .. [1] Song, Smola, Gretton, Bedo and Borgwardt, "Feature selection via dependence maximization", 2012.
+    .. [1] {Song2012}
 
     Examples
     --------
@@ -303,7 +288,7 @@ class BAHSIC(BaseTargetSelector):
     }
     _fitted: ClassVar[tuple[str, ...]] = (*BaseTargetSelector._fitted, "path_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": ("None selects the set with the largest normalized HSIC along the path."),
+        "n_features_to_select": "None selects the set with the largest normalized HSIC along the path.",
     }
 
     def __init__(
@@ -347,13 +332,7 @@ class HSICLasso(BaseTargetSelector):
     as many for each pair of a selected feature and a candidate. The selected features are those of
     pyHSICLasso.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------

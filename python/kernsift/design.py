@@ -10,13 +10,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import Bunch, check_array
-from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import FeatureSelectorMixin
 from kernsift._html import Bars, Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
@@ -28,6 +25,7 @@ from kernsift._native_data import (
     to_json,
 )
 from kernsift._selected import kernel_weights
+from kernsift._selector import FeatureSelectorMixin
 from kernsift._sklearn import Interval, StrOptions
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, standardized
@@ -246,10 +244,8 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Samples.
-        Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Samples to compare with; None is `X`.
+        {X_gram}
+        {Z}
         noise : bool, default=False
             Whether to add `noise_` for equal samples, which makes the Gram matrix of the samples in triplets
             positive semidefinite and does not change the order of similarities. For ``SVC`` with noise use
@@ -257,8 +253,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
 
         Returns
         -------
-        K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel values of the samples of `X` and `Z`.
+        {K}
         """
         x = self._scaled(X)
         z = None if Z is None or Z is X else self._scaled(Z)
@@ -333,10 +328,6 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         if not self.alpha_.any():
             text = f"{type(self).__name__}: {answer['stop']}."
             warnings.warn(text, UserWarning, stacklevel=4)
-
-    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
-        check_is_fitted(self)
-        return self.support_
 
     def _combination(self, names: list[str]) -> dict[str, Any]:
         def described(kernel: Any) -> tuple[str, str]:

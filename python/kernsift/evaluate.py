@@ -15,7 +15,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, BaseSelector, BaseSpace
+from kernsift._base import RUN_CONSTRAINTS
 from kernsift._html import escaped, table
 from kernsift._native_data import (
     Classes,
@@ -30,7 +30,9 @@ from kernsift._native_data import (
 )
 from kernsift._parameters import documented
 from kernsift._selected import MAX_NAME_LENGTH
+from kernsift._selector import BaseSelector
 from kernsift._sklearn import Interval, InvalidParameterError, StrOptions, _get_feature_names, validate_params
+from kernsift._space import BaseSpace
 from kernsift.plots import MARKERS, axes, finished, legend_label, line_style
 
 __all__ = ["CompareResult", "compare"]
@@ -535,18 +537,18 @@ def _indices(rows: Any) -> IntArray:
 def _methods(methods: Any, standardize: bool, random_state: Any) -> list[Any]:
     """The methods in the form of the native module."""
     if isinstance(methods, Mapping):
-        return [_asked(str(label), method, standardize, random_state) for label, method in methods.items()]
+        return [_requested(str(label), method, standardize, random_state) for label, method in methods.items()]
     if isinstance(methods, str | BaseSelector | BaseSpace):
         methods = [methods]
     if not isinstance(methods, Iterable):
         raise ValueError(f"methods must be names, estimators or a dict of them, got {methods!r}.")
-    asked: list[Any] = []
+    requested: list[Any] = []
     labels: set[str] = set()
     for method in methods:
         label = None if isinstance(method, str) else _label(method, labels)
         labels |= {method if label is None else label}
-        asked.append(_asked(label, method, standardize, random_state))
-    return asked
+        requested.append(_requested(label, method, standardize, random_state))
+    return requested
 
 
 def _label(estimator: Any, taken: set[str]) -> str:
@@ -559,7 +561,7 @@ def _label(estimator: Any, taken: set[str]) -> str:
     return label
 
 
-def _asked(label: str | None, method: Any, standardize: bool, random_state: Any) -> Any:
+def _requested(label: str | None, method: Any, standardize: bool, random_state: Any) -> Any:
     if isinstance(method, str):
         return "all" if method == "all" and label is None else {"named": {"label": label, "text": method}}
     if isinstance(method, BaseSelector | BaseSpace):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._native_data import Target, checked_rows
+from kernsift._selector import BaseSelector, BaseTargetSelector
 
 __all__ = ["ChiSquared", "InformationGain", "LaplacianScore", "MutualInformation"]
 
@@ -20,13 +19,7 @@ class InformationGain(BaseSelector):
 
     It sorts each feature; sparse matrices are converted feature by feature.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -93,13 +86,7 @@ class MutualInformation(BaseTargetSelector):
 
     It sorts each feature; sparse matrices are converted feature by feature.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -161,13 +148,7 @@ class ChiSquared(BaseSelector):
 
     With counts it reads the data once, and sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -228,13 +209,7 @@ class LaplacianScore(BaseSelector):
     It takes n_samples^2 * n_features operations for the neighbors and stores a copy of the data; sparse
     matrices are converted to dense ones. The graph is sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -285,15 +260,5 @@ class LaplacianScore(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        if self.graph == "classes":
-            return super()._checked(X, y)
-        # An earlier fit to class labels may have set them.
-        self.__dict__.pop("classes_", None)
-        X = checked_rows(self, X, ensure_min_samples=2)
-        return X, None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.graph == "classes"
-        return tags
+    def _uses_target(self) -> bool:
+        return self.graph == "classes"

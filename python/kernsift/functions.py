@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from kernsift import _native
-from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS
+from kernsift._base import KERNEL_CONSTRAINTS, RUN_CONSTRAINTS, SHARED_CONSTRAINTS
 from kernsift._native_data import (
     FloatArray,
     IntArray,
@@ -22,7 +22,7 @@ from kernsift._native_data import (
     to_json,
 )
 from kernsift._parameters import core_docs, documented
-from kernsift._sklearn import Interval, StrOptions, validate_params
+from kernsift._sklearn import Interval, validate_params
 from kernsift.bases import KOBL
 from kernsift.kernels import Kernel, choice_form
 
@@ -48,10 +48,8 @@ def gram(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-        Samples.
-    Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-        Samples to compare with; None is `X`.
+    {X_gram}
+    {Z}
     {kernel}
     {gamma}
 
@@ -61,8 +59,7 @@ def gram(
 
     Returns
     -------
-    K : ndarray of shape (n_samples_X, n_samples_Z)
-        The kernel values of the samples of `X` and `Z`.
+    {K}
 
     See Also
     --------
@@ -115,8 +112,7 @@ def gamma_for_n_components(
 
     Parameters
     ----------
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Samples.
+    {X}
     n_components : int
         Number of components, at most the number of samples.
     {threshold}
@@ -198,7 +194,7 @@ def triplet_accuracy(K: Any, triplets: Any) -> float:
         "y": ["array-like"],
         "n": [Interval(Integral, 1, None, closed="left")],
         "random_state": RUN_CONSTRAINTS["random_state"],
-        "target_type": [StrOptions({"auto", "class", "number"})],
+        "target_type": SHARED_CONSTRAINTS["target_type"],
     },
     prefer_skip_nested_validation=True,
 )
@@ -217,8 +213,7 @@ def triplets_from_labels(
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,)
-        Class labels or a continuous target.
+    {target}
     n : int, default=1500
         Number of triplets.
     {random_state}

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from kernsift import _native
 from kernsift._native_data import FloatArray, checked_array, native_rows, settings
+from kernsift._parameters import documented
 
 __all__ = [
     "RBF",
@@ -51,20 +52,18 @@ class Kernel(ABC):
     (True, (2, 2))
     """
 
+    @documented()
     def __call__(self, X: Any, Z: Any = None) -> FloatArray:
         """Compute the Gram matrix.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Samples.
-        Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Samples to compare with; None is `X`.
+        {X_gram}
+        {Z}
 
         Returns
         -------
-        K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel values of the samples of `X` and `Z`.
+        {K}
         """
         x = checked_array(X)
         z = x if Z is None else checked_array(Z, "Z")
@@ -118,13 +117,28 @@ class Linear(Kernel):
 
 
 @dataclass(frozen=True)
-class RBF(Kernel):
+class _GammaKernel(Kernel):
+    """A kernel whose only parameter is gamma."""
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        _store_positive(self, "gamma")
+
+    def _form(self) -> Any:
+        return {type(self).__name__.lower(): {"gamma": self.gamma}}
+
+
+_documented_gamma = documented({"gamma": ("float", "Coefficient, above 0.")})
+
+
+@_documented_gamma
+class RBF(_GammaKernel):
     """exp(-gamma ||x - y||^2).
 
     Parameters
     ----------
-    gamma : float
-        Coefficient, above 0.
+    {gamma}
 
     Examples
     --------
@@ -134,15 +148,8 @@ class RBF(Kernel):
            [0.1353, 1.    ]])
     """
 
-    gamma: float
 
-    def __post_init__(self) -> None:
-        _store_positive(self, "gamma")
-
-    def _form(self) -> Any:
-        return {"rbf": {"gamma": self.gamma}}
-
-
+@_documented_gamma
 @dataclass(frozen=True)
 class Polynomial(Kernel):
     """(gamma <x, y> + coef0)^degree.
@@ -151,8 +158,7 @@ class Polynomial(Kernel):
     ----------
     degree : int, default=3
         Degree, at least 1.
-    gamma : float, default=1.0
-        Coefficient, above 0.
+    {gamma}
     coef0 : float, default=1.0
         Constant; the kernel is positive semidefinite if it is not negative.
 
@@ -179,14 +185,13 @@ class Polynomial(Kernel):
         return {"polynomial": {"degree": self.degree, "gamma": self.gamma, "coef0": self.coef0}}
 
 
-@dataclass(frozen=True)
-class Laplacian(Kernel):
+@_documented_gamma
+class Laplacian(_GammaKernel):
     """exp(-gamma ||x - y||_1).
 
     Parameters
     ----------
-    gamma : float
-        Coefficient, above 0.
+    {gamma}
 
     Examples
     --------
@@ -195,14 +200,6 @@ class Laplacian(Kernel):
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
-
-    gamma: float
-
-    def __post_init__(self) -> None:
-        _store_positive(self, "gamma")
-
-    def _form(self) -> Any:
-        return {"laplacian": {"gamma": self.gamma}}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, Estimator, warn_unless_converged
+from kernsift._base import RUN_CONSTRAINTS, Estimator
 from kernsift._html import Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
@@ -65,8 +65,7 @@ class KernelLearner(ReportMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
+        {X_train}
         y : array-like of shape (n_triplets, 3) or (n_samples,)
             Triplets of sample indices (i, j, k): sample i is closer to sample j than to sample k. Or a class
             label or number per sample, from which :func:`kernsift.triplets_from_labels` draws `n_triplets`
@@ -74,11 +73,10 @@ class KernelLearner(ReportMixin, Estimator):
 
         Returns
         -------
-        self : object
-            The fitted learner.
+        {self}
         """
         X, triplets = self._checked(X, y, reset=True)
-        run = settings(self.random_state, self.n_jobs, self.verbose)
+        run = self._fit_settings()
         with report_progress(self, X):
             answer = self._learn(X, triplets, y, run)
         self.mean_: FloatArray | None = answer["shift"]
@@ -87,10 +85,8 @@ class KernelLearner(ReportMixin, Estimator):
         self.support_: npt.NDArray[np.bool_] = self.scores_ > 0
         self.status_: str = answer["status"]
         self._ending: str = answer["stop"]
-        self.n_iter_: int = answer["iterations"]
-        self.converged_: bool = answer["converged"]
         self._store(answer)
-        warn_unless_converged(self, answer)
+        self._store_outcome(answer)
         return self
 
     def kernel(self, X: Any, Z: Any = None) -> FloatArray:
@@ -98,15 +94,12 @@ class KernelLearner(ReportMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples_X, n_features)
-            Samples.
-        Z : {array-like, sparse matrix} of shape (n_samples_Z, n_features), default=None
-            Samples to compare with; None is `X`.
+        {X_gram}
+        {Z}
 
         Returns
         -------
-        K : ndarray of shape (n_samples_X, n_samples_Z)
-            The kernel values of the samples of `X` and `Z`.
+        {K}
         """
         x = self._scaled(X)
         k: FloatArray = self.kernel_(x, None if Z is None or Z is X else self._scaled(Z))
@@ -117,8 +110,7 @@ class KernelLearner(ReportMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {X}
         y : array-like of shape (n_triplets, 3) or (n_samples,)
             Triplets of these samples, or labels to draw them from, as for :meth:`fit`. The seed is
             `random_state` if it is an int, else 0.
@@ -160,7 +152,7 @@ class KernelLearner(ReportMixin, Estimator):
             **self._combination(parts.names),
         }
         return _native.design_page(
-            parts.asked(), parts.rows, parts.names, parts.target(), json.dumps(design), parts.run
+            parts.native(), json.dumps(design), parts.run
         )
 
     def _combination(self, names: list[str]) -> dict[str, Any]:
@@ -334,8 +326,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------

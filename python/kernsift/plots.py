@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import FeatureSelectorMixin
 from kernsift._native_data import FloatArray, checked_rows, native_rows, settings
 from kernsift._parameters import documented
 from kernsift._selected import (
@@ -26,6 +25,7 @@ from kernsift._selected import (
     selects_directions,
     shortened,
 )
+from kernsift._selector import FeatureSelectorMixin
 from kernsift.dependence import BAHSIC, FOHSIC
 from kernsift.design import KernelDesign
 from kernsift.learners import KernelLearner
@@ -232,8 +232,7 @@ def plot_map(estimator: Any, X: Any, y: Any = None, ax: Any = None) -> Any:
         A fitted basis, selection in kernel space, or selector, whose transformed samples are plotted; or a
         fitted kernel learner, for the space of the learned kernel. The features of a selector with
         `standardize` are standardized.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Samples.
+    {X}
     y : array-like of shape (n_samples,) or None, default=None
         Colors of the samples: up to ten classes, or numbers.
     {ax}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from kernsift._base import KERNEL_CONSTRAINTS, BaseSelector, BaseTargetSelector
 from kernsift._parameters import Docs
+from kernsift._selector import BaseSelector, BaseTargetSelector
 from kernsift._sklearn import Interval, RealNotInt, StrOptions
 
 __all__ = ["FFS", "L1SVM", "SVMRFE", "FisherScore", "ReliefF"]
@@ -22,13 +22,7 @@ class FisherScore(BaseTargetSelector):
 
     It reads the data a few times and stores one number per class and feature. Sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -91,13 +85,7 @@ class FFS(BaseSelector):
     its error is 0 or has not decreased for 64 steps, and the remaining features are ranked by the errors of
     their own weak classifiers.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -106,7 +94,7 @@ class FFS(BaseSelector):
     References
     ----------
     .. [1] Wu, Brubaker, Mullin and Rehg, "Fast asymmetric learning for cascade face detection", 2008.
-    .. [2] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+    .. [2] {Xu2010}
 
     Examples
     --------
@@ -123,7 +111,7 @@ class FFS(BaseSelector):
     _method = "ffs"
     _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": ("None selects up to the first minimum of `error_curve_`."),
+        "n_features_to_select": "None selects up to the first minimum of `error_curve_`.",
     }
 
     def __init__(
@@ -166,13 +154,7 @@ class ReliefF(BaseTargetSelector):
     It takes n_samples^2 * n_features operations and stores a copy of the data; sparse matrices are
     converted to dense ones.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -249,13 +231,7 @@ class SVMRFE(BaseSelector):
 
     It stores matrices of n_samples^2 numbers. Every SVM starts from the solution of the one before.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -280,13 +256,12 @@ class SVMRFE(BaseSelector):
     _method = "svm-rfe"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({"linear", "rbf"})],
-        "gamma": KERNEL_CONSTRAINTS["gamma"],
         "step": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0, 1, closed="neither")],
     }
     _docs: ClassVar[Docs] = {"kernel": ('{"linear", "rbf"}', "The kernel of the SVM.")}
     _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "error_curve_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": ("None selects half of the features."),
+        "n_features_to_select": "None selects half of the features.",
     }
 
     def __init__(
@@ -328,13 +303,7 @@ class L1SVM(BaseSelector):
     Selections are not nested: fewer features need not be a subset of more. Of two identical features either
     may be dropped.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -360,7 +329,7 @@ class L1SVM(BaseSelector):
     _method = "l1-svm"
     _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "classes_")
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": ("None selects the features with nonzero weight at `C`."),
+        "n_features_to_select": "None selects the features with nonzero weight at `C`.",
     }
 
     def __init__(

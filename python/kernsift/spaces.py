@@ -20,24 +20,16 @@ from typing import Any, ClassVar, Self
 
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import (
-    KERNEL_CONSTRAINTS,
-    RUN_CONSTRAINTS,
-    BaseBasis,
-    BaseSpace,
-    Estimator,
-    labeled_rows,
-    store_kernel,
-)
+from kernsift._base import KERNEL_CONSTRAINTS, Estimator, labeled_rows, store_kernel
 from kernsift._html import Summary
-from kernsift._native_data import FloatArray, checked_rows, native_int, native_rows, settings, to_json
-from kernsift._parameters import Docs, constraints, core_docs
+from kernsift._native_data import FloatArray, native_int, native_rows, to_json
+from kernsift._parameters import Docs, core_docs
 from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, StrOptions, _fit_context
-from kernsift.bases import KOBL
+from kernsift._space import BaseSpace
+from kernsift.bases import KOBL, BaseBasis
 from kernsift.kernels import Kernel, choice_form
 from kernsift.selectors import ReliefF
 
@@ -56,13 +48,7 @@ class TAKES(BaseSpace):
     It takes n_samples * n_components^2 operations and memory for n_samples * n_components numbers; with
     "klms" and up to 4096 samples, n_samples^2 * n_components operations.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -71,7 +57,7 @@ class TAKES(BaseSpace):
 
     References
     ----------
-    .. [1] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+    .. [1] {Xu2010}
 
     Examples
     --------
@@ -87,10 +73,8 @@ class TAKES(BaseSpace):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KOBL._parameter_constraints,
-        **BaseSpace._parameter_constraints,
+        "threshold": KOBL._parameter_constraints["threshold"],
         "gamma": [StrOptions({"cv"}), *KERNEL_CONSTRAINTS["gamma"]],
-        **constraints("takes", "gamma_for_n_components"),
     }
     _parameter_notes: ClassVar[dict[str, str]] = {
         "n_features_to_select": "None selects up to the first minimum of `error_curve_`.",
@@ -236,8 +220,8 @@ class KernelSpaceSelector(BaseSpace):
 
     References
     ----------
-    .. [1] Cao, Shen, Sun, Yang and Chen, "Feature selection in a kernel space", ICML 2007.
-    .. [2] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+    .. [1] {Cao2007}
+    .. [2] {Xu2010}
 
     Examples
     --------
@@ -250,7 +234,6 @@ class KernelSpaceSelector(BaseSpace):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseSpace._parameter_constraints,
         "basis": [BaseBasis, None],
         "selector": [StrOptions({"kffs", "relief"}), None],
         "relief_neighbors": ReliefF._parameter_constraints["n_neighbors"],
@@ -331,13 +314,7 @@ class KNNC(ClassifierMixin, Estimator):
 
     It stores the training samples and compares each new sample with all of them.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -346,7 +323,7 @@ class KNNC(ClassifierMixin, Estimator):
 
     References
     ----------
-    .. [1] Xu and others, "TAKES: a fast method to select features in the kernel space", CIKM 2010.
+    .. [1] {Xu2010}
 
     Examples
     --------
@@ -365,9 +342,6 @@ class KNNC(ClassifierMixin, Estimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        **KERNEL_CONSTRAINTS,
-        "standardize": ["boolean"],
-        **RUN_CONSTRAINTS,
     }
 
     def __init__(
@@ -399,15 +373,12 @@ class KNNC(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
-        y : array-like of shape (n_samples,)
-            Class labels.
+        {X_train}
+        {labels}
 
         Returns
         -------
-        self : object
-            The fitted estimator.
+        {self}
         """
         # A copy: later changes by the caller must have no effect.
         X, classes = labeled_rows(self, X, y, copy=True)
@@ -421,7 +392,7 @@ class KNNC(ClassifierMixin, Estimator):
             answer = _native.fit_knnc(
                 to_json(choice_form(self.kernel, self.gamma, self.degree, self.coef0)),
                 *stored,
-                settings(self.random_state, self.n_jobs, self.verbose),
+                self._fit_settings(),
             )
         self._stored = stored
         store_kernel(self, Kernel.from_json(answer["kernel"]))
@@ -434,22 +405,14 @@ class KNNC(ClassifierMixin, Estimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {X}
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-            Predicted class labels. Ties are broken by the nearest neighbor.
+        {predicted}
         """
-        check_is_fitted(self)
-        x = checked_rows(self, X, reset=False)
-        codes = _native.predict_knnc(
-            self.kernel_.to_json(),
-            *self._stored,
-            native_rows(x),
-            settings(0, self.n_jobs, self.verbose),
-        )
+        x = self._new_samples(X)
+        codes = _native.predict_knnc(self.kernel_.to_json(), *self._stored, x, self._settings())
         predicted: npt.NDArray[Any] = self.classes_[codes]
         return predicted
 
@@ -458,8 +421,3 @@ class KNNC(ClassifierMixin, Estimator):
         return Summary(
             [("classes", len(self.classes_)), ("kernel", self.kernel_), ("training samples", rows)]
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -9,10 +9,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from kernsift._base import BaseSelector, BaseTargetSelector
-from kernsift._native_data import Target, checked_rows
+from kernsift._selector import BaseSelector, BaseTargetSelector
 
 __all__ = ["HSFS", "LDFS", "PFS"]
+
+#: The number of features of methods with a penalty.
+PENALTY_NOTES = {
+    "n_features_to_select": (
+        "None selects all features with nonzero weight at `penalty`, or at a tenth of the penalty at which "
+        "the first feature enters. Where features enter together, those with the smallest weights are "
+        "dropped. Selections are not nested."
+    ),
+}
 
 
 class HSFS(BaseTargetSelector):
@@ -35,13 +43,7 @@ class HSFS(BaseTargetSelector):
     Each of some hundred function values takes n_samples^2 operations per direction; beyond 5000 samples
     random Fourier features reduce that to n_samples times `features`. Sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -51,8 +53,7 @@ class HSFS(BaseTargetSelector):
 
     References
     ----------
-    .. [1] Masaeli, Fung and Dy, "From transformation-based dimensionality reduction to feature selection",
-       ICML 2010.
+    .. [1] {Masaeli2010}
 
     Examples
     --------
@@ -130,13 +131,7 @@ class LDFS(BaseSelector):
 
     Features are standardized internally; sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -146,8 +141,7 @@ class LDFS(BaseSelector):
 
     References
     ----------
-    .. [1] Masaeli, Fung and Dy, "From transformation-based dimensionality reduction to feature selection",
-       ICML 2010.
+    .. [1] {Masaeli2010}
     .. [2] Ye, "Least squares linear discriminant analysis", ICML 2007.
 
     Examples
@@ -162,13 +156,7 @@ class LDFS(BaseSelector):
 
     _method = "ldfs"
     _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_", "classes_")
-    _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects all features with nonzero weight at `penalty`, or at a tenth of the penalty at "
-            "which the first feature enters. Where features enter together, those with the smallest weights "
-            "are dropped. Selections are not nested."
-        ),
-    }
+    _parameter_notes = PENALTY_NOTES
 
     def __init__(
         self,
@@ -213,13 +201,7 @@ class PFS(BaseSelector):
     Beyond 200 features, or with `n_components`, the leading principal components are reconstructed instead
     of the features. Features are standardized internally; sparse matrices stay sparse.
 
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
+    {parameters and attributes}
 
     See Also
     --------
@@ -243,13 +225,7 @@ class PFS(BaseSelector):
 
     _method = "pfs"
     _fitted: ClassVar[tuple[str, ...]] = (*BaseSelector._fitted, "coef_", "path_")
-    _parameter_notes: ClassVar[dict[str, str]] = {
-        "n_features_to_select": (
-            "None selects all features with nonzero weight at `penalty`, or at a tenth of the penalty at "
-            "which the first feature enters. Where features enter together, those with the smallest weights "
-            "are dropped. Selections are not nested."
-        ),
-    }
+    _parameter_notes = PENALTY_NOTES
 
     def __init__(
         self,
@@ -278,11 +254,5 @@ class PFS(BaseSelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        X = checked_rows(self, X, ensure_min_samples=2)
-        return X, None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = False
-        return tags
+    def _uses_target(self) -> bool:
+        return False

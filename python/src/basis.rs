@@ -1,6 +1,8 @@
 //! Bases of kernel space.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
+use crate::convert::{
+    ClassesArgument, RowsArgument, from_json, set_outcome, to_dataset, to_indices, to_json,
+};
 use crate::error::to_python;
 use crate::run::{Settings, run, run_with_callbacks};
 use kernsift::basis::{Basis, BasisMethod, Kobl, Threshold, ThresholdFunction};
@@ -51,9 +53,7 @@ impl FeatureMap {
         dict.set_item("reconstruction_cost", summary.reconstruction_cost)?;
         dict.set_item("bound", summary.bound)?;
         dict.set_item("explained", summary.explained)?;
-        dict.set_item("stop", summary.outcome.stop.explain())?;
-        dict.set_item("iterations", summary.outcome.iterations)?;
-        dict.set_item("converged", summary.outcome.stop.converged())?;
+        set_outcome(&dict, &summary.outcome)?;
         dict.set_item("kernel", to_json(self.0.kernel())?)?;
         Ok(dict)
     }
@@ -98,7 +98,7 @@ pub fn fit_basis<'py>(
     features: bool,
 ) -> PyResult<(FeatureMap, Option<Bound<'py, PyArray2<f64>>>)> {
     let mut method: BasisMethod = from_json("method", method)?;
-    let raised = give_threshold(&mut method, threshold)?;
+    let raised = set_threshold_function(&mut method, threshold)?;
     let data = to_dataset(&x, y)?;
     // The data are a copy, so the caller may free the original.
     drop(x);
@@ -123,7 +123,7 @@ pub fn gamma_for_n_components<'py>(
     let BasisMethod::Kobl(mut kobl) = from_json("method", method)? else {
         return Err(PyValueError::new_err("gamma_for_n_components supports KOBL only"));
     };
-    let raised = threshold.map(|function| set_threshold(&mut kobl, function));
+    let raised = threshold.map(|function| call_back(&mut kobl, function));
     let x = x.to_rows()?;
     let found = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
         kernsift::basis::gamma_for_n_components(&kobl, &x, n_components, ctx)
@@ -136,9 +136,9 @@ pub fn gamma_for_n_components<'py>(
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Sets the threshold function of a basis, if there is one.
-pub fn give_threshold(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) -> PyResult<Option<Raised>> {
+pub fn set_threshold_function(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) -> PyResult<Option<Raised>> {
     match (method, threshold) {
-        (BasisMethod::Kobl(kobl), Some(function)) => Ok(Some(set_threshold(kobl, function))),
+        (BasisMethod::Kobl(kobl), Some(function)) => Ok(Some(call_back(kobl, function))),
         (_, None) => Ok(None),
         _ => Err(PyValueError::new_err("only KOBL takes a threshold function")),
     }
@@ -146,7 +146,7 @@ pub fn give_threshold(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) ->
 
 /// Wraps a Python function as threshold of KOBL. If it raises, its value is NaN, which the check of the threshold
 /// rejects; the exception is stored for [`or_raised`].
-fn set_threshold(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
+fn call_back(kobl: &mut Kobl, function: Py<PyAny>) -> Raised {
     let raised = Raised::default();
     let keep = raised.clone();
     kobl.threshold = Threshold::Function(ThresholdFunction(Arc::new(move |t| {

@@ -1,6 +1,8 @@
 //! Nearest neighbors by kernel distance. The Python estimator stores the training samples.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
+use crate::convert::{
+    ClassesArgument, RowsArgument, from_json, scaled, set_scaling, to_dataset, to_indices, to_json,
+};
 use crate::run::{Settings, run};
 use kernsift::classify::Knnc;
 use kernsift::kernel::KernelChoice;
@@ -26,13 +28,12 @@ pub fn fit_knnc<'py>(
     let (kernel, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
         let kernel = choice.resolve(data.x(), ctx)?;
-        remember(&kernel, &data, n_neighbors)?;
+        knnc(&kernel, &data, n_neighbors)?;
         Ok((kernel, scaler))
     })?;
     let dict = PyDict::new(py);
     dict.set_item("kernel", to_json(&kernel)?)?;
-    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
-    dict.set_item("scale", scaler.as_ref().map(|s| s.scale.clone().into_pyarray(py)))?;
+    set_scaling(&dict, scaler.as_ref())?;
     Ok(dict)
 }
 
@@ -58,12 +59,12 @@ pub fn predict_knnc<'py>(
             Some(scaler) => scaler.apply(&new)?,
             None => new,
         };
-        remember(&kernel, &data, n_neighbors)?.predict(&new, ctx)
+        knnc(&kernel, &data, n_neighbors)?.predict(&new, ctx)
     })?;
     Ok(to_indices(&codes).into_pyarray(py))
 }
 
-/// Without a context: a resolved kernel reports nothing.
-fn remember(kernel: &Kernel, data: &Dataset, n_neighbors: usize) -> kernsift::Result<Knnc> {
+/// The classifier, without a context: a kernel with a given gamma sends no messages.
+fn knnc(kernel: &Kernel, data: &Dataset, n_neighbors: usize) -> kernsift::Result<Knnc> {
     Knnc::fit(&kernel.clone().into(), data, n_neighbors, &Context::default())
 }

@@ -2,9 +2,12 @@
 
 use crate::error::to_python;
 use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target, Triplet};
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use kernsift::{Outcome, Stop};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
 /// Samples: a 2-d array, or the parts of a compressed sparse row matrix.
@@ -68,7 +71,7 @@ pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyRes
 }
 
 /// Samples, which may have missing values, and a target of any kind.
-pub fn to_gappy_dataset(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
+pub fn to_dataset_with_missing(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
     let x = x.to_rows()?;
     let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
@@ -90,6 +93,11 @@ pub fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> PyResult<T> {
     serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("{what}: {e}")))
 }
 
+/// The name of a value, as in result files.
+pub fn name_of(value: &impl serde::Serialize) -> PyResult<String> {
+    to_json(value).map(|json| json.trim_matches('"').to_owned())
+}
+
 /// JSON for the Python package.
 pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
@@ -99,6 +107,30 @@ pub fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
 pub fn to_triplets(triplets: &PyReadonlyArray2<'_, i64>) -> Vec<Triplet> {
     // The Python package has checked that indices are not negative.
     triplets.as_array().rows().into_iter().map(|t| [t[0] as usize, t[1] as usize, t[2] as usize]).collect()
+}
+
+/// Triplets as an array with three columns.
+pub fn from_triplets(triplets: &[Triplet]) -> Array2<i64> {
+    Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64)
+}
+
+/// Sets `iterations`, `converged` and `stop`, the reason in words.
+pub fn set_outcome(dict: &Bound<'_, PyDict>, outcome: &Outcome) -> PyResult<()> {
+    dict.set_item("iterations", outcome.iterations)?;
+    set_stop(dict, outcome.stop)
+}
+
+/// Sets `converged` and `stop`.
+pub fn set_stop(dict: &Bound<'_, PyDict>, stop: Stop) -> PyResult<()> {
+    dict.set_item("stop", stop.explain())?;
+    dict.set_item("converged", stop.converged())
+}
+
+/// Sets `shift` and `scale`; both are None without scaling.
+pub fn set_scaling(dict: &Bound<'_, PyDict>, scaler: Option<&Standardizer>) -> PyResult<()> {
+    let py = dict.py();
+    dict.set_item("shift", scaler.map(|s| s.shift.clone().into_pyarray(py)))?;
+    dict.set_item("scale", scaler.map(|s| s.scale.clone().into_pyarray(py)))
 }
 
 /// Indices as a numpy array.

@@ -36,7 +36,7 @@ impl Owned {
     }
 }
 
-/// HSIC of two sets of variables, and the p-value if permutations are requested. Kernels and `how` are JSON.
+/// HSIC of two sets of variables, and the p-value if permutations are requested. Kernels and `options` are JSON.
 #[pyfunction]
 pub fn hsic(
     py: Python<'_>,
@@ -44,12 +44,12 @@ pub fn hsic(
     x_kernel: &str,
     y: VariableArgument<'_>,
     y_kernel: &str,
-    how: &str,
+    options: &str,
     settings: Settings,
 ) -> PyResult<(f64, Option<f64>)> {
-    let how: Hsic = from_json("hsic", how)?;
+    let options: Hsic = from_json("hsic", options)?;
     let (x, y) = (Owned::new(&x, x_kernel)?, Owned::new(&y, y_kernel)?);
     let found =
-        run(py, settings, move |ctx| kernsift::dependence::hsic(x.variable(), y.variable(), &how, ctx))?;
+        run(py, settings, move |ctx| kernsift::dependence::hsic(x.variable(), y.variable(), &options, ctx))?;
     Ok((found.value, found.p_value))
 }

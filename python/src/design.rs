@@ -1,12 +1,13 @@
 //! Kernel design.
 
 use crate::convert::{
-    RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_json, to_triplets,
+    RowsArgument, TargetArgument, from_json, from_triplets, name_of, scaled, set_scaling,
+    to_dataset_with_missing, to_json, to_triplets,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::triplets::{check, from_target, points};
-use kernsift::data::{Dataset, Rows, Standardizer, Triplet};
+use kernsift::data::{Dataset, Rows, Triplet};
 use kernsift::learn::KernelDesign;
 use kernsift::learn::design::{Bases, Choice, Grouping, Mixture, PSD, Trial};
 use kernsift::{Context, Error, Kernel};
@@ -33,7 +34,7 @@ impl Form {
     fn design(&self) -> kernsift::Result<KernelDesign> {
         let known = PSD.iter().find(|(name, _)| *name == self.psd);
         let (_, psd) =
-            known.ok_or_else(|| Error::param("design", "psd", "one of the ways there are", &self.psd))?;
+            known.ok_or_else(|| Error::param("design", "psd", "a known condition", &self.psd))?;
         Ok(KernelDesign {
             bases: Bases::default(),
             psd: *psd,
@@ -52,12 +53,12 @@ impl Form {
 }
 
 /// The given triplets, or the number to draw from the target.
-enum FeatureCount {
+enum TripletSource {
     Given(Vec<Triplet>),
     Drawn(usize),
 }
 
-impl FeatureCount {
+impl TripletSource {
     fn new(triplets: Option<PyReadonlyArray2<'_, i64>>, n: usize) -> Self {
         triplets.map_or(Self::Drawn(n), |triplets| Self::Given(to_triplets(&triplets)))
     }
@@ -85,16 +86,16 @@ pub fn fit_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let form: Form = from_json("design", design)?;
-    let (data, wanted) = (to_gappy_dataset(&x, y)?, FeatureCount::new(triplets, n));
+    let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
     let (designed, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
-        let triplets = wanted.triplets(&data, ctx)?;
+        let triplets = source.triplets(&data, ctx)?;
         let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
         let design = KernelDesign { bases: Bases::Custom(kernels), ..form.design()? };
-        let designed = match wanted {
-            FeatureCount::Given(_) => design.design(&data, &triplets, ctx)?,
-            FeatureCount::Drawn(n) => design.design_from_target(&data, n, ctx)?,
+        let designed = match source {
+            TripletSource::Given(_) => design.design(&data, &triplets, ctx)?,
+            TripletSource::Drawn(n) => design.design_from_target(&data, n, ctx)?,
         };
         Ok((designed, scaler))
     })?;
@@ -103,7 +104,7 @@ pub fn fit_design<'py>(
     dict.set_item("kernels", to_json(&kernels)?)?;
     dict.set_item("kernel", to_json(&designed.learned.kernel)?)?;
     dict.set_item("scores", designed.learned.scores.into_pyarray(py))?;
-    set_scale(py, &dict, scaler)?;
+    set_scaling(&dict, scaler.as_ref())?;
     Ok(dict)
 }
 
@@ -121,19 +122,18 @@ pub fn prepare_design<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let form: Form = from_json("design", design)?;
-    let (data, wanted) = (to_gappy_dataset(&x, y)?, FeatureCount::new(triplets, n));
+    let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
     let (kernels, triplets, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
-        let triplets = wanted.triplets(&data, ctx)?;
+        let triplets = source.triplets(&data, ctx)?;
         let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
         Ok((kernels, triplets, scaler))
     })?;
     let dict = PyDict::new(py);
     dict.set_item("kernels", to_json(&kernels)?)?;
-    let triplets = Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64);
-    dict.set_item("triplets", triplets.into_pyarray(py))?;
-    set_scale(py, &dict, scaler)?;
+    dict.set_item("triplets", from_triplets(&triplets).into_pyarray(py))?;
+    set_scaling(&dict, scaler.as_ref())?;
     Ok(dict)
 }
 
@@ -158,11 +158,6 @@ pub fn weigh_design<'py>(
     )
 }
 
-fn set_scale(py: Python<'_>, dict: &Bound<'_, PyDict>, scaler: Option<Standardizer>) -> PyResult<()> {
-    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
-    dict.set_item("scale", scaler.map(|s| s.scale.into_pyarray(py)))
-}
-
 fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
     let trials = PyDict::new(py);
     let tried = |of: fn(&Trial) -> f64| mixture.trials.iter().map(of).collect::<Vec<_>>().into_pyarray(py);
@@ -170,13 +165,13 @@ fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
     trials.set_item("gamma2", tried(|trial| trial.penalties.diagonal))?;
     trials.set_item("accuracy", tried(|trial| trial.accuracy))?;
     let report = PyDict::new(py);
-    let said = &mixture.triplets;
+    let counts = &mixture.triplets;
     for (name, count) in [
-        ("n_triplets", said.triplets),
-        ("n_points", said.points),
-        ("n_duplicates", said.duplicates),
-        ("n_contradictions", said.contradictions),
-        ("n_in_cycles", said.in_cycles),
+        ("n_triplets", counts.triplets),
+        ("n_points", counts.points),
+        ("n_duplicates", counts.duplicates),
+        ("n_contradictions", counts.contradictions),
+        ("n_in_cycles", counts.in_cycles),
     ] {
         report.set_item(name, count)?;
     }
@@ -190,8 +185,7 @@ fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("objective", mixture.objective)?;
     dict.set_item("cuts", mixture.cuts)?;
     dict.set_item("points", mixture.points)?;
-    // As in result files, without quotes.
-    dict.set_item("status", to_json(&mixture.status)?.trim_matches('"'))?;
+    dict.set_item("status", name_of(&mixture.status)?)?;
     dict.set_item("stop", mixture.status.explain())?;
     dict.set_item("converged", mixture.status.converged())?;
     dict.set_item("iterations", mixture.bounds.len())?;

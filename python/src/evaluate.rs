@@ -21,7 +21,7 @@ type SplitArgument<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plan {
-    methods: Vec<Asked>,
+    methods: Vec<RequestedMethod>,
     counts: Vec<usize>,
     splits: Splits,
     /// The name under "name", and parameters; null is the default evaluator.
@@ -37,7 +37,7 @@ struct Plan {
 /// A requested method.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Asked {
+enum RequestedMethod {
     /// All that support the target.
     All,
     /// By name, with or without parameters.
@@ -121,12 +121,12 @@ pub fn compare_page(
     counts: Vec<usize>,
     measure: &str,
     title: &str,
-    again: &str,
+    code: &str,
 ) -> PyResult<String> {
     let log = ResultsLog::from_text(record, costs).map_err(to_python)?;
     let measure = Measure::by_name(measure).map_err(to_python)?;
     let summary = Summary::of(&log, &labels, &counts, measure);
-    Ok(kernsift_report::compare_page(&log, &summary, title, again))
+    Ok(kernsift_report::compare_page(&log, &summary, title, code))
 }
 
 /// Writes text to a file atomically.
@@ -147,27 +147,27 @@ pub fn triplet_accuracy(
 fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
     let rows = |rows: &PyReadonlyArray1<'_, i64>| {
         let row = |&row: &i64| {
-            usize::try_from(row).map_err(|_| PyValueError::new_err(format!("cv: there is no row {row}")))
+            usize::try_from(row).map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
         };
         rows.as_array().iter().map(row).collect::<PyResult<Vec<usize>>>()
     };
     Ok(Fold { train: rows(&split.0)?, test: rows(&split.1)? })
 }
 
-fn candidates(asked: Vec<Asked>, target: &Target) -> kernsift::Result<Vec<Candidate>> {
+fn candidates(requested: Vec<RequestedMethod>, target: &Target) -> kernsift::Result<Vec<Candidate>> {
     let mut all: Vec<Candidate> = vec![];
-    for asked in asked {
-        match asked {
+    for method in requested {
+        match method {
             // Methods named before 'all' are not added again.
-            Asked::All => {
+            RequestedMethod::All => {
                 let known: Vec<String> = all.iter().map(|c| c.label.clone()).collect();
                 all.extend(Candidate::all_for(target).into_iter().filter(|c| !known.contains(&c.label)));
             }
-            Asked::Named { label, text } => {
+            RequestedMethod::Named { label, text } => {
                 let method = Candidate::parse(&text)?;
                 all.push(Candidate { label: label.unwrap_or(method.label), method: method.method });
             }
-            Asked::Method(candidate) => all.push(candidate),
+            RequestedMethod::Method(candidate) => all.push(candidate),
         }
     }
     Ok(all)
@@ -179,16 +179,16 @@ fn evaluator(settings: Map<String, Value>) -> kernsift::Result<Evaluator> {
     let Some(name) = settings.get("name").and_then(Value::as_str) else {
         return Err(wrong("a dict of settings needs the evaluator's name under 'name'".into()));
     };
-    let usual = Evaluator::by_name(name)?;
-    let mut form = serde_json::to_value(&usual).map_err(|e| wrong(e.to_string()))?;
+    let default = Evaluator::by_name(name)?;
+    let mut form = serde_json::to_value(&default).map_err(|e| wrong(e.to_string()))?;
     for (key, value) in settings.iter().filter(|(key, _)| *key != "name") {
-        put(&mut form, key, value.clone())?;
+        set_parameter(&mut form, key, value.clone())?;
     }
     serde_json::from_value(form).map_err(|e| wrong(format!("{name}: {e}")))
 }
 
 /// Sets a parameter. A single value for a list parameter becomes a list of one.
-fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
+fn set_parameter(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
     let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
     // Evaluators that do not search gamma have it in their kernel.
     let place = if key == "gamma" && !known.iter().any(|known| known == key) {
@@ -198,7 +198,7 @@ fn put(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
     };
     match (place, value) {
         (Some(inner @ Value::Object(_)), Value::Object(values)) if key != "gamma" => {
-            return values.into_iter().try_for_each(|(key, value)| put(inner, &key, value));
+            return values.into_iter().try_for_each(|(key, value)| set_parameter(inner, &key, value));
         }
         (Some(place @ Value::Array(_)), value) if !value.is_array() => *place = Value::Array(vec![value]),
         (Some(place), value) => *place = value,

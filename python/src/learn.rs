@@ -1,6 +1,8 @@
 //! Kernel learners.
 
-use crate::convert::{RowsArgument, from_json, scaled, to_dataset, to_json, to_triplets};
+use crate::convert::{
+    RowsArgument, from_json, name_of, scaled, set_scaling, to_dataset, to_triplets,
+};
 use crate::run::{Settings, run};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, XingMetric};
@@ -38,13 +40,11 @@ pub fn fit_xing<'py>(
     let dict = PyDict::new(py);
     dict.set_item("metric", metric.into_pyarray(py))?;
     dict.set_item("scores", learned.scores.into_pyarray(py))?;
-    // As in result files, without quotes.
-    dict.set_item("status", to_json(&learned.status)?.trim_matches('"'))?;
+    dict.set_item("status", name_of(&learned.status)?)?;
     dict.set_item("stop", learned.status.explain())?;
     dict.set_item("converged", learned.status.converged())?;
     dict.set_item("iterations", learned.iterations)?;
-    dict.set_item("shift", scaler.as_ref().map(|s| s.shift.clone().into_pyarray(py)))?;
-    dict.set_item("scale", scaler.map(|s| s.scale.into_pyarray(py)))?;
+    set_scaling(&dict, scaler.as_ref())?;
     Ok(dict)
 }
 

@@ -71,7 +71,7 @@ mod _native {
     #[pymodule_export]
     use super::space::{KernelSpace, fit_space};
     #[pymodule_export]
-    use super::svm::{SvmMachine, fit_linear_svm, fit_svm, search_svm};
+    use super::svm::{SvmModel, fit_linear_svm, fit_svm, search_svm};
     #[pymodule_export]
     use super::triplets::triplets_from_target;
 

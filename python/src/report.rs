@@ -15,8 +15,8 @@ use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// The note on row numbers.
-const COUNTING: &str = "Row numbers start at 0.";
+/// How rows are numbered.
+const NUMBERING: &str = "Row numbers start at 0.";
 
 /// Result of cross-validation: results log, costs, numbers of features, measure; or why there is none.
 #[derive(FromPyObject)]
@@ -39,85 +39,75 @@ impl CheckArgument {
     }
 }
 
-/// The request and its data: samples, which may have missing values, feature names, and a target if there is one.
-fn about(
-    asked: &str,
-    x: &RowsArgument<'_>,
-    names: Vec<String>,
-    y: Option<TargetArgument<'_>>,
-) -> PyResult<(RunInfo, Dataset)> {
-    let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
-    let data = Dataset::with_missing(names, x.to_rows()?, target).map_err(to_python)?;
-    Ok((from_json("page", asked)?, data))
+/// A fit and its data: facts as JSON, samples, which may have missing values, feature names, and a target if there is
+/// one.
+#[derive(FromPyObject)]
+pub struct FitArgument<'py>(String, RowsArgument<'py>, Vec<String>, Option<TargetArgument<'py>>);
+
+impl FitArgument<'_> {
+    fn read(self) -> PyResult<(RunInfo, Dataset)> {
+        let Self(facts, x, names, y) = self;
+        let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
+        let data = Dataset::with_missing(names, x.to_rows()?, target).map_err(to_python)?;
+        Ok((from_json("page", &facts)?, data))
+    }
 }
 
 /// The report of a feature selection.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn selection_page(
     py: Python<'_>,
-    asked: &str,
-    x: RowsArgument<'_>,
-    names: Vec<String>,
-    y: Option<TargetArgument<'_>>,
+    fit: FitArgument<'_>,
     order: Vec<usize>,
     scores: Vec<f64>,
     n_selected: usize,
     check: CheckArgument,
     settings: Settings,
 ) -> PyResult<String> {
-    let (asked, data) = about(asked, &x, names, y)?;
-    let method = asked.method.clone();
-    let checked = check.read(&method)?;
+    let (info, data) = fit.read()?;
+    let method = info.method.clone();
+    let validation = check.read(&method)?;
     let selection = Selection {
         order,
         n_selected,
         outcome: Outcome::direct(),
         ..Selection::by_score(&method, scores, n_selected)
     };
-    run(py, settings, move |ctx| kernsift_report::selection_page(&asked, &data, &selection, &checked, ctx))
+    run(py, settings, move |ctx| kernsift_report::selection_page(&info, &data, &selection, &validation, ctx))
 }
 
 /// The report of a selection in kernel space.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn space_page(
     py: Python<'_>,
-    asked: &str,
-    x: RowsArgument<'_>,
-    names: Vec<String>,
-    y: Option<TargetArgument<'_>>,
+    fit: FitArgument<'_>,
     space: &KernelSpace,
     check: CheckArgument,
     settings: Settings,
 ) -> PyResult<String> {
-    let (asked, data) = about(asked, &x, names, y)?;
+    let (info, data) = fit.read()?;
     need_training_rows(space.space()?.map(), &data)?;
-    let checked = check.read(&asked.method)?;
+    let validation = check.read(&info.method)?;
     let model = space.0.clone();
     run(py, settings, move |ctx| {
         let kernsift::model::Content::Space(space) = &model.content else { unreachable!("checked before") };
         let features = model.apply(data.x(), ctx)?;
         let rows: Vec<usize> = (0..data.n()).collect();
-        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: COUNTING };
-        kernsift_report::space_page(&asked, &data, space, &mapped, &checked, ctx)
+        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: NUMBERING };
+        kernsift_report::space_page(&info, &data, space, &mapped, &validation, ctx)
     })
 }
 
 /// The report of a basis; `method` has the threshold of KOBL, unless it is a callable.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a fitted estimator")]
 pub fn basis_page(
     py: Python<'_>,
-    asked: &str,
-    x: RowsArgument<'_>,
-    names: Vec<String>,
-    y: Option<TargetArgument<'_>>,
+    fit: FitArgument<'_>,
     map: &FeatureMap,
     method: Option<&str>,
     settings: Settings,
 ) -> PyResult<String> {
-    let (asked, data) = about(asked, &x, names, y)?;
+    let (info, data) = fit.read()?;
     need_training_rows(&map.0, &data)?;
     let threshold = match method.map(|method| from_json("basis", method)).transpose()? {
         Some(BasisMethod::Kobl(kobl)) => kobl.threshold_curve(map.0.summary()),
@@ -127,8 +117,8 @@ pub fn basis_page(
     run(py, settings, move |ctx| {
         let features = map.transform(data.x(), ctx)?;
         let rows: Vec<usize> = (0..data.n()).collect();
-        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: COUNTING };
-        kernsift_report::basis_page(&asked, &data, &map, &mapped, threshold.as_deref(), ctx)
+        let mapped = MappedRows { coordinates: features.view(), row_numbers: &rows, numbering: NUMBERING };
+        kernsift_report::basis_page(&info, &data, &map, &mapped, threshold.as_deref(), ctx)
     })
 }
 
@@ -145,16 +135,13 @@ fn need_training_rows(map: &kernsift::FeatureMap, data: &Dataset) -> PyResult<()
 #[pyfunction]
 pub fn design_page(
     py: Python<'_>,
-    asked: &str,
-    x: RowsArgument<'_>,
-    names: Vec<String>,
-    y: Option<TargetArgument<'_>>,
+    fit: FitArgument<'_>,
     design: &str,
     settings: Settings,
 ) -> PyResult<String> {
-    let (asked, data) = about(asked, &x, names, y)?;
+    let (info, data) = fit.read()?;
     let design: Design = from_json("page", design)?;
-    run(py, settings, move |ctx| kernsift_report::design_page(&asked, &data, &design, ctx))
+    run(py, settings, move |ctx| kernsift_report::design_page(&info, &data, &design, ctx))
 }
 
 /// Numbers of features around the selected one.
@@ -172,6 +159,6 @@ pub fn alignment<'py>(
     settings: Settings,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let x = x.to_rows()?;
-    let shares = run(py, settings, move |ctx| kernsift::dependence::alignment(&x, &columns, ctx))?;
-    Ok(shares.into_pyarray(py))
+    let values = run(py, settings, move |ctx| kernsift::dependence::alignment(&x, &columns, ctx))?;
+    Ok(values.into_pyarray(py))
 }

@@ -1,8 +1,8 @@
 //! Runs computations for Python: without the interpreter's lock, on a given number of threads, interruptible.
 //!
 //! The work runs on a thread pool. The calling thread waits without the interpreter's lock and takes it briefly every
-//! [`LOOK`]: only Python's main thread handles signals, so the workers would not see Ctrl-C. It also writes progress to
-//! `sys.stderr`, so that notebooks and test runners show it.
+//! [`SIGNAL_INTERVAL`]: only Python's main thread handles signals, so the workers would not see Ctrl-C. It also writes
+//! progress to `sys.stderr`, so that notebooks and test runners show it.
 //!
 //! Pools are cached by process and size. A forked child gets copies of its parent's pools without their threads; work
 //! on such a pool would never start, so the child creates new ones. A pool measures the memory of its threads, which is
@@ -26,13 +26,13 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Interval at which the waiting thread checks for signals.
-const LOOK: Duration = Duration::from_millis(50);
+const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// Time to wait for interrupted work to stop.
-const PATIENCE: Duration = Duration::from_secs(1);
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of progress messages.
-const TELL: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// Maximum number of threads of a pool.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 /// The stack level of warnings: the native function has no frame, the package has two.
 const STACK_LEVEL: i32 = 3;
 
@@ -76,16 +76,16 @@ fn run_in<T: Send + 'static>(
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    let watch = Arc::new(Watch::default());
-    let answer = py.detach(|| wait_for(pool, &watch, settings, work));
+    let messages = Arc::new(Messages::default());
+    let answer = py.detach(|| wait_for(pool, &messages, settings, work));
     let (result, peak) = answer?;
-    MEASURED.set(Some(match MEASURED.get() {
+    PEAK.set(Some(match PEAK.get() {
         None => peak,
         Some(earlier) => earlier.zip(peak).map(|(a, b)| a.max(b)),
     }));
-    tell_notes(py, &watch, settings)?;
-    for warning in lock(&watch.warnings).drain(..) {
-        // A column name may contain a zero byte; the text is cut there.
+    write_notes(py, &messages, settings)?;
+    for warning in lock(&messages.warnings).drain(..) {
+        // A column name may contain a zero byte, which a C string cannot.
         let text = CString::new(warning.replace('\0', "")).unwrap_or_default();
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, STACK_LEVEL)?;
     }
@@ -94,37 +94,37 @@ fn run_in<T: Send + 'static>(
 
 thread_local! {
     /// Peak memory of the work of this thread since the last call; the inner None is for a shared pool.
-    static MEASURED: Cell<Option<Option<u64>>> = const { Cell::new(None) };
+    static PEAK: Cell<Option<Option<u64>>> = const { Cell::new(None) };
 }
 
 /// Peak memory in bytes of the work of this thread since the last call; None if nothing ran, or if several computations
 /// shared the pool.
 #[pyfunction]
 pub fn take_peak() -> Option<u64> {
-    MEASURED.take().flatten()
+    PEAK.take().flatten()
 }
 
 /// Starts the work and waits. The outer error is an exception that a signal handler raised.
 fn wait_for<T: Send + 'static>(
     pool: &Arc<Pool>,
-    watch: &Arc<Watch>,
+    messages: &Arc<Messages>,
     settings: Settings,
     work: impl FnOnce(&Context) -> kernsift::Result<T> + Send + 'static,
 ) -> PyResult<(kernsift::Result<T>, Option<u64>)> {
     let (done, finished) = channel();
-    let (watched, own) = (watch.clone(), pool.clone());
+    let (observer, own) = (messages.clone(), pool.clone());
     pool.threads.spawn(move || {
-        let ctx = Context { seed: settings.seed, observer: &*watched, ..Context::default() };
-        let stay = Stay::begin(&own);
+        let ctx = Context { seed: settings.seed, observer: &*observer, ..Context::default() };
+        let computation = Computation::start(&own);
         let result = work(&ctx);
-        let peak = stay.peak();
-        drop(stay);
+        let peak = computation.peak();
+        drop(computation);
         // After Ctrl-C there is no receiver.
         let _ = done.send((result, peak));
     });
-    let mut told = Instant::now();
+    let mut last_report = Instant::now();
     loop {
-        match finished.recv_timeout(LOOK) {
+        match finished.recv_timeout(SIGNAL_INTERVAL) {
             Ok(result) => return Ok(result),
             // The work panicked: a bug, which must not abort the interpreter.
             Err(RecvTimeoutError::Disconnected) => {
@@ -132,18 +132,18 @@ fn wait_for<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let tell = settings.verbose > 0 && told.elapsed() >= TELL;
-        if tell {
-            told = Instant::now();
+        let is_due = settings.verbose > 0 && last_report.elapsed() >= PROGRESS_INTERVAL;
+        if is_due {
+            last_report = Instant::now();
         }
-        let looked = Python::attach(|py| {
+        let checked = Python::attach(|py| {
             py.check_signals()?;
-            if tell { tell_progress(py, watch) } else { Ok(()) }
+            if is_due { write_progress(py, messages) } else { Ok(()) }
         });
-        if let Err(exception) = looked {
-            watch.stop.store(true, Ordering::Relaxed);
+        if let Err(exception) = checked {
+            messages.stop.store(true, Ordering::Relaxed);
             // Most work stops at once and releases its resources, such as the lock of a results log.
-            if let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(PATIENCE) {
+            if let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(STOP_TIMEOUT) {
                 Python::attach(|_| lock(&POOLS).retain(|_, kept| !Arc::ptr_eq(kept, pool)));
             }
             return Err(exception);
@@ -151,16 +151,16 @@ fn wait_for<T: Send + 'static>(
     }
 }
 
-/// Messages of the work, stored until the waiting thread writes them.
+/// Messages of the work, stored until the waiting thread writes them, and whether the work is to stop.
 #[derive(Default)]
-struct Watch {
+struct Messages {
     stop: AtomicBool,
     progress: Mutex<Option<(String, usize, usize)>>,
     notes: Mutex<Vec<String>>,
     warnings: Mutex<Vec<String>>,
 }
 
-impl Observer for Watch {
+impl Observer for Messages {
     fn progress(&self, stage: &str, done: usize, total: usize) {
         *lock(&self.progress) = Some((stage.to_owned(), done, total));
     }
@@ -183,17 +183,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn tell_progress(py: Python<'_>, watch: &Watch) -> PyResult<()> {
-    let Some((stage, done, total)) = lock(&watch.progress).take() else { return Ok(()) };
-    let share = if total > 1 { format!(" {done} of at most {total}") } else { String::new() };
-    write_stderr(py, &format!("kernsift: {stage}{share}\n"))
+fn write_progress(py: Python<'_>, messages: &Messages) -> PyResult<()> {
+    let Some((stage, done, total)) = lock(&messages.progress).take() else { return Ok(()) };
+    let count = if total > 1 { format!(" {done} of at most {total}") } else { String::new() };
+    write_stderr(py, &format!("kernsift: {stage}{count}\n"))
 }
 
-fn tell_notes(py: Python<'_>, watch: &Watch, settings: Settings) -> PyResult<()> {
+fn write_notes(py: Python<'_>, messages: &Messages, settings: Settings) -> PyResult<()> {
     if settings.verbose <= 0 {
         return Ok(());
     }
-    let notes: Vec<String> = lock(&watch.notes).drain(..).collect();
+    let notes: Vec<String> = lock(&messages.notes).drain(..).collect();
     notes.iter().try_for_each(|note| write_stderr(py, &format!("kernsift: {note}\n")))
 }
 
@@ -211,37 +211,37 @@ struct Pool {
     threads: ThreadPool,
     meter: Arc<Meter>,
     /// Number of computations started, and of those running.
-    begun: AtomicUsize,
-    under_way: AtomicUsize,
+    started: AtomicUsize,
+    running: AtomicUsize,
 }
 
 /// A running computation in a pool.
-struct Stay<'a> {
+struct Computation<'a> {
     pool: &'a Pool,
     number: usize,
-    came_alone: bool,
+    started_alone: bool,
 }
 
-impl<'a> Stay<'a> {
-    fn begin(pool: &'a Pool) -> Self {
-        let number = pool.begun.fetch_add(1, Ordering::SeqCst) + 1;
-        let came_alone = pool.under_way.fetch_add(1, Ordering::SeqCst) == 0;
-        if came_alone {
+impl<'a> Computation<'a> {
+    fn start(pool: &'a Pool) -> Self {
+        let number = pool.started.fetch_add(1, Ordering::SeqCst) + 1;
+        let started_alone = pool.running.fetch_add(1, Ordering::SeqCst) == 0;
+        if started_alone {
             pool.meter.reset();
         }
-        Self { pool, number, came_alone }
+        Self { pool, number, started_alone }
     }
 
     /// Peak memory since the start, if no other computation shared the pool.
     fn peak(&self) -> Option<u64> {
-        let alone = self.came_alone && self.pool.begun.load(Ordering::SeqCst) == self.number;
+        let alone = self.started_alone && self.pool.started.load(Ordering::SeqCst) == self.number;
         alone.then(|| self.pool.meter.peak()).flatten()
     }
 }
 
-impl Drop for Stay<'_> {
+impl Drop for Computation<'_> {
     fn drop(&mut self) {
-        self.pool.under_way.fetch_sub(1, Ordering::SeqCst);
+        self.pool.running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -268,7 +268,7 @@ fn n_threads(threads: i64) -> usize {
     match usize::try_from(threads) {
         Ok(0) => cores(),
         // More threads would only wait for each other.
-        Ok(n) => n.min(MOST_THREADS),
+        Ok(n) => n.min(MAX_THREADS),
         Err(_) => cores().saturating_add_signed(threads as isize).max(1),
     }
 }
@@ -285,6 +285,6 @@ impl Pool {
             .panic_handler(|_| {})
             .build()
             .map_err(|e| PyRuntimeError::new_err(format!("cannot start {threads} threads: {e}")))?;
-        Ok(Self { threads: workers, meter, begun: AtomicUsize::new(0), under_way: AtomicUsize::new(0) })
+        Ok(Self { threads: workers, meter, started: AtomicUsize::new(0), running: AtomicUsize::new(0) })
     }
 }

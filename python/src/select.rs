@@ -1,7 +1,8 @@
 //! Selectors.
 
 use crate::convert::{
-    RowsArgument, TargetArgument, from_json, scaled, to_gappy_dataset, to_indices, to_json,
+    RowsArgument, TargetArgument, from_json, name_of, scaled, set_outcome, to_dataset_with_missing, to_indices,
+    to_json,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
@@ -15,24 +16,24 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde::Serialize;
 
-/// Ranks the features and selects some; `wanted` (the number of features) is JSON.
+/// Ranks the features and selects some; `method` and `n_features` are JSON.
 #[pyfunction]
 pub fn select<'py>(
     py: Python<'py>,
     method: &str,
     x: RowsArgument<'py>,
     y: Option<TargetArgument<'py>>,
-    wanted: &str,
+    n_features: &str,
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
     let method: SelectorMethod = from_json("method", method)?;
-    let wanted: FeatureCount = from_json("n_features_to_select", wanted)?;
-    let data = to_gappy_dataset(&x, y)?;
+    let n_features: FeatureCount = from_json("n_features_to_select", n_features)?;
+    let data = to_dataset_with_missing(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {
         let (data, _) = scaled(data, standardize && method.wants_scaling())?;
-        method.select(&data, wanted, ctx)
+        method.select(&data, n_features, ctx)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;
@@ -41,9 +42,7 @@ pub fn select<'py>(
     dict.set_item("curve", selection.curve.into_pyarray(py))?;
     dict.set_item("coef", selection.coef.map(|coef| coef.into_pyarray(py)))?;
     dict.set_item("path", path(py, selection.path)?)?;
-    dict.set_item("stop", selection.outcome.stop.explain())?;
-    dict.set_item("iterations", selection.outcome.iterations)?;
-    dict.set_item("converged", selection.outcome.stop.converged())?;
+    set_outcome(&dict, &selection.outcome)?;
     Ok(dict)
 }
 
@@ -58,9 +57,8 @@ fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("optimality", numbers(|point| point.optimality))?;
     dict.set_item("n_iter", counts(|point| point.iterations))?;
     dict.set_item("n_features", counts(|point| point.columns.len()))?;
-    // As in result files, without quotes.
-    let word = |point: &PathPoint| to_json(&point.stop).map(|json| json.trim_matches('"').to_owned());
-    dict.set_item("stop", points.iter().map(word).collect::<PyResult<Vec<_>>>()?)?;
+    let stops = points.iter().map(|point| name_of(&point.stop));
+    dict.set_item("stop", stops.collect::<PyResult<Vec<_>>>()?)?;
     let features = points.iter().map(|point| to_indices(&point.columns).into_pyarray(py));
     dict.set_item("features", PyList::new(py, features.collect::<Vec<_>>())?)?;
     let weights = points.iter().map(|point| point.weights.clone().into_pyarray(py));

@@ -1,7 +1,9 @@
 //! Selection in kernel space.
 
-use crate::basis::{FeatureMap, give_threshold, or_raised};
-use crate::convert::{ClassesArgument, RowsArgument, from_json, scaled, to_dataset, to_indices, to_json};
+use crate::basis::{FeatureMap, set_threshold_function, or_raised};
+use crate::convert::{
+    ClassesArgument, RowsArgument, from_json, scaled, set_scaling, set_stop, to_dataset, to_indices, to_json,
+};
 use crate::error::to_python;
 use crate::run::{Settings, run, run_with_callbacks};
 use kernsift::basis::{BasisMethod, Kobl, Threshold};
@@ -76,12 +78,9 @@ impl KernelSpace {
         dict.set_item("reconstruction_cost", basis.reconstruction_cost)?;
         dict.set_item("kernel", to_json(space.map().kernel())?)?;
         dict.set_item("n_neighbors", space.n_neighbors())?;
-        dict.set_item("stop", stop.explain())?;
         dict.set_item("iterations", selection.outcome.iterations)?;
-        dict.set_item("converged", stop.converged())?;
-        let scaler = self.0.scaler.as_ref();
-        dict.set_item("shift", scaler.map(|s| s.shift.clone().into_pyarray(py)))?;
-        dict.set_item("scale", scaler.map(|s| s.scale.clone().into_pyarray(py)))?;
+        set_stop(&dict, stop)?;
+        set_scaling(&dict, self.0.scaler.as_ref())?;
         Ok(dict)
     }
 
@@ -107,29 +106,30 @@ impl KernelSpace {
     }
 }
 
-/// Fits a basis and selects directions; `wanted` (the number of directions) is JSON. `threshold` is a callable
-/// threshold of KOBL, which JSON cannot represent. Also returns the settings used, with all automatic choices made.
+/// Fits a basis and selects directions; `method` and `n_features` (the number of directions) are JSON. `threshold` is a
+/// callable threshold of KOBL, which JSON cannot represent. Also returns the settings used, with all automatic choices
+/// made.
 #[pyfunction]
-#[pyo3(signature = (method, x, y, wanted, standardize, settings, threshold=None))]
+#[pyo3(signature = (method, x, y, n_features, standardize, settings, threshold=None))]
 #[expect(clippy::too_many_arguments, reason = "they are the parameters of an estimator")]
 pub fn fit_space<'py>(
     py: Python<'py>,
     method: &str,
     x: RowsArgument<'py>,
     y: ClassesArgument<'py>,
-    wanted: &str,
+    n_features: &str,
     standardize: bool,
     settings: Settings,
     threshold: Option<Py<PyAny>>,
 ) -> PyResult<(KernelSpace, String)> {
     let mut method: KernelSpaceSelector = from_json("method", method)?;
-    let wanted: FeatureCount = from_json("n_features_to_select", wanted)?;
-    let raised = give_threshold(&mut method.basis, threshold)?;
+    let n_features: FeatureCount = from_json("n_features_to_select", n_features)?;
+    let raised = set_threshold_function(&mut method.basis, threshold)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);
     let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
-        let (space, used) = method.fit_with_settings(&data, wanted, ctx)?;
+        let (space, used) = method.fit_with_settings(&data, n_features, ctx)?;
         let names = (1..=data.d()).map(|j| format!("x{j}")).collect();
         Ok((Model { names, recipe: None, scaler, content: Content::Space(space) }, used))
     });

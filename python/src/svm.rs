@@ -1,8 +1,10 @@
 //! Support vector machines.
 
-use crate::convert::{ClassesArgument, RowsArgument, from_json, to_dataset, to_indices, to_json};
+use crate::convert::{
+    ClassesArgument, RowsArgument, from_json, set_outcome, set_stop, to_dataset, to_indices, to_json,
+};
 use crate::run::{Settings, run};
-use kernsift::classify::{BinarySvms, LinearSvm, Svm, SvmModel, SvmSearch};
+use kernsift::classify::{self, BinarySvms, LinearSvm, Svm, SvmSearch};
 use kernsift::data::Rows;
 use kernsift::{Context, Error};
 use ndarray::Array2;
@@ -14,17 +16,17 @@ use std::sync::Arc;
 
 /// A trained SVM.
 #[pyclass(frozen, module = "kernsift._native")]
-pub struct SvmMachine(Arc<Held>);
+pub struct SvmModel(Arc<Trained>);
 
 #[derive(Serialize, Deserialize)]
-enum Held {
+enum Trained {
     /// Trained on samples; computes kernel values.
-    Rows(Box<SvmModel>),
+    Rows(Box<classify::SvmModel>),
     /// Trained on a Gram matrix with this number of rows; expects kernel values.
     Gram(BinarySvms, usize),
 }
 
-impl Held {
+impl Trained {
     fn svms(&self) -> &BinarySvms {
         match self {
             Self::Rows(model) => model.svms(),
@@ -46,7 +48,7 @@ impl Held {
 }
 
 #[pymethods]
-impl SvmMachine {
+impl SvmModel {
     /// The decision value of each pair of classes; positive for the first.
     fn decision_values<'py>(
         &self,
@@ -54,8 +56,8 @@ impl SvmMachine {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (held, x) = (self.0.clone(), x.to_rows()?);
-        Ok(run(py, settings, move |ctx| held.values(&x, ctx))?.into_pyarray(py))
+        let (trained, x) = (self.0.clone(), x.to_rows()?);
+        Ok(run(py, settings, move |ctx| trained.values(&x, ctx))?.into_pyarray(py))
     }
 
     /// A score per class, or one for two classes.
@@ -65,9 +67,9 @@ impl SvmMachine {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let (held, x) = (self.0.clone(), x.to_rows()?);
+        let (trained, x) = (self.0.clone(), x.to_rows()?);
         let scores =
-            run(py, settings, move |ctx| Ok(held.svms().class_scores(held.values(&x, ctx)?.view())))?;
+            run(py, settings, move |ctx| Ok(trained.svms().class_scores(trained.values(&x, ctx)?.view())))?;
         Ok(scores.into_pyarray(py))
     }
 
@@ -78,10 +80,10 @@ impl SvmMachine {
         x: RowsArgument<'py>,
         settings: Settings,
     ) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (held, x) = (self.0.clone(), x.to_rows()?);
+        let (trained, x) = (self.0.clone(), x.to_rows()?);
         let codes = run(py, settings, move |ctx| {
-            let values = held.values(&x, ctx)?;
-            Ok(values.rows().into_iter().map(|v| held.svms().vote(v)).collect::<Vec<_>>())
+            let values = trained.values(&x, ctx)?;
+            Ok(values.rows().into_iter().map(|v| trained.svms().vote(v)).collect::<Vec<_>>())
         })?;
         Ok(to_indices(&codes).into_pyarray(py))
     }
@@ -90,52 +92,50 @@ impl SvmMachine {
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let svms = self.0.svms();
         let support = match &*self.0 {
-            Held::Rows(model) => model.support().to_vec(),
-            Held::Gram(svms, _) => svms.support(),
+            Trained::Rows(model) => model.support().to_vec(),
+            Trained::Gram(svms, _) => svms.support(),
         };
         let mut coefficients = Array2::zeros((svms.svms.len(), support.len()));
         for (p, svm) in svms.svms.iter().enumerate() {
             for (&row, &b) in svm.rows.iter().zip(&svm.coefficients) {
                 // Indices are among the support vectors for a model, among all rows for a Gram matrix.
-                let at = match &*self.0 {
-                    Held::Rows(_) => Some(row),
-                    Held::Gram(..) => support.binary_search(&row).ok(),
+                let position = match &*self.0 {
+                    Trained::Rows(_) => Some(row),
+                    Trained::Gram(..) => support.binary_search(&row).ok(),
                 };
-                if let Some(at) = at {
-                    coefficients[[p, at]] = b;
+                if let Some(position) = position {
+                    coefficients[[p, position]] = b;
                 }
             }
         }
-        let outcome = svms.outcome();
         let dict = PyDict::new(py);
         dict.set_item("support", to_indices(&support).into_pyarray(py))?;
         dict.set_item("coefficients", coefficients.into_pyarray(py))?;
-        let bias: Vec<f64> = svms.svms.iter().map(|m| m.bias).collect();
+        let bias: Vec<f64> = svms.svms.iter().map(|svm| svm.bias).collect();
         dict.set_item("bias", bias.into_pyarray(py))?;
-        let objectives: Vec<f64> = svms.svms.iter().map(|m| m.objective).collect();
+        let objectives: Vec<f64> = svms.svms.iter().map(|svm| svm.objective).collect();
         dict.set_item("objectives", objectives.into_pyarray(py))?;
         let (kernel, weights) = match &*self.0 {
-            Held::Rows(model) => (Some(to_json(model.kernel())?), model.weights().cloned()),
-            Held::Gram(..) => (None, None),
+            Trained::Rows(model) => (Some(to_json(model.kernel())?), model.weights().cloned()),
+            Trained::Gram(..) => (None, None),
         };
         dict.set_item("kernel", kernel)?;
         dict.set_item("weights", weights.map(|w| w.into_pyarray(py)))?;
-        let iterations: Vec<usize> = svms.svms.iter().map(|m| m.iterations).collect();
+        let iterations: Vec<usize> = svms.svms.iter().map(|svm| svm.iterations).collect();
         dict.set_item("iterations", to_indices(&iterations).into_pyarray(py))?;
-        dict.set_item("stop", outcome.stop.explain())?;
-        dict.set_item("converged", outcome.stop.converged())?;
+        set_stop(&dict, svms.outcome().stop)?;
         Ok(dict)
     }
 
-    /// The SVM as JSON; [`SvmMachine::from_json`] restores it exactly.
+    /// The SVM as JSON; [`SvmModel::from_json`] restores it exactly.
     fn to_json(&self) -> PyResult<String> {
         to_json(&*self.0)
     }
 
-    /// Reads the output of [`SvmMachine::to_json`].
+    /// Reads the output of [`SvmModel::to_json`].
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
-        Ok(Self(Arc::new(from_json("machine", json)?)))
+        Ok(Self(Arc::new(from_json("SVM", json)?)))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
@@ -152,19 +152,19 @@ pub fn fit_svm<'py>(
     y: ClassesArgument<'py>,
     precomputed: bool,
     settings: Settings,
-) -> PyResult<SvmMachine> {
+) -> PyResult<SvmModel> {
     let svm: Svm = from_json("svm", svm)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);
-    let held = run(py, settings, move |ctx| {
+    let trained = run(py, settings, move |ctx| {
         if !precomputed {
-            return Ok(Held::Rows(Box::new(svm.fit(&data, ctx)?)));
+            return Ok(Trained::Rows(Box::new(svm.fit(&data, ctx)?)));
         }
         let (n, classes) = (data.n(), data.classes("SVM")?.clone());
         let k = data.into_x().into_dense();
-        Ok(Held::Gram(svm.fit_gram(k.view(), &classes, ctx)?, n))
+        Ok(Trained::Gram(svm.fit_gram(k.view(), &classes, ctx)?, n))
     })?;
-    Ok(SvmMachine(Arc::new(held)))
+    Ok(SvmModel(Arc::new(trained)))
 }
 
 /// Chooses C and gamma by cross-validation, then trains an SVM; also returns the search results.
@@ -175,7 +175,7 @@ pub fn search_svm<'py>(
     x: RowsArgument<'py>,
     y: ClassesArgument<'py>,
     settings: Settings,
-) -> PyResult<(SvmMachine, Bound<'py, PyDict>)> {
+) -> PyResult<(SvmModel, Bound<'py, PyDict>)> {
     let search: SvmSearch = from_json("search", search)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);
@@ -188,7 +188,7 @@ pub fn search_svm<'py>(
         points.append((point.gamma, point.c, point.error, point.folds.clone(), point.converged))?;
     }
     dict.set_item("errors", points)?;
-    Ok((SvmMachine(Arc::new(Held::Rows(Box::new(found.model)))), dict))
+    Ok((SvmModel(Arc::new(Trained::Rows(Box::new(found.model)))), dict))
 }
 
 /// Trains a linear SVM.
@@ -208,8 +208,6 @@ pub fn fit_linear_svm<'py>(
     dict.set_item("weights", model.weights.into_pyarray(py))?;
     dict.set_item("bias", model.bias.into_pyarray(py))?;
     dict.set_item("objectives", model.objectives.into_pyarray(py))?;
-    dict.set_item("iterations", model.outcome.iterations)?;
-    dict.set_item("stop", model.outcome.stop.explain())?;
-    dict.set_item("converged", model.outcome.stop.converged())?;
+    set_outcome(&dict, &model.outcome)?;
     Ok(dict)
 }

@@ -1,10 +1,9 @@
 //! Triplets.
 
-use crate::convert::TargetArgument;
+use crate::convert::{TargetArgument, from_triplets};
 use crate::run::{Settings, run};
 use kernsift::data::Target;
 use kernsift::data::triplets::from_target;
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
@@ -25,5 +24,5 @@ pub fn triplets_from_target<'py>(
         };
         from_target(&target, &(0..rows).collect::<Vec<_>>(), n, ctx)
     })?;
-    Ok(Array2::from_shape_fn((triplets.len(), 3), |(t, place)| triplets[t][place] as i64).into_pyarray(py))
+    Ok(from_triplets(&triplets).into_pyarray(py))
 }

@@ -62,7 +62,7 @@ def wine_frame(raw_wine):
 
 
 @pytest.fixture(scope="module")
-def whole(wine_frame, raw_wine):
+def complete(wine_frame, raw_wine):
     """Every method on wine with one to eight features."""
     return compare(wine_frame, raw_wine.target, "all", range(1, 9), random_state=0)
 
@@ -90,10 +90,10 @@ def recomputed(records, run_folds, X, y):
 
 
 class TestAgainstScikitLearn:
-    def test_every_score_of_every_method(self, whole, wine_frame, raw_wine):
-        folds = dict(splits_of(whole))
-        assert len(whole.records) == 5 * (8 * len(whole.methods) + 1)
-        for record, predicted, truth, scores in recomputed(whole.records, folds, wine_frame, raw_wine.target):
+    def test_every_score_of_every_method(self, complete, wine_frame, raw_wine):
+        folds = dict(splits_of(complete))
+        assert len(complete.records) == 5 * (8 * len(complete.methods) + 1)
+        for record, predicted, truth, scores in recomputed(complete.records, folds, wine_frame, raw_wine.target):
             # SVMs stop at other points within their tolerances, but no sample of wine is so close to a
             # boundary.
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
@@ -115,42 +115,42 @@ class TestAgainstScikitLearn:
             assert_allclose(record["auc"], roc_auc_score(truth, scores), atol=0.0035)
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
 
-    def test_features_of_the_fisher_score(self, whole, wine_frame, raw_wine):
-        folds = dict(splits_of(whole))
-        for record in (r for r in whole.records if r["method"] == "fisher"):
+    def test_features_of_the_fisher_score(self, complete, wine_frame, raw_wine):
+        folds = dict(splits_of(complete))
+        for record in (r for r in complete.records if r["method"] == "fisher"):
             train, _ = folds[record["repeat"], record["fold"]]
             f, _ = f_classif(wine_frame.iloc[train], raw_wine.target[train])
             expected = wine_frame.columns[np.argsort(-f)[: record["k"]]]
             assert record["features"] == list(expected)
 
     @pytest.mark.parametrize("name", ["relief", "ffs"])
-    def test_features_of_estimators_fitted_to_the_training_samples(self, name, whole, wine_frame, raw_wine):
+    def test_features_of_estimators_fitted_to_the_training_samples(self, name, complete, wine_frame, raw_wine):
         estimator = {"relief": ReliefF, "ffs": FFS}[name](8, random_state=0)
-        folds = dict(splits_of(whole))
-        for record in (r for r in whole.records if r["method"] == name and r["k"] == 8):
+        folds = dict(splits_of(complete))
+        for record in (r for r in complete.records if r["method"] == name and r["k"] == 8):
             train, _ = folds[record["repeat"], record["fold"]]
             estimator.fit(wine_frame.iloc[train], raw_wine.target[train])
             assert record["features"] == [wine_frame.columns[j] for j in estimator.order_[:8]]
 
-    def test_means_standard_deviations_and_tests_of_the_summary(self, whole):
-        records = pandas.DataFrame(whole.records)
+    def test_means_standard_deviations_and_tests_of_the_summary(self, complete):
+        records = pandas.DataFrame(complete.records)
         errors = records.pivot_table("error", index=["repeat", "fold"], columns=["k", "method"])
-        for place, k in enumerate(whole.n_features):
+        for place, k in enumerate(complete.n_features):
             best = errors[k].mean().min()
-            for method in whole.summary["methods"]:
+            for method in complete.summary["methods"]:
                 cell = method["cells"][place]
                 values = errors[k][method["label"]]
                 assert_allclose(
                     [cell["mean"], cell["sd"]], [values.mean(), values.std()], rtol=1e-12, atol=1e-15
                 )
                 assert cell["best"] == (
-                    cell["mean"] == min(m["cells"][place]["mean"] for m in whole.summary["methods"])
+                    cell["mean"] == min(m["cells"][place]["mean"] for m in complete.summary["methods"])
                 )
                 assert_allclose(cell["mean"] if cell["best"] else best, best, atol=1e-15)
                 if cell["p"] is not None:
-                    first = next(m["label"] for m in whole.summary["methods"] if m["cells"][place]["best"])
+                    first = next(m["label"] for m in complete.summary["methods"] if m["cells"][place]["best"])
                     d = values - errors[k][first]
-                    ratio = np.mean([len(te) / len(tr) for _, (tr, te) in splits_of(whole)])
+                    ratio = np.mean([len(te) / len(tr) for _, (tr, te) in splits_of(complete)])
                     if d.var() == 0:
                         expected = 1.0 if d.mean() == 0 else 0.0
                     else:
@@ -158,8 +158,8 @@ class TestAgainstScikitLearn:
                         expected = 2 * stats.t.sf(abs(t), 4)
                     # The core's incomplete beta function is accurate to about 1e-12.
                     assert_allclose(cell["p"], expected, atol=1e-10)
-        everything = [r["error"] for r in whole.records if r["method"] == "all-features"]
-        assert_allclose(whole.summary["all_features"]["mean"], np.mean(everything), atol=1e-15)
+        everything = [r["error"] for r in complete.records if r["method"] == "all-features"]
+        assert_allclose(complete.summary["all_features"]["mean"], np.mean(everything), atol=1e-15)
 
     def test_nearest_neighbors(self, raw_wine):
         result = compare(
@@ -217,7 +217,7 @@ class TestAgainstScikitLearn:
             compare(x, y, "fisher", 4)
 
     @pytest.mark.skipif(PROGRAM is None, reason="the command line is not built")
-    def test_the_command_line_writes_the_same_record(self, whole, tmp_path):
+    def test_the_command_line_writes_the_same_record(self, complete, tmp_path):
         path = tmp_path / "wine.jsonl"
         command = [
             PROGRAM,
@@ -236,8 +236,8 @@ class TestAgainstScikitLearn:
         results = [
             {k: v for k, v in line.items() if k != "kind"} for line in lines if line["kind"] == "result"
         ]
-        assert results == whole.records
-        assert lines[0]["folds"] == whole.run["folds"]
+        assert results == complete.records
+        assert lines[0]["folds"] == complete.run["folds"]
 
 
 class TestRecords:
@@ -265,9 +265,9 @@ class TestRecords:
             ({"standardize": False}, "another scaling"),
             ({"X": x + 1}, "other data"),
         ]:
-            asked = {"X": x, "y": y, "random_state": 0, "evaluator": "knn", **change}
+            arguments = {"X": x, "y": y, "random_state": 0, "evaluator": "knn", **change}
             with pytest.raises(ValueError, match=message):
-                compare(methods="fisher", n_features=1, record=path, **asked)
+                compare(methods="fisher", n_features=1, record=path, **arguments)
         other = tmp_path / "notes.txt"
         other.write_text("mine")
         with pytest.raises(ValueError, match="not a record"):
@@ -299,7 +299,7 @@ except KeyboardInterrupt:
     @pytest.fixture(scope="class")
     @classmethod
     def expected(cls, tmp_path_factory):
-        path = tmp_path_factory.mktemp("whole") / "whole.jsonl"
+        path = tmp_path_factory.mktemp("complete") / "complete.jsonl"
         out, _ = cls.start(path).communicate(timeout=300)
         assert out == ""
         return path.read_bytes()
@@ -359,7 +359,7 @@ class TestSplits:
             ([1, 2], "pairs of training and test indices"),
             ([([0, 1], [1, 2])], "row 2 twice"),
             ([([0, 1], [500])], "below 178, got 500"),
-            ([([0, 1], [-1])], "there is no row -1"),
+            ([([0, 1], [-1])], "cv: row numbers count from 0, got -1"),
             ([([0, 1], [])], "no test rows"),
             ([([0.5, 1], [2])], "one-dimensional integer arrays"),
             ([(np.ones(178, bool), [1])], "one-dimensional integer arrays"),
@@ -402,8 +402,8 @@ class TestMethods:
         labeled = compare(raw_wine.data, raw_wine.target, by_name, 2, evaluator="knn", cv=3)
         assert labeled.methods == ["near", "far"]
 
-    def test_all_is_every_method_that_supports_the_target(self, whole):
-        assert {"fisher", "ffs", "relief"} <= set(whole.methods)
+    def test_all_is_every_method_that_supports_the_target(self, complete):
+        assert {"fisher", "ffs", "relief"} <= set(complete.methods)
         x, y, _ = make_synthetic("linear", 60, 5, continuous=True, random_state=0)
         numbers = compare(x, y, evaluator="knn", cv=3)
         assert "ffs" not in numbers.methods and "relief" in numbers.methods
@@ -477,9 +477,9 @@ class TestInput:
         ],
     )
     def test_errors(self, change, message, raw_wine):
-        asked = {"X": raw_wine.data, "y": raw_wine.target, "methods": "fisher", "n_features": 1, **change}
+        arguments = {"X": raw_wine.data, "y": raw_wine.target, "methods": "fisher", "n_features": 1, **change}
         with pytest.raises(ValueError, match=message.replace("?", r"\?")):
-            compare(**asked)
+            compare(**arguments)
 
     def test_parameters_of_evaluators(self, raw_wine):
         def evaluator(settings):
@@ -554,22 +554,22 @@ class TestInput:
         }
         assert len(texts) == 1
 
-    def test_memory_is_counted(self, whole):
-        assert all(cost["peak_bytes"] > 0 for cost in whole.costs if cost["method"] != "all-features")
-        relief = next(m for m in whole.summary["methods"] if m["label"] == "relief")
+    def test_memory_is_counted(self, complete):
+        assert all(cost["peak_bytes"] > 0 for cost in complete.costs if cost["method"] != "all-features")
+        relief = next(m for m in complete.summary["methods"] if m["label"] == "relief")
         assert relief["select_seconds"] > 0 and relief["evaluate_seconds"] > 0
 
 
 class TestResult:
-    def test_pickles(self, whole):
-        again = pickle.loads(pickle.dumps(whole))
-        assert repr(again) == repr(whole) and again.to_html() == whole.to_html()
-        assert again.records == whole.records
+    def test_pickles(self, complete):
+        again = pickle.loads(pickle.dumps(complete))
+        assert repr(again) == repr(complete) and again.to_html() == complete.to_html()
+        assert again.records == complete.records
 
-    def test_tables(self, whole):
-        text = whole.table()
-        assert list(text.index) == whole.methods and list(text.columns) == list(range(1, 9))
-        means, stds, p = (whole.table(values=v) for v in ("mean", "sd", "p"))
+    def test_tables(self, complete):
+        text = complete.table()
+        assert list(text.index) == complete.methods and list(text.columns) == list(range(1, 9))
+        means, stds, p = (complete.table(values=v) for v in ("mean", "sd", "p"))
         best = means.idxmin()
         for k in text.columns:
             m, s = 100 * means[k][best[k]], 100 * stds[k][best[k]]
@@ -577,54 +577,54 @@ class TestResult:
             assert np.isnan(p[k][best[k]])
             for method in text.index:
                 assert text[k][method].endswith("-") == (p[k][method] < 0.05 and "*" not in text[k][method])
-        balanced = whole.table("balanced_accuracy", "mean")
+        balanced = complete.table("balanced_accuracy", "mean")
         assert balanced.shape == means.shape and (balanced > 0.5).all(axis=None)
         with pytest.raises(ValueError, match="for class labels, got 'r2'"):
-            whole.table("r2")
+            complete.table("r2")
         with pytest.raises(ValueError, match="values must be"):
-            whole.table(values="median")
+            complete.table(values="median")
 
-    def test_without_pandas(self, whole, monkeypatch):
+    def test_without_pandas(self, complete, monkeypatch):
         monkeypatch.setitem(sys.modules, "pandas", None)
         with pytest.raises(ImportError, match="table\\(\\) needs pandas"):
-            whole.table()
-        assert "fisher" in repr(whole)
+            complete.table()
+        assert "fisher" in repr(complete)
 
-    def test_without_matplotlib(self, whole, monkeypatch):
+    def test_without_matplotlib(self, complete, monkeypatch):
         monkeypatch.setitem(sys.modules, "matplotlib", None)
         with pytest.raises(ImportError, match="plot\\(\\) needs matplotlib"):
-            whole.plot()
+            complete.plot()
 
-    def test_plots(self, whole):
+    def test_plots(self, complete):
         matplotlib = pytest.importorskip("matplotlib")
         matplotlib.use("agg")
         from matplotlib import pyplot
 
-        ax = whole.plot()
+        ax = complete.plot()
         labels = [text.get_text() for text in ax.get_legend().get_texts()]
-        assert sorted(labels) == sorted([*whole.methods, "all 13 features"])
+        assert sorted(labels) == sorted([*complete.methods, "all 13 features"])
         line = next(c for c in ax.containers if c.get_label() == "fisher").lines[0]
-        assert_allclose(line.get_ydata(), 100 * whole.table(values="mean").loc["fisher"])
+        assert_allclose(line.get_ydata(), 100 * complete.table(values="mean").loc["fisher"])
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of features", "error, %")
         _, other = pyplot.subplots()
-        assert whole.plot(other, "auc") is other and other.get_ylabel() == "area under the curve, %"
+        assert complete.plot(other, "auc") is other and other.get_ylabel() == "area under the curve, %"
         pyplot.close("all")
 
-    def test_pages(self, whole, tmp_path):
-        page = whole.to_html(title="<Wine> & more")
+    def test_pages(self, complete, tmp_path):
+        page = complete.to_html(title="<Wine> & more")
         reader = Reader()
         reader.feed(page)
         reader.close()
         assert reader.open == [] and reader.wrong == []
         assert reader.count["svg"] == 1 and reader.count["h1"] == 1 and reader.count["script"] == 1
         assert "&lt;Wine&gt; &amp; more" in page and "flavanoids" in page and "seed" in page.lower()
-        cell = whole.summary["methods"][0]["cells"][0]
+        cell = complete.summary["methods"][0]["cells"][0]
         assert f'<span class="mean">{100 * cell["mean"]:.1f}</span>' in page
         path = tmp_path / "wine.html"
-        assert whole.to_html(path, title="<Wine> & more") is None
+        assert complete.to_html(path, title="<Wine> & more") is None
         assert path.read_text(encoding="utf-8") == page
         with pytest.raises(OSError, match="does not exist; create it first"):
-            whole.to_html(tmp_path / "no folder" / "wine.html")
+            complete.to_html(tmp_path / "no folder" / "wine.html")
 
     def test_notebooks(self, raw_wine):
         result = compare(raw_wine.data, raw_wine.target, {"<b>": "fisher"}, [1, 2], evaluator="knn", cv=3)

@@ -131,9 +131,9 @@ def test_one_dimensional_y_with_any_kernel(rows):
         assert_array_equal(
             hsic(library.Series(x), library.Series(y), gamma=0.5, y_kernel="rbf", y_gamma=2.0), found
         )
-    whole = np.arange(45)
-    numbers = hsic(x, whole, target_type="number")
-    assert numbers != hsic(x, whole // 9, target_type="class")
+    integers = np.arange(45)
+    numbers = hsic(x, integers, target_type="number")
+    assert numbers != hsic(x, integers // 9, target_type="class")
     with pytest.raises(ValueError, match="y_kernel='delta' needs a one-dimensional Y"):
         hsic(X, Y, y_kernel="delta")
     with pytest.raises(ValueError, match="rows of the second set of variables"):
@@ -141,9 +141,9 @@ def test_one_dimensional_y_with_any_kernel(rows):
     with pytest.raises(ValueError, match="HSIC: needs at least 4 rows"):
         hsic(X[:3], Y[:3], estimator="unbiased")
     with pytest.raises(ValueError, match="'gaussian' for classes"):
-        hsic(X, whole % 2, y_kernel="gaussian")
+        hsic(X, integers % 2, y_kernel="gaussian")
     with pytest.raises(ValueError, match="Input Y contains NaN"):
-        hsic(X, np.where(whole == 3, np.nan, y))
+        hsic(X, np.where(integers == 3, np.nan, y))
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased", "normalized"])
@@ -164,10 +164,10 @@ def test_permutation_p_values(estimator, rng):
     y = np.array([0.1, 1.7, 2.2])
     x = np.array([0.0, 1.0, 2.5])
     values = [hsic(x, y[list(order)]) for order in itertools.permutations(range(3))]
-    share = np.mean(np.array(values) >= values[0] - 1e-12)
+    fraction = np.mean(np.array(values) >= values[0] - 1e-12)
     found = hsic(x, y, n_permutations=6000, random_state=1).p_value
     # Three standard errors of a fraction of 6000.
-    assert abs(found - share) < 3 * 0.5 / np.sqrt(6000) + 1 / 6001
+    assert abs(found - fraction) < 3 * 0.5 / np.sqrt(6000) + 1 / 6001
 
 
 def joint_hsic(X, y, columns):
@@ -194,14 +194,14 @@ def test_forward_steps_are_those_of_a_naive_search(continuous):
 def test_rounds_of_elimination_are_those_of_a_naive_search():
     X, y, _ = make_synthetic("xor", n_samples=80, n_features=6, random_state=3)
     selector = BAHSIC(2, standardize=False).fit(X, y)
-    left, order, reached = list(range(6)), [], []
-    while left:
-        reached.append(joint_hsic(X, y, left))
-        if len(left) == 1:
+    remaining, order, reached = list(range(6)), [], []
+    while remaining:
+        reached.append(joint_hsic(X, y, remaining))
+        if len(remaining) == 1:
             break
-        without = [joint_hsic(X, y, [j for j in left if j != out]) for out in left]
-        order.insert(0, left.pop(int(np.argmax(without))))
-    assert_array_equal(selector.order_, left + order)
+        without = [joint_hsic(X, y, [j for j in remaining if j != out]) for out in remaining]
+        order.insert(0, remaining.pop(int(np.argmax(without))))
+    assert_array_equal(selector.order_, remaining + order)
     assert_allclose(-selector.path_.objective, reached, rtol=1e-9)
     assert_array_equal(selector.path_.n_features, [6, 5, 4, 3, 2, 1])
     assert set(BAHSIC(2, form="fast").fit(X, y).order_[:2]) == set(selector.order_[:2])

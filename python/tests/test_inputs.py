@@ -14,7 +14,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernsift import FisherScore, KernelDesign, compare, gram, hsic
-from kernsift._base import FeatureSelectorMixin
+from kernsift._selector import FeatureSelectorMixin
 
 NAMES = ["height", "weight", "age", "count", "flag"]
 
@@ -252,7 +252,7 @@ def faulty():
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_faults_of_arrays_raise_as_those_of_lists(name):
-    def told(X, y):
+    def message_of(X, y):
         with warnings.catch_warnings():
             # A column vector instead of a flat array.
             warnings.simplefilter("ignore")
@@ -262,8 +262,8 @@ def test_faults_of_arrays_raise_as_those_of_lists(name):
                 return str(error)
 
     for X, y in faulty():
-        plain = told(X, y)
-        listed = told(X.tolist(), y.tolist() if isinstance(y, np.ndarray) else y)
+        plain = message_of(X, y)
+        listed = message_of(X.tolist(), y.tolist() if isinstance(y, np.ndarray) else y)
         if isinstance(plain, str) or isinstance(listed, str):
             assert plain == listed
 

@@ -316,9 +316,9 @@ def test_memory_is_reported_only_for_a_fit_without_others():
 def test_every_estimator_in_eight_threads_at_once():
     expected = {name: answers_of(name) for name in ESTIMATORS}
     # Fits of the same estimator run at once too. Fits with two threads share two, the others all cores.
-    asked = [(name, n_jobs) for n_jobs in (2, 2, None, None) for name in ESTIMATORS]
+    jobs = [(name, n_jobs) for n_jobs in (2, 2, None, None) for name in ESTIMATORS]
     with ThreadPoolExecutor(8) as pool:
-        fits = [(name, pool.submit(answers_of, name, n_jobs)) for name, n_jobs in asked]
+        fits = [(name, pool.submit(answers_of, name, n_jobs)) for name, n_jobs in jobs]
         for name, fit in fits:
             assert_array_equal(fit.result(timeout=HANGS), expected[name], err_msg=name)
 

@@ -83,12 +83,12 @@ def test_precomputed_and_sparse_give_the_same_svm(rng):
 
 def test_attributes_pickle_and_limits():
     X, y = standard("wdbc")
-    machine = SVC(C=10).fit(X, y)
-    again = pickle.loads(pickle.dumps(machine))
-    assert_array_equal(again.decision_function(X), machine.decision_function(X))
-    values = rbf_kernel(X, machine.support_vectors_, gamma=machine.gamma_) @ machine.dual_coef_[0]
-    assert_allclose(values + machine.intercept_[0], machine.decision_function(X), atol=1e-9)
-    assert not hasattr(machine, "coef_")
+    svm = SVC(C=10).fit(X, y)
+    again = pickle.loads(pickle.dumps(svm))
+    assert_array_equal(again.decision_function(X), svm.decision_function(X))
+    values = rbf_kernel(X, svm.support_vectors_, gamma=svm.gamma_) @ svm.dual_coef_[0]
+    assert_allclose(values + svm.intercept_[0], svm.decision_function(X), atol=1e-9)
+    assert not hasattr(svm, "coef_")
     with pytest.warns(ConvergenceWarning, match="iteration limit"):
         limited = SVC(C=10, max_iter=3).fit(X, y)
     assert not limited.converged_ and limited.n_iter_[0] == 3
@@ -135,22 +135,22 @@ def test_many_neighbors_and_weights_of_zero():
     assert_array_equal(many.scores_, ReliefF(n_neighbors=len(y)).fit(X, y).scores_)
     two = y != y[-1]
     classes = np.unique(y[two])
-    machine = SVC(class_weight={classes[0]: 0.0, classes[1]: 1.0}).fit(X[two], y[two])
-    assert (machine.predict(X[two]) == classes[1]).all()
+    svm = SVC(class_weight={classes[0]: 0.0, classes[1]: 1.0}).fit(X[two], y[two])
+    assert (svm.predict(X[two]) == classes[1]).all()
 
 
 def test_kernel_values_that_are_not_finite_raise():
     X, y = standard("wine")
-    for machine in (SVC(kernel="linear"), SVCCV(kernel="linear"), LinearSVC(), SVMRFE(standardize=False)):
+    for svm in (SVC(kernel="linear"), SVCCV(kernel="linear"), LinearSVC(), SVMRFE(standardize=False)):
         with pytest.raises(BreakdownError, match="overflow; scale the features"):
-            machine.fit(1e200 * X, y)
+            svm.fit(1e200 * X, y)
 
 
-def objective(machine, X, y, penalty, loss, C, class_weight=None):
+def objective(svm, X, y, penalty, loss, C, class_weight=None):
     """The objective of LIBLINEAR for two classes."""
-    signs = np.where(y == machine.classes_[1], 1.0, -1.0)
-    w = np.append(machine.coef_[0], machine.intercept_)
-    b = np.maximum(0, 1 - signs * (X @ machine.coef_[0] + machine.intercept_))
+    signs = np.where(y == svm.classes_[1], 1.0, -1.0)
+    w = np.append(svm.coef_[0], svm.intercept_)
+    b = np.maximum(0, 1 - signs * (X @ svm.coef_[0] + svm.intercept_))
     norm = np.abs(w).sum() if penalty == "l1" else 0.5 * w @ w
     return norm + C * (b**2 if loss == "squared_hinge" else b).sum()
 
@@ -210,10 +210,10 @@ def test_elimination_in_steps_selects_the_same_features():
 
 def test_l1_svm_selects_the_nonzero_weights_of_the_svm():
     X, y = standard("wdbc")
-    machine = sklearn.svm.LinearSVC(C=0.02, penalty="l1", dual=False, tol=1e-6, max_iter=100_000).fit(X, y)
+    svm = sklearn.svm.LinearSVC(C=0.02, penalty="l1", dual=False, tol=1e-6, max_iter=100_000).fit(X, y)
     ours = L1SVM(C=0.02, tol=1e-6, standardize=False, random_state=0).fit(X, y)
-    assert_array_equal(ours.support_, machine.coef_[0] != 0)
-    assert_allclose(ours.scores_, np.abs(machine.coef_[0]), atol=1e-3)
+    assert_array_equal(ours.support_, svm.coef_[0] != 0)
+    assert_allclose(ours.scores_, np.abs(svm.coef_[0]), atol=1e-3)
     for k in (1, 4, 10):
         chosen = L1SVM(k, random_state=0).fit(X, y)
         assert chosen.support_.sum() == k and (chosen.scores_[chosen.support_] > 0).all()

@@ -50,11 +50,11 @@ def test_all_triplets_of_numbers():
     possible = by_number(y)
     assert as_set(triplets_from_labels(y, n=len(possible), random_state=0)) == possible
     # Integers are classes by default; as numbers, every sample is in a triplet.
-    whole = [0, 1, 5, 7]
+    integers = [0, 1, 5, 7]
     with pytest.raises(ValueError, match="classes has a single row"):
-        triplets_from_labels(whole, random_state=0)
-    possible = by_number(whole)
-    drawn = triplets_from_labels(whole, n=len(possible), random_state=0, target_type="number")
+        triplets_from_labels(integers, random_state=0)
+    possible = by_number(integers)
+    drawn = triplets_from_labels(integers, n=len(possible), random_state=0, target_type="number")
     assert as_set(drawn) == possible
 
 

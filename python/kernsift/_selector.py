@@ -1,0 +1,169 @@
+"""Base classes of feature selectors."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from kernsift import _native
+from kernsift._base import Estimator, feature_count_json, labeled_rows
+from kernsift._html import Summary, selection_summary
+from kernsift._native_data import (
+    FloatArray,
+    Target,
+    checked_classes,
+    checked_rows,
+    is_continuous,
+    method_json,
+    native_rows,
+)
+from kernsift._parameters import documented
+from kernsift._progress import report_progress
+from kernsift._reports import ReportMixin, ReportParts
+from kernsift._sklearn import _fit_context, _get_output_config
+
+
+class FeatureSelectorMixin(SelectorMixin):
+    """Returns the selected features with their original types, also in polars frames."""
+
+    support_: npt.NDArray[np.bool_]
+
+    @documented()
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        {X}
+
+        Returns
+        -------
+        X_new : {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
+            The selected features, in the order of `X` and with its dtype: float32 stays float32. With
+            :meth:`set_output`, each column of a pandas or polars frame keeps its dtype.
+        """
+        is_polars = type(X).__module__.split(".")[0] == "polars"
+        if is_polars and _get_output_config("transform", estimator=self)["dense"] == "polars":
+            finite = not self.__sklearn_tags__().input_tags.allow_nan
+            checked_rows(self, X, reset=False, ensure_all_finite=finite)
+            return X[:, self.get_support(indices=True).tolist()]
+        return super().transform(X)
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+
+class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
+    """A feature selector. A subclass sets its method and has its parameters."""
+
+    #: Whether it supports missing values (NaN).
+    _supports_missing: ClassVar[bool] = False
+    _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
+
+    n_features_to_select: int | float | None
+    standardize: bool
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features and select some.
+
+        Parameters
+        ----------
+        {X_train}
+        y : array-like of shape (n_samples,), default=None
+            Class labels or, for methods that support it, a continuous target. Unsupervised methods ignore it;
+            the others need it.
+
+        Returns
+        -------
+        {self}
+        """
+        X, target = self._checked(X, y)
+        with report_progress(self, X):
+            answer = _native.select(
+                method_json(self._method, self._own_parameters()),
+                native_rows(X),
+                target,
+                self._feature_count(X.shape[1]),
+                bool(self.standardize),
+                self._fit_settings(),
+            )
+        self.scores_: FloatArray = answer["scores"]
+        self.order_: npt.NDArray[np.int64] = answer["order"]
+        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_[answer["selected"]] = True
+        self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
+        self.ranking_[self.order_] = np.arange(1, X.shape[1] + 1)
+        if answer["curve"].size:
+            self.error_curve_: FloatArray = answer["curve"]
+        if answer["coef"] is not None:
+            self.coef_: FloatArray = answer["coef"]
+        if "path_" in self._fitted:
+            self.path_ = Bunch(**answer["path"])
+        self._store_outcome(answer)
+        return self
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
+        """Validated samples, and the target in the form of the native module."""
+        if self._uses_target():
+            return labeled_rows(self, X, y)
+        # An earlier fit to class labels may have set them.
+        self.__dict__.pop("classes_", None)
+        return checked_rows(self, X, ensure_min_samples=2), None
+
+    def _uses_target(self) -> bool:
+        """Whether the method is supervised."""
+        return True
+
+    def _feature_count(self, n_features: int) -> str:
+        count = self.n_features_to_select
+        if isinstance(count, Integral) and count > n_features:
+            raise ValueError(
+                f"The 'n_features_to_select' parameter of {type(self).__name__} must be at most the "
+                f"number of features, {n_features}. Got {count} instead."
+            )
+        return feature_count_json(count)
+
+    def _page(self, parts: ReportParts) -> str:
+        kept = int(self.support_.sum())
+        return _native.selection_page(
+            parts.native(),
+            self.order_.tolist(),
+            self.scores_.tolist(),
+            kept,
+            parts.check(kept, len(parts.names)),
+            parts.run,
+        )
+
+    def _summary(self) -> Summary:
+        return selection_summary(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._supports_missing
+        tags.target_tags.required = self._uses_target()
+        return tags
+
+
+class BaseTargetSelector(BaseSelector):
+    """A feature selector for classification and regression targets."""
+
+    target_type: str
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
+        finite = "allow-nan" if self._supports_missing else True
+        numeric = self.target_type == "number"
+        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite=finite, y_numeric=numeric)
+        if is_continuous(y, self.target_type):
+            # An earlier fit to class labels may have set them.
+            self.__dict__.pop("classes_", None)
+            return X, np.asarray(y, dtype=np.float64)
+        self.classes_, classes = checked_classes(y)
+        return X, classes
