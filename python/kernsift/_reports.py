@@ -26,6 +26,7 @@ from kernsift._native_data import (
 )
 from kernsift._parameters import documented
 from kernsift._selected import feature_names
+from kernsift.evaluate import compare
 
 #: Maximum number of samples for cross-validation: the time of an evaluator grows with their square.
 MAX_SAMPLES = 2000
@@ -142,8 +143,6 @@ class ReportParts:
 
     def check(self, kept: int, most: int) -> Check:
         """The cross-validated method in the form of the native module; or why there is none."""
-        from kernsift.evaluate import compare
-
         if self.cv is None:
             return "Cross-validation was disabled (cv=None)."
         if self.y is None:

@@ -131,6 +131,10 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
             )
         return feature_count_json(count)
 
+    def _candidate_form(self) -> dict[str, Any]:
+        """The method in the core's serialized form, for a comparison."""
+        return {"columns": {"method": self._method, **self._own_parameters()}}
+
     def _page(self, parts: ReportParts) -> str:
         kept = int(self.support_.sum())
         return _native.selection_page(

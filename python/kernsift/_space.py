@@ -152,6 +152,12 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
             **self._own_parameters(),
         }
 
+    def _candidate_form(self) -> dict[str, Any]:
+        """The method in the core's serialized form, for a comparison."""
+        if self._unfitted_basis()._threshold_function() is not None:
+            raise ValueError("a callable threshold cannot be recorded. Use a named one or a number.")
+        return {"space": self._form()}
+
     def _check_tuned_parameters(self) -> None:
         """Raises for parameters that `tuned` would override."""
         defaults = type(self)().get_params(deep=False)

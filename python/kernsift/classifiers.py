@@ -288,13 +288,8 @@ class SVC(_BaseSVC):
             )
         kernel = choice_form("linear" if precomputed else self.kernel, self.gamma, self.degree, self.coef0)
         with report_progress(self, X):
-            svm = _native.fit_svm(
-                to_json(self._form(float(self.C), kernel, self.classes_[classes[0]])),
-                native_rows(X),
-                classes,
-                precomputed,
-                self._fit_settings(),
-            )
+            form = to_json(self._form(float(self.C), kernel, self.classes_[classes[0]]))
+            svm = _native.fit_svm(form, native_rows(X), classes, precomputed, self._fit_settings())
         self._store(svm, X, classes[0])
         return self
 
@@ -607,8 +602,6 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
 def weight_form(class_weight: Any, classes: npt.NDArray[Any], y: npt.NDArray[Any]) -> Any:
     """The class weights in the core's serialized form."""
-    if class_weight is None:
-        return "none"
-    if isinstance(class_weight, str):
-        return class_weight
+    if class_weight is None or isinstance(class_weight, str):
+        return class_weight or "none"
     return {"given": compute_class_weight(class_weight, classes=classes, y=y).tolist()}

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
+from kernsift._axes import COLORS, MARKERS, axes, finished, legend_label, line_style
 from kernsift._native_data import FloatArray, checked_rows, native_rows, settings
 from kernsift._parameters import documented
 from kernsift._selected import (
@@ -23,7 +24,6 @@ from kernsift._selected import (
     kernel_weights,
     selected_scores,
     selects_directions,
-    shortened,
 )
 from kernsift._selector import FeatureSelectorMixin
 from kernsift.dependence import BAHSIC, FOHSIC
@@ -42,10 +42,6 @@ __all__ = [
     "plot_residuals",
     "plot_scores",
 ]
-
-#: Colors with enough contrast on white and black, distinguishable with color vision deficiency.
-COLORS = ["#0072b2", "#d55e00", "#00865f", "#b3508a", "#a36a00", "#2b8fc9", "#7f868c"]
-MARKERS = "os^DXPv*"
 
 
 @documented()
@@ -408,20 +404,6 @@ def plot_margins(estimator: Any, X: Any, y: Any, ax: Any = None, *, bins: int = 
     return finished(ax)
 
 
-def axes(ax: Any, size: tuple[float, float] = (8, 4.8), who: str = "the plot") -> Any:
-    """The given axes, or those of a new figure."""
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            f"{who} needs matplotlib, which is not installed: pip install matplotlib. "
-            "Reports of to_html() do not need it."
-        ) from error
-    return pyplot.subplots(figsize=size, layout="constrained")[1]
-
-
 def _needs(estimator: Any, attribute: str, who: str) -> Any:
     check_is_fitted(estimator)
     found = getattr(estimator, attribute, None)
@@ -439,28 +421,6 @@ def _bars(ax: Any, labels: list[str], values: FloatArray) -> Any:
     ax.set_ylim(len(labels) - 0.5, -0.5)
     ax.grid(axis="x", alpha=0.3)
     ax.set_axisbelow(True)
-    return ax
-
-
-def legend_label(name: Any, longest: int = MAX_NAME_LENGTH) -> str:
-    """A name that matplotlib neither reads as a formula nor hides from legends."""
-    text = shortened(name, longest).replace("$", r"\$")
-    return f" {text}" if text.startswith("_") else text
-
-
-def line_style(place: int) -> dict[str, Any]:
-    """The color and dashes of each line."""
-    dashes = ["-", "--", ":", "-."][(place // len(COLORS)) % 4]
-    return {"color": COLORS[place % len(COLORS)], "linestyle": dashes}
-
-
-def finished(ax: Any, grid: bool = True) -> Any:
-    """The axes with grid and legend."""
-    if grid:
-        ax.grid(axis="y", alpha=0.3)
-        ax.set_axisbelow(True)
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(frameon=False)
     return ax
 
 

@@ -66,6 +66,23 @@ def test_every_public_name_is_documented():
                     assert function.__doc__, f"{name}.{method}"
 
 
+def test_docstrings_are_complete():
+    """No placeholder is left, and a section "Parameters" has all parameters of the function."""
+    things = {name: getattr(kernsift, name) for name in kernsift.__all__ if name != "__version__"}
+    for name, thing in list(things.items()):
+        methods = inspect.getmembers(thing, inspect.isfunction)
+        own = [(each, method) for each, method in methods if method.__module__.startswith("kernsift.")]
+        things |= {f"{name}.{each}": method for each, method in own if not each.startswith("_")}
+    found = 0
+    for name, thing in things.items():
+        assert not re.search(r"\{[\w ]+\}\s*$", thing.__doc__, re.MULTILINE), name
+        if "    Parameters\n" in thing.__doc__:
+            for parameter in set(inspect.signature(thing).parameters) - {"self"}:
+                assert re.search(rf"^ +{parameter} : ", thing.__doc__, re.MULTILINE), f"{name}: {parameter}"
+                found += 1
+    assert found > 400
+
+
 def test_the_notebook_runs():
     """In a separate process, as a user would run it; its cells can be run one by one."""
     path = PACKAGE / "examples" / "notebook.py"
