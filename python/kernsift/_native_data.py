@@ -64,8 +64,8 @@ class NamedRows(NamedTuple):
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads for `n_jobs`, as in joblib: None or -1 is all cores, -2 all but one.
 
-    In a worker process of joblib, None is the worker's share of the cores: otherwise every worker would start
-    a thread per core.
+    In a worker process of joblib, None is the number of cores assigned to it. Otherwise every worker would
+    start a thread per core.
     """
     if n_jobs is None:
         return _worker_threads()

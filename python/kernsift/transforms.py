@@ -33,8 +33,8 @@ class HSFS(BaseTargetSelector):
 
     The problem is not convex, so the result depends on the starting points: features that are good alone,
     in pairs, by their interaction and all together, and random weights. The best objective wins; a better
-    solution may exist. HSIC measures dependence, not prediction error: beside strong features it can miss a
-    weak one that matters.
+    solution may exist. HSIC measures dependence, not prediction error: if some features are strong, it can
+    miss a weak one that matters.
 
     With `form="penalized"`, as published, a multiple of the same sum is subtracted from HSIC instead.
     Selecting no feature is then always a local optimum, and as the penalty grows the number of features
