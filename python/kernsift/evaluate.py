@@ -259,7 +259,9 @@ def _indices(rows: Any) -> IntArray:
 def _methods(methods: Any, standardize: bool, random_state: Any) -> list[Any]:
     """The methods in the form of the native module."""
     if isinstance(methods, Mapping):
-        return [_requested(str(label), method, standardize, random_state) for label, method in methods.items()]
+        return [
+            _requested(str(label), method, standardize, random_state) for label, method in methods.items()
+        ]
     if isinstance(methods, str | Estimator):
         methods = [methods]
     if not isinstance(methods, Iterable):

@@ -151,9 +151,7 @@ class KernelLearner(ReportMixin, Estimator):
             "accuracy": self.score(parts.x, parts.y),
             **self._combination(parts.names),
         }
-        return _native.design_page(
-            parts.native(), json.dumps(design), parts.run
-        )
+        return _native.design_page(parts.native(), json.dumps(design), parts.run)
 
     def _combination(self, names: list[str]) -> dict[str, Any]:
         """The kernels with nonzero weight, for the report."""

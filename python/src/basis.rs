@@ -136,7 +136,10 @@ pub fn gamma_for_n_components<'py>(
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
 
 /// Sets the threshold function of a basis, if there is one.
-pub fn set_threshold_function(method: &mut BasisMethod, threshold: Option<Py<PyAny>>) -> PyResult<Option<Raised>> {
+pub fn set_threshold_function(
+    method: &mut BasisMethod,
+    threshold: Option<Py<PyAny>>,
+) -> PyResult<Option<Raised>> {
     match (method, threshold) {
         (BasisMethod::Kobl(kobl), Some(function)) => Ok(Some(call_back(kobl, function))),
         (_, None) => Ok(None),

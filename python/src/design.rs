@@ -33,8 +33,7 @@ struct Form {
 impl Form {
     fn design(&self) -> kernsift::Result<KernelDesign> {
         let known = PSD.iter().find(|(name, _)| *name == self.psd);
-        let (_, psd) =
-            known.ok_or_else(|| Error::param("design", "psd", "a known condition", &self.psd))?;
+        let (_, psd) = known.ok_or_else(|| Error::param("design", "psd", "a known condition", &self.psd))?;
         Ok(KernelDesign {
             bases: Bases::default(),
             psd: *psd,

@@ -147,7 +147,8 @@ pub fn triplet_accuracy(
 fn to_fold(split: &SplitArgument<'_>) -> PyResult<Fold> {
     let rows = |rows: &PyReadonlyArray1<'_, i64>| {
         let row = |&row: &i64| {
-            usize::try_from(row).map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
+            usize::try_from(row)
+                .map_err(|_| PyValueError::new_err(format!("cv: row numbers count from 0, got {row}")))
         };
         rows.as_array().iter().map(row).collect::<PyResult<Vec<usize>>>()
     };

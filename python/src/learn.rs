@@ -1,8 +1,6 @@
 //! Kernel learners.
 
-use crate::convert::{
-    RowsArgument, from_json, name_of, scaled, set_scaling, to_dataset, to_triplets,
-};
+use crate::convert::{RowsArgument, from_json, name_of, scaled, set_scaling, to_dataset, to_triplets};
 use crate::run::{Settings, run};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, XingMetric};

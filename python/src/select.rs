@@ -1,8 +1,8 @@
 //! Selectors.
 
 use crate::convert::{
-    RowsArgument, TargetArgument, from_json, name_of, scaled, set_outcome, to_dataset_with_missing, to_indices,
-    to_json,
+    RowsArgument, TargetArgument, from_json, name_of, scaled, set_outcome, to_dataset_with_missing,
+    to_indices, to_json,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};

@@ -1,6 +1,6 @@
 //! Selection in kernel space.
 
-use crate::basis::{FeatureMap, set_threshold_function, or_raised};
+use crate::basis::{FeatureMap, or_raised, set_threshold_function};
 use crate::convert::{
     ClassesArgument, RowsArgument, from_json, scaled, set_scaling, set_stop, to_dataset, to_indices, to_json,
 };

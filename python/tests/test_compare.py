@@ -93,7 +93,9 @@ class TestAgainstScikitLearn:
     def test_every_score_of_every_method(self, complete, wine_frame, raw_wine):
         folds = dict(splits_of(complete))
         assert len(complete.records) == 5 * (8 * len(complete.methods) + 1)
-        for record, predicted, truth, scores in recomputed(complete.records, folds, wine_frame, raw_wine.target):
+        for record, predicted, truth, scores in recomputed(
+            complete.records, folds, wine_frame, raw_wine.target
+        ):
             # SVMs stop at other points within their tolerances, but no sample of wine is so close to a
             # boundary.
             assert round(record["error"] * len(truth)) == (predicted != truth).sum()
@@ -124,7 +126,9 @@ class TestAgainstScikitLearn:
             assert record["features"] == list(expected)
 
     @pytest.mark.parametrize("name", ["relief", "ffs"])
-    def test_features_of_estimators_fitted_to_the_training_samples(self, name, complete, wine_frame, raw_wine):
+    def test_features_of_estimators_fitted_to_the_training_samples(
+        self, name, complete, wine_frame, raw_wine
+    ):
         estimator = {"relief": ReliefF, "ffs": FFS}[name](8, random_state=0)
         folds = dict(splits_of(complete))
         for record in (r for r in complete.records if r["method"] == name and r["k"] == 8):
