@@ -121,7 +121,8 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
         X_new : ndarray of shape (n_samples, n_selected_)
             Coordinates of the samples.
         """
-        return self._space.transform(self._new_samples(X), self._settings())
+        x = self._new_samples(X)
+        return self._space.transform(x, self._settings())
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Predict classes by the nearest training samples in the selected directions.
@@ -134,8 +135,8 @@ class BaseSpace(ReportMixin, ClassifierMixin, ClassNamePrefixFeaturesOutMixin, T
         -------
         {predicted}
         """
-        codes = self._space.predict(self._new_samples(X), self._settings())
-        predicted: npt.NDArray[Any] = self.classes_[codes]
+        x = self._new_samples(X)
+        predicted: npt.NDArray[Any] = self.classes_[self._space.predict(x, self._settings())]
         return predicted
 
     def _form(self) -> dict[str, Any]:

@@ -127,7 +127,8 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         X_new : ndarray of shape (n_samples, n_components_)
             Coordinates of the samples.
         """
-        return self._map.transform(self._new_samples(X), self._settings())
+        x = self._new_samples(X)
+        return self._map.transform(x, self._settings())
 
     def residual_norms(self, X: Any) -> FloatArray:
         """Compute the residual norm of each sample.
@@ -142,7 +143,8 @@ class BaseBasis(ReportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             Distance of each sample from the span of the basis, in kernel space. It is computed from a
             difference of squares: values below about 1e-8 of the sample's norm are rounding errors.
         """
-        return self._map.residual_norms(self._new_samples(X), self._settings())
+        x = self._new_samples(X)
+        return self._map.residual_norms(x, self._settings())
 
     def _threshold_function(self) -> Any:
         """A callable threshold of KOBL, which cannot be passed as JSON."""

@@ -117,8 +117,8 @@ class _BaseSVC(ClassifierMixin, Estimator):
         y : ndarray of shape (n_samples,)
             Predicted class labels.
         """
-        codes = self._svm.predict(self._rows(X), self._settings())
-        predicted: npt.NDArray[Any] = self.classes_[codes]
+        x = self._rows(X)
+        predicted: npt.NDArray[Any] = self.classes_[self._svm.predict(x, self._settings())]
         return predicted
 
     def decision_function(self, X: Any) -> FloatArray:
