@@ -3,7 +3,7 @@
 use kernsift::data::triplets::from_labels;
 use kernsift::data::{BuiltIn, Prepare, Rows, Standardizer};
 use kernsift::kernel::{gram, pair_values};
-use kernsift::optim::{Held, HingeProgram, HingeSolution};
+use kernsift::optim::{HingeProgram, HingeSolution, WeightBound};
 use kernsift::{Context, Kernel, Result};
 use ndarray::{Array2, ShapeBuilder};
 
@@ -13,22 +13,22 @@ const GAMMAS: [f64; 3] = [1.0, 0.1, 0.01];
 pub const PENALTY: f64 = 1e-4;
 /// The penalty of the mean diagonal.
 const DIAGONAL: f64 = 1e-4;
-/// A row of the mixture is cut off where it misses dominance by more than this share of the mixture's size.
-const BROKEN: f64 = 1e-7;
-const ITERATIONS: usize = 200;
+/// A row of the mixture gets a cut if it violates dominance by more than this fraction of the mixture's size.
+const CUT_TOLERANCE: f64 = 1e-7;
+const MAX_ITERATIONS: usize = 200;
 
-/// What is asked of the weights.
+/// The constraints on the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// None is negative.
+    /// Nonnegative weights.
     NonNegative,
-    /// Any sign, white noise, and the cuts of all-positive similarities.
+    /// Weights of any sign, white noise, and dominance cuts with all signs positive.
     FirstRound,
-    /// And the cuts that the first round's mixture breaks.
+    /// Also the cuts that the first round's mixture violates.
     SecondRound,
 }
 
-/// Where an instance comes from.
+/// The data and constraints of an instance.
 #[derive(Debug, Clone, Copy)]
 pub struct Source {
     pub name: &'static str,
@@ -36,7 +36,7 @@ pub struct Source {
     pub triplets: usize,
 }
 
-/// The smaller ones of a kind and a set come first.
+/// Smaller instances of a kind and data set come first.
 pub const SOURCES: [Source; 11] = {
     use Kind::{FirstRound, NonNegative, SecondRound};
     [
@@ -65,12 +65,12 @@ impl Source {
     }
 }
 
-/// A programme.
+/// A program.
 pub struct Instance {
     /// A row per triplet, a column per kernel, by columns.
     pub margins: Array2<f64>,
     pub costs: Vec<f64>,
-    pub held: Vec<Held>,
+    pub bounds: Vec<WeightBound>,
     /// A row per cut; the first is the mean of the diagonal, the last column is white noise.
     pub cuts: Array2<f64>,
 }
@@ -99,25 +99,28 @@ impl Instance {
             let far = pair_values(kernel, &x, &far)?;
             all.extend(pair_values(kernel, &x, &near)?.iter().zip(far).map(|(near, far)| near - far));
         }
-        let width = kernels.len() + usize::from(noisy);
-        // White noise is no part of any margin.
-        all.resize(triplets.len() * width, 0.0);
-        let margins = Array2::from_shape_vec((triplets.len(), width).f(), all).expect("a column a kernel");
+        let columns = kernels.len() + usize::from(noisy);
+        // White noise does not change margins.
+        all.resize(triplets.len() * columns, 0.0);
+        let margins =
+            Array2::from_shape_vec((triplets.len(), columns).f(), all).expect("one column per kernel");
         // Gaussians and noise have a diagonal of ones.
-        let costs = vec![DIAGONAL; width];
-        let mut held: Vec<Held> =
-            groups.iter().map(|&g| if noisy { Held::Within(g) } else { Held::Above(g) }).collect();
+        let costs = vec![DIAGONAL; columns];
+        let mut bounds: Vec<WeightBound> = groups
+            .iter()
+            .map(|&g| if noisy { WeightBound::Symmetric(g) } else { WeightBound::NonNegative(g) })
+            .collect();
         if noisy {
-            held.push(Held::Alone);
+            bounds.push(WeightBound::Ungrouped);
         }
-        let mut instance = Self { margins, costs, held, cuts: Array2::zeros((0, width).f()) };
+        let mut instance = Self { margins, costs, bounds, cuts: Array2::zeros((0, columns).f()) };
         if noisy {
             instance.cut(&kernels, &x, source.kind == Kind::SecondRound)?;
         }
         Ok(instance)
     }
 
-    /// Adds the anchor, the first cuts and, if asked for, the second.
+    /// Adds the cut of the mean diagonal, the first cuts and, if `twice`, the second.
     fn cut(&mut self, kernels: &[Kernel], x: &Rows, twice: bool) -> Result<()> {
         let grams: Vec<Array2<f64>> =
             kernels.iter().map(|kernel| gram(kernel, x, x)).collect::<Result<_>>()?;
@@ -140,7 +143,7 @@ impl Instance {
             let size = (0..n).map(|i| mixture[[i, i]] + noise[0]).fold(1.0, f64::max);
             for (i, k) in mixture.rows().into_iter().enumerate() {
                 let others: f64 = k.iter().map(|v| v.abs()).sum::<f64>() - k[i].abs();
-                if others - k[i] - noise[0] > BROKEN * size {
+                if others - k[i] - noise[0] > CUT_TOLERANCE * size {
                     let signs: Vec<f64> =
                         k.iter().map(|v| if *v == 0.0 { 0.0 } else { v.signum() }).collect();
                     rows.push(row(i, &signs));
@@ -155,23 +158,23 @@ impl Instance {
         self.cuts = Array2::from_shape_fn((rows.len(), self.costs.len()).f(), |(r, p)| rows[r][p]);
     }
 
-    /// By our own interior point.
+    /// Solves with our interior-point method.
     pub fn solve(&self, tolerance: f64) -> Result<HingeSolution> {
-        let program = HingeProgram::new(&self.margins, &self.costs, &self.held, PENALTY);
+        let program = HingeProgram::new(&self.margins, &self.costs, &self.bounds, PENALTY);
         let program = if self.cuts.nrows() > 0 { program.with_cuts(&self.cuts, Some(0)) } else { program };
-        program.solve(tolerance, ITERATIONS, &Context::default())
+        program.solve(tolerance, MAX_ITERATIONS, &Context::default())
     }
 
     pub fn groups(&self) -> usize {
-        self.held.iter().filter_map(|h| h.group()).max().map_or(0, |g| g + 1)
+        self.bounds.iter().filter_map(|b| b.group()).max().map_or(0, |g| g + 1)
     }
 
-    /// The objective of weights that a solver gave, after correction: negative ones raised to 0 where they
-    /// may not be negative, white noise raised until every cut holds. So none can come out below the optimum.
-    pub fn corrected_objective(&self, weights: &[f64]) -> f64 {
+    /// The objective of a solver's weights made feasible: negative weights are set to 0 where they must be nonnegative, and
+    /// white noise is increased until every cut is satisfied. It is never below the optimum.
+    pub fn feasible_objective(&self, weights: &[f64]) -> f64 {
         let mut weights = weights.to_vec();
-        for (weight, held) in weights.iter_mut().zip(&self.held) {
-            if !matches!(held, Held::Within(_)) {
+        for (weight, bound) in weights.iter_mut().zip(&self.bounds) {
+            if !matches!(bound, WeightBound::Symmetric(_)) {
                 *weight = weight.max(0.0);
             }
         }
@@ -180,14 +183,14 @@ impl Instance {
             let worst = times(&self.cuts, &weights).fold(0.0_f64, |a, v| a.min(*v));
             *weights.last_mut().expect("white noise") -= worst;
         }
-        let missing: f64 = times(&self.margins, &weights).iter().map(|m| (1.0 - m).max(0.0)).sum();
+        let hinge: f64 = times(&self.margins, &weights).iter().map(|m| (1.0 - m).max(0.0)).sum();
         let mut largest = vec![0.0_f64; self.groups()];
-        for (held, weight) in self.held.iter().zip(&weights) {
-            if let Some(g) = held.group() {
+        for (bound, weight) in self.bounds.iter().zip(&weights) {
+            if let Some(g) = bound.group() {
                 largest[g] = largest[g].max(weight.abs());
             }
         }
         let costs: f64 = self.costs.iter().zip(&weights).map(|(c, w)| c * w).sum();
-        missing / self.margins.nrows() as f64 + costs + PENALTY * largest.iter().sum::<f64>()
+        hinge / self.margins.nrows() as f64 + costs + PENALTY * largest.iter().sum::<f64>()
     }
 }

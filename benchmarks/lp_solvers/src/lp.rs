@@ -1,7 +1,7 @@
-//! A linear programme in general form, and the two ways to pose ours.
+//! A linear program in general form, and our program as its primal and dual.
 
 use crate::instance::{Instance, PENALTY};
-use kernsift::optim::Held;
+use kernsift::optim::WeightBound;
 
 const INF: f64 = f64::INFINITY;
 
@@ -15,7 +15,7 @@ pub struct Lp {
     pub entries: Vec<Vec<(usize, f64)>>,
 }
 
-/// How a programme is posed.
+/// The form in which a program is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Primal,
@@ -29,8 +29,8 @@ impl Lp {
         self.entries.push(entries.into_iter().filter(|(_, v)| *v != 0.0).collect());
     }
 
-    /// Of an instance, its objective times the number of triplets: their dual values are then at most 1 instead of next
-    /// to nothing, which suits the absolute tolerances of simplex methods.
+    /// The program of an instance. The objective is multiplied by the number of triplets, so that their dual values are at
+    /// most 1, which suits the absolute tolerances of simplex methods.
     ///
     /// Primal columns: weights, group sizes, slacks. Dual rows: weights, groups.
     pub fn new(instance: &Instance, form: Form) -> Self {
@@ -46,22 +46,22 @@ impl Lp {
         lp.rows.extend(std::iter::repeat_n([1.0, INF], t));
         lp.rows.extend(std::iter::repeat_n([0.0, INF], m));
         let mut sizes = vec![vec![]; instance.groups()];
-        for (p, held) in instance.held.iter().enumerate() {
+        for (p, bound) in instance.bounds.iter().enumerate() {
             let mut entries: Vec<(usize, f64)> =
                 instance.margins.column(p).iter().copied().enumerate().collect();
             entries.extend(instance.cuts.column(p).iter().enumerate().map(|(r, v)| (t + r, *v)));
             // Signs of the weight in s - α ≥ 0 and s + α ≥ 0.
-            let signs: &[f64] = match held {
-                Held::Within(_) => &[-1.0, 1.0],
-                Held::Above(_) => &[-1.0],
-                Held::Alone => &[],
+            let signs: &[f64] = match bound {
+                WeightBound::Symmetric(_) => &[-1.0, 1.0],
+                WeightBound::NonNegative(_) => &[-1.0],
+                WeightBound::Ungrouped => &[],
             };
             for sign in signs {
                 entries.push((lp.rows.len(), *sign));
-                sizes[held.group().expect("a group")].push((lp.rows.len(), 1.0));
+                sizes[bound.group().expect("a group")].push((lp.rows.len(), 1.0));
                 lp.rows.push([0.0, INF]);
             }
-            let least = if matches!(held, Held::Within(_)) { -INF } else { 0.0 };
+            let least = if matches!(bound, WeightBound::Symmetric(_)) { -INF } else { 0.0 };
             lp.column(t as f64 * instance.costs[p], [least, INF], entries);
         }
         for entries in sizes {
@@ -71,13 +71,13 @@ impl Lp {
         lp
     }
 
-    /// Maximize Σλ, posed as a minimum: a row for each weight, then a row for each group.
+    /// Minimizes -Σλ: a row for each weight, then a row for each group.
     fn dual(instance: &Instance) -> Self {
-        let (t, k) = (instance.margins.nrows(), instance.held.len());
+        let (t, k) = (instance.margins.nrows(), instance.bounds.len());
         let mut lp = Self::default();
-        for (cost, held) in instance.costs.iter().zip(&instance.held) {
+        for (cost, bound) in instance.costs.iter().zip(&instance.bounds) {
             let most = t as f64 * cost;
-            lp.rows.push([if matches!(held, Held::Within(_)) { most } else { -INF }, most]);
+            lp.rows.push([if matches!(bound, WeightBound::Symmetric(_)) { most } else { -INF }, most]);
         }
         lp.rows.extend(std::iter::repeat_n([-INF, t as f64 * PENALTY], instance.groups()));
         for row in instance.margins.rows() {
@@ -86,17 +86,17 @@ impl Lp {
         for row in instance.cuts.rows() {
             lp.column(0.0, [0.0, INF], row.iter().copied().enumerate().collect());
         }
-        for (p, held) in instance.held.iter().enumerate() {
-            let Some(g) = held.group() else { continue };
+        for (p, bound) in instance.bounds.iter().enumerate() {
+            let Some(g) = bound.group() else { continue };
             lp.column(0.0, [0.0, INF], vec![(p, -1.0), (k + g, 1.0)]);
-            if matches!(held, Held::Within(_)) {
+            if matches!(bound, WeightBound::Symmetric(_)) {
                 lp.column(0.0, [0.0, INF], vec![(p, 1.0), (k + g, 1.0)]);
             }
         }
         lp
     }
 
-    /// As `highs_by_scipy.py` reads it.
+    /// Writes the file that `highs_by_scipy.py` reads.
     #[cfg(not(feature = "highs"))]
     pub fn write(&self, path: &std::path::Path) -> std::io::Result<()> {
         let mut bytes = vec![];

@@ -1,9 +1,10 @@
-//! Linear programmes of kernel design, given to several solvers: seconds, and how good the answers are.
+//! Linear programs of kernel design, solved by several solvers: processor time and accuracy.
 //!
-//! Each solver runs on each instance in a process of its own, on one thread, until it ends or its time is up.
+//! Each solver runs on each instance in a separate process, on one thread, with a limit on processor time.
 //!
-//! Run with `cargo run --release --features highs` in this folder; an argument is the limit in seconds.
-//! Without the feature HiGHS is taken from the Python that `LP_SOLVERS_PYTHON` names, if it does.
+//! Run with `cargo run --release --features highs` in this folder; an argument sets the limit in seconds. Without the feature,
+//! HiGHS comes from scipy in the Python that `LP_SOLVERS_PYTHON` names.
+//! `cargo run --release -- check` solves all instances with our solver and fails if one does not reach the tolerance.
 
 mod instance;
 mod lp;
@@ -12,18 +13,19 @@ mod solvers;
 use cpu_time::ProcessTime;
 use instance::{Instance, SOURCES, Source};
 use kernsift::Result;
+use kernsift::optim::Ending;
 use solvers::{SOLVERS, Solver};
 use std::process::{Command, Stdio};
 
 /// Seconds of processor time for a solver on an instance.
 const LIMIT: u64 = 120;
-/// Runs shorter than this are repeated, and the fastest counts.
+/// Shorter runs are repeated, and the fastest is reported.
 const SHORT: f64 = 5.0;
 
-/// What came of a solver on an instance.
+/// The outcome of a solver on an instance.
 #[derive(Debug, Clone, PartialEq)]
 enum Cell {
-    /// With the objective of the weights, or what the solver says it is, and what it is not content with.
+    /// `objective` is that of the weights if `by_weights`, else the solver's; `note` is empty or the solver's warning.
     Done {
         seconds: f64,
         objective: f64,
@@ -45,20 +47,22 @@ fn main() -> Result<()> {
             SOLVERS[solver.parse::<usize>().expect("a number")],
         );
     }
+    if args.get(1).is_some_and(|word| word == "check") {
+        return check();
+    }
     let limit = args.get(1).map_or(LIMIT, |text| text.parse().expect("seconds"));
     let solvers: Vec<usize> = (0..SOLVERS.len()).filter(|&s| SOLVERS[s].is_there()).collect();
     let mut rows: Vec<Vec<Cell>> = vec![];
     for (at, source) in SOURCES.iter().enumerate() {
-        // A smaller one of the same set: fewer triplets or fewer cuts.
+        // A smaller instance of the same data set: fewer triplets or fewer cuts.
         let smaller =
             (0..at).rev().find(|&s| SOURCES[s].name == source.name && is_smaller(SOURCES[s], *source));
         let row: Vec<Cell> = solvers
             .iter()
             .enumerate()
             .map(|(place, &solver)| {
-                let hopeless =
-                    smaller.is_some_and(|s| matches!(rows[s][place], Cell::TooLong | Cell::NotRun));
-                let cell = if hopeless { Cell::NotRun } else { in_process(at, solver, limit) };
+                let skip = smaller.is_some_and(|s| matches!(rows[s][place], Cell::TooLong | Cell::NotRun));
+                let cell = if skip { Cell::NotRun } else { in_process(at, solver, limit) };
                 eprintln!("{}: {}: {cell:?}", source.label(), SOLVERS[solver].label());
                 cell
             })
@@ -68,12 +72,33 @@ fn main() -> Result<()> {
     print(&solvers, &rows, limit)
 }
 
+/// Solves all instances with our solver.
+fn check() -> Result<()> {
+    let mut failures = 0;
+    for source in SOURCES {
+        let solution = Instance::new(source)?.solve(solvers::TOLERANCE)?;
+        let gap = (solution.objective - solution.bound) / solution.objective;
+        println!(
+            "{}: {:?}, gap {gap:.0e}, {} iterations",
+            source.label(),
+            solution.ending,
+            solution.iterations
+        );
+        failures += usize::from(solution.ending != Ending::Optimal);
+    }
+    if failures > 0 {
+        eprintln!("{failures} of {} instances did not reach the tolerance", SOURCES.len());
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
 fn is_smaller(a: Source, b: Source) -> bool {
     (a.kind == b.kind && a.triplets < b.triplets)
         || (a.kind == instance::Kind::FirstRound && b.kind == instance::Kind::SecondRound)
 }
 
-/// One solver on one instance: a line with seconds and the objective, or with what went wrong.
+/// Runs one solver on one instance. Prints a line with seconds and the objective, or the error.
 fn cell(source: Source, solver: Solver) -> Result<()> {
     let instance = Instance::new(source)?;
     let mut seconds = f64::INFINITY;
@@ -92,7 +117,7 @@ fn cell(source: Source, solver: Solver) -> Result<()> {
         Ok(answer) => {
             let by_weights = answer.weights.is_some();
             let value =
-                answer.weights.map_or(answer.objective, |weights| instance.corrected_objective(&weights));
+                answer.weights.map_or(answer.objective, |weights| instance.feasible_objective(&weights));
             println!("done {seconds} {value} {by_weights} {}", answer.note.unwrap_or_default());
         }
         Err(text) if text == solvers::TOO_LONG => println!("long"),
@@ -146,11 +171,11 @@ fn print(solvers: &[usize], rows: &[Vec<Cell>], limit: u64) -> Result<()> {
             .zip(&heads)
             .map(|(cell, head)| match cell {
                 Cell::Done { seconds, note, .. } => {
-                    let is_content = note.is_empty();
-                    if !is_content {
+                    let converged = note.is_empty();
+                    if !converged {
                         notes.push(format!("- {}: {head}: {note}", source.label()));
                     }
-                    format!("{seconds:.3}{}", if is_content { "" } else { " *" })
+                    format!("{seconds:.3}{}", if converged { "" } else { " *" })
                 }
                 Cell::Failed(text) => {
                     notes.push(format!("- {}: {head}: {text}", source.label()));
@@ -162,10 +187,10 @@ fn print(solvers: &[usize], rows: &[Vec<Cell>], limit: u64) -> Result<()> {
             .collect();
         println!("| {} | {} |", source.label(), cells.join(" | "));
     }
-    println!("\nRelative difference to the least objective:\n\n| instance | {} |", heads.join(" | "));
+    println!("\nRelative difference to the smallest objective:\n\n| instance | {} |", heads.join(" | "));
     println!("|---|{}", "---|".repeat(heads.len()));
     for (source, row) in SOURCES.iter().zip(rows) {
-        // Corrected weights are feasible: the least is the best that is known.
+        // All these weights are feasible.
         let best = row.iter().filter_map(|cell| match cell {
             Cell::Done { objective, by_weights: true, .. } => Some(*objective),
             _ => None,
@@ -181,7 +206,7 @@ fn print(solvers: &[usize], rows: &[Vec<Cell>], limit: u64) -> Result<()> {
         println!("| {} | {} |", source.label(), cells.join(" | "));
     }
     if !notes.is_empty() {
-        println!("\nNot well ended:\n\n{}", notes.join("\n"));
+        println!("\nFailures and warnings:\n\n{}", notes.join("\n"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The solvers, each given a programme the way it takes it.
+//! The solvers, and the conversion of the program to the input of each.
 
 use crate::instance::Instance;
 use crate::lp::{Form, Lp};
@@ -8,16 +8,16 @@ use clarabel::solver::{
 };
 use kernsift::optim::Ending;
 
-/// The tolerance that kernel design asks of its own solver.
-const TOLERANCE: f64 = 1e-8;
+/// The tolerance of kernel design.
+pub const TOLERANCE: f64 = 1e-8;
 
-/// The variable that names a Python with scipy.
+/// The environment variable that names a Python with scipy.
 const PYTHON: &str = "LP_SOLVERS_PYTHON";
 
-/// The error of a solver in another process that was stopped.
+/// The error of a solver in another process that exceeded the time limit.
 pub const TOO_LONG: &str = "too long";
 
-/// A solver and the form it is given.
+/// A solver and the form of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solver {
     Ours,
@@ -43,9 +43,9 @@ pub const SOLVERS: [Solver; 9] = [
 pub struct Answer {
     /// As the solver reports it.
     pub objective: f64,
-    /// Where it gives them.
+    /// `None` if the solver does not return them.
     pub weights: Option<Vec<f64>>,
-    /// If the solver is not content with it, its word for that.
+    /// The solver's warning, if any.
     pub note: Option<String>,
     /// Processor time, if another process used it.
     pub seconds: Option<f64>,
@@ -71,14 +71,14 @@ impl Solver {
         }
     }
 
-    /// Whether it was compiled in, or is to be had from Python.
+    /// Whether it is compiled in or available from Python.
     pub fn is_there(self) -> bool {
         cfg!(feature = "highs")
             || std::env::var_os(PYTHON).is_some()
             || !matches!(self, Self::HighsSimplex(_) | Self::HighsInterior(_))
     }
 
-    /// Solves, the programme's making included; an error is the solver's own word for what went wrong.
+    /// Builds and solves the program; an error is the solver's message.
     pub fn solve(self, instance: &Instance) -> Result<Answer, String> {
         let lp = |form| Lp::new(instance, form);
         let mut answer = match self {
@@ -98,7 +98,7 @@ impl Solver {
         let sign = if form == Form::Primal { 1.0 } else { -1.0 };
         answer.objective *= sign / instance.margins.nrows() as f64;
         if let Some(weights) = &mut answer.weights {
-            weights.truncate(instance.held.len());
+            weights.truncate(instance.bounds.len());
         }
         Ok(answer)
     }
@@ -133,13 +133,13 @@ fn microlp(lp: &Lp, form: Form) -> Result<Answer, String> {
     }
     let outcome = problem.solve().map_err(|error| error.to_string())?;
     let solution = outcome.into_solution().map_err(|_| "interrupted".to_owned())?;
-    // It does not give the dual values of rows, which are the weights of the dual.
+    // It does not return dual values of rows, which are the weights if the dual is solved.
     let weights =
         (form == Form::Primal).then(|| columns.iter().map(|&column| solution.var_value(column)).collect());
     Ok(Answer::new(solution.objective(), weights))
 }
 
-/// A x + s = b with s in a cone: equal rows first, then all rows and bounds as "at most".
+/// A x + s = b with s in a cone: first the equations, then rows and bounds as upper bounds.
 fn clarabel(lp: &Lp, form: Form) -> Result<Answer, String> {
     let (mut side, mut rows, mut place) = (vec![], vec![], vec![usize::MAX; lp.rows.len()]);
     for equal in [true, false] {
@@ -221,13 +221,13 @@ fn highs(lp: &Lp, form: Form, method: &str) -> Result<Answer, String> {
     let solution = solved.get_solution();
     let weights = match form {
         Form::Primal => solution.columns().to_vec(),
-        // What a row's bound is worth, of a minimum.
+        // HiGHS minimizes, so dual values have the opposite sign.
         Form::Dual => solution.dual_rows().iter().map(|dual| -dual).collect(),
     };
     Ok(Answer::new(solved.objective_value(), Some(weights)))
 }
 
-/// Through Python.
+/// HiGHS in scipy.
 #[cfg(not(feature = "highs"))]
 fn highs(lp: &Lp, form: Form, method: &str) -> Result<Answer, String> {
     let python = std::env::var_os(PYTHON).ok_or("not compiled in")?;

@@ -24,7 +24,7 @@ pub use coordinate::{
 };
 pub use criterion::{Criterion, gradient_error};
 pub use design::Design;
-pub use hinge_program::{Ending, Held, HingeProgram, HingeSolution};
+pub use hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
 pub use nonnegative_lars::{Knot, LarsPath, LarsStop, nonnegative_lars};
 pub use pair_problem::{PairProblem, PairStart};
 pub use row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};

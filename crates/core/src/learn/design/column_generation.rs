@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::data::Triplet;
 use crate::error::Result;
 use crate::learn::learner::Status;
-use crate::optim::{Held, HingeProgram, HingeSolution};
+use crate::optim::{HingeProgram, HingeSolution, WeightBound};
 use rayon::prelude::*;
 
 /// Groups in the pool, at most, besides those with a weight.
@@ -102,7 +102,7 @@ impl Problem<'_> {
             missing.iter().take(GROUPS_PER_ROUND).for_each(|&g| active[g] = true);
             let kernels: Vec<usize> = pool.iter().copied().filter(|&p| active[self.groups[p]]).collect();
             let solution = self.solve_restricted(penalties, &kernels, tolerance, ctx)?;
-            duals.clone_from(&solution.statements);
+            duals.clone_from(&solution.margin_duals);
             // Groups may only leave after a decrease, or they could come and go forever.
             let before = last.as_ref().map_or(1.0, |restricted| restricted.solution.objective);
             let decreased = solution.objective < before * (1.0 - tolerance);
@@ -125,8 +125,13 @@ impl Problem<'_> {
         ctx: &Context,
     ) -> Result<HingeSolution> {
         let margins = self.margins(kernels, false, ctx)?;
-        let (costs, held) = (self.costs(penalties, kernels), self.held(kernels, Held::Above));
-        HingeProgram::new(&margins, &costs, &held, penalties.kernels).solve(tolerance, MAX_ITERATIONS, ctx)
+        let (costs, weight_bounds) =
+            (self.costs(penalties, kernels), self.weight_bounds(kernels, WeightBound::NonNegative));
+        HingeProgram::new(&margins, &costs, &weight_bounds, penalties.kernels).solve(
+            tolerance,
+            MAX_ITERATIONS,
+            ctx,
+        )
     }
 
     /// Drops active groups without a weight whose gain is clearly below the penalty.

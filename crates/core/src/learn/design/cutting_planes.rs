@@ -7,7 +7,7 @@ use super::psd::Psd;
 use crate::context::Context;
 use crate::error::Result;
 use crate::learn::learner::Status;
-use crate::optim::{Held, HingeProgram};
+use crate::optim::{HingeProgram, WeightBound};
 use ndarray::{Array2, ShapeBuilder};
 
 impl Problem<'_> {
@@ -27,18 +27,19 @@ impl Problem<'_> {
         self.prepare_cuts(ctx)?;
         let noisy = self.psd == Psd::DominanceWithNoise;
         let margins = self.margins(kernels, noisy, ctx)?;
-        let (mut costs, mut held) = (self.costs(penalties, kernels), self.held(kernels, Held::Within));
+        let (mut costs, mut weight_bounds) =
+            (self.costs(penalties, kernels), self.weight_bounds(kernels, WeightBound::Symmetric));
         if noisy {
             costs.push(penalties.diagonal);
-            held.push(Held::Alone);
+            weight_bounds.push(WeightBound::Ungrouped);
         }
         let (mut bounds, mut best) = (vec![], None::<Solved>);
         for round in 0..self.max_rounds {
             ctx.step("rounds of cuts", round, self.max_rounds)?;
             let cuts = self.cuts.as_ref().expect("prepared above");
             let rows = cut_matrix(cuts, kernels, noisy);
-            let program =
-                HingeProgram::new(&margins, &costs, &held, penalties.kernels).with_cuts(&rows, Some(0));
+            let program = HingeProgram::new(&margins, &costs, &weight_bounds, penalties.kernels)
+                .with_cuts(&rows, Some(0));
             let solution = program.solve(self.tolerance, MAX_ITERATIONS, ctx)?;
             // Cuts are only added, so earlier bounds still hold.
             let bound = solution.bound.max(bounds.last().copied().unwrap_or(0.0));
@@ -68,12 +69,14 @@ impl Problem<'_> {
         const NEGLIGIBLE: f64 = 1e-7;
         let diagonals: Vec<f64> = kernels.iter().map(|&p| self.similarity.diagonals[p]).collect();
         let margins = Array2::from_shape_vec((1, kernels.len()).f(), diagonals).expect("one row");
-        let (costs, held) = (vec![0.0; kernels.len()], vec![Held::Within(0); kernels.len()]);
+        let (costs, weight_bounds) =
+            (vec![0.0; kernels.len()], vec![WeightBound::Symmetric(0); kernels.len()]);
         for _ in 0..self.max_rounds {
             ctx.check()?;
             let cuts = self.cuts.as_ref().expect("prepared by solve_with_cuts");
             let rows = cut_matrix(cuts, kernels, false);
-            let program = HingeProgram::new(&margins, &costs, &held, NEGLIGIBLE).with_cuts(&rows, Some(0));
+            let program =
+                HingeProgram::new(&margins, &costs, &weight_bounds, NEGLIGIBLE).with_cuts(&rows, Some(0));
             let solution = program.solve(ACCEPTABLE_GAP, MAX_ITERATIONS, ctx)?;
             if solution.bound > 0.5 {
                 return Ok(true);

@@ -9,7 +9,7 @@ use crate::data::Triplet;
 use crate::error::{Error, Result};
 use crate::learn::learner::Status;
 use crate::linalg::product_bytes;
-use crate::optim::{Ending, Held, HingeProgram, HingeSolution};
+use crate::optim::{Ending, HingeProgram, HingeSolution, WeightBound};
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 
@@ -107,11 +107,14 @@ impl Problem<'_> {
         ctx: &Context,
     ) -> Result<Solved> {
         let margins = self.margins(kernels, false, ctx)?;
-        let (costs, held) = (
+        let (costs, weight_bounds) = (
             self.costs(penalties, kernels),
-            self.held(kernels, if nonnegative { Held::Above } else { Held::Within }),
+            self.weight_bounds(
+                kernels,
+                if nonnegative { WeightBound::NonNegative } else { WeightBound::Symmetric },
+            ),
         );
-        let program = HingeProgram::new(&margins, &costs, &held, penalties.kernels);
+        let program = HingeProgram::new(&margins, &costs, &weight_bounds, penalties.kernels);
         let solution = program.solve(self.tolerance, MAX_ITERATIONS, ctx)?;
         Ok(Solved {
             weights: self.expand(kernels, &solution.weights),
@@ -148,7 +151,7 @@ impl Problem<'_> {
     }
 
     /// The bounds on the kernels' weights, with groups renumbered from 0.
-    pub fn held(&self, kernels: &[usize], make: fn(usize) -> Held) -> Vec<Held> {
+    pub fn weight_bounds(&self, kernels: &[usize], make: fn(usize) -> WeightBound) -> Vec<WeightBound> {
         let mut number = vec![None; self.n_groups()];
         let mut next = 0;
         kernels

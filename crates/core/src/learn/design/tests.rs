@@ -6,7 +6,7 @@ use crate::data::{BuiltIn, Prepare, Standardizer, Target};
 use crate::kernel::{Kernel, gram_symmetric};
 use crate::learn::Status;
 use crate::linalg::symmetric_eigen;
-use crate::optim::{Held, HingeProgram};
+use crate::optim::{HingeProgram, WeightBound};
 use crate::random::Rng;
 use ndarray::{ShapeBuilder, array};
 
@@ -111,7 +111,8 @@ fn cuts_reach_the_optimum_over_all_sign_patterns() {
             }
             let columns = k + usize::from(noisy);
             let cuts = Array2::from_shape_fn((rows.len(), columns), |(row, p)| rows[row][p]);
-            let mut held: Vec<Held> = bases.iter().map(|b| Held::Within(b.feature.unwrap())).collect();
+            let mut weight_bounds: Vec<WeightBound> =
+                bases.iter().map(|b| WeightBound::Symmetric(b.feature.unwrap())).collect();
             let mut margins = Array2::zeros((triplets.len(), columns).f());
             for p in 0..k {
                 margins
@@ -119,10 +120,10 @@ fn cuts_reach_the_optimum_over_all_sign_patterns() {
                     .assign(&ndarray::Array1::from(similarity.margins(p, &triplets).unwrap()));
             }
             if noisy {
-                held.push(Held::Alone);
+                weight_bounds.push(WeightBound::Ungrouped);
             }
             let costs = vec![1e-4; columns];
-            let naive = HingeProgram::new(&margins, &costs, &held, 1e-3)
+            let naive = HingeProgram::new(&margins, &costs, &weight_bounds, 1e-3)
                 .with_cuts(&cuts, Some(0))
                 .solve(1e-9, 200, &ctx)
                 .unwrap();

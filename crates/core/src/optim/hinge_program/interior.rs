@@ -1,19 +1,19 @@
-//! The steps of the interior point.
+//! The steps of the interior-point method.
 
-use super::families::{Families, Point, Scaled};
-use super::normal::Normal;
-use super::{Ending, Held, HingeProgram, HingeSolution};
+use super::constraints::{PerConstraint, Point, Scaled};
+use super::normal::NormalEquations;
+use super::{Ending, HingeProgram, HingeSolution, WeightBound};
 use crate::context::Context;
 use crate::error::Result;
 
-/// How much of the way to the boundary a step goes at most.
-const SHY: f64 = 0.995;
-/// Objectives below this count as this where a gap is set against them.
-const LEAST: f64 = 1e-7;
-/// Without a better point or less complementarity for so many iterations the search has stalled.
-const PATIENCE: usize = 25;
-/// Cuts may be broken by so much of the largest weight or 1, their rows taken as of length 1.
-const BROKEN: f64 = 1e-10;
+/// A step goes at most this fraction of the way to the boundary.
+const STEP_FRACTION: f64 = 0.995;
+/// The gap is relative to the objective, or to this if the objective is smaller.
+const MIN_OBJECTIVE: f64 = 1e-7;
+/// The search has stalled after this many iterations without a better point or less complementarity.
+const MAX_STALLED_ITERATIONS: usize = 25;
+/// Cuts of norm 1 may be violated by this fraction of the largest weight or of 1.
+const CUT_TOLERANCE: f64 = 1e-10;
 
 pub(super) fn solve(
     program: &HingeProgram,
@@ -24,34 +24,30 @@ pub(super) fn solve(
     let scaled = Scaled::new(program);
     let mut run = Run::new(&scaled);
     let mut best = run.evaluate();
-    let (mut waited, mut least) = (0, f64::INFINITY);
-    let optimal = |evaluated: &Evaluated| {
-        evaluated.broken <= BROKEN
-            && evaluated.gap <= tolerance * evaluated.solution.objective.abs().max(LEAST)
-    };
+    let (mut stalled, mut least) = (0, f64::INFINITY);
     for iteration in 0..max_iter {
         ctx.check()?;
         best.solution.iterations = iteration;
-        if optimal(&best) {
+        if best.is_optimal(tolerance) {
             best.solution.ending = Ending::Optimal;
             return Ok(best.solution);
         }
         let moved = run.step();
         let now = run.evaluate();
-        let centered = run.complementarity();
-        waited = if now.distance() < best.distance() || centered < 0.9 * least { 0 } else { waited + 1 };
-        least = least.min(centered);
+        let mu = run.complementarity();
+        stalled = if now.distance() < best.distance() || mu < 0.9 * least { 0 } else { stalled + 1 };
+        least = least.min(mu);
         if now.distance() < best.distance() {
             best = now;
         }
-        if !moved || waited > PATIENCE {
-            best.solution.ending = if optimal(&best) { Ending::Optimal } else { Ending::Stalled };
+        if !moved || stalled > MAX_STALLED_ITERATIONS {
+            best.solution.ending = if best.is_optimal(tolerance) { Ending::Optimal } else { Ending::Stalled };
             best.solution.iterations = iteration + 1;
             return Ok(best.solution);
         }
     }
     best.solution.iterations = max_iter;
-    if optimal(&best) {
+    if best.is_optimal(tolerance) {
         best.solution.ending = Ending::Optimal;
     }
     Ok(best.solution)
@@ -61,110 +57,88 @@ struct Run<'a> {
     scaled: &'a Scaled<'a>,
     at: Point,
     /// Slacks of the constraints.
-    z: Families,
-    /// Prices of the constraints.
-    y: Families,
-    /// Constraints there are.
-    count: f64,
+    z: PerConstraint,
+    /// Dual values of the constraints.
+    y: PerConstraint,
+    n_constraints: f64,
 }
 
-/// A point, and how far from optimal it is.
+/// A point and its distance from the optimum.
 struct Evaluated {
     solution: HingeSolution,
-    /// Objective less bound; below 0 where broken cuts buy something.
+    /// Objective minus bound; negative if violated cuts lower the objective.
     gap: f64,
-    /// By how much the worst cut is broken, as a share of the largest weight.
-    broken: f64,
+    /// The violation of the worst cut, relative to the largest weight.
+    violation: f64,
 }
 
 impl Evaluated {
     fn distance(&self) -> f64 {
-        self.gap.abs() + self.broken
+        self.gap.abs() + self.violation
+    }
+
+    fn is_optimal(&self, tolerance: f64) -> bool {
+        self.violation <= CUT_TOLERANCE
+            && self.gap <= tolerance * self.solution.objective.abs().max(MIN_OBJECTIVE)
     }
 }
 
 impl<'a> Run<'a> {
     fn new(scaled: &'a Scaled<'a>) -> Self {
         let program = scaled.program;
-        let (t, k, m) = (program.statements(), program.len(), scaled.cuts.nrows());
+        let (t, k, m) = (program.n_margins(), program.len(), scaled.cuts.nrows());
         let at = Point { weights: vec![0.0; k], sizes: vec![1.0; program.groups], slacks: vec![1.5; t] };
-        let sides = scaled.sides(&at);
-        let mut z = Families::of([&sides], |[side]| side.max(1.0));
-        z.statements.fill(1.0);
-        let statement = 0.5 / t.max(1) as f64;
+        let mut z = PerConstraint::map([&scaled.apply(&at)], |[side]| side.max(1.0));
+        z.margins.fill(1.0);
+        let margin = 0.5 / t.max(1) as f64;
         let bound = 0.5 * program.penalty + 1e-3;
-        let mut y = Families {
-            statements: vec![statement; t],
-            slacks: vec![statement; t],
+        let mut y = PerConstraint {
+            margins: vec![margin; t],
+            slacks: vec![margin; t],
             uppers: vec![bound; k],
             lowers: vec![bound; k],
             cuts: vec![1e-2 / m.max(1) as f64; m],
         };
-        let alone = program.held.iter().filter(|h| **h == Held::Alone).count();
-        let mut run = Self { scaled, at, z, y: y.clone(), count: (2 * t + 2 * k - alone + m) as f64 };
-        run.without_missing(&mut y);
-        run.y = y;
-        run
+        clear_unused(program, &mut y);
+        let ungrouped = program.bounds.iter().filter(|b| **b == WeightBound::Ungrouped).count();
+        Self { scaled, at, z, y, n_constraints: (2 * t + 2 * k - ungrouped + m) as f64 }
     }
 
-    /// Weights alone have no upper bound.
-    fn without_missing(&self, families: &mut Families) {
-        for (p, held) in self.scaled.program.held.iter().enumerate() {
-            if *held == Held::Alone {
-                families.uppers[p] = 0.0;
-            }
-        }
-    }
-
-    /// One predictor and corrector; false if there is no step to take.
+    /// One predictor and corrector step; false if no step is possible.
     fn step(&mut self) -> bool {
         let scaled = self.scaled;
-        let mut primal = Families::of([&self.z, &scaled.sides(&self.at)], |[z, side]| z - side);
-        primal.statements.iter_mut().for_each(|left| *left += 1.0);
-        self.without_missing(&mut primal);
-        let gathered = scaled.gathered(&self.y);
-        let each = 1.0 / gathered.slacks.len().max(1) as f64;
-        let dual = Point {
-            weights: scaled.costs.iter().zip(&gathered.weights).map(|(c, g)| c - g).collect(),
-            sizes: gathered.sizes.iter().map(|g| scaled.program.penalty - g).collect(),
-            slacks: gathered.slacks.iter().map(|g| each - g).collect(),
-        };
-        let theta = Families::of([&self.y, &self.z], |[y, z]| y / z);
-        let Some(normal) = Normal::new(scaled, theta.clone()) else { return false };
-        // Newton: G dx - dz = primal, G' dy = dual, z dy + y dz = wanted.
-        let newton = |wanted: &Families| {
-            let turned =
-                Families::of([wanted, &self.z, &theta, &primal], |[w, z, theta, p]| w / z + theta * p);
-            let mut right = scaled.gathered(&turned);
-            for (right, dual) in [
-                (&mut right.weights, &dual.weights),
-                (&mut right.sizes, &dual.sizes),
-                (&mut right.slacks, &dual.slacks),
-            ] {
-                right.iter_mut().zip(dual).for_each(|(right, dual)| *right -= dual);
-            }
+        let mut primal = PerConstraint::map([&self.z, &scaled.apply(&self.at)], |[z, side]| z - side);
+        primal.margins.iter_mut().for_each(|residual| *residual += 1.0);
+        clear_unused(scaled.program, &mut primal);
+        let dual = scaled.dual_residual(&self.y);
+        let theta = PerConstraint::map([&self.y, &self.z], |[y, z]| y / z);
+        let Some(normal) = NormalEquations::new(scaled, theta.clone()) else { return false };
+        // Newton: G dx - dz = primal, G' dy = dual, z dy + y dz = target.
+        let newton = |target: &PerConstraint| {
+            let shifted =
+                PerConstraint::map([target, &self.z, &theta, &primal], |[w, z, theta, p]| w / z + theta * p);
+            let mut right = scaled.apply_transposed(&shifted);
+            right.advance(-1.0, &dual);
             let dx = normal.solve(&right);
-            let dz = Families::of([&scaled.sides(&dx), &primal], |[side, p]| side - p);
-            let dy = Families::of([wanted, &self.y, &dz, &self.z], |[w, y, dz, z]| (w - y * dz) / z);
+            let dz = PerConstraint::map([&scaled.apply(&dx), &primal], |[side, p]| side - p);
+            let dy = PerConstraint::map([target, &self.y, &dz, &self.z], |[w, y, dz, z]| (w - y * dz) / z);
             (dx, dz, dy)
         };
         let mu = self.complementarity();
-        let (_, dz, dy) = newton(&Families::of([&self.z, &self.y], |[z, y]| -z * y));
-        let (primal_room, dual_room) = (self.z.room(&dz), self.y.room(&dy));
+        let (_, dz, dy) = newton(&PerConstraint::map([&self.z, &self.y], |[z, y]| -z * y));
         let (mut z, mut y) = (self.z.clone(), self.y.clone());
-        z.advance(primal_room, &dz);
-        y.advance(dual_room, &dy);
-        let ahead = (z.product(&y) / self.count).max(0.0);
-        let center = (ahead / mu).powi(3) * mu;
-        let mut wanted =
-            Families::of([&self.z, &self.y, &dz, &dy], |[z, y, dz, dy]| center - z * y - dz * dy);
-        self.without_missing(&mut wanted);
-        let (dx, dz, dy) = newton(&wanted);
-        let finite = dx.weights.iter().chain(&dx.sizes).chain(&dx.slacks).all(|v| v.is_finite())
-            && dy.parts().iter().all(|part| part.iter().all(|v| v.is_finite()));
-        let (primal_step, dual_step) = (SHY * self.z.room(&dz), SHY * self.y.room(&dy));
-        // Such steps change nothing any more.
-        if !finite || primal_step.max(dual_step) < 1e-12 {
+        z.advance(self.z.max_step(&dz), &dz);
+        y.advance(self.y.max_step(&dy), &dy);
+        let predicted = (z.dot(&y) / self.n_constraints).max(0.0);
+        let center = (predicted / mu).powi(3) * mu;
+        let mut target =
+            PerConstraint::map([&self.z, &self.y, &dz, &dy], |[z, y, dz, dy]| center - z * y - dz * dy);
+        clear_unused(scaled.program, &mut target);
+        let (dx, dz, dy) = newton(&target);
+        let primal_step = STEP_FRACTION * self.z.max_step(&dz);
+        let dual_step = STEP_FRACTION * self.y.max_step(&dy);
+        // Shorter steps change nothing.
+        if !dx.is_finite() || !dy.is_finite() || primal_step.max(dual_step) < 1e-12 {
             return false;
         }
         self.at.advance(primal_step, &dx);
@@ -173,39 +147,42 @@ impl<'a> Run<'a> {
         true
     }
 
-    /// The mean of slack times price, which is 0 at the optimum.
+    /// The mean of slack times dual value, which is 0 at the optimum.
     fn complementarity(&self) -> f64 {
-        self.z.product(&self.y) / self.count
+        self.z.dot(&self.y) / self.n_constraints
     }
 
-    /// The objective of the weights and the bound of the prices as they are now.
+    /// The objective of the current weights and the bound of the current dual values.
     fn evaluate(&self) -> Evaluated {
         let program = self.scaled.program;
         let mut weights: Vec<f64> =
             self.at.weights.iter().zip(&self.scaled.units).map(|(w, unit)| w * unit).collect();
-        for (weight, held) in weights.iter_mut().zip(program.held) {
-            if !matches!(held, Held::Within(_)) {
+        for (weight, bound) in weights.iter_mut().zip(program.bounds) {
+            if !matches!(bound, WeightBound::Symmetric(_)) {
                 *weight = weight.max(0.0);
             }
         }
-        let mut statements = self.y.statements.clone();
-        let mut cuts: Vec<f64> =
-            self.y.cuts.iter().zip(&self.scaled.lengths).map(|(price, length)| price / length).collect();
-        let bound = program.prove(&mut statements, &mut cuts);
+        let mut margin_duals = self.y.margins.clone();
+        let mut cut_duals: Vec<f64> =
+            self.y.cuts.iter().zip(&self.scaled.norms).map(|(dual, norm)| dual / norm).collect();
+        let bound = program.dual_bound(&mut margin_duals, &mut cut_duals);
         let objective = program.objective(&weights);
         let largest = self.at.weights.iter().fold(0.0_f64, |a, w| a.max(w.abs()));
         let worst = super::times(self.scaled.cuts.view(), &self.at.weights).into_iter().fold(0.0, f64::min);
-        let broken = -worst / largest.max(1.0);
+        let violation = -worst / largest.max(1.0);
         let gap = objective - bound;
-        let solution = HingeSolution {
-            weights,
-            objective,
-            bound,
-            statements,
-            cuts,
-            ending: Ending::MaxIterations,
-            iterations: 0,
-        };
-        Evaluated { solution, gap, broken }
+        let ending = Ending::MaxIterations;
+        let solution =
+            HingeSolution { weights, objective, bound, margin_duals, cut_duals, ending, iterations: 0 };
+        Evaluated { solution, gap, violation }
+    }
+}
+
+/// Sets the upper bounds of weights outside groups, which have none, to 0.
+fn clear_unused(program: &HingeProgram, values: &mut PerConstraint) {
+    for (upper, bound) in values.uppers.iter_mut().zip(program.bounds) {
+        if *bound == WeightBound::Ungrouped {
+            *upper = 0.0;
+        }
     }
 }

@@ -1,20 +1,19 @@
-//! A linear programme of many statements and few weights, solved by an interior point.
+//! A linear program of many margin constraints and few weights, solved by an interior-point method.
 //!
 //! $$\min_{\alpha, s, e} \frac1T \sum_t e_t + c^\top \alpha + \rho \sum_g s_g \quad\text{s.t.}\quad D \alpha + e \ge 1,\ e \ge 0,
 //! |\alpha_p| \le s_{g(p)},\ C \alpha \ge 0$$
 //!
-//! A row of $D$ is a statement that should hold with margin 1, a row of $C$ a cut that must hold. A column may also be held to
-//! $0 \le \alpha_p \le s_g$, or to $\alpha_p \ge 0$ alone, outside of every group.
+//! A row of $D$ is a constraint with margin 1 that may be violated at a cost, a row of $C$ a cut that must be satisfied. A weight
+//! may also be constrained to $0 \le \alpha_p \le s_g$, or to $\alpha_p \ge 0$ outside any group.
 //!
-//! Steps: predictor and corrector of Mehrotra. The unknowns $e$ and $s$ have diagonal blocks in Newton's equations and are
-//! eliminated, which leaves a dense system of the size of $\alpha$: $O((T + m) k^2 + k^3)$ per iteration and some twenty
-//! iterations, whatever the data. After each step the weights are evaluated by the objective itself, with each $e_t$ and $s_g$ as
-//! small as they may be, and the prices are drawn towards a point that surely is dual feasible until they are feasible: the
-//! difference of the two is a proven gap, and it is what ends the run.
+//! Steps: Mehrotra's predictor and corrector. The variables $e$ and $s$ have diagonal blocks in the Newton equations and are
+//! eliminated, which leaves a dense system of the size of $\alpha$: $O((T + m) k^2 + k^3)$ per iteration and about twenty
+//! iterations. After each step the weights give an upper bound, the objective with the smallest feasible $e_t$ and $s_g$, and the
+//! dual values, moved towards a dual feasible point until they are feasible, a lower bound. The search stops when these are close.
 //!
 //! Reference: Mehrotra, *On the implementation of a primal-dual interior point method*, SIAM J. Optim. 2, 1992.
 
-mod families;
+mod constraints;
 mod interior;
 mod normal;
 #[cfg(test)]
@@ -26,41 +25,41 @@ use crate::simd::dot;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
 
-/// How a weight is held.
+/// The bound on a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum WeightBound {
     /// $-s_g \le \alpha \le s_g$
-    Within(usize),
+    Symmetric(usize),
     /// $0 \le \alpha \le s_g$
-    Above(usize),
+    NonNegative(usize),
     /// $0 \le \alpha$, in no group.
-    Alone,
+    Ungrouped,
 }
 
-impl Held {
-    /// The group it is in.
+impl WeightBound {
+    /// The group of the weight.
     pub fn group(self) -> Option<usize> {
         match self {
-            Self::Within(g) | Self::Above(g) => Some(g),
-            Self::Alone => None,
+            Self::Symmetric(g) | Self::NonNegative(g) => Some(g),
+            Self::Ungrouped => None,
         }
     }
 }
 
-/// The programme.
+/// The program.
 pub struct HingeProgram<'a> {
     /// $D$, by columns.
     margins: &'a Array2<f64>,
-    /// $c$, none negative.
+    /// $c \ge 0$
     costs: &'a [f64],
-    held: &'a [Held],
+    bounds: &'a [WeightBound],
     groups: usize,
     /// $\rho$
     penalty: f64,
     /// $C$
     cuts: Option<&'a Array2<f64>>,
-    /// The cut that says $c^\top \alpha \ge 0$ up to a positive factor; it bounds the programme where weights may be negative.
-    anchor: Option<usize>,
+    /// The cut that is a positive multiple of $c^\top \alpha \ge 0$; it bounds the program where weights may be negative.
+    cost_cut: Option<usize>,
 }
 
 /// How the search ended.
@@ -68,55 +67,62 @@ pub struct HingeProgram<'a> {
 pub enum Ending {
     /// The gap is within the tolerance.
     Optimal,
-    /// Steps came to nothing before that.
+    /// No further progress.
     Stalled,
-    /// The limit on iterations was reached before that.
+    /// The iteration limit was reached.
     MaxIterations,
 }
 
-/// The best point that was found.
+/// The best point found.
 #[derive(Debug, Clone)]
 pub struct HingeSolution {
     /// $\alpha$
     pub weights: Vec<f64>,
     /// The objective of these weights.
     pub objective: f64,
-    /// No weights have a lower objective: proven by the prices.
+    /// A lower bound on the objective, from the dual values.
     pub bound: f64,
-    /// The price of each statement, at most $1/T$.
-    pub statements: Vec<f64>,
-    /// The price of each cut.
-    pub cuts: Vec<f64>,
+    /// The dual value of each margin constraint, at most $1/T$.
+    pub margin_duals: Vec<f64>,
+    /// The dual value of each cut.
+    pub cut_duals: Vec<f64>,
     /// How the search ended.
     pub ending: Ending,
-    /// Iterations it took.
+    /// The number of iterations.
     pub iterations: usize,
 }
 
 impl<'a> HingeProgram<'a> {
-    /// A programme without cuts. Margins are laid out by columns, the penalty is positive, no cost negative.
-    pub fn new(margins: &'a Array2<f64>, costs: &'a [f64], held: &'a [Held], penalty: f64) -> Self {
-        assert!(margins.ncols() == costs.len() && costs.len() == held.len(), "one cost and hold a column");
-        assert!(penalty > 0.0 && costs.iter().all(|&c| c >= 0.0), "a penalty above 0, costs not below");
+    /// A program without cuts. Margins are laid out by columns, the penalty is positive, costs are nonnegative.
+    pub fn new(margins: &'a Array2<f64>, costs: &'a [f64], bounds: &'a [WeightBound], penalty: f64) -> Self {
+        assert!(
+            margins.ncols() == costs.len() && costs.len() == bounds.len(),
+            "one cost and one bound per column"
+        );
+        assert!(
+            penalty > 0.0 && costs.iter().all(|&c| c >= 0.0),
+            "the penalty is positive, costs are nonnegative"
+        );
         assert!(margins.t().is_standard_layout(), "margins are laid out by columns");
-        let groups = held.iter().filter_map(|h| h.group()).max().map_or(0, |g| g + 1);
-        Self { margins, costs, held, groups, penalty, cuts: None, anchor: None }
+        let groups = bounds.iter().filter_map(|b| b.group()).max().map_or(0, |g| g + 1);
+        Self { margins, costs, bounds, groups, penalty, cuts: None, cost_cut: None }
     }
 
-    /// Adds cuts. `anchor`: the cut that is the costs up to a factor; without one no weight may be negative.
-    pub fn with_cuts(mut self, cuts: &'a Array2<f64>, anchor: Option<usize>) -> Self {
+    /// Adds cuts. `cost_cut`: the cut that is a multiple of the costs; required if weights may be negative.
+    pub fn with_cuts(mut self, cuts: &'a Array2<f64>, cost_cut: Option<usize>) -> Self {
         assert_eq!(cuts.ncols(), self.costs.len(), "columns of the cuts");
         self.cuts = Some(cuts);
-        self.anchor = anchor;
+        self.cost_cut = cost_cut;
         self
     }
 
-    /// Searches until objective and bound differ by `tolerance` of the objective.
+    /// Searches until objective and bound differ by at most `tolerance` times the objective.
     pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<HingeSolution> {
         interior::solve(self, tolerance, max_iter, ctx)
     }
 
-    fn statements(&self) -> usize {
+    /// $T$
+    fn n_margins(&self) -> usize {
         self.margins.nrows()
     }
 
@@ -129,83 +135,86 @@ impl<'a> HingeProgram<'a> {
         times(self.margins.view(), weights)
     }
 
-    /// The objective of weights, with slacks and group sizes as small as they may be.
+    /// The objective of weights, with the smallest feasible slacks and group sizes.
     fn objective(&self, weights: &[f64]) -> f64 {
-        let missing: f64 = self.margins_of(weights).iter().map(|m| (1.0 - m).max(0.0)).sum();
+        let hinge: f64 = self.margins_of(weights).iter().map(|m| (1.0 - m).max(0.0)).sum();
         let mut largest = vec![0.0_f64; self.groups];
-        for (held, weight) in self.held.iter().zip(weights) {
-            if let Some(g) = held.group() {
+        for (bound, weight) in self.bounds.iter().zip(weights) {
+            if let Some(g) = bound.group() {
                 largest[g] = largest[g].max(weight.abs());
             }
         }
-        missing / self.statements().max(1) as f64
+        hinge / self.n_margins().max(1) as f64
             + dot(self.costs, weights)
             + self.penalty * largest.iter().sum::<f64>()
     }
 
-    /// Draws prices towards a dual feasible point until they are feasible, and gives the bound they prove.
+    /// Moves dual values towards an interior dual feasible point until they are feasible, and returns their lower bound.
     ///
-    /// With $u = c - D^\top \lambda - C^\top \mu$ feasible means $\sum_{p \in g} |u_p| \le \rho$ (the negative part alone for weights
-    /// held above 0) and $u_p \ge 0$ for weights alone. At $\lambda = 0$ and a price of the anchor that takes away most of $c$
-    /// all this holds with room to spare.
-    fn prove(&self, statements: &mut [f64], cuts: &mut [f64]) -> f64 {
-        let most = 1.0 / self.statements().max(1) as f64;
-        statements.iter_mut().for_each(|price| *price = price.clamp(0.0, most));
-        cuts.iter_mut().for_each(|price| *price = price.max(0.0));
-        let left: Vec<f64> = {
-            let d = transposed_times(self.margins.view(), statements);
-            let c = self.cuts.map_or(vec![0.0; self.len()], |all| transposed_times(all.view(), cuts));
+    /// With the reduced costs $u = c - D^\top \lambda - C^\top \mu$, dual values are feasible if $\sum_{p \in g} |u_p| \le \rho$
+    /// (only negative parts for nonnegative weights) and $u_p \ge 0$ for weights outside groups. The interior point is
+    /// $\lambda = 0$ with a dual value of the cost cut that cancels most of $c$.
+    fn dual_bound(&self, margin_duals: &mut [f64], cut_duals: &mut [f64]) -> f64 {
+        let most = 1.0 / self.n_margins().max(1) as f64;
+        margin_duals.iter_mut().for_each(|dual| *dual = dual.clamp(0.0, most));
+        cut_duals.iter_mut().for_each(|dual| *dual = dual.max(0.0));
+        let reduced: Vec<f64> = {
+            let d = transposed_times(self.margins.view(), margin_duals);
+            let c = self.cuts.map_or(vec![0.0; self.len()], |all| transposed_times(all.view(), cut_duals));
             (0..self.len()).map(|p| self.costs[p] - d[p] - c[p]).collect()
         };
-        let sums = |of: &dyn Fn(usize) -> f64| {
-            let mut sums = vec![0.0; self.groups];
-            for (p, held) in self.held.iter().enumerate() {
-                match held {
-                    Held::Within(g) => sums[*g] += of(p).abs(),
-                    Held::Above(g) => sums[*g] += (-of(p)).max(0.0),
-                    Held::Alone => {}
-                }
-            }
-            sums
-        };
-        // The share of the costs that stays at the sure point.
-        let heaviest = sums(&|p| self.costs[p]).into_iter().fold(0.0, f64::max);
-        let stays = if heaviest > 0.5 * self.penalty { 0.5 * self.penalty / heaviest } else { 1.0 };
-        if stays < 1.0 && self.anchor.is_none() {
+        // The fraction of the costs that remains at the interior point.
+        let heaviest = self.group_sums(&|p| self.costs[p]).into_iter().fold(0.0, f64::max);
+        let remaining = if heaviest > 0.5 * self.penalty { 0.5 * self.penalty / heaviest } else { 1.0 };
+        if remaining < 1.0 && self.cost_cut.is_none() {
             return f64::NEG_INFINITY;
         }
-        let (sure, now) = (sums(&|p| stays * self.costs[p]), sums(&|p| left[p]));
-        let mut share = 1.0_f64;
-        for (sure, now) in sure.iter().zip(&now) {
-            if *now > self.penalty {
-                share = share.min((self.penalty - sure) / (now - sure));
+        let interior = self.group_sums(&|p| remaining * self.costs[p]);
+        let current = self.group_sums(&|p| reduced[p]);
+        let mut fraction = 1.0_f64;
+        for (interior, current) in interior.iter().zip(&current) {
+            if *current > self.penalty {
+                fraction = fraction.min((self.penalty - interior) / (current - interior));
             }
         }
-        for (p, held) in self.held.iter().enumerate() {
-            if *held == Held::Alone && left[p] < 0.0 {
-                let sure = stays * self.costs[p];
-                share = share.min(sure / (sure - left[p]));
+        for (p, bound) in self.bounds.iter().enumerate() {
+            if *bound == WeightBound::Ungrouped && reduced[p] < 0.0 {
+                let interior = remaining * self.costs[p];
+                fraction = fraction.min(interior / (interior - reduced[p]));
             }
         }
-        if share < 1.0 {
-            statements.iter_mut().chain(cuts.iter_mut()).for_each(|price| *price *= share);
-            if let (Some(anchor), true) = (self.anchor, stays < 1.0) {
-                cuts[anchor] += (1.0 - share) * (1.0 - stays) * self.anchor_price();
+        if fraction < 1.0 {
+            margin_duals.iter_mut().chain(cut_duals.iter_mut()).for_each(|dual| *dual *= fraction);
+            if let (Some(cut), true) = (self.cost_cut, remaining < 1.0) {
+                cut_duals[cut] += (1.0 - fraction) * (1.0 - remaining) * self.cost_cut_dual();
             }
         }
-        statements.iter().sum()
+        margin_duals.iter().sum()
     }
 
-    /// The price of the anchor that takes all costs away.
-    fn anchor_price(&self) -> f64 {
-        let (Some(anchor), Some(cuts)) = (self.anchor, self.cuts) else { return 0.0 };
-        let row = cuts.row(anchor);
+    /// The sum over each group of $|u_p|$, or of the negative part of $u_p$ for nonnegative weights.
+    fn group_sums(&self, u: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        let mut sums = vec![0.0; self.groups];
+        for (p, bound) in self.bounds.iter().enumerate() {
+            match bound {
+                WeightBound::Symmetric(g) => sums[*g] += u(p).abs(),
+                WeightBound::NonNegative(g) => sums[*g] += (-u(p)).max(0.0),
+                WeightBound::Ungrouped => {}
+            }
+        }
+        sums
+    }
+
+    /// The dual value of the cost cut that cancels all costs.
+    fn cost_cut_dual(&self) -> f64 {
+        let (Some(cut), Some(cuts)) = (self.cost_cut, self.cuts) else { return 0.0 };
+        let row = cuts.row(cut);
         let square: f64 = row.iter().map(|v| v * v).sum();
         row.iter().zip(self.costs).map(|(v, c)| v * c).sum::<f64>() / square
     }
 }
 
-/// Rows that one task works on.
+/// Rows per task.
 const ROWS: usize = 4096;
 
 /// $A x$ of a matrix laid out by columns.
