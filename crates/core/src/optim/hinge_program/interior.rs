@@ -14,6 +14,8 @@ const MIN_OBJECTIVE: f64 = 1e-7;
 const MAX_STALLED_ITERATIONS: usize = 25;
 /// Cuts of norm 1 may be violated by this fraction of the largest weight or of 1.
 const CUT_TOLERANCE: f64 = 1e-10;
+/// Passes of the projection to dual feasibility; each reduces the residual to rounding errors of the one before.
+const PROJECTIONS: usize = 3;
 
 pub(super) fn solve(
     program: &HingeProgram,
@@ -25,14 +27,12 @@ pub(super) fn solve(
     let mut run = Run::new(&scaled);
     let mut best = run.evaluate();
     let (mut stalled, mut least) = (0, f64::INFINITY);
-    for iteration in 0..max_iter {
+    let mut ending = Ending::MaxIterations;
+    let mut iterations = 0;
+    while iterations < max_iter && !best.is_optimal(tolerance) {
         ctx.check()?;
-        best.solution.iterations = iteration;
-        if best.is_optimal(tolerance) {
-            best.solution.ending = Ending::Optimal;
-            return Ok(best.solution);
-        }
         let moved = run.step();
+        iterations += 1;
         let now = run.evaluate();
         let mu = run.complementarity();
         stalled = if now.distance() < best.distance() || mu < 0.9 * least { 0 } else { stalled + 1 };
@@ -41,16 +41,17 @@ pub(super) fn solve(
             best = now;
         }
         if !moved || stalled > MAX_STALLED_ITERATIONS {
-            best.solution.ending = if best.is_optimal(tolerance) { Ending::Optimal } else { Ending::Stalled };
-            best.solution.iterations = iteration + 1;
-            return Ok(best.solution);
+            ending = Ending::Stalled;
+            break;
         }
     }
-    best.solution.iterations = max_iter;
-    if best.is_optimal(tolerance) {
-        best.solution.ending = Ending::Optimal;
+    if !best.is_optimal(tolerance) {
+        best.project_duals(&scaled);
     }
-    Ok(best.solution)
+    if best.is_optimal(tolerance) {
+        ending = Ending::Optimal;
+    }
+    Ok(HingeSolution { ending, iterations, ..best.solution })
 }
 
 struct Run<'a> {
@@ -66,6 +67,8 @@ struct Run<'a> {
 /// A point and its distance from the optimum.
 struct Evaluated {
     solution: HingeSolution,
+    /// Dual values of the scaled constraints.
+    y: PerConstraint,
     /// Objective minus bound; negative if violated cuts lower the objective.
     gap: f64,
     /// The violation of the worst cut, relative to the largest weight.
@@ -80,6 +83,32 @@ impl Evaluated {
     fn is_optimal(&self, tolerance: f64) -> bool {
         self.violation <= CUT_TOLERANCE
             && self.gap <= tolerance * self.solution.objective.abs().max(MIN_OBJECTIVE)
+    }
+
+    /// Moves the dual values to the nearest solution of $G^\top y = c$, in units of the dual values, and keeps them if their bound
+    /// is better.
+    ///
+    /// Near the optimum the ratios of dual value to slack differ by so many orders of magnitude that rounding errors of the
+    /// Newton steps exceed the dual residual, which then stops decreasing. The weights $y^2$ do not depend on slacks.
+    fn project_duals(&mut self, scaled: &Scaled) {
+        let squares = PerConstraint::map([&self.y], |[y]| y * y);
+        let Some(normal) = NormalEquations::new(scaled, squares.clone()) else { return };
+        let mut y = self.y.clone();
+        for _ in 0..PROJECTIONS {
+            let dx = normal.solve(&scaled.dual_residual(&y));
+            let dy = PerConstraint::map([&squares, &scaled.apply(&dx)], |[square, side]| square * side);
+            if !dy.is_finite() {
+                return;
+            }
+            y.advance(1.0, &dy);
+        }
+        let (bound, margin_duals, cut_duals) = dual_bound(scaled, &y);
+        if bound > self.solution.bound {
+            self.gap = self.solution.objective - bound;
+            self.solution.bound = bound;
+            self.solution.margin_duals = margin_duals;
+            self.solution.cut_duals = cut_duals;
+        }
     }
 }
 
@@ -162,10 +191,7 @@ impl<'a> Run<'a> {
                 *weight = weight.max(0.0);
             }
         }
-        let mut margin_duals = self.y.margins.clone();
-        let mut cut_duals: Vec<f64> =
-            self.y.cuts.iter().zip(&self.scaled.norms).map(|(dual, norm)| dual / norm).collect();
-        let bound = program.dual_bound(&mut margin_duals, &mut cut_duals);
+        let (bound, margin_duals, cut_duals) = dual_bound(self.scaled, &self.y);
         let objective = program.objective(&weights);
         let largest = self.at.weights.iter().fold(0.0_f64, |a, w| a.max(w.abs()));
         let worst = super::times(self.scaled.cuts.view(), &self.at.weights).into_iter().fold(0.0, f64::min);
@@ -174,8 +200,16 @@ impl<'a> Run<'a> {
         let ending = Ending::MaxIterations;
         let solution =
             HingeSolution { weights, objective, bound, margin_duals, cut_duals, ending, iterations: 0 };
-        Evaluated { solution, gap, violation }
+        Evaluated { solution, y: self.y.clone(), gap, violation }
     }
+}
+
+/// The lower bound from dual values of the scaled constraints, and the feasible dual values of margins and cuts that give it.
+fn dual_bound(scaled: &Scaled, y: &PerConstraint) -> (f64, Vec<f64>, Vec<f64>) {
+    let mut margin_duals = y.margins.clone();
+    let mut cut_duals: Vec<f64> = y.cuts.iter().zip(&scaled.norms).map(|(dual, norm)| dual / norm).collect();
+    let bound = scaled.program.dual_bound(&mut margin_duals, &mut cut_duals);
+    (bound, margin_duals, cut_duals)
 }
 
 /// Sets the upper bounds of weights outside groups, which have none, to 0.
