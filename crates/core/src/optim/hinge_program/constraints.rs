@@ -1,7 +1,7 @@
 //! The constraints $G x \ge h$ of the program: one number per constraint (slacks, dual values, or steps of these), and $G$ as a
 //! linear operator.
 
-use super::{HingeProgram, WeightBound, times, transposed_times};
+use super::program::{HingeProgram, WeightBound, times, transposed_times};
 use ndarray::{Array2, ShapeBuilder};
 
 /// One number per constraint.

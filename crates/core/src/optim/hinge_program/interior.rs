@@ -2,7 +2,7 @@
 
 use super::constraints::{PerConstraint, Point, Scaled};
 use super::normal::NormalEquations;
-use super::{Ending, HingeProgram, HingeSolution, WeightBound};
+use super::program::{Ending, HingeProgram, HingeSolution, WeightBound, times};
 use crate::context::Context;
 use crate::error::Result;
 
@@ -17,41 +17,39 @@ const CUT_TOLERANCE: f64 = 1e-10;
 /// Passes of the projection to dual feasibility; each reduces the residual to rounding errors of the one before.
 const PROJECTIONS: usize = 3;
 
-pub(super) fn solve(
-    program: &HingeProgram,
-    tolerance: f64,
-    max_iter: usize,
-    ctx: &Context,
-) -> Result<HingeSolution> {
-    let scaled = Scaled::new(program);
-    let mut run = Run::new(&scaled);
-    let mut best = run.evaluate();
-    let (mut stalled, mut least) = (0, f64::INFINITY);
-    let mut ending = Ending::MaxIterations;
-    let mut iterations = 0;
-    while iterations < max_iter && !best.is_optimal(tolerance) {
-        ctx.check()?;
-        let moved = run.step();
-        iterations += 1;
-        let now = run.evaluate();
-        let mu = run.complementarity();
-        stalled = if now.distance() < best.distance() || mu < 0.9 * least { 0 } else { stalled + 1 };
-        least = least.min(mu);
-        if now.distance() < best.distance() {
-            best = now;
+impl HingeProgram<'_> {
+    /// Searches until objective and bound differ by at most `tolerance` times the objective.
+    pub fn solve(&self, tolerance: f64, max_iter: usize, ctx: &Context) -> Result<HingeSolution> {
+        let scaled = Scaled::new(self);
+        let mut run = Run::new(&scaled);
+        let mut best = run.evaluate();
+        let (mut stalled, mut least) = (0, f64::INFINITY);
+        let mut ending = Ending::MaxIterations;
+        let mut iterations = 0;
+        while iterations < max_iter && !best.is_optimal(tolerance) {
+            ctx.check()?;
+            let moved = run.step();
+            iterations += 1;
+            let now = run.evaluate();
+            let mu = run.complementarity();
+            stalled = if now.distance() < best.distance() || mu < 0.9 * least { 0 } else { stalled + 1 };
+            least = least.min(mu);
+            if now.distance() < best.distance() {
+                best = now;
+            }
+            if !moved || stalled > MAX_STALLED_ITERATIONS {
+                ending = Ending::Stalled;
+                break;
+            }
         }
-        if !moved || stalled > MAX_STALLED_ITERATIONS {
-            ending = Ending::Stalled;
-            break;
+        if !best.is_optimal(tolerance) {
+            best.project_duals(&scaled);
         }
+        if best.is_optimal(tolerance) {
+            ending = Ending::Optimal;
+        }
+        Ok(HingeSolution { ending, iterations, ..best.solution })
     }
-    if !best.is_optimal(tolerance) {
-        best.project_duals(&scaled);
-    }
-    if best.is_optimal(tolerance) {
-        ending = Ending::Optimal;
-    }
-    Ok(HingeSolution { ending, iterations, ..best.solution })
 }
 
 struct Run<'a> {
@@ -194,7 +192,7 @@ impl<'a> Run<'a> {
         let (bound, margin_duals, cut_duals) = dual_bound(self.scaled, &self.y);
         let objective = program.objective(&weights);
         let largest = self.at.weights.iter().fold(0.0_f64, |a, w| a.max(w.abs()));
-        let worst = super::times(self.scaled.cuts.view(), &self.at.weights).into_iter().fold(0.0, f64::min);
+        let worst = times(self.scaled.cuts.view(), &self.at.weights).into_iter().fold(0.0, f64::min);
         let violation = -worst / largest.max(1.0);
         let gap = objective - bound;
         let ending = Ending::MaxIterations;

@@ -1,7 +1,7 @@
 //! The normal equations of a Newton step, with all variables but the weights eliminated.
 
 use super::constraints::{PerConstraint, Point, Scaled};
-use super::{WeightBound, times, transposed_times};
+use super::program::{WeightBound, times, transposed_times};
 use crate::linalg::{add_product, cholesky, cholesky_solve};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use rayon::prelude::*;

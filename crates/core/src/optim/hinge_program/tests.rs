@@ -1,4 +1,5 @@
 use super::*;
+use crate::context::Context;
 use crate::random::Rng;
 use ndarray::{Array2, ShapeBuilder, array};
 
