@@ -315,6 +315,6 @@ mod tests {
         );
         let far = Dataset::labeled(ndarray::array![[1e200], [-1e200]], vec![0, 1]).unwrap();
         let error = Fohsic::default().select(&far, FeatureCount::Auto, &Context::default()).unwrap_err();
-        assert!(error.to_string().contains("scale the columns"));
+        assert!(error.to_string().contains("scale the features"));
     }
 }

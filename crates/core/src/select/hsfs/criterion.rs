@@ -82,7 +82,7 @@ pub(super) fn need_moderate(x: &Rows) -> Result<()> {
     if mean.iter().chain(&std).any(|v| v.abs() > 1e100) {
         return Err(Error::Breakdown {
             step: NAME,
-            why: "distances between samples overflow; scale the features".into(),
+            why: "distances between rows overflow; scale the features".into(),
         });
     }
     Ok(())

@@ -71,7 +71,7 @@ impl<'a> Joint<'a> {
         if mean.iter().chain(&std).any(|v| v.abs() > 1e140) {
             return Err(Error::Breakdown {
                 step: method,
-                why: "distances between samples overflow; scale the features".into(),
+                why: "distances between rows overflow; scale the features".into(),
             });
         }
         Ok(Self { x, weights, cells })
