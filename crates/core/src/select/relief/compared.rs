@@ -1,11 +1,30 @@
 //! Samples as Relief compares them: scaled, with expected differences in place of missing values.
 
-use super::{Difference, Units};
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::neighbors::{Measure, Metric, nearest, nearest_by_sums};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+
+crate::choices! {
+    /// How to measure the difference of two samples in a feature.
+    pub enum Difference {
+        /// The absolute difference.
+        Absolute = "absolute",
+        /// The squared difference.
+        Squared = "squared",
+    }
+}
+
+crate::choices! {
+    /// The scale on which features are compared.
+    pub enum Units {
+        /// The range of the feature, so that no difference exceeds 1.
+        Range = "range",
+        /// As given; features should have comparable scales.
+        Unscaled = "unscaled",
+    }
+}
 
 /// Samples and how they are compared.
 pub(super) struct Compared {

@@ -34,6 +34,8 @@ mod numbers;
 #[cfg(test)]
 mod tests;
 
+pub use compared::{Difference, Units};
+
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Target};
@@ -86,32 +88,12 @@ impl Relief {
 }
 
 crate::choices! {
-    /// How to measure the difference of two samples in a feature.
-    pub enum Difference {
-        /// The absolute difference.
-        Absolute = "absolute",
-        /// The squared difference.
-        Squared = "squared",
-    }
-}
-
-crate::choices! {
     /// How to weight the misses of each class when there are more than two classes.
     pub enum ClassWeights {
         /// All classes have equal weight.
         Equal = "equal",
         /// By the frequency of the class (Kononenko).
         Frequency = "frequency",
-    }
-}
-
-crate::choices! {
-    /// The scale on which features are compared.
-    pub enum Units {
-        /// The range of the feature, so that no difference exceeds 1.
-        Range = "range",
-        /// As given; features should have comparable scales.
-        Unscaled = "unscaled",
     }
 }
 
