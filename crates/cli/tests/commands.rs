@@ -405,5 +405,5 @@ fn files_of_rows_guard_formulas_on_request() {
     s.ok("basis t.csv --out mapped.csv --guard-formulas");
     assert!(s.text("mapped.csv").contains(",'@no\n"));
     let error = s.error("select t.csv -k 2 --guard-formulas");
-    assert_eq!(error, "--guard-formulas is about the file that --out writes; give one");
+    assert_eq!(error, "--guard-formulas needs a table to write; add --out FILE");
 }

@@ -419,7 +419,7 @@ fn values_that_cannot_be() {
             "-m hsic-lasso --set block_size=9 --set permutations=0",
             "hsic-lasso: parameter 'permutations' must be an integer, from 1 to 10000, got '0'",
         ),
-        ("-m hsfs --path path.npy", "path.npy: column 'column' is text, but .npy holds numbers only"),
+        ("-m hsfs --path path.npy", "path.npy: column 'feature' is text, but .npy holds numbers only"),
         ("-m hsfs --path path.xlsx", "path.xlsx: "),
         ("-m hsfs --path absent/path.csv", "absent/path.csv: "),
         ("-m hsfs --path wine.csv", "--path would write over wine.csv"),

@@ -44,7 +44,7 @@ impl TableArgs {
 #[derive(Args)]
 pub struct MethodArgs {
     /// The method, optionally with parameters: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists the methods,
-    /// `kernsift methods NAME` the parameters of one)
+    /// `kernsift methods NAME` the parameters of one) [default: fisher for select, kobl for basis]
     #[arg(short, long, value_name = "METHOD")]
     pub method: Option<String>,
     /// Set a parameter of the method; may be repeated

@@ -31,9 +31,11 @@ pub fn usage(family: &Family) -> (&'static str, &'static str) {
 
 /// An error about a method. A name that is known elsewhere is answered with its command.
 pub fn no_such_method(error: Error) -> Failure {
-    if let Error::UnknownName { what, name, .. } = &error
+    if let Error::UnknownName { what, name, similar, .. } = &error
         && *what != "parameter"
         && let Some(family) = FAMILIES.iter().find(|family| family.methods.iter().any(|i| i.name == name))
+        // 'svm' is likely to mean 'svm-rfe'.
+        && (family.name != "evaluator" || similar.is_none())
     {
         let (kind, command) = usage(family);
         return Failure::Input(format!("{name} is {kind}; use `kernsift {command} {name}`"));
