@@ -73,49 +73,49 @@ crate::parameters! {
 struct Round {
     columns: Vec<usize>,
     hsic: f64,
-    worth: Vec<f64>,
+    contributions: Vec<f64>,
 }
 
 impl Bahsic {
     /// All rounds, from all non-constant features to the last one.
     fn rounds(&self, joint: &Joint, ctx: &Context) -> Result<Vec<Round>> {
-        let mut live = joint.varying();
-        let all = live.len();
+        let mut remaining = joint.varying();
+        let all = remaining.len();
         let mut rounds = vec![];
-        while !live.is_empty() {
-            ctx.step("BAHSIC", all - live.len(), all)?;
-            let k = live.len();
+        while !remaining.is_empty() {
+            ctx.step("BAHSIC", all - remaining.len(), all)?;
+            let k = remaining.len();
             let (gamma, without) = (gamma_of(self.gamma, k), gamma_of(self.gamma, k - 1));
-            let (hsic, worth) = match self.form {
+            let (hsic, contributions) = match self.form {
                 Elimination::Exact => {
                     let query = Query {
-                        members: &live,
-                        candidates: &live,
+                        members: &remaining,
+                        candidates: &remaining,
                         change: Change::Remove,
                         gamma: without,
                         gamma_unchanged: gamma,
                     };
                     let sums = joint.sums(query, ctx)?;
-                    (sums.unchanged, sums.changed.iter().map(|left| sums.unchanged - left).collect())
+                    (sums.unchanged, sums.changed.iter().map(|without| sums.unchanged - without).collect())
                 }
                 Elimination::Fast => {
-                    let found = joint.gradient(&live, gamma, ctx)?;
+                    let found = joint.gradient(&remaining, gamma, ctx)?;
                     (found.unchanged, found.changed)
                 }
             };
-            let worth: Vec<f64> = worth;
-            let mut by_worth: Vec<usize> = (0..k).collect();
+            let contributions: Vec<f64> = contributions;
+            let mut by_contribution: Vec<usize> = (0..k).collect();
             // Ties are broken by column order: the later feature is removed first.
-            by_worth.sort_by(|&a, &b| worth[b].total_cmp(&worth[a]).then(a.cmp(&b)));
+            by_contribution.sort_by(|&a, &b| contributions[b].total_cmp(&contributions[a]).then(a.cmp(&b)));
             let keep = k - ((self.step * k as f64) as usize).max(1);
-            let mut next: Vec<usize> = by_worth[..keep].iter().map(|&at| live[at]).collect();
+            let mut next: Vec<usize> = by_contribution[..keep].iter().map(|&at| remaining[at]).collect();
             next.sort_unstable();
             rounds.push(Round {
-                columns: by_worth.iter().map(|&at| live[at]).collect(),
+                columns: by_contribution.iter().map(|&at| remaining[at]).collect(),
                 hsic,
-                worth: by_worth.iter().map(|&at| worth[at]).collect(),
+                contributions: by_contribution.iter().map(|&at| contributions[at]).collect(),
             });
-            live = next;
+            remaining = next;
         }
         Ok(rounds)
     }
@@ -126,9 +126,9 @@ impl Bahsic {
         for (done, round) in rounds.iter().rev().enumerate() {
             ctx.step("BAHSIC sets", done, rounds.len())?;
             let gamma = gamma_of(self.gamma, round.columns.len());
-            let aligned = alignment(data, &round.columns, gamma, self.target_kernel, ctx)?;
-            if aligned > best {
-                (best, size) = (aligned, round.columns.len());
+            let normalized = alignment(data, &round.columns, gamma, self.target_kernel, ctx)?;
+            if normalized > best {
+                (best, size) = (normalized, round.columns.len());
             }
         }
         Ok(size)
@@ -162,7 +162,7 @@ impl Bahsic {
         title: "BAHSIC",
         summary: "Features left after removing, step by step, those that the joint dependence (HSIC) needs least",
         needs: Needs::Target,
-        cost: "O(n² d) time for each tenth that leaves, O(n d) memory",
+        cost: "O(n² d) time per removed tenth of the features, O(n d) memory",
         reference: "Song et al., 2012",
     };
 }
@@ -223,7 +223,7 @@ impl Round {
             iterations: 1,
             stop: Stop::Direct,
             columns: self.columns,
-            weights: self.worth,
+            weights: self.contributions,
         }
     }
 }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn elimination_is_that_of_the_definition() {
+    fn elimination_follows_the_definition() {
         let recipe = Synthetic { pattern: Pattern::XorRing, rows: 50, columns: 7, ..Synthetic::default() };
         let data = recipe.make().unwrap().data;
         for (estimator, gamma) in [(Estimator::Biased, None), (Estimator::Unbiased, Some(0.1))] {
@@ -252,25 +252,25 @@ mod tests {
                 let y = Variable::Target(data.target(), TargetKernel::Auto);
                 hsic(Variable::Rows(&x, &kernel), y, &settings, &Context::default()).unwrap().value
             };
-            let mut live: Vec<usize> = (0..7).collect();
-            let mut left = vec![];
+            let mut remaining: Vec<usize> = (0..7).collect();
+            let mut removed = vec![];
             let found = select(&method, &data, FeatureCount::Count(3));
             for round in 0..6 {
                 // Rounding error of sums over all pairs in a different order.
-                assert!((found.path[round].objective + value(&live)).abs() < 1e-13);
-                let without = |f: usize| value(&live.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
-                let gone = live.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();
-                live.retain(|&f| f != gone);
-                left.push(gone);
+                assert!((found.path[round].objective + value(&remaining)).abs() < 1e-13);
+                let without = |f: usize| value(&remaining.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
+                let worst = remaining.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();
+                remaining.retain(|&f| f != worst);
+                removed.push(worst);
             }
-            left.push(live[0]);
-            left.reverse();
-            assert_eq!(found.order, left);
-            assert_eq!(found.scores[left[0]], 7.0);
+            removed.push(remaining[0]);
+            removed.reverse();
+            assert_eq!(found.order, removed);
+            assert_eq!(found.scores[removed[0]], 7.0);
             assert_eq!(
                 select(&method, &data, FeatureCount::Count(5)).order,
-                left,
-                "the wanted number plays no part"
+                removed,
+                "the order does not depend on the requested number"
             );
         }
     }
@@ -295,11 +295,11 @@ mod tests {
             let order = joint_elimination(planted.data.x(), &factor, 0.1, &Context::default()).unwrap();
             assert_eq!(order, found.order);
         }
-        assert!(found_all >= 4, "on {found_all} of 5 draws");
+        assert!(found_all >= 4, "in {found_all} of 5 draws");
     }
 
     #[test]
-    fn both_forms_find_a_ring_by_their_own_rule() {
+    fn both_forms_find_a_ring_automatically() {
         for form in [Elimination::Exact, Elimination::Fast] {
             let recipe = Synthetic {
                 pattern: Pattern::Ring,
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_leave_first_and_parameters_are_checked() {
+    fn constant_features_are_removed_first_and_parameters_are_checked() {
         let x = ndarray::array![[5.0, 0.0, 0.3], [5.0, 0.1, 0.1], [5.0, 2.0, 0.2], [5.0, 2.1, 0.4]];
         let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
         for form in [Elimination::Exact, Elimination::Fast] {

@@ -78,7 +78,7 @@ fn width_cuts(column: &[f64], n_bins: usize) -> Vec<f64> {
     let low = column.iter().copied().fold(f64::INFINITY, f64::min);
     let high = column.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // By interpolation between both ends: the range of finite numbers may overflow.
-    let at = |share: f64| low * (1.0 - share) + high * share;
+    let at = |fraction: f64| low * (1.0 - fraction) + high * fraction;
     let mut cuts: Vec<f64> = (1..n_bins).map(|b| at(b as f64 / n_bins as f64)).collect();
     cuts.dedup();
     cuts.retain(|cut| *cut > low && *cut <= high);
@@ -115,8 +115,8 @@ fn mdl_cuts(column: &[f64], classes: &[usize], n_classes: usize) -> Vec<f64> {
 fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
     let mut right = vec![0usize; n_classes];
     rows.iter().for_each(|(_, class)| right[*class] += 1);
-    let whole = Part::of(&right);
-    if whole.classes < 2 {
+    let total = Part::of(&right);
+    if total.classes < 2 {
         return None;
     }
     let all = right.clone();
@@ -141,12 +141,12 @@ fn best_cut(rows: &[(f64, usize)], n_classes: usize) -> Option<usize> {
     let right: Vec<usize> = all.iter().zip(&left).map(|(all, left)| all - left).collect();
     let (left, right) = (Part::of(&left), Part::of(&right));
     let weighted = |part: &Part| part.classes as f64 * part.bits / part.rows as f64;
-    let c = whole.classes as f64;
+    let c = total.classes as f64;
     // log2(3^c - 2) without the power, which may overflow.
     let choices = c * 3.0_f64.log2() + (-2.0 * 3.0_f64.powf(-c)).ln_1p() / std::f64::consts::LN_2;
     let cost =
-        (rows.len() as f64 - 1.0).log2() + choices - (weighted(&whole) - weighted(&left) - weighted(&right));
-    (whole.bits - left.bits - right.bits > cost).then_some(place)
+        (rows.len() as f64 - 1.0).log2() + choices - (weighted(&total) - weighted(&left) - weighted(&right));
+    (total.bits - left.bits - right.bits > cost).then_some(place)
 }
 
 /// Number of samples, number of nonempty classes, and samples times entropy in bits.
@@ -158,10 +158,10 @@ struct Part {
 
 impl Part {
     fn of(counts: &[usize]) -> Self {
-        let weigh = |n: usize| if n > 1 { n as f64 * (n as f64).log2() } else { 0.0 };
+        let n_log_n = |n: usize| if n > 1 { n as f64 * (n as f64).log2() } else { 0.0 };
         let rows = counts.iter().sum();
         let classes = counts.iter().filter(|&&n| n > 0).count();
-        Self { rows, classes, bits: weigh(rows) - counts.iter().map(|&n| weigh(n)).sum::<f64>() }
+        Self { rows, classes, bits: n_log_n(rows) - counts.iter().map(|&n| n_log_n(n)).sum::<f64>() }
     }
 }
 
@@ -175,7 +175,7 @@ pub(super) fn contingency(binned: &Binned, classes: &[usize], n_classes: usize) 
 /// The same feature twice: 150 samples in a first bin, 90 of them of the first class, 149 in a second, 60 of them,
 /// and one outlier, so that 3 of 20 bins of equal width are used.
 #[cfg(test)]
-pub(super) fn twice_with_an_outlier() -> crate::data::Dataset {
+pub(super) fn duplicated_feature_with_outlier() -> crate::data::Dataset {
     let value = |i: usize| if i == 299 { 100.0 } else { (i as f64) / 30.0 };
     let x = ndarray::Array2::from_shape_fn((300, 2), |(i, _)| value(i));
     let first = |i: usize| i < 90 || (150..210).contains(&i);
@@ -188,7 +188,7 @@ mod tests {
     use crate::random::Rng;
 
     #[test]
-    fn a_clear_cut_is_made_and_noise_is_not_cut() {
+    fn a_separating_cut_is_found_and_noise_is_not_cut() {
         let column: Vec<f64> = (0..40).map(f64::from).collect();
         let classes: Vec<usize> = (0..40).map(|i| usize::from(i >= 15)).collect();
         let cut = binned(&column, &classes, 2, Discretizer::Mdl, 0);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_price_of_a_cut_by_hand() {
+    fn the_description_length_of_a_cut_by_hand() {
         // n samples of each class side by side: N H = 2n bits are saved. The cost is log2(2n - 1) + log2 7 - 2:
         // 3.39 + ... with n = 1: 0 + 0.81 < 2, so even two samples are cut.
         let rows = |a: usize, b: usize| -> Vec<(f64, usize)> {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_are_those_of_the_literal_recursion() {
+    fn cuts_equal_those_of_the_literal_recursion() {
         // Entropies by definition, every cut tried, both sides by recursion.
         fn entropy(rows: &[(f64, usize)]) -> (f64, f64) {
             let mut counts = [0.0; 3];
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_are_bins_of_their_own() {
+    fn few_values_have_one_bin_each() {
         let column: Vec<f64> = (0..30).map(|i| [7.0, -1.0, 2.5][i % 3]).collect();
         let bins = binned(&column, &[0; 30], 1, Discretizer::Mdl, 0);
         assert_eq!((bins.codes[..3].to_vec(), bins.n_bins, bins.by_classes), (vec![2, 0, 1], 3, false));

@@ -84,7 +84,7 @@ impl Selector for ChiSquared {
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
         // Statistic and degrees of freedom.
-        let found = if self.counts_numbers(data, ctx)? {
+        let found = if self.uses_counts(data, ctx)? {
             counts(data.x(), classes).into_iter().map(|score| (score, classes.n_present() - 1)).collect()
         } else {
             self.by_bins(data, classes, ctx)?
@@ -92,7 +92,7 @@ impl Selector for ChiSquared {
         if found.iter().any(|(score, _)| !score.is_finite()) {
             return Err(Error::Breakdown {
                 step: NAME,
-                why: "sums of a column are too large for a number; scale the columns".into(),
+                why: "the sums of a column overflow; scale the features".into(),
             });
         }
         let level = LEVEL / data.d() as f64;
@@ -102,13 +102,13 @@ impl Selector for ChiSquared {
             .collect();
         let scores = found.into_iter().map(|(score, _)| score).collect();
         Ok(keep_leading(Selection::by_score("chi-squared", scores, 1), wanted, &passes, || {
-            ctx.warn("chi-squared: no column is significant; the best one is kept; methods that look at columns together, such as HSFS, may see more");
+            ctx.warn("chi-squared: no feature is significant; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
         }))
     }
 }
 
 impl ChiSquared {
-    fn counts_numbers(&self, data: &Dataset, ctx: &Context) -> Result<bool> {
+    fn uses_counts(&self, data: &Dataset, ctx: &Context) -> Result<bool> {
         if self.statistic == Statistic::Bins {
             return Ok(false);
         }
@@ -116,10 +116,10 @@ impl ChiSquared {
         let (row, column, value) = (i + 1, &data.names()[j], number(value));
         if self.statistic == Statistic::Counts {
             let got = format!("{value} in row {row}, column '{column}'");
-            return Err(Error::param(NAME, "statistic", "'bins' where a number is negative", got));
+            return Err(Error::param(NAME, "statistic", "'bins' if a value is negative", got));
         }
         ctx.note(format!(
-            "chi-squared: row {row}, column '{column}' is {value}, so that numbers are no counts; they are put in bins"
+            "chi-squared: row {row}, column '{column}' is {value}, so the values are not counts; they are discretized"
         ));
         Ok(false)
     }
@@ -130,15 +130,15 @@ impl ChiSquared {
         each_column(data.x(), "chi-squared", bytes, ctx, |_, column| {
             let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
             let table = contingency(&bins, &classes.codes, n_classes);
-            (of_table(&table), (bins.n_bins - 1) * (classes.n_present() - 1))
+            (table_statistic(&table), (bins.n_bins - 1) * (classes.n_present() - 1))
         })
     }
 }
 
 /// The statistic of sums by class, compared with the class frequencies.
 fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
-    let shares: Vec<f64> = classes.counts().iter().map(|&n| n as f64 / x.n() as f64).collect();
-    let mut observed = Array2::<f64>::zeros((shares.len(), x.d()));
+    let frequencies: Vec<f64> = classes.counts().iter().map(|&n| n as f64 / x.n() as f64).collect();
+    let mut observed = Array2::<f64>::zeros((frequencies.len(), x.d()));
     match x {
         Rows::Dense(x) => {
             for (row, &class) in x.rows().into_iter().zip(&classes.codes) {
@@ -152,13 +152,13 @@ fn counts(x: &Rows, classes: &Classes) -> Vec<f64> {
         .into_iter()
         .map(|column| {
             let total = column.sum();
-            column.iter().zip(&shares).map(|(o, share)| term(*o, share * total)).sum()
+            column.iter().zip(&frequencies).map(|(o, frequency)| term(*o, frequency * total)).sum()
         })
         .collect()
 }
 
 /// The statistic of a contingency table.
-fn of_table(table: &[Vec<usize>]) -> f64 {
+fn table_statistic(table: &[Vec<usize>]) -> f64 {
     let n_classes = table.first().map_or(0, Vec::len);
     let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
     let n: usize = by_class.iter().sum();
@@ -172,8 +172,8 @@ fn of_table(table: &[Vec<usize>]) -> f64 {
 
 /// One term of the statistic; 0 if nothing is expected or the difference is rounding error.
 fn term(observed: f64, expected: f64) -> f64 {
-    let apart = observed - expected;
-    if expected <= 0.0 || apart.abs() <= 1e-13 * expected { 0.0 } else { apart * apart / expected }
+    let difference = observed - expected;
+    if expected <= 0.0 || difference.abs() <= 1e-13 * expected { 0.0 } else { difference * difference / expected }
 }
 
 #[cfg(test)]
@@ -209,14 +209,14 @@ mod tests {
     #[test]
     fn tables_by_hand() {
         // Textbook formula for 2 x 2 tables: n (ad - bc)^2 over the product of the margins.
-        let chi2 = of_table(&[vec![10, 20], vec![30, 15]]);
+        let chi2 = table_statistic(&[vec![10, 20], vec![30, 15]]);
         let expected = 75.0 * (10.0 * 15.0 - 20.0 * 30.0_f64).powi(2) / (30.0 * 45.0 * 40.0 * 35.0);
         assert!((chi2 / expected - 1.0).abs() < 1e-14, "{chi2}");
-        assert_eq!(of_table(&[vec![4, 6]]), 0.0);
+        assert_eq!(table_statistic(&[vec![4, 6]]), 0.0);
     }
 
     #[test]
-    fn negative_numbers_are_no_counts() {
+    fn negative_values_are_not_counts() {
         let x = ndarray::Array2::from_shape_fn((60, 2), |(i, j)| {
             if j == 0 { (i % 2) as f64 - 1.0 } else { ((i / 2) % 2) as f64 }
         });
@@ -232,12 +232,12 @@ mod tests {
         let counts = ChiSquared { statistic: Statistic::Counts, ..ChiSquared::default() };
         assert_eq!(
             counts.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string(),
-            "chi-squared: parameter 'statistic' must be 'bins' where a number is negative, got -1 in row 1, column 'x1'"
+            "chi-squared: parameter 'statistic' must be 'bins' if a value is negative, got -1 in row 1, column 'x1'"
         );
     }
 
     #[test]
-    fn counts_grow_with_their_numbers_and_bins_know_only_their_order() {
+    fn counts_scale_with_values_and_bins_depend_only_on_order() {
         let mut rng = crate::random::Rng::new(3);
         let x = Array2::from_shape_simple_fn((120, 4), || rng.normal().abs() + 0.1);
         let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] > 0.6)).collect();
@@ -245,11 +245,11 @@ mod tests {
             let method = ChiSquared { statistic, ..ChiSquared::default() };
             select(&method, &Dataset::labeled(x, codes.clone()).unwrap()).scores
         };
-        let (once, thrice) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
+        let (once, tripled) = (scores(Statistic::Counts, x.clone()), scores(Statistic::Counts, &x * 3.0));
         // Sums of 120 numbers, each rounded by a different factor.
         assert!(
-            once.iter().zip(&thrice).all(|(a, b)| (3.0 * a - b).abs() < 1e-11 * b),
-            "{once:?} {thrice:?}"
+            once.iter().zip(&tripled).all(|(a, b)| (3.0 * a - b).abs() < 1e-11 * b),
+            "{once:?} {tripled:?}"
         );
         assert_eq!(
             scores(Statistic::Bins, x.clone()),
@@ -258,9 +258,9 @@ mod tests {
     }
 
     #[test]
-    fn empty_bins_are_no_degrees_of_freedom() {
+    fn empty_bins_add_no_degrees_of_freedom() {
         let method = ChiSquared { statistic: Statistic::Bins, discretizer: Discretizer::Width, n_bins: 20 };
-        let selection = select(&method, &super::super::bins::twice_with_an_outlier());
+        let selection = select(&method, &super::super::bins::duplicated_feature_with_outlier());
         // Without the outlier: 299 (90 * 89 - 60 * 60)^2 / (150 * 149 * 150 * 149) = 11.64; the outlier adds a term
         // of about 1.
         assert!((selection.scores[0] - 12.64).abs() < 0.1, "{:?}", selection.scores);
@@ -270,9 +270,9 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_are_no_numbers_are_refused() {
+    fn overflow_is_an_error() {
         let data = Dataset::labeled(array![[1e308], [1e308], [1.0]], vec![0, 0, 1]).unwrap();
         let error = ChiSquared::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
-        assert!(error.to_string().contains("too large for a number"), "{error}");
+        assert!(error.to_string().contains("overflow; scale the features"), "{error}");
     }
 }

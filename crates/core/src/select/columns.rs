@@ -8,9 +8,9 @@ use ndarray::{Array2, s};
 use rayon::prelude::*;
 
 /// Features per task.
-const TASK: usize = 8;
+const FEATURES_PER_TASK: usize = 8;
 /// Tasks per thread between two checks for cancellation.
-const BATCH: usize = 4;
+const TASKS_PER_CHECK: usize = 4;
 
 /// Applies `work` to every feature, given its index and values. `bytes`: memory that `work` needs for one.
 pub(super) fn each_column<T: Send>(
@@ -27,14 +27,14 @@ pub(super) fn each_column<T: Send>(
         "use fewer rows",
     )?;
     let columns = Columns::of(x);
-    let starts: Vec<usize> = (0..d).step_by(TASK).collect();
+    let starts: Vec<usize> = (0..d).step_by(FEATURES_PER_TASK).collect();
     let mut out = Vec::with_capacity(d);
-    for batch in starts.chunks(BATCH * rayon::current_num_threads()) {
+    for batch in starts.chunks(TASKS_PER_CHECK * rayon::current_num_threads()) {
         ctx.step(stage, batch[0], d)?;
         // A long feature takes a while, so check before each one.
-        let looked = |j: usize, column: &[f64]| ctx.check().map(|()| work(j, column));
+        let checked = |j: usize, column: &[f64]| ctx.check().map(|()| work(j, column));
         let parts: Vec<Vec<Result<T>>> =
-            batch.par_iter().map(|&from| columns.visit(from, d.min(from + TASK), looked)).collect();
+            batch.par_iter().map(|&from| columns.visit(from, d.min(from + FEATURES_PER_TASK), checked)).collect();
         for part in parts.into_iter().flatten() {
             out.push(part?);
         }
@@ -54,7 +54,7 @@ impl<'a> Columns<'a> {
         let threads = rayon::current_num_threads();
         let column = 8.0 * x.n() as f64;
         match x {
-            Rows::Dense(_) => column * (threads * TASK).min(x.d()) as f64,
+            Rows::Dense(_) => column * (threads * FEATURES_PER_TASK).min(x.d()) as f64,
             Rows::Sparse(cells) => column * threads as f64 + cells.columns_bytes(),
         }
     }
@@ -90,19 +90,19 @@ impl<'a> Columns<'a> {
 /// The distinct values of a feature, if there are few: at most 10, and on average at least 5 samples each. Such a
 /// feature is treated as categorical.
 pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
-    const MOST: usize = 10;
-    const ROWS_EACH: usize = 5;
+    const MAX_VALUES: usize = 10;
+    const MIN_ROWS_PER_VALUE: usize = 5;
     let mut values: Vec<f64> = vec![];
     for &v in column {
-        let place = values.partition_point(|known| *known < v);
+        let place = values.partition_point(|value| *value < v);
         if values.get(place) != Some(&v) {
-            if values.len() == MOST {
+            if values.len() == MAX_VALUES {
                 return None;
             }
             values.insert(place, v);
         }
     }
-    (ROWS_EACH * values.len() <= column.len()).then_some(values)
+    (MIN_ROWS_PER_VALUE * values.len() <= column.len()).then_some(values)
 }
 
 /// Selects the requested number; if automatic, the best features up to the first that fails the test. If none
@@ -130,7 +130,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn dense_and_sparse_columns_are_the_same() {
+    fn dense_and_sparse_features_are_equal() {
         let sparse: Rows =
             SparseRows::new(3, vec![0, 1, 3, 3], vec![1, 0, 2], vec![2.0, 1.0, 3.0]).unwrap().into();
         let dense: Rows = array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0], [0.0, 0.0, 0.0]].into();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_as_few() {
+    fn few_values_are_detected() {
         let column: Vec<f64> = (0..30).map(|i| f64::from(i % 3)).collect();
         assert_eq!(few_values(&column), Some(vec![0.0, 1.0, 2.0]));
         assert_eq!(few_values(&column[..14]), None, "not five rows each");

@@ -28,7 +28,7 @@
 //! Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
 
 use super::selector::{FeatureCount, Selection, Selector};
-use super::votes::{Votes, start};
+use super::votes::{Votes, empty_ensemble};
 use super::weak::{Klms, Labels, Weak, WeakLearner};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
@@ -41,9 +41,9 @@ use crate::simd::VOTERS;
 
 const NAME: &str = "FFS";
 /// Up to this many features the search always adds all of them.
-const FULL_WALK: usize = 1024;
+const MAX_FULL_SEARCH: usize = 1024;
 /// A longer search stops after this many steps without improvement.
-const PATIENCE: usize = 64;
+const MAX_STEPS_WITHOUT_IMPROVEMENT: usize = 64;
 
 crate::parameters! {
     /// Forward selection over weak classifiers.
@@ -114,10 +114,10 @@ impl Selector for Ffs {
             |j| weak.votes(&data.x().column(j), &labels, &order, ctx),
             |done| ctx.step("weak classifiers", done, d),
         )?;
-        let walk = Walk::run(&votes, &labels, wanted, ctx)?;
-        let whole: u64 = labels.counts.iter().zip(&weights).map(|(&rows, w)| rows as u64 * w).sum();
-        let own_errors: Vec<f64> = votes.errors().iter().map(|&e| e as f64 / whole as f64).collect();
-        Ok(self.selection(walk, &own_errors, &labels, wanted))
+        let search = ForwardSearch::run(&votes, &labels, wanted, ctx)?;
+        let total: u64 = labels.counts.iter().zip(&weights).map(|(&rows, w)| rows as u64 * w).sum();
+        let individual_errors: Vec<f64> = votes.errors().iter().map(|&e| e as f64 / total as f64).collect();
+        Ok(self.selection(search, &individual_errors, &labels, wanted))
     }
 }
 
@@ -143,15 +143,15 @@ impl Ffs {
         Labels::new(classes, NAME)
     }
 
-    fn selection(&self, walk: Walk, own_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {
+    fn selection(&self, search: ForwardSearch, individual_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {
         let n = labels.n() as f64;
-        let curve: Vec<f64> = walk.errors.iter().map(|&e| e as f64 / n).collect();
+        let curve: Vec<f64> = search.errors.iter().map(|&e| e as f64 / n).collect();
         let n_selected = wanted.unwrap_or_else(|| first_minimum(&curve));
-        let mut scores = vec![0.0; walk.order.len()];
-        for (step, &column) in walk.order[..n_selected].iter().enumerate() {
+        let mut scores = vec![0.0; search.order.len()];
+        for (step, &column) in search.order[..n_selected].iter().enumerate() {
             let error = match self.weights {
                 WeightRule::Ensemble => curve[step],
-                WeightRule::Individual => own_errors[column],
+                WeightRule::Individual => individual_errors[column],
             };
             scores[column] = weight(error, labels);
         }
@@ -159,7 +159,7 @@ impl Ffs {
         let outcome = Outcome { stop, iterations: curve.len() };
         Selection {
             method: "ffs".into(),
-            order: walk.order,
+            order: search.order,
             scores,
             n_selected,
             curve,
@@ -177,43 +177,43 @@ pub(crate) fn first_minimum(curve: &[f64]) -> usize {
 }
 
 /// The order in which features were added, and the error of the ensemble.
-struct Walk {
+struct ForwardSearch {
     /// All features; those not added come last, by the error of their weak classifiers.
     order: Vec<usize>,
     /// Number of errors of the ensemble after each step.
     errors: Vec<usize>,
 }
 
-impl Walk {
+impl ForwardSearch {
     fn run(votes: &Votes, labels: &Labels, wanted: Option<usize>, ctx: &Context) -> Result<Self> {
-        let (d, own_errors) = (votes.n_voters(), votes.errors());
-        let mut vote = start(votes, labels);
-        let mut open = vec![true; d];
+        let (d, individual_errors) = (votes.n_voters(), votes.errors());
+        let mut ensemble = empty_ensemble(votes, labels);
+        let mut candidates = vec![true; d];
         let (mut order, mut errors) = (vec![], vec![]);
-        let mut least = (usize::MAX, 0);
+        let mut lowest = (usize::MAX, 0);
         for t in 0..d {
             let enough = match wanted {
                 Some(k) => t >= k,
-                None => least.0 == 0 || t >= least.1 + PATIENCE,
+                None => lowest.0 == 0 || t >= lowest.1 + MAX_STEPS_WITHOUT_IMPROVEMENT,
             };
-            if d > FULL_WALK && enough {
+            if d > MAX_FULL_SEARCH && enough {
                 break;
             }
             ctx.step("forward selection", t, d)?;
-            let with = vote.errors_with_each(&open);
-            let best = (0..d).filter(|&i| open[i]).min_by_key(|&i| (with[i], own_errors[i]));
+            let with = ensemble.errors_with_each(&candidates);
+            let best = (0..d).filter(|&i| candidates[i]).min_by_key(|&i| (with[i], individual_errors[i]));
             let Some(best) = best else { break };
-            vote.join(best);
-            open[best] = false;
+            ensemble.add(best);
+            candidates[best] = false;
             order.push(best);
             errors.push(with[best]);
-            if with[best] < least.0 {
-                least = (with[best], t);
+            if with[best] < lowest.0 {
+                lowest = (with[best], t);
             }
         }
-        let mut rest: Vec<usize> = (0..d).filter(|&i| open[i]).collect();
-        rest.sort_by_key(|&i| own_errors[i]);
-        order.extend(rest);
+        let mut remaining: Vec<usize> = (0..d).filter(|&i| candidates[i]).collect();
+        remaining.sort_by_key(|&i| individual_errors[i]);
+        order.extend(remaining);
         Ok(Self { order, errors })
     }
 }

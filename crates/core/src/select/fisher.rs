@@ -64,13 +64,13 @@ impl Selector for FisherScore {
                 let classes = data.classes(NAME)?;
                 (class_scores(data.x(), classes), classes.n_present())
             }
-            Target::Continuous(values) => (line_scores(data.x(), values)?, 2),
+            Target::Continuous(values) => (regression_scores(data.x(), values)?, 2),
         };
         let wanted = wanted.resolve(NAME, data.d())?;
         let n_selected = wanted.unwrap_or_else(|| {
             let significant = n_significant(&scores, data.n(), parameters);
             if significant == 0 {
-                ctx.warn("Fisher score: no column is significant; the best one is kept; methods that look at columns together, such as HSFS, may see more");
+                ctx.warn("Fisher score: no feature is significant; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
             }
             significant.max(1)
         });
@@ -85,7 +85,7 @@ pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
 }
 
 /// The score of every feature for regression.
-fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
+fn regression_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
     let (center, unit) = (rows.moments().0[0], rows.moments().1[0]);
     if target.iter().all(|v| *v == target[0]) {
@@ -93,8 +93,8 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     }
     let y: Vec<f64> = target.iter().map(|&v| standardized(v, center, unit)).collect();
     let (n, d) = (x.n() as f64, x.d());
-    let (mean, spread) = x.moments();
-    let units: Vec<f64> = spread.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
+    let (mean, std) = x.moments();
+    let units: Vec<f64> = std.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
     // Entries that are not stored are zero: their sum of targets is the total minus that of the stored entries.
     let mut slope = vec![0.0; d];
     let mut absent_y: Vec<f64> = vec![y.iter().sum(); d];
@@ -104,7 +104,7 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
     });
     (0..d).for_each(|j| slope[j] = (slope[j] - mean[j] / units[j] * absent_y[j]) / n);
     // Sum residuals sample by sample: a difference of sums would cancel if the fit is good.
-    let mut left = vec![0.0; d];
+    let mut residual = vec![0.0; d];
     // Over all samples the sum of (a - s y)^2 is n (a^2 + s^2) - 2 a s sum(y); subtract that of the stored ones.
     let absent = |j: usize| -mean[j] / units[j];
     let sum_y: f64 = y.iter().sum();
@@ -112,14 +112,14 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
         .map(|j| n * (absent(j).powi(2) + slope[j] * slope[j]) - 2.0 * absent(j) * slope[j] * sum_y)
         .collect();
     each_cell(x, |i, j, v| {
-        left[j] += (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
+        residual[j] += (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
         absent_square[j] -= (absent(j) - slope[j] * y[i]).powi(2);
     });
     Ok((0..d)
         .map(|j| {
             // Dense features have no absent entries; the difference would be rounding error.
             let absent = if x.is_sparse() { absent_square[j].max(0.0) } else { 0.0 };
-            score(n * slope[j] * slope[j], left[j] + absent, spread[j], mean[j])
+            score(n * slope[j] * slope[j], residual[j] + absent, std[j], mean[j])
         })
         .collect())
 }
@@ -127,8 +127,8 @@ fn line_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
 /// The score of every feature.
 fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
     // Scores are invariant to shift and scale; standardization avoids overflow and underflow of squares.
-    let (mean, spread) = x.moments();
-    let unit = |j: usize| if spread[j] > 0.0 { spread[j] } else { 1.0 };
+    let (mean, std) = x.moments();
+    let unit = |j: usize| if std[j] > 0.0 { std[j] } else { 1.0 };
     let (d, classes) = (x.d(), counts.len());
     let mut class_mean = Array2::<f64>::zeros((classes, d));
     let mut stored = Array2::<f64>::zeros((classes, d));
@@ -155,14 +155,14 @@ fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
                 within[j] += (counts[c] - stored[[c, j]]) * absent * absent;
                 between += counts[c] * class_mean[[c, j]] * class_mean[[c, j]];
             }
-            score(between, within[j], spread[j], mean[j])
+            score(between, within[j], std[j], mean[j])
         })
         .collect()
 }
 
 /// Between over within. Constant features score 0; zero within-class scatter gives a finite score.
-fn score(between: f64, within: f64, spread: f64, mean: f64) -> f64 {
-    if is_constant(mean, spread) || between <= 0.0 {
+fn score(between: f64, within: f64, std: f64, mean: f64) -> f64 {
+    if is_constant(mean, std) || between <= 0.0 {
         return 0.0;
     }
     between / within.max(f64::EPSILON * between)
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_rule_keeps_what_is_significant_and_never_nothing() {
+    fn auto_selects_significant_features_and_at_least_one() {
         let mut rng = Rng::new(5);
         let codes: Vec<usize> = (0..200).map(|i| i % 2).collect();
         let x = Array2::from_shape_fn((200, 20), |(i, j)| {
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_by_hand() {
+    fn regression_by_hand() {
         // x = 0, 1, 2, 5 against y = 0, 2, 2, 4: sums of squares 14 and 8, of products 10: r^2 = 100 / 112.
         let x = array![[0.0, 1.0, 3.0], [1.0, 0.0, 3.0], [2.0, 0.0, 3.0], [5.0, 1.0, 3.0]];
         let y = vec![0.0, 2.0, 2.0, 4.0];

@@ -124,10 +124,10 @@ impl Selector for Fohsic {
 pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
     let ctx = &Growth::held(x, factor, NAME, ctx)?;
     let growth = Growth::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
-    let (mut left, mut chosen) = (growth.varying(), vec![]);
-    while chosen.len() < most && !left.is_empty() {
-        let (at, _) = growth.best(&chosen, &left, gamma_of(None, chosen.len() + 1), ctx)?;
-        chosen.push(left.remove(at));
+    let (mut remaining, mut chosen) = (growth.varying(), vec![]);
+    while chosen.len() < most && !remaining.is_empty() {
+        let (at, _) = growth.best(&chosen, &remaining, gamma_of(None, chosen.len() + 1), ctx)?;
+        chosen.push(remaining.remove(at));
     }
     Ok(chosen)
 }
@@ -138,68 +138,68 @@ struct Search<'a> {
     growth: &'a Growth<'a>,
     chosen: Vec<usize>,
     /// HSIC and normalized HSIC after each step.
-    reached: Vec<f64>,
-    aligned: Vec<f64>,
+    hsic_values: Vec<f64>,
+    normalized: Vec<f64>,
     /// The remaining features, and HSIC with each of them added to the selected ones, or to all but the last
     /// selected; empty until the search ends.
-    left: Vec<usize>,
-    promise: Vec<f64>,
+    remaining: Vec<usize>,
+    next_hsic: Vec<f64>,
 }
 
 impl<'a> Search<'a> {
     fn new(method: &'a Fohsic, data: &'a Dataset, growth: &'a Growth<'a>) -> Self {
-        let left = growth.varying();
-        Self { method, data, growth, chosen: vec![], reached: vec![], aligned: vec![], left, promise: vec![] }
+        let remaining = growth.varying();
+        Self { method, data, growth, chosen: vec![], hsic_values: vec![], normalized: vec![], remaining, next_hsic: vec![] }
     }
 
     fn run(&mut self, wanted: Option<usize>, ctx: &Context) -> Result<Stop> {
         let most = wanted.unwrap_or(self.data.d());
         while self.chosen.len() < most {
             ctx.step("FOHSIC", self.chosen.len(), most)?;
-            if self.left.is_empty() {
+            if self.remaining.is_empty() {
                 return Ok(Stop::Exhausted);
             }
             let gamma = gamma_of(self.method.gamma, self.chosen.len() + 1);
-            let (at, reached) = if wanted == Some(self.chosen.len() + 1) {
-                self.promise = self.growth.all(&self.chosen, &self.left, gamma, ctx)?;
-                let at = first_of_the_best(&self.promise);
-                (at, self.promise.remove(at))
+            let (at, value) = if wanted == Some(self.chosen.len() + 1) {
+                self.next_hsic = self.growth.all(&self.chosen, &self.remaining, gamma, ctx)?;
+                let at = first_of_the_best(&self.next_hsic);
+                (at, self.next_hsic.remove(at))
             } else {
-                self.growth.best(&self.chosen, &self.left, gamma, ctx)?
+                self.growth.best(&self.chosen, &self.remaining, gamma, ctx)?
             };
-            self.chosen.push(self.left[at]);
-            let aligned = alignment(self.data, &self.chosen, gamma, self.method.target_kernel, ctx)?;
-            if wanted.is_none() && self.aligned.last().is_some_and(|before| aligned <= *before) {
+            self.chosen.push(self.remaining[at]);
+            let normalized = alignment(self.data, &self.chosen, gamma, self.method.target_kernel, ctx)?;
+            if wanted.is_none() && self.normalized.last().is_some_and(|before| normalized <= *before) {
                 self.chosen.pop();
-                self.promise = self.growth.all(&self.chosen, &self.left, gamma, ctx)?;
+                self.next_hsic = self.growth.all(&self.chosen, &self.remaining, gamma, ctx)?;
                 return Ok(Stop::Stationary);
             }
-            self.left.remove(at);
-            self.reached.push(reached);
-            self.aligned.push(aligned);
+            self.remaining.remove(at);
+            self.hsic_values.push(hsic_values);
+            self.normalized.push(normalized);
         }
         Ok(if wanted.is_some() { Stop::Requested } else { Stop::Exhausted })
     }
 
     fn selection(self, wanted: Option<usize>, stop: Stop) -> Selection {
         let d = self.data.d();
-        let before = |step: usize| if step == 0 { 0.0 } else { self.aligned[step - 1] };
+        let before = |step: usize| if step == 0 { 0.0 } else { self.normalized[step - 1] };
         let gains: Vec<f64> =
-            (0..self.chosen.len()).map(|step| (self.aligned[step] - before(step)).max(0.0)).collect();
+            (0..self.chosen.len()).map(|step| (self.normalized[step] - before(step)).max(0.0)).collect();
         let mut scores = vec![0.0; d];
         self.chosen.iter().zip(&gains).for_each(|(&j, gain)| scores[j] = *gain);
-        let mut rest: Vec<usize> = (0..self.left.len()).collect();
-        if self.promise.len() == self.left.len() {
-            rest.sort_by(|&a, &b| self.promise[b].total_cmp(&self.promise[a]));
+        let mut rest: Vec<usize> = (0..self.remaining.len()).collect();
+        if self.next_hsic.len() == self.remaining.len() {
+            rest.sort_by(|&a, &b| self.next_hsic[b].total_cmp(&self.next_hsic[a]));
         }
         let mut order = self.chosen.clone();
-        order.extend(rest.iter().map(|&at| self.left[at]));
+        order.extend(rest.iter().map(|&at| self.remaining[at]));
         let mut seen = vec![false; d];
         order.iter().for_each(|&j| seen[j] = true);
         order.extend((0..d).filter(|&j| !seen[j]));
         let point = |step: usize| PathPoint {
             strength: (step + 1) as f64,
-            objective: -self.reached[step],
+            objective: -self.hsic_values[step],
             optimality: 0.0,
             iterations: 1,
             stop: Stop::Direct,
@@ -226,7 +226,7 @@ mod tests {
 
     /// The same search with the public function, one set at a time.
     fn naive(method: &Fohsic, data: &Dataset, steps: usize) -> (Vec<usize>, Vec<f64>) {
-        let (mut chosen, mut reached) = (vec![], vec![]);
+        let (mut chosen, mut hsic_values) = (vec![], vec![]);
         for step in 0..steps {
             let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma: gamma_of(method.gamma, step + 1) });
             let value = |f: usize| {
@@ -237,17 +237,17 @@ mod tests {
                 let y = Variable::Target(data.target(), method.target_kernel);
                 hsic(Variable::Rows(&x, &kernel), y, &settings, &Context::default()).unwrap().value
             };
-            let left: Vec<usize> = (0..data.d()).filter(|f| !chosen.contains(f)).collect();
-            let values: Vec<f64> = left.iter().map(|&f| value(f)).collect();
-            let best = (0..left.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best });
-            chosen.push(left[best]);
-            reached.push(values[best]);
+            let remaining: Vec<usize> = (0..data.d()).filter(|f| !chosen.contains(f)).collect();
+            let values: Vec<f64> = remaining.iter().map(|&f| value(f)).collect();
+            let best = (0..remaining.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best });
+            chosen.push(remaining[best]);
+            hsic_values.push(values[best]);
         }
-        (chosen, reached)
+        (chosen, hsic_values)
     }
 
     #[test]
-    fn the_search_is_that_of_the_definition() {
+    fn the_search_follows_the_definition() {
         for (continuous, estimator, gamma) in [
             (false, Estimator::Biased, None),
             (true, Estimator::Unbiased, None),
@@ -263,10 +263,10 @@ mod tests {
             let data = recipe.make().unwrap().data;
             let method = Fohsic { estimator, gamma, ..Fohsic::default() };
             let found = method.select(&data, FeatureCount::Count(5), &Context::default()).unwrap();
-            let (chosen, reached) = naive(&method, &data, 5);
+            let (chosen, hsic_values) = naive(&method, &data, 5);
             assert_eq!(found.selected(), chosen);
             // Rounding error of sums over all pairs in a different order.
-            assert!(found.path.iter().zip(&reached).all(|(point, h)| (point.objective + h).abs() < 1e-13));
+            assert!(found.path.iter().zip(&hsic_values).all(|(point, h)| (point.objective + h).abs() < 1e-13));
             // A smaller number selects the first of them.
             let three = method.select(&data, FeatureCount::Count(3), &Context::default()).unwrap();
             assert_eq!(three.selected(), &chosen[..3]);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn by_its_own_rule_it_ends_with_what_matters() {
+    fn the_automatic_stop_selects_the_relevant_features() {
         for seed in 0..3 {
             let planted =
                 Synthetic { pattern: Pattern::Ring, rows: 400, columns: 30, seed, ..Synthetic::default() }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_first_joins_and_constants_never() {
+    fn ties_are_broken_by_column_order_and_constants_come_last() {
         let x = ndarray::array![[5.0, 0.0, 0.0], [5.0, 0.1, 0.1], [5.0, 2.0, 2.0], [5.0, 2.1, 2.1]];
         let data = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
         let found = Fohsic::default().select(&data, FeatureCount::Count(3), &Context::default()).unwrap();

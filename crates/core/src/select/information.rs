@@ -87,16 +87,16 @@ impl Selector for InformationGain {
         let bytes = binned_bytes(data.n(), self.discretizer);
         let found = each_column(data.x(), "information gain", bytes, ctx, |_, column| {
             let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
-            let told = Told::of(&contingency(&bins, &classes.codes, n_classes));
+            let entropies = Entropies::of(&contingency(&bins, &classes.codes, n_classes));
             let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);
             let passes = bins.by_classes
-                || chi_squared_upper_tail(2.0 * column.len() as f64 * told.gain, degrees as f64) <= level;
-            (told.measured(self.measure), told.gain > 0.0 && passes)
+                || chi_squared_upper_tail(2.0 * column.len() as f64 * entropies.gain, degrees as f64) <= level;
+            (entropies.value(self.measure), entropies.gain > 0.0 && passes)
         })?;
         let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();
         let selection = Selection::by_score("information-gain", scores, 1);
         Ok(keep_leading(selection, wanted, &passes, || {
-            ctx.warn("information gain: no column tells anything of the class; the best one is kept; methods that look at columns together, such as HSFS, may see more");
+            ctx.warn("information gain: no feature predicts the class; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
         }))
     }
 }
@@ -116,52 +116,52 @@ pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
     let mut pairs: Vec<(usize, usize)> = categories.iter().copied().zip(classes.iter().copied()).collect();
     pairs.sort_unstable();
     let runs = pairs.chunk_by(|a, b| a == b);
-    runs.map(|run| share_told(run.len(), by_category[run[0].0], by_class[run[0].1], pairs.len()))
+    runs.map(|run| gain_term(run.len(), by_category[run[0].0], by_class[run[0].1], pairs.len()))
         .sum::<f64>()
         .max(0.0)
 }
 
 /// The contribution to the gain of `both` of `n` samples, in a bin of `bin` samples and a class of `class`.
-fn share_told(both: usize, bin: usize, class: usize, n: usize) -> f64 {
+fn gain_term(both: usize, bin: usize, class: usize, n: usize) -> f64 {
     let (both, n) = (both as f64, n as f64);
     both / n * ((both * n) / (bin as f64 * class as f64)).ln()
 }
 
 /// Entropies of a contingency table, in nats.
-struct Told {
+struct Entropies {
     gain: f64,
     bins: f64,
     classes: f64,
 }
 
-impl Told {
+impl Entropies {
     fn of(table: &[Vec<usize>]) -> Self {
         let n: usize = table.iter().flatten().sum();
         let n_classes = table.first().map_or(0, Vec::len);
         let by_bin: Vec<usize> = table.iter().map(|row| row.iter().sum()).collect();
         let by_class: Vec<usize> = (0..n_classes).map(|c| table.iter().map(|row| row[c]).sum()).collect();
         let entropy = |counts: &mut dyn Iterator<Item = usize>| -> f64 {
-            let shares = counts.filter(|&count| count > 0).map(|count| count as f64 / n as f64);
+            let probabilities = counts.filter(|&count| count > 0).map(|count| count as f64 / n as f64);
             // Adding 0 turns -0 (a single bin) into 0.
-            shares.map(|p| -p * p.ln()).sum::<f64>() + 0.0
+            probabilities.map(|p| -p * p.ln()).sum::<f64>() + 0.0
         };
         // Term by term: a difference of entropies would leave rounding errors where the gain is 0.
         let mut gain = 0.0;
         for (row, &bin) in table.iter().zip(&by_bin) {
             for (&both, &class) in row.iter().zip(&by_class).filter(|(both, _)| **both > 0) {
-                gain += share_told(both, bin, class, n);
+                gain += gain_term(both, bin, class, n);
             }
         }
         let (bins, classes) = (entropy(&mut by_bin.into_iter()), entropy(&mut by_class.into_iter()));
         Self { gain: if table.len() < 2 { 0.0 } else { gain.max(0.0) }, bins, classes }
     }
 
-    fn measured(&self, measure: Information) -> f64 {
-        let over = |whole: f64| if whole > 0.0 { self.gain / whole } else { 0.0 };
+    fn value(&self, measure: Information) -> f64 {
+        let relative_to = |entropy: f64| if entropy > 0.0 { self.gain / entropy } else { 0.0 };
         match measure {
             Information::Gain => self.gain,
-            Information::Ratio => over(self.bins),
-            Information::Uncertainty => 2.0 * over(self.bins + self.classes),
+            Information::Ratio => relative_to(self.bins),
+            Information::Uncertainty => 2.0 * relative_to(self.bins + self.classes),
         }
     }
 }
@@ -180,23 +180,23 @@ mod tests {
     #[test]
     fn a_table_by_hand() {
         // Quinlan's weather data: outlook (sunny 2+ 3-, overcast 4+, rain 3+ 2-) gains 0.247 bits of 0.940.
-        let told = Told::of(&[vec![2, 3], vec![4, 0], vec![3, 2]]);
-        assert!((told.gain / LN_2 - 0.2467).abs() < 1e-4, "{}", told.gain);
-        assert!((told.classes / LN_2 - 0.9403).abs() < 1e-4);
+        let entropies = Entropies::of(&[vec![2, 3], vec![4, 0], vec![3, 2]]);
+        assert!((entropies.gain / LN_2 - 0.2467).abs() < 1e-4, "{}", entropies.gain);
+        assert!((entropies.classes / LN_2 - 0.9403).abs() < 1e-4);
         // The entropy of the split is 1.577 bits, so the ratio is 0.156.
-        assert!((told.measured(Information::Ratio) - 0.1564).abs() < 1e-4);
-        assert!((told.measured(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
-        assert_eq!(Told::of(&[vec![3, 4]]).measured(Information::Ratio), 0.0);
+        assert!((entropies.value(Information::Ratio) - 0.1564).abs() < 1e-4);
+        assert!((entropies.value(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
+        assert_eq!(Entropies::of(&[vec![3, 4]]).value(Information::Ratio), 0.0);
     }
 
     #[test]
-    fn pairs_are_counted_as_the_table_has_them() {
+    fn the_gain_of_codes_is_that_of_the_table() {
         let mut rng = Rng::new(2);
         let draw = |rng: &mut Rng, most: usize| (0..500).map(|_| rng.below(most)).collect::<Vec<_>>();
         let (a, b) = (draw(&mut rng, 7), draw(&mut rng, 5));
         let mut table = vec![vec![0; 5]; 7];
         a.iter().zip(&b).for_each(|(&a, &b)| table[a][b] += 1);
-        assert_eq!(gain(&a, &b), Told::of(&table).gain);
+        assert_eq!(gain(&a, &b), Entropies::of(&table).gain);
         assert_eq!(gain(&[3, 3, 3], &[0, 1, 1]), 0.0);
         // One category and one class per sample: a full table would take 80 GB.
         let each: Vec<usize> = (0..100_000).collect();
@@ -205,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn empty_bins_are_no_degrees_of_freedom() {
+    fn empty_bins_add_no_degrees_of_freedom() {
         let selection = select(
             &InformationGain { discretizer: Discretizer::Width, n_bins: 20, ..InformationGain::default() },
-            &super::super::bins::twice_with_an_outlier(),
+            &super::super::bins::duplicated_feature_with_outlier(),
             FeatureCount::Auto,
         );
         // 2 n I is about 11.7, as a chi-squared statistic.
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn all_none_and_what_lies_between() {
+    fn perfect_and_irrelevant_features() {
         // Forty samples: the first feature is in class order, the second is the class, the third is noise.
         let codes: Vec<usize> = (0..40).map(|i| i / 20).collect();
         let x = Array2::from_shape_fn((40, 3), |(i, j)| match j {
@@ -238,18 +238,18 @@ mod tests {
         let x = Array2::from_shape_simple_fn((200, 3), || rng.normal());
         let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + 0.3 * r[1] > 0.2)).collect();
         let plain = Dataset::labeled(x.clone(), codes.clone()).unwrap();
-        let bent = Dataset::labeled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
+        let transformed = Dataset::labeled(x.mapv(|v| (2.0 * v).exp() + 5.0), codes).unwrap();
         for discretizer in [Discretizer::Mdl, Discretizer::Frequency] {
             let method = InformationGain { discretizer, ..InformationGain::default() };
             assert_eq!(
                 select(&method, &plain, FeatureCount::Auto),
-                select(&method, &bent, FeatureCount::Auto)
+                select(&method, &transformed, FeatureCount::Auto)
             );
         }
     }
 
     #[test]
-    fn the_own_rule_keeps_what_tells_and_never_nothing() {
+    fn auto_selects_informative_features_and_at_least_one() {
         let mut rng = Rng::new(9);
         let codes: Vec<usize> = (0..300).map(|i| i % 3).collect();
         let x = Array2::from_shape_fn((300, 12), |(i, j)| match j {

@@ -36,11 +36,11 @@ use rayon::prelude::*;
 const NAME: &str = "L1-SVM";
 
 /// Ratio of successive values of $C$ along the path.
-const GROWTH: f64 = 1.5;
+const C_RATIO: f64 = 1.5;
 /// Maximum number of path steps: up to five million times the smallest $C$.
-const MOST_STEPS: usize = 38;
+const MAX_STEPS: usize = 38;
 /// Maximum number of bisections between two path points.
-const HALVINGS: usize = 30;
+const MAX_BISECTIONS: usize = 30;
 
 crate::parameters! {
     /// Sparse linear SVM.
@@ -61,7 +61,7 @@ crate::parameters! {
 }
 
 impl L1Svm {
-    fn machine(&self, c: f64) -> LinearSvm {
+    fn linear_svm(&self, c: f64) -> LinearSvm {
         LinearSvm {
             c,
             penalty: Penalty::L1,
@@ -112,7 +112,7 @@ impl Selector for L1Svm {
         let path = Path::new(self, data, classes, ctx)?;
         let weights = match wanted {
             None => path.solve(self.c.unwrap_or(1.0), &path.zero(), ctx)?,
-            Some(k) => path.reach(k, ctx)?,
+            Some(k) => path.reach_count(k, ctx)?,
         };
         Ok(path.selection(&weights, wanted, ctx))
     }
@@ -126,90 +126,90 @@ impl Selector for L1Svm {
 struct Path<'a> {
     method: &'a L1Svm,
     d: usize,
-    machines: Vec<Machine>,
+    svms: Vec<BinaryProblem>,
 }
 
-struct Machine {
+struct BinaryProblem {
     columns: SparseColumns,
     /// Regularization parameters of the samples at $C = 1$.
-    unit: Vec<f64>,
-    share: f64,
+    unit_c: Vec<f64>,
+    minority_fraction: f64,
 }
 
 /// Weights of all SVMs at one $C$.
 struct Weights {
-    price: f64,
+    c: f64,
     of: Vec<Vec<f64>>,
     descent: Vec<Convergence>,
 }
 
 impl<'a> Path<'a> {
     fn new(method: &'a L1Svm, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Self> {
-        let problems = method.machine(1.0).problems(classes)?;
+        let problems = method.linear_svm(1.0).problems(classes)?;
         need_finite_rows(NAME, data.x())?;
         ctx.need_memory(
-            format!("L1-SVM of {} machines", problems.len()),
+            format!("L1-SVM of {} binary SVMs", problems.len()),
             problems.len() as f64 * signed_bytes(data.x()),
             "use fewer rows or columns",
         )?;
-        let (mean, spread) = data.x().moments();
-        let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], spread[j])).collect();
-        let machine = |p: LinearProblem| {
+        let (mean, std) = data.x().moments();
+        let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], std[j])).collect();
+        let binary = |p: LinearProblem| {
             let mut columns = signed_columns(data.x(), &p.signs, method.fit_intercept);
             // A constant feature would duplicate the intercept.
             for &j in &constant {
                 let cells = columns.start[j]..columns.start[j + 1];
                 columns.value[cells].fill(0.0);
             }
-            Machine { columns, share: p.minority_fraction(), unit: p.c }
+            BinaryProblem { columns, minority_fraction: p.minority_fraction(), unit_c: p.c }
         };
-        Ok(Self { method, d: data.d(), machines: problems.into_iter().map(machine).collect() })
+        Ok(Self { method, d: data.d(), svms: problems.into_iter().map(binary).collect() })
     }
 
     fn zero(&self) -> Weights {
-        let of = self.machines.iter().map(|m| vec![0.0; m.columns.len()]).collect();
-        Weights { price: 0.0, of, descent: vec![] }
+        let of = self.svms.iter().map(|m| vec![0.0; m.columns.len()]).collect();
+        Weights { c: 0.0, of, descent: vec![] }
     }
 
     /// The solution at a given $C$, warm-started from another.
-    fn solve(&self, price: f64, start: &Weights, ctx: &Context) -> Result<Weights> {
-        let solve = |(k, machine): (usize, &Machine)| {
-            let prices: Vec<f64> = machine.unit.iter().map(|u| u * price).collect();
+    fn solve(&self, c: f64, start: &Weights, ctx: &Context) -> Result<Weights> {
+        let solve = |(k, svm): (usize, &BinaryProblem)| {
+            let sample_c: Vec<f64> = svm.unit_c.iter().map(|u| u * c).collect();
             let mut w = start.of[k].clone();
             let sweeps =
-                StopRule { tolerance: self.method.tol * machine.share, max_iterations: self.method.max_iter };
+                StopRule { tolerance: self.method.tol * svm.minority_fraction, max_iterations: self.method.max_iter };
             let mut rng = Rng::stream(ctx.seed, &format!("L1-SVM {k}"));
-            let descent = l1_descent(&machine.columns, &prices, &mut w, sweeps, &mut rng, ctx)?;
+            let descent = l1_descent(&svm.columns, &sample_c, &mut w, sweeps, &mut rng, ctx)?;
             Ok((w, descent))
         };
         let solved: Vec<(Vec<f64>, Convergence)> =
-            self.machines.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
+            self.svms.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         let (of, descent) = solved.into_iter().unzip();
-        Ok(Weights { price, of, descent })
+        Ok(Weights { c, of, descent })
     }
 
     /// The $C$ at which the first weight, of a feature or the intercept, becomes nonzero.
-    fn least_price(&self) -> f64 {
+    fn smallest_c(&self) -> f64 {
         let steepest = self
-            .machines
+            .svms
             .iter()
-            .flat_map(|m| l1_gradient(&m.columns, &m.unit, &vec![1.0; m.unit.len()]))
+            .flat_map(|m| l1_gradient(&m.columns, &m.unit_c, &vec![1.0; m.unit_c.len()]))
             .fold(0.0_f64, |a, g| a.max(g.abs()));
         if steepest > 0.0 { 1.0 / steepest } else { 1.0 }
     }
 
     /// Weights with `k` nonzero features or, if impossible, the next larger number; if the path ends before, as
     /// many as there are.
-    fn reach(&self, k: usize, ctx: &Context) -> Result<Weights> {
+    fn reach_count(&self, k: usize, ctx: &Context) -> Result<Weights> {
         let mut below = self.zero();
-        let mut price = self.least_price();
+        let mut c = self.smallest_c();
         let mut above = None;
-        let mut joined = 0;
-        for _ in 0..MOST_STEPS {
-            ctx.step("L1-SVM path", joined, k)?;
-            price *= GROWTH;
-            let here = self.solve(price, &below, ctx)?;
-            joined = joined.max(self.count(&here).min(k));
+        let mut entered = 0;
+        for _ in 0..MAX_STEPS {
+            ctx.step("L1-SVM path", entered, k)?;
+            c *= C_RATIO;
+            let here = self.solve(c, &below, ctx)?;
+            entered = entered.max(self.count(&here).min(k));
             if self.count(&here) >= k {
                 above = Some(here);
                 break;
@@ -217,13 +217,13 @@ impl<'a> Path<'a> {
             below = here;
         }
         let Some(mut above) = above else { return Ok(below) };
-        for step in 0..HALVINGS {
-            ctx.step("L1-SVM price", step, HALVINGS)?;
+        for step in 0..MAX_BISECTIONS {
+            ctx.step("L1-SVM bisection", step, MAX_BISECTIONS)?;
             if self.count(&above) == k {
                 break;
             }
-            let middle = (below.price.max(above.price / (2.0 * GROWTH)) * above.price).sqrt();
-            if !(middle > below.price && middle < above.price) {
+            let middle = (below.c.max(above.c / (2.0 * C_RATIO)) * above.c).sqrt();
+            if !(middle > below.c && middle < above.c) {
                 break;
             }
             let here = self.solve(middle, &below, ctx)?;
@@ -239,22 +239,22 @@ impl<'a> Path<'a> {
 
     fn selection(&self, weights: &Weights, wanted: Option<usize>, ctx: &Context) -> Selection {
         let scores: Vec<f64> = (0..self.d).map(|j| weights.of.iter().map(|w| w[j].abs()).sum()).collect();
-        let mut nearness = vec![0.0; self.d];
-        for (machine, w) in self.machines.iter().zip(&weights.of) {
-            let prices: Vec<f64> = machine.unit.iter().map(|u| u * weights.price).collect();
-            let margin = l1_slacks(&machine.columns, prices.len(), w);
-            let gradient = l1_gradient(&machine.columns, &prices, &margin);
-            nearness.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.abs());
+        let mut gradient_norms = vec![0.0; self.d];
+        for (svm, w) in self.svms.iter().zip(&weights.of) {
+            let sample_c: Vec<f64> = svm.unit_c.iter().map(|u| u * weights.c).collect();
+            let margin = l1_slacks(&svm.columns, sample_c.len(), w);
+            let gradient = l1_gradient(&svm.columns, &sample_c, &margin);
+            gradient_norms.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.abs());
         }
         let mut order: Vec<usize> = (0..self.d).collect();
         order.sort_by(|&a, &b| {
-            scores[b].total_cmp(&scores[a]).then(nearness[b].total_cmp(&nearness[a])).then(a.cmp(&b))
+            scores[b].total_cmp(&scores[a]).then(gradient_norms[b].total_cmp(&gradient_norms[a])).then(a.cmp(&b))
         });
         let count = self.count(weights);
         match wanted {
-            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; the best column is kept; raise C, or ask for a number of columns"),
+            None if count == 0 => ctx.warn("L1-SVM: all weights are zero at this C; the best feature is selected; increase C, or request a number of features"),
             Some(k) if count < k => ctx.warn(format!(
-                "L1-SVM: {count} of {k} columns have a weight; the others are those nearest to one; ask for fewer"
+                "L1-SVM: only {count} of {k} features have a nonzero weight; the others are those with the largest gradients; request fewer"
             )),
             _ => {}
         }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        // Samples (-1, -0.5) and (1, 0.5): feature 1 does the same at half the penalty, so only it has a weight: |w| +
+        // Samples (-1, -0.5) and (1, 0.5): feature 1 has the same effect at half the penalty, so only it has a weight: |w| +
         // 2 (1 - w)^2 is smallest at 0.75.
         let data = Dataset::labeled(array![[-1.0, -0.5], [1.0, 0.5]], vec![0, 1]).unwrap();
         let method = L1Svm { fit_intercept: false, tol: 1e-10, ..L1Svm::default() };
@@ -311,13 +311,13 @@ mod tests {
     }
 
     #[test]
-    fn wanted_numbers_are_met_by_weights() {
+    fn requested_numbers_have_nonzero_weights() {
         for classes in [2, 3] {
             let data = planted(classes);
             for k in [1, 2, 3, 8] {
                 let selection = select(&L1Svm::default(), &data, FeatureCount::Count(k));
-                let weighty = selection.scores.iter().filter(|s| **s > 0.0).count();
-                assert!(weighty >= k && weighty <= k + 1, "{classes} classes, {k}: {weighty}");
+                let n_nonzero = selection.scores.iter().filter(|s| **s > 0.0).count();
+                assert!(n_nonzero >= k && n_nonzero <= k + 1, "{classes} classes, {k}: {n_nonzero}");
                 assert_eq!(selection.selected().len(), k);
             }
             let mut best = select(&L1Svm::default(), &data, FeatureCount::Count(3)).selected().to_vec();
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_that_of_the_cells_there_are() {
+    fn memory_is_proportional_to_the_stored_values() {
         // Two of a million features are used: a dense copy would be 24 MB.
         let (start, column) = (vec![0, 1, 2, 3, 4], vec![3, 900_000, 3, 900_000]);
         let x = crate::data::SparseRows::new(1_000_000, start, column, vec![1.0, 1.0, 1.0, 1.0]).unwrap();
@@ -336,7 +336,7 @@ mod tests {
         let problem = &L1Svm::default();
         let with = |memory_limit| {
             let ctx = Context { memory_limit, ..Context::default() };
-            Path::new(problem, &data, data.classes("t").unwrap(), &ctx).map(|path| path.machines.len())
+            Path::new(problem, &data, data.classes("t").unwrap(), &ctx).map(|path| path.svms.len())
         };
         // 4 values and 4 of the intercept, 12 bytes each.
         assert_eq!(with(96).unwrap(), 1);
@@ -344,14 +344,14 @@ mod tests {
     }
 
     #[test]
-    fn sums_that_are_no_numbers_are_refused() {
+    fn overflow_is_an_error() {
         let data = Dataset::labeled(array![[1e200, 1.0], [-1e200, 2.0]], vec![0, 1]).unwrap();
         let error = L1Svm::default().select(&data, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("overflow; scale the features"), "{error}");
     }
 
     #[test]
-    fn a_price_and_a_number_exclude_each_other() {
+    fn c_and_a_number_of_features_exclude_each_other() {
         let method = L1Svm { c: Some(1.0), ..L1Svm::default() };
         let error =
             method.select(&planted(2), FeatureCount::Count(2), &Context::default()).unwrap_err().to_string();

@@ -107,9 +107,9 @@ impl Selector for LaplacianScore {
         let scores = match self.graph {
             Graph::Classes => {
                 let fisher = class_scores(data.x(), data.classes(NAME)?);
-                let (mean, spread) = data.x().moments();
+                let (mean, std) = data.x().moments();
                 // The standard deviation of a constant feature is rounding error, and the ratio would be 0 / 0.
-                let varies = |j: usize| !is_constant(mean[j], spread[j]);
+                let varies = |j: usize| !is_constant(mean[j], std[j]);
                 let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
                 fisher.into_iter().enumerate().map(score).collect()
             }
@@ -117,7 +117,7 @@ impl Selector for LaplacianScore {
         };
         let passes: Vec<bool> = scores.iter().map(|&score| score > 0.5).collect();
         Ok(keep_leading(Selection::by_score("laplacian", scores, 1), wanted, &passes, || {
-            ctx.warn("Laplacian score: no column follows the graph; the best one is kept; try other neighbors, or the graph of the classes");
+            ctx.warn("Laplacian score: no feature varies less between neighbors than overall; the best one is selected; try another n_neighbors, or graph = classes");
         }))
     }
 }
@@ -150,10 +150,10 @@ impl LaplacianScore {
                 sum
             })
             .collect();
-        let mut apart = vec![0.0; d];
-        parts.into_iter().for_each(|part| apart.iter_mut().zip(part).for_each(|(a, b)| *a += b));
+        let mut edge_sums = vec![0.0; d];
+        parts.into_iter().for_each(|part| edge_sums.iter_mut().zip(part).for_each(|(a, b)| *a += b));
         ctx.check()?;
-        Ok(scores(&x, &degree, &apart))
+        Ok(scores(&x, &degree, &edge_sums))
     }
 
     /// Connected samples, each pair once, and their weights.
@@ -190,24 +190,24 @@ fn add_squares(sum: &mut [f64], a: ArrayView1<f64>, b: ArrayView1<f64>, weight: 
 }
 
 /// 1 - L / 2 of every feature.
-fn scores(x: &Array2<f64>, degree: &[f64], apart: &[f64]) -> Vec<f64> {
+fn scores(x: &Array2<f64>, degree: &[f64], edge_sums: &[f64]) -> Vec<f64> {
     let d = x.ncols();
     let total: f64 = degree.iter().sum();
     let mut mean = vec![0.0; d];
     for (row, weight) in x.rows().into_iter().zip(degree) {
         mean.iter_mut().zip(row).for_each(|(mean, v)| *mean += weight / total * v);
     }
-    let mut spread = vec![0.0; d];
+    let mut scatter = vec![0.0; d];
     for (row, weight) in x.rows().into_iter().zip(degree) {
         for j in 0..d {
-            spread[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
+            scatter[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
         }
     }
     let score = |j: usize| {
-        if spread[j] <= total * (1e-14 * mean[j]).powi(2) || spread[j] == 0.0 {
+        if scatter[j] <= total * (1e-14 * mean[j]).powi(2) || scatter[j] == 0.0 {
             return 0.0;
         }
-        (1.0 - apart[j] / spread[j] / 2.0).clamp(0.0, 1.0)
+        (1.0 - edge_sums[j] / scatter[j] / 2.0).clamp(0.0, 1.0)
     };
     (0..d).map(score).collect()
 }
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_the_dense_matrices() {
+    fn scores_equal_the_matrix_formula() {
         let mut rng = Rng::new(2);
         let x = Array2::from_shape_simple_fn((40, 4), || rng.normal());
         let data = Dataset::unlabeled(x.clone()).unwrap();
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_as_a_graph_are_the_fisher_score() {
+    fn the_class_graph_ranks_like_the_fisher_score() {
         let mut rng = Rng::new(6);
         let codes: Vec<usize> = (0..60).map(|i| i % 3).collect();
         let x = Array2::from_shape_fn((60, 5), |(i, j)| rng.normal() + (j * codes[i]) as f64);
@@ -283,17 +283,17 @@ mod tests {
         // From the matrices: S is 1/20 within classes, D is 1.
         let f = x.column(2).to_owned();
         let f = &f - f.sum() / 60.0;
-        let joined: f64 = (0..60)
+        let within: f64 = (0..60)
             .flat_map(|a| (0..60).map(move |b| (a, b)))
             .filter(|&(a, b)| codes[a] == codes[b])
             .map(|(a, b)| f[a] * f[b] / 20.0)
             .sum();
-        let l = (f.dot(&f) - joined) / f.dot(&f);
+        let l = (f.dot(&f) - within) / f.dot(&f);
         assert!((found.scores[2] - (1.0 - l / 2.0)).abs() < 1e-13);
     }
 
     #[test]
-    fn a_column_that_varies_only_within_classes_is_halfway() {
+    fn a_feature_that_varies_only_within_classes_scores_one_half() {
         // Both classes have the mean 0 in the first feature: F = 0, so L = 1. The second is constant.
         let data =
             Dataset::labeled(array![[-1.0, 7.0], [1.0, 7.0], [-1.0, 7.0], [1.0, 7.0]], vec![0, 0, 1, 1]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn clusters_are_followed_and_noise_is_not() {
+    fn features_with_clusters_rank_above_noise() {
         let mut rng = Rng::new(1);
         let x = Array2::from_shape_fn((200, 6), |(i, j)| {
             rng.normal() + if j < 3 { 6.0 * (i % 2) as f64 } else { 0.0 }

@@ -21,7 +21,7 @@
 //! Reference: Masaeli, Yan, Cui, Fung and Dy, *Convex principal feature selection*, 2010.
 
 use super::ldfs::Squares;
-use super::row_path::Route;
+use super::row_path::PathSettings;
 use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
@@ -36,13 +36,13 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 const NAME: &str = "PFS";
 
 /// Up to this many features, all of them are targets by default.
-const WIDE: usize = 200;
+const MAX_FEATURE_TARGETS: usize = 200;
 /// Default number of components for wider data.
-const COMPONENTS: usize = 20;
+const DEFAULT_COMPONENTS: usize = 20;
 /// Extra directions of subspace iteration, which speed up its convergence.
-const SPARE: usize = 10;
+const OVERSAMPLING: usize = 10;
 /// Maximum number of subspace iterations.
-const ROUNDS: usize = 100;
+const MAX_ITERATIONS: usize = 100;
 
 crate::parameters! {
     /// Principal feature selection.
@@ -65,8 +65,8 @@ crate::parameters! {
 }
 
 impl Pfs {
-    fn route(&self) -> Route {
-        Route {
+    fn path_settings(&self) -> PathSettings {
+        PathSettings {
             title: NAME,
             name: "pfs",
             penalty: self.penalty,
@@ -79,18 +79,18 @@ impl Pfs {
     fn n_targets(&self, n: usize, d: usize) -> usize {
         match self.n_components {
             Some(q) => q.min(d).min(n),
-            None if d <= WIDE => d,
-            None => COMPONENTS.min(n),
+            None if d <= MAX_FEATURE_TARGETS => d,
+            None => DEFAULT_COMPONENTS.min(n),
         }
     }
 
     fn targets(&self, design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
         let d = design.d();
-        if self.n_components.is_none() && d <= WIDE {
+        if self.n_components.is_none() && d <= MAX_FEATURE_TARGETS {
             return Ok(design.times(&Array2::eye(d)));
         }
         if self.n_components.is_none() {
-            ctx.note(format!("PFS: {COMPONENTS} principal components stand for the {d} columns"));
+            ctx.note(format!("PFS: {DEFAULT_COMPONENTS} principal components replace the {d} features"));
         }
         leading_scores(design, q, ctx)
     }
@@ -135,7 +135,7 @@ impl Selector for Pfs {
         let targets = self.targets(&design, targets, ctx)?;
         let problem = LeastSquares::new(design, targets)?;
         let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
-        self.route().select(&Squares { problem, solver }, wanted, ctx)
+        self.path_settings().select(&Squares { problem, solver }, wanted, ctx)
     }
 
     fn nested(&self) -> bool {
@@ -146,12 +146,12 @@ impl Selector for Pfs {
 /// The scores of the samples on the `q` leading principal components, fewer if the rank is lower.
 fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
     let (n, d) = (design.n(), design.d());
-    let size = (q + SPARE).min(n).min(d);
+    let size = (q + OVERSAMPLING).min(n).min(d);
     let mut rng = Rng::stream(ctx.seed, "PFS components");
     let mut rows = Array2::from_shape_simple_fn((n, size), || rng.normal());
-    let mut before = Array1::<f64>::zeros(0);
-    for round in 0..ROUNDS {
-        ctx.step("principal components", round, ROUNDS)?;
+    let mut previous = Array1::<f64>::zeros(0);
+    for iteration in 0..MAX_ITERATIONS {
+        ctx.step("principal components", iteration, MAX_ITERATIONS)?;
         // One subspace iteration: orthonormal directions in feature space, then the scores on them.
         let (directions, _) = orthonormal(&design.transposed_times(&rows))?;
         let scores = design.times(&directions);
@@ -161,9 +161,9 @@ fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64
             return Ok(Array2::zeros((n, 1)));
         }
         let leading = variances.slice(s![..q.min(variances.len())]).to_owned();
-        let settled = leading.len() == before.len()
-            && leading.iter().zip(&before).all(|(a, b)| (a - b).abs() <= 1e-10 * leading[0]);
-        if settled || round + 1 == ROUNDS {
+        let converged = leading.len() == previous.len()
+            && leading.iter().zip(&previous).all(|(a, b)| (a - b).abs() <= 1e-10 * leading[0]);
+        if converged || iteration + 1 == MAX_ITERATIONS {
             // Scale the orthonormal basis by the standard deviations to get the scores.
             let mut scores = basis.slice(s![.., ..leading.len()]).to_owned();
             for (mut column, variance) in scores.axis_iter_mut(Axis(1)).zip(&leading) {
@@ -171,9 +171,9 @@ fn leading_scores(design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64
             }
             return Ok(scores);
         }
-        (rows, before) = (basis, leading);
+        (rows, previous) = (basis, leading);
     }
-    unreachable!("the last round returns")
+    unreachable!("the last iteration returns")
 }
 
 /// An orthonormal basis of the column space of `a` along its principal axes, longest first, and the squared
@@ -225,33 +225,33 @@ mod tests {
     }
 
     #[test]
-    fn few_columns_tell_all() {
+    fn three_features_reconstruct_all() {
         let x = mixtures(200);
         let selection = select(&Pfs::default(), x.clone(), FeatureCount::Count(3));
         assert_eq!(selection.selected().len(), 3);
         // The least-squares residual of all features, given three of them.
-        let left = |columns: &[usize]| {
+        let residual = |columns: &[usize]| {
             let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
             let all = design.times(&Array2::eye(9));
             let (basis, _) = orthonormal(&all.select(Axis(1), columns)).unwrap();
-            let rest = &all - &basis.dot(&basis.t().dot(&all));
-            rest.iter().map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>()
+            let difference = &all - &basis.dot(&basis.t().dot(&all));
+            difference.iter().map(|v| v * v).sum::<f64>() / all.iter().map(|v| v * v).sum::<f64>()
         };
         let mut every = vec![];
         for a in 0..9 {
             for b in 0..a {
-                (0..b).for_each(|c| every.push(left(&[a, b, c])));
+                (0..b).for_each(|c| every.push(residual(&[a, b, c])));
             }
         }
         every.sort_by(f64::total_cmp);
-        let here = left(selection.selected());
+        let found = residual(selection.selected());
         // Noise is a quarter of a percent of the variance; sets of three with a lower rank have a residual of a
         // tenth or more.
-        assert!(here < 0.02 && here <= every[every.len() / 2], "{here} {every:?}");
+        assert!(found < 0.02 && found <= every[every.len() / 2], "{found} {every:?}");
     }
 
     #[test]
-    fn components_stand_for_the_columns() {
+    fn components_are_the_leading_eigenvectors() {
         let x = mixtures(200);
         let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
         let scores = leading_scores(&design, 3, &Context::default()).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_parameters_are_refused() {
+    fn invalid_parameters_are_errors() {
         for method in [
             Pfs { n_components: Some(0), ..Pfs::default() },
             Pfs { penalty_ratio: 1.0, ..Pfs::default() },

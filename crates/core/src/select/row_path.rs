@@ -22,26 +22,26 @@ use crate::outcome::Outcome;
 use ndarray::{Array2, ArrayView1};
 
 /// Maximum number of bisections between two path points.
-const HALVINGS: usize = 30;
+const MAX_BISECTIONS: usize = 30;
 /// The penalty of the automatic selection, as a fraction of the first penalty.
-const OWN_RULE: f64 = 0.1;
+const AUTO_PENALTY_RATIO: f64 = 0.1;
 
 /// A problem that can be solved at any penalty.
 pub(super) trait Penalized {
     /// The solution at the largest penalty of interest.
-    fn top(&self) -> Result<PathSolution>;
+    fn first(&self) -> Result<PathSolution>;
     /// The solution at a penalty, warm-started from another.
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution>;
     /// Whether a feature is not constant.
     fn varies(&self, column: usize) -> bool;
     /// Whether the solution depends on the start (non-convex problems).
-    fn has_branches(&self) -> bool {
+    fn is_nonconvex(&self) -> bool {
         false
     }
 }
 
 /// The settings of a path.
-pub(super) struct Route {
+pub(super) struct PathSettings {
     /// The method's title in messages, and its name in the catalog.
     pub title: &'static str,
     pub name: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct Route {
     pub penalty_ratio: f64,
 }
 
-impl Route {
+impl PathSettings {
     /// Computes the path and selects features.
     pub(super) fn select(
         &self,
@@ -62,53 +62,53 @@ impl Route {
             let expected = "left out where a number of features is given";
             return Err(Error::param(self.title, "penalty", expected, lambda));
         }
-        let mut walk = Walk { route: self, problem, path: vec![], bytes: 0.0, iterations: 0, unsolved: 0 };
-        let place = match (wanted, self.penalty) {
-            (Some(k), _) => walk.reach(k, ctx)?,
-            (None, Some(lambda)) => walk.down_to(lambda, ctx)?,
-            (None, None) => walk.whole(ctx)?,
+        let mut path = Path { settings: self, problem, points: vec![], bytes: 0.0, iterations: 0, unsolved: 0 };
+        let solution = match (wanted, self.penalty) {
+            (Some(k), _) => path.reach_count(k, ctx)?,
+            (None, Some(lambda)) => path.down_to(lambda, ctx)?,
+            (None, None) => path.full(ctx)?,
         };
-        if walk.unsolved > 0 {
+        if path.unsolved > 0 {
             ctx.warn(format!(
                 "{}: {} of the solutions on the path did not reach the tolerance; raise max_iter, or tol",
-                self.title, walk.unsolved
+                self.title, path.unsolved
             ));
         }
-        let (path, iterations) = (walk.path, walk.iterations);
-        Ok(self.selection(problem, place, wanted, path, iterations, ctx))
+        let (path, iterations) = (path.points, path.iterations);
+        Ok(self.selection(problem, solution, wanted, path, iterations, ctx))
     }
 
     fn selection(
         &self,
         problem: &dyn Penalized,
-        place: PathSolution,
+        solution: PathSolution,
         wanted: Option<usize>,
         path: Vec<PathPoint>,
         iterations: usize,
         ctx: &Context,
     ) -> Selection {
-        let mut scores: Vec<f64> = place.minimum.w.rows().into_iter().map(height).collect();
-        let pull: Vec<f64> =
-            place.negative_gradient.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
+        let mut scores: Vec<f64> = solution.minimum.w.rows().into_iter().map(max_abs).collect();
+        let gradient_norms: Vec<f64> =
+            solution.negative_gradient.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
             scores[b]
                 .total_cmp(&scores[a])
                 .then(problem.varies(b).cmp(&problem.varies(a)))
-                .then(pull[b].total_cmp(&pull[a]))
+                .then(gradient_norms[b].total_cmp(&gradient_norms[a]))
                 .then(a.cmp(&b))
         });
         // Dropped features have no score; the weights remain those of the solution.
         order[wanted.unwrap_or(scores.len())..].iter().for_each(|&j| scores[j] = 0.0);
-        let count = count(&place.minimum.w);
+        let count = count(&solution.minimum.w);
         match wanted {
             None if count == 0 => ctx.warn(format!(
-                "{}: all weights are zero at this penalty; the best column is kept; lower the penalty, or ask for a number of columns",
+                "{}: all weights are zero at this penalty; the best feature is selected; lower the penalty, or request a number of features",
                 self.title
             )),
             Some(k) if count < k => ctx.warn(format!(
-                "{}: {count} of {k} columns have a weight at the end of the path; the others are those nearest \
-                 to one; ask for fewer",
+                "{}: only {count} of {k} features have a nonzero weight at the end of the path; the others are \
+                 those with the largest gradients; request fewer",
                 self.title
             )),
             _ => {}
@@ -119,81 +119,81 @@ impl Route {
             scores,
             n_selected: wanted.unwrap_or(count.max(1)),
             curve: vec![],
-            coef: Some(place.minimum.w),
+            coef: Some(solution.minimum.w),
             path,
             // The first point needs no iteration; count it as one.
-            outcome: Outcome { stop: place.minimum.stop, iterations: iterations.max(1) },
+            outcome: Outcome { stop: solution.minimum.stop, iterations: iterations.max(1) },
         }
     }
 }
 
 /// The path computed so far.
-struct Walk<'a> {
-    route: &'a Route,
+struct Path<'a> {
+    settings: &'a PathSettings,
     problem: &'a dyn Penalized,
-    path: Vec<PathPoint>,
+    points: Vec<PathPoint>,
     /// Bytes of the path.
     bytes: f64,
     iterations: usize,
     unsolved: usize,
 }
 
-impl Walk<'_> {
-    fn top(&mut self, ctx: &Context) -> Result<PathSolution> {
-        let top = self.problem.top()?;
-        self.push(&top, ctx)?;
-        Ok(top)
+impl Path<'_> {
+    fn first(&mut self, ctx: &Context) -> Result<PathSolution> {
+        let first = self.problem.first()?;
+        self.push(&first, ctx)?;
+        Ok(first)
     }
 
     /// Adds a solution to the path, unless the path would exceed the memory limit.
     fn push(&mut self, solution: &PathSolution, ctx: &Context) -> Result<()> {
         let point = point(solution);
         self.bytes += (size_of::<PathPoint>() + 16 * point.columns.len()) as f64;
-        ctx.need_memory(format!("the path of {}", self.route.title), self.bytes, "use fewer penalties")?;
-        self.path.push(point);
+        ctx.need_memory(format!("the path of {}", self.settings.title), self.bytes, "use fewer penalties")?;
+        self.points.push(point);
         Ok(())
     }
 
     fn solve(&mut self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
-        let place = self.problem.solve(lambda, from, ctx)?;
-        self.iterations += place.minimum.iterations;
-        self.unsolved += usize::from(!place.minimum.stop.converged());
-        Ok(place)
+        let solution = self.problem.solve(lambda, from, ctx)?;
+        self.iterations += solution.minimum.iterations;
+        self.unsolved += usize::from(!solution.minimum.stop.converged());
+        Ok(solution)
     }
 
-    /// Penalties below `top`; empty if no feature has a gradient.
-    fn penalties(&self, top: f64) -> Vec<f64> {
-        let mut all = geometric(top, self.route.penalty_ratio, self.route.n_penalties);
+    /// Penalties below `first`; empty if no feature has a gradient.
+    fn penalties(&self, first: f64) -> Vec<f64> {
+        let mut all = geometric(first, self.settings.penalty_ratio, self.settings.n_penalties);
         all.remove(0);
         all.retain(|&lambda| lambda > 0.0);
         all
     }
 
-    fn whole(&mut self, ctx: &Context) -> Result<PathSolution> {
-        let top = self.top(ctx)?;
-        let penalties = self.penalties(top.lambda);
+    fn full(&mut self, ctx: &Context) -> Result<PathSolution> {
+        let first = self.first(ctx)?;
+        let penalties = self.penalties(first.lambda);
         // A small tolerance, so that the tenth itself is included despite rounding.
-        let bar = OWN_RULE * top.lambda * (1.0 - 1e-9);
-        let mut answer = top.clone();
-        let mut last = top;
+        let min_penalty = AUTO_PENALTY_RATIO * first.lambda * (1.0 - 1e-9);
+        let mut selected = first.clone();
+        let mut last = first;
         for (at, &lambda) in penalties.iter().enumerate() {
-            ctx.step(self.route.title, at, penalties.len())?;
+            ctx.step(self.settings.title, at, penalties.len())?;
             last = self.solve(lambda, &last, ctx)?;
             self.push(&last, ctx)?;
-            if lambda >= bar {
-                answer = last.clone();
+            if lambda >= min_penalty {
+                selected = last.clone();
             }
         }
-        Ok(answer)
+        Ok(selected)
     }
 
     fn down_to(&mut self, lambda: f64, ctx: &Context) -> Result<PathSolution> {
-        let mut last = self.top(ctx)?;
+        let mut last = self.first(ctx)?;
         let mut penalties = self.penalties(last.lambda);
         penalties.retain(|&step| step > lambda);
         penalties.push(lambda);
         for (at, &step) in penalties.iter().enumerate() {
-            ctx.step(self.route.title, at, penalties.len())?;
+            ctx.step(self.settings.title, at, penalties.len())?;
             last = self.solve(step, &last, ctx)?;
             self.push(&last, ctx)?;
         }
@@ -202,15 +202,15 @@ impl Walk<'_> {
 
     /// The path point with `k` nonzero features or, if impossible, the next larger number; if the path ends before,
     /// its last point.
-    fn reach(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
-        let mut below = self.top(ctx)?;
+    fn reach_count(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
+        let mut below = self.first(ctx)?;
         if count(&below.minimum.w) >= k {
             return Ok(below);
         }
         let penalties = self.penalties(below.lambda);
         let mut above = None;
         for (at, &lambda) in penalties.iter().enumerate() {
-            ctx.step(self.route.title, at, penalties.len())?;
+            ctx.step(self.settings.title, at, penalties.len())?;
             let here = self.solve(lambda, &below, ctx)?;
             if count(&here.minimum.w) >= k {
                 above = Some(here);
@@ -220,18 +220,18 @@ impl Walk<'_> {
             below = here;
         }
         let Some(above) = above else { return Ok(below) };
-        let mut answer = self.halve(k, below, above, false, ctx)?;
-        if count(&answer.minimum.w) > k && self.problem.has_branches() {
-            answer = self.climb(k, answer, ctx)?;
+        let mut selected = self.bisect(k, below, above, false, ctx)?;
+        if count(&selected.minimum.w) > k && self.problem.is_nonconvex() {
+            selected = self.increase_penalty(k, selected, ctx)?;
         }
-        self.path.retain(|point| point.strength > answer.lambda);
-        self.push(&answer, ctx)?;
-        Ok(answer)
+        self.points.retain(|point| point.strength > selected.lambda);
+        self.push(&selected, ctx)?;
+        Ok(selected)
     }
 
     /// Bisects between a point with fewer than `k` features and one with at least `k`; returns the latter.
     /// Solutions are warm-started from the latter if `from_above`.
-    fn halve(
+    fn bisect(
         &mut self,
         k: usize,
         mut below: PathSolution,
@@ -239,7 +239,7 @@ impl Walk<'_> {
         from_above: bool,
         ctx: &Context,
     ) -> Result<PathSolution> {
-        for _ in 0..HALVINGS {
+        for _ in 0..MAX_BISECTIONS {
             if count(&above.minimum.w) == k {
                 break;
             }
@@ -255,13 +255,13 @@ impl Walk<'_> {
 
     /// If the path skips a number with decreasing penalties, it may reach it with increasing ones: increases the
     /// penalty from `above`, as long as at least `k` features remain.
-    fn climb(&mut self, k: usize, mut above: PathSolution, ctx: &Context) -> Result<PathSolution> {
-        let steps = self.route.n_penalties - 1;
-        let growth = self.route.penalty_ratio.powf(-1.0 / steps as f64);
+    fn increase_penalty(&mut self, k: usize, mut above: PathSolution, ctx: &Context) -> Result<PathSolution> {
+        let steps = self.settings.n_penalties - 1;
+        let growth = self.settings.penalty_ratio.powf(-1.0 / steps as f64);
         for _ in 0..steps {
             let here = self.solve(growth * above.lambda, &above, ctx)?;
             if count(&here.minimum.w) < k {
-                return self.halve(k, here, above, true, ctx);
+                return self.bisect(k, here, above, true, ctx);
             }
             above = here;
             if count(&above.minimum.w) == k {
@@ -272,27 +272,27 @@ impl Walk<'_> {
     }
 }
 
-fn height(row: ArrayView1<f64>) -> f64 {
+fn max_abs(row: ArrayView1<f64>) -> f64 {
     row.iter().fold(0.0, |a, w| a.max(w.abs()))
 }
 
 /// Number of nonzero rows.
 fn count(w: &Array2<f64>) -> usize {
-    w.rows().into_iter().filter(|&row| height(row) > 0.0).count()
+    w.rows().into_iter().filter(|&row| max_abs(row) > 0.0).count()
 }
 
-fn point(place: &PathSolution) -> PathPoint {
-    let minimum = &place.minimum;
-    let heights: Vec<f64> = minimum.w.rows().into_iter().map(height).collect();
-    let mut columns: Vec<usize> = (0..heights.len()).filter(|&j| heights[j] > 0.0).collect();
-    columns.sort_by(|&a, &b| heights[b].total_cmp(&heights[a]).then(a.cmp(&b)));
+fn point(solution: &PathSolution) -> PathPoint {
+    let minimum = &solution.minimum;
+    let max_abs_weights: Vec<f64> = minimum.w.rows().into_iter().map(max_abs).collect();
+    let mut columns: Vec<usize> = (0..max_abs_weights.len()).filter(|&j| max_abs_weights[j] > 0.0).collect();
+    columns.sort_by(|&a, &b| max_abs_weights[b].total_cmp(&max_abs_weights[a]).then(a.cmp(&b)));
     PathPoint {
-        strength: place.lambda,
+        strength: solution.lambda,
         objective: minimum.objective,
         optimality: minimum.optimality,
         iterations: minimum.iterations,
         stop: minimum.stop,
-        weights: columns.iter().map(|&j| heights[j]).collect(),
+        weights: columns.iter().map(|&j| max_abs_weights[j]).collect(),
         columns,
     }
 }

@@ -18,14 +18,14 @@ pub(super) fn standard_columns(
         x.bytes() + LeastSquares::bytes(x.n(), x.d(), targets, x.is_sparse()),
         "use fewer rows or columns",
     )?;
-    let (mean, spread) = x.moments();
-    if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && spread[j].is_finite())) {
+    let (mean, std) = x.moments();
+    if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && std[j].is_finite())) {
         return Err(Error::Breakdown {
             step: name,
-            why: format!("column {} holds numbers that are too large; scale the columns", j + 1),
+            why: format!("the values of column {} overflow; scale the features", j + 1),
         });
     }
-    let scale = |j: usize| if is_constant(mean[j], spread[j]) { 0.0 } else { 1.0 / spread[j] };
+    let scale = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { 1.0 / std[j] };
     let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
     Ok(match x {
         Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
@@ -43,7 +43,7 @@ mod tests {
     use ndarray::{Array2, array};
 
     #[test]
-    fn dense_and_sparse_columns_are_standard() {
+    fn dense_and_sparse_features_are_standardized() {
         let dense: Rows = array![[0.0, 2.0, 7.0], [1.0, 0.0, 7.0], [0.0, 0.0, 7.0]].into();
         let cells = (vec![0, 2, 4, 5], vec![1, 2, 0, 2, 2], vec![2.0, 7.0, 1.0, 7.0, 7.0]);
         let sparse: Rows = SparseRows::new(3, cells.0, cells.1, cells.2).unwrap().into();

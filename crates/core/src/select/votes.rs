@@ -74,17 +74,17 @@ impl Votes {
 }
 
 /// An ensemble to which voters are added one by one.
-pub(super) trait Vote {
-    /// Number of errors with each voter added; only those in `open` are evaluated.
-    fn errors_with_each(&self, open: &[bool]) -> Vec<usize>;
+pub(super) trait Ensemble {
+    /// Number of errors with each voter added; only those in `candidates` are evaluated.
+    fn errors_with_each(&self, candidates: &[bool]) -> Vec<usize>;
     /// Adds a voter permanently.
-    fn join(&mut self, voter: usize);
+    fn add(&mut self, voter: usize);
 }
 
 /// An empty ensemble of the right kind.
-pub(super) fn start<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Vote + 'a> {
+pub(super) fn empty_ensemble<'a>(votes: &'a Votes, labels: &'a Labels) -> Box<dyn Ensemble + 'a> {
     if labels.n_classes() == 2 {
-        Box::new(Threshold { votes, labels, ayes: vec![0; votes.n], joined: 0 })
+        Box::new(Threshold { votes, labels, positive: vec![0; votes.n], n_added: 0 })
     } else {
         let counts = vec![0; votes.n * labels.n_classes()];
         Box::new(Plurality { votes, labels, counts })
@@ -96,14 +96,14 @@ struct Threshold<'a> {
     votes: &'a Votes,
     labels: &'a Labels,
     /// Votes for class 1 so far, per sample.
-    ayes: Vec<u32>,
+    positive: Vec<u32>,
     /// Number of voters so far.
-    joined: usize,
+    n_added: usize,
 }
 
 /// Samples with the same number of votes for class 1.
 pub struct Level {
-    ayes: u32,
+    positive: u32,
     /// Number of samples of class 0 and of class 1.
     rows: [i32; 2],
 }
@@ -111,52 +111,52 @@ pub struct Level {
 impl Threshold<'_> {
     /// The nonempty levels, and the bucket (level and class) of each sample.
     fn levels(&self) -> (Vec<Level>, Vec<u32>) {
-        let mut rows = vec![[0i32; 2]; self.joined + 1];
-        let count = |(ayes, codes): (&[u32], &[u8])| {
-            let mut rows = vec![[0i32; 2]; self.joined + 1];
-            for (&ayes, &class) in ayes.iter().zip(codes) {
-                rows[ayes as usize][usize::from(class)] += 1;
+        let mut rows = vec![[0i32; 2]; self.n_added + 1];
+        let count = |(positive, codes): (&[u32], &[u8])| {
+            let mut rows = vec![[0i32; 2]; self.n_added + 1];
+            for (&positive, &class) in positive.iter().zip(codes) {
+                rows[positive as usize][usize::from(class)] += 1;
             }
             rows
         };
         let parts: Vec<Vec<[i32; 2]>> =
-            self.ayes.par_chunks(CHUNK).zip(self.labels.codes.par_chunks(CHUNK)).map(count).collect();
-        for (ayes, part) in parts.iter().flat_map(|part| part.iter().enumerate()) {
-            rows[ayes][0] += part[0];
-            rows[ayes][1] += part[1];
+            self.positive.par_chunks(CHUNK).zip(self.labels.codes.par_chunks(CHUNK)).map(count).collect();
+        for (positive, part) in parts.iter().flat_map(|part| part.iter().enumerate()) {
+            rows[positive][0] += part[0];
+            rows[positive][1] += part[1];
         }
-        let mut place = vec![0u32; self.joined + 1];
+        let mut place = vec![0u32; self.n_added + 1];
         let mut levels = vec![];
-        for (ayes, &rows) in rows.iter().enumerate().filter(|(_, rows)| rows[0] + rows[1] > 0) {
-            place[ayes] = levels.len() as u32;
-            levels.push(Level { ayes: ayes as u32, rows });
+        for (positive, &rows) in rows.iter().enumerate().filter(|(_, rows)| rows[0] + rows[1] > 0) {
+            place[positive] = levels.len() as u32;
+            levels.push(Level { positive: positive as u32, rows });
         }
-        let bucket = |(&ayes, &class): (&u32, &u8)| 2 * place[ayes as usize] + u32::from(class);
-        let buckets = self.ayes.par_iter().zip(&self.labels.codes).with_min_len(BLOCK).map(bucket).collect();
+        let bucket = |(&positive, &class): (&u32, &u8)| 2 * place[positive as usize] + u32::from(class);
+        let buckets = self.positive.par_iter().zip(&self.labels.codes).with_min_len(BLOCK).map(bucket).collect();
         (levels, buckets)
     }
 }
 
-impl Vote for Threshold<'_> {
-    fn errors_with_each(&self, open: &[bool]) -> Vec<usize> {
+impl Ensemble for Threshold<'_> {
+    fn errors_with_each(&self, candidates: &[bool]) -> Vec<usize> {
         let (levels, buckets) = self.levels();
-        let tile_errors = |(tile, open): (&Vec<[u8; VOTERS]>, &[bool])| {
-            if !open.contains(&true) {
-                return vec![0; open.len()];
+        let tile_errors = |(tile, candidates): (&Vec<[u8; VOTERS]>, &[bool])| {
+            if !candidates.contains(&true) {
+                return vec![0; candidates.len()];
             }
             let counts = count(tile, &buckets, 2 * levels.len());
-            fewest_errors(&levels, &counts).iter().take(open.len()).map(|&errors| errors as usize).collect()
+            fewest_errors(&levels, &counts).iter().take(candidates.len()).map(|&errors| errors as usize).collect()
         };
         let parts: Vec<Vec<usize>> =
-            self.votes.tiles.par_iter().zip(open.par_chunks(VOTERS)).map(tile_errors).collect();
+            self.votes.tiles.par_iter().zip(candidates.par_chunks(VOTERS)).map(tile_errors).collect();
         parts.concat()
     }
 
-    fn join(&mut self, voter: usize) {
+    fn add(&mut self, voter: usize) {
         let (tile, lane) = (&self.votes.tiles[voter / VOTERS], voter % VOTERS);
-        let rows = self.ayes.par_iter_mut().zip(tile).with_min_len(BLOCK);
-        rows.for_each(|(ayes, votes)| *ayes += u32::from(votes[lane]));
-        self.joined += 1;
+        let rows = self.positive.par_iter_mut().zip(tile).with_min_len(BLOCK);
+        rows.for_each(|(positive, votes)| *positive += u32::from(votes[lane]));
+        self.n_added += 1;
     }
 }
 
@@ -168,24 +168,24 @@ fn count(tile: &[[u8; VOTERS]], buckets: &[u32], n_buckets: usize) -> Vec<[i32; 
         counts
     };
     let mut total = vec![[0i32; VOTERS]; n_buckets];
-    let mut add = |part: Vec<[u16; VOTERS]>| {
+    let mut accumulate = |part: Vec<[u16; VOTERS]>| {
         for (total, part) in total.iter_mut().zip(&part) {
             total.iter_mut().zip(part).for_each(|(total, part)| *total += i32::from(*part));
         }
     };
     if tile.len() <= CHUNK {
-        add(one((tile, buckets)));
+        accumulate(one((tile, buckets)));
     } else {
         let parts: Vec<_> = tile.par_chunks(CHUNK).zip(buckets.par_chunks(CHUNK)).map(one).collect();
-        parts.into_iter().for_each(add);
+        parts.into_iter().for_each(accumulate);
     }
     total
 }
 
 vectorized! {
-    /// For each voter of a tile, the minimum number of errors over all thresholds once its votes are added. `ayes[2
+    /// For each voter of a tile, the minimum number of errors over all thresholds once its votes are added. `positive[2
     /// l + c]` contains the votes for class 1 among samples of level `l` and class `c`.
-    pub fn fewest_errors(levels: &[Level], ayes: &[[i32; VOTERS]]) -> [i32; VOTERS] {
+    pub fn fewest_errors(levels: &[Level], positive: &[[i32; VOTERS]]) -> [i32; VOTERS] {
         // With the lowest threshold every sample is predicted as 1. Raising it past a level changes its predictions
         // to 0, which corrects samples of class 0 and misclassifies those of class 1.
         let mut errors = [levels.iter().map(|level| level.rows[0]).sum::<i32>(); VOTERS];
@@ -193,18 +193,18 @@ vectorized! {
         // Samples of the level below that got one more vote, class 1 minus class 0, and their new level.
         let mut raised = [0; VOTERS];
         let mut raised_at = 0;
-        for (level, ayes) in levels.iter().zip(ayes.as_chunks::<2>().0) {
-            let merge = raised_at == level.ayes;
+        for (level, positive) in levels.iter().zip(positive.as_chunks::<2>().0) {
+            let merge = raised_at == level.positive;
             for i in 0..VOTERS {
-                let stay = (level.rows[1] - ayes[1][i]) - (level.rows[0] - ayes[0][i]);
+                let stay = (level.rows[1] - positive[1][i]) - (level.rows[0] - positive[0][i]);
                 errors[i] += raised[i];
                 // Samples raised to this level are passed together with those that stay.
                 least[i] = if merge { least[i] } else { least[i].min(errors[i]) };
                 errors[i] += stay;
                 least[i] = least[i].min(errors[i]);
-                raised[i] = ayes[1][i] - ayes[0][i];
+                raised[i] = positive[1][i] - positive[0][i];
             }
-            raised_at = level.ayes + 1;
+            raised_at = level.positive + 1;
         }
         for i in 0..VOTERS {
             least[i] = least[i].min(errors[i] + raised[i]);
@@ -223,7 +223,7 @@ struct Plurality<'a> {
 
 impl Plurality<'_> {
     /// Whether the prediction for sample `row` is correct after one more vote for each class.
-    fn right_with(&self, row: usize, right: &mut [bool]) {
+    fn correct_with(&self, row: usize, right: &mut [bool]) {
         let classes = self.labels.n_classes();
         let counts = &self.counts[row * classes..(row + 1) * classes];
         let own = usize::from(self.labels.codes[row]);
@@ -231,40 +231,40 @@ impl Plurality<'_> {
         let others = (0..classes).filter(|&class| class != own);
         let rival = others.map(|class| rank(class, counts[class])).max();
         for (extra, right) in right.iter_mut().enumerate() {
-            let mine = rank(own, counts[own] + u32::from(extra == own));
-            *right = rival < Some(mine) && (extra == own || rank(extra, counts[extra] + 1) < mine);
+            let own_rank = rank(own, counts[own] + u32::from(extra == own));
+            *right = rival < Some(own_rank) && (extra == own || rank(extra, counts[extra] + 1) < own_rank);
         }
     }
 }
 
-impl Vote for Plurality<'_> {
-    fn errors_with_each(&self, open: &[bool]) -> Vec<usize> {
+impl Ensemble for Plurality<'_> {
+    fn errors_with_each(&self, candidates: &[bool]) -> Vec<usize> {
         let classes = self.labels.n_classes();
         let mut wrong = vec![0u8; self.votes.n * classes];
         wrong.par_chunks_mut(classes).enumerate().for_each_init(
             || vec![false; classes],
             |right, (row, wrong)| {
-                self.right_with(row, right);
+                self.correct_with(row, right);
                 wrong.iter_mut().zip(right).for_each(|(w, r)| *w = u8::from(!*r));
             },
         );
-        let tile_errors = |(tile, open): (&Vec<[u8; VOTERS]>, &[bool])| {
+        let tile_errors = |(tile, candidates): (&Vec<[u8; VOTERS]>, &[bool])| {
             let mut errors = [0usize; VOTERS];
-            if open.contains(&true) {
+            if candidates.contains(&true) {
                 for (votes, wrong) in tile.iter().zip(wrong.chunks(classes)) {
                     for (errors, &vote) in errors.iter_mut().zip(votes) {
                         *errors += usize::from(wrong[usize::from(vote)]);
                     }
                 }
             }
-            errors[..open.len()].to_vec()
+            errors[..candidates.len()].to_vec()
         };
         let parts: Vec<Vec<usize>> =
-            self.votes.tiles.par_iter().zip(open.par_chunks(VOTERS)).map(tile_errors).collect();
+            self.votes.tiles.par_iter().zip(candidates.par_chunks(VOTERS)).map(tile_errors).collect();
         parts.concat()
     }
 
-    fn join(&mut self, voter: usize) {
+    fn add(&mut self, voter: usize) {
         let classes = self.labels.n_classes();
         let (tile, lane) = (&self.votes.tiles[voter / VOTERS], voter % VOTERS);
         let rows = self.counts.par_chunks_mut(classes).zip(tile).with_min_len(BLOCK);
@@ -284,11 +284,11 @@ mod tests {
     }
 
     /// Tries every threshold.
-    fn exhaustive(ayes: &[u32], vote: &[u8], codes: &[u8]) -> usize {
-        let most = ayes.iter().max().unwrap() + 2;
+    fn exhaustive(positive: &[u32], vote: &[u8], codes: &[u8]) -> usize {
+        let most = positive.iter().max().unwrap() + 2;
         let errors = |s: u32| {
-            let says = |i: usize| u8::from(ayes[i] + u32::from(vote[i]) >= s);
-            (0..codes.len()).filter(|&i| says(i) != codes[i]).count()
+            let predicts = |i: usize| u8::from(positive[i] + u32::from(vote[i]) >= s);
+            (0..codes.len()).filter(|&i| predicts(i) != codes[i]).count()
         };
         (0..=most).map(errors).min().unwrap()
     }
@@ -305,18 +305,18 @@ mod tests {
             (codes[0], codes[1]) = (0, 1);
             let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
             let votes = table(&labels, &columns);
-            let mut vote = start(&votes, &labels);
-            let mut ayes = vec![0; n];
-            let mut open = vec![true; d];
+            let mut ensemble = empty_ensemble(&votes, &labels);
+            let mut positive = vec![0; n];
+            let mut candidates = vec![true; d];
             for _ in 0..d.min(12) {
-                let got = vote.errors_with_each(&open);
-                for i in (0..d).filter(|&i| open[i]) {
-                    assert_eq!(got[i], exhaustive(&ayes, &columns[i], &labels.codes));
+                let got = ensemble.errors_with_each(&candidates);
+                for i in (0..d).filter(|&i| candidates[i]) {
+                    assert_eq!(got[i], exhaustive(&positive, &columns[i], &labels.codes));
                 }
                 let next = rng.below(d);
-                vote.join(next);
-                open[next] = false;
-                ayes.iter_mut().zip(&columns[next]).for_each(|(a, &v)| *a += u32::from(v));
+                ensemble.add(next);
+                candidates[next] = false;
+                positive.iter_mut().zip(&columns[next]).for_each(|(a, &v)| *a += u32::from(v));
             }
         }
     }
@@ -327,25 +327,25 @@ mod tests {
         let labels = Labels::new(&Classes::from_codes(vec![0, 1, 2, 2]), "m").unwrap();
         let votes = table(&labels, &[vec![0, 2, 2, 1], vec![0, 1, 1, 2]]);
         assert_eq!(votes.errors(), [2, 1]);
-        let mut vote = start(&votes, &labels);
-        assert_eq!(vote.errors_with_each(&[true, true]), [2, 1]);
-        vote.join(1);
+        let mut ensemble = empty_ensemble(&votes, &labels);
+        assert_eq!(ensemble.errors_with_each(&[true, true]), [2, 1]);
+        ensemble.add(1);
         // With both: row 1 ties between 1 and 2, rows 2 and 3 as well; class 2 is more frequent.
-        assert_eq!(vote.errors_with_each(&[true, false])[0], 1);
+        assert_eq!(ensemble.errors_with_each(&[true, false])[0], 1);
     }
 
     #[test]
-    fn many_rows_are_counted_in_parts() {
+    fn many_samples_are_counted_in_chunks() {
         let n = 3 * CHUNK + 5;
         let mut rng = Rng::new(9);
         let codes: Vec<usize> = (0..n).map(|_| rng.below(2)).collect();
         let columns: Vec<Vec<u8>> = (0..3).map(|_| (0..n).map(|_| rng.below(2) as u8).collect()).collect();
         let labels = Labels::new(&Classes::from_codes(codes), "m").unwrap();
         let votes = table(&labels, &columns);
-        let mut vote = start(&votes, &labels);
-        vote.join(0);
-        let ayes: Vec<u32> = columns[0].iter().map(|&v| u32::from(v)).collect();
-        let got = vote.errors_with_each(&[false, true, true]);
-        assert_eq!(got[2], exhaustive(&ayes, &columns[2], &labels.codes));
+        let mut ensemble = empty_ensemble(&votes, &labels);
+        ensemble.add(0);
+        let positive: Vec<u32> = columns[0].iter().map(|&v| u32::from(v)).collect();
+        let got = ensemble.errors_with_each(&[false, true, true]);
+        assert_eq!(got[2], exhaustive(&positive, &columns[2], &labels.codes));
     }
 }

@@ -1,10 +1,10 @@
 //! Normalized kernel matrices of small blocks of samples, stored in full: low-rank factors would save nothing.
 
-use super::factors::{NOTHING, Thin};
+use super::factors::{ROUNDING, LowRank};
 use crate::simd::{dot, exp_scaled};
 
 /// Blocks of at most this many samples are stored in full.
-pub(super) const MOST_ROWS: usize = 48;
+pub(super) const MAX_ROWS: usize = 48;
 
 /// One centered kernel matrix of unit norm per block, or zero.
 pub(super) struct Dense {
@@ -18,17 +18,17 @@ pub(super) struct Dense {
 impl Dense {
     /// The Gaussian kernel with bandwidth 1 of one feature, block by block.
     pub fn of_column(cells: &[f64], blocks: &[Vec<usize>]) -> Self {
-        let mut own = vec![];
+        let mut values = vec![];
         Self::of(blocks, |_, rows, matrix| {
-            own.clear();
-            own.extend(rows.iter().map(|&i| cells[i]));
-            own.iter().for_each(|a| matrix.extend(own.iter().map(|b| (a - b) * (a - b))));
+            values.clear();
+            values.extend(rows.iter().map(|&i| cells[i]));
+            values.iter().for_each(|a| matrix.extend(values.iter().map(|b| (a - b) * (a - b))));
             exp_scaled(matrix, -0.5);
         })
     }
 
     /// The matrices of low-rank factors, one per block; zero for an empty factor.
-    pub fn of_thin(factors: &[Thin], blocks: &[Vec<usize>]) -> Self {
+    pub fn of_low_rank(factors: &[LowRank], blocks: &[Vec<usize>]) -> Self {
         Self::of(blocks, |block, rows, matrix| {
             matrix.extend(factors[block].matrix());
             matrix.resize(rows.len() * rows.len(), 0.0);
@@ -71,7 +71,7 @@ fn push_normalized(matrix: &mut [f64], n: usize, out: &mut Vec<f64>) -> f64 {
         row.iter_mut().zip(&means).for_each(|(cell, other)| *cell += mean - own - other);
     }
     let length = dot(matrix, matrix).sqrt();
-    let scale = if length > NOTHING * n as f64 { 1.0 / length } else { 0.0 };
+    let scale = if length > ROUNDING * n as f64 { 1.0 / length } else { 0.0 };
     let mut trace = 0.0;
     for (i, row) in matrix.chunks_exact(n).enumerate() {
         out.extend(row[..i].iter().map(|cell| cell * scale * std::f64::consts::SQRT_2));

@@ -6,7 +6,7 @@
 //! factor rows of the others are stored: subtracting that value's row from all rows does not change the centered
 //! matrix.
 
-use super::dense::{Dense, MOST_ROWS};
+use super::dense::{Dense, MAX_ROWS};
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::dependence::{DistinctValues, TargetKernel, column_factor, target_factor};
@@ -18,12 +18,12 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 /// Fraction of a kernel matrix's trace that its factor may omit.
 const TOLERANCE: f64 = 1e-8;
 /// Typical rank of a factor: normal data reach the tolerance at 20.
-const RANK: usize = 20;
+const TYPICAL_RANK: usize = 20;
 /// A centered matrix this small, with kernel values of order one, is rounding error.
-pub(super) const NOTHING: f64 = 1e-12;
+pub(super) const ROUNDING: f64 = 1e-12;
 
 /// A centered kernel matrix of unit norm as a low-rank factor, or zero.
-pub(super) struct Thin {
+pub(super) struct LowRank {
     /// In column-major order, one row per entry of `rows`, or per sample of the block.
     factor: Array2<f64>,
     /// Indices of nonzero rows, ascending; `None` for all rows, and then columns sum to zero.
@@ -34,21 +34,21 @@ pub(super) struct Thin {
     pub trace: f64,
 }
 
-impl Thin {
+impl LowRank {
     /// The Gaussian kernel with bandwidth 1 of one feature.
     pub fn of_column(cells: &[f64]) -> Self {
         let levels = DistinctValues::of(cells);
         let flat = levels.factor(0.5, TOLERANCE);
-        let height = levels.values.len();
-        let rank = flat.len() / height.max(1);
-        let most = (0..height).find(|&level| 2.0 * levels.counts[level] > cells.len() as f64);
-        let rows: Option<Vec<u32>> = most.map(|level| {
+        let n_values = levels.values.len();
+        let rank = flat.len() / n_values.max(1);
+        let majority = (0..n_values).find(|&level| 2.0 * levels.counts[level] > cells.len() as f64);
+        let rows: Option<Vec<u32>> = majority.map(|level| {
             let other = |row: &u32| levels.index[*row as usize] != level as u32;
             (0..cells.len() as u32).filter(other).collect()
         });
         let mut out = Vec::with_capacity(rank * rows.as_ref().map_or(cells.len(), Vec::len));
-        for column in flat.chunks_exact(height.max(1)) {
-            match (&rows, most) {
+        for column in flat.chunks_exact(n_values.max(1)) {
+            match (&rows, majority) {
                 (Some(rows), Some(level)) => {
                     let place = |&row: &u32| levels.index[row as usize] as usize;
                     out.extend(rows.iter().map(|row| column[place(row)] - column[level]));
@@ -71,17 +71,17 @@ impl Thin {
                 None => column.mapv_inplace(|v| v - total / n as f64),
             }
         }
-        let mut thin = Self { factor, rows, sums, trace: 0.0 };
-        let length = thin.product(&thin).sqrt();
-        if length <= NOTHING * n as f64 {
+        let mut low_rank = Self { factor, rows, sums, trace: 0.0 };
+        let length = low_rank.product(&low_rank).sqrt();
+        if length <= ROUNDING * n as f64 {
             return Self { factor: Array2::zeros((0, 0).f()), rows: None, sums: vec![], trace: 0.0 };
         }
         let scale = 1.0 / length.sqrt();
-        thin.factor *= scale;
-        thin.sums.iter_mut().for_each(|s| *s *= scale);
-        let all: f64 = thin.factor.iter().map(|v| v * v).sum();
-        thin.trace = all - thin.sums.iter().map(|s| s * s).sum::<f64>();
-        thin
+        low_rank.factor *= scale;
+        low_rank.sums.iter_mut().for_each(|s| *s *= scale);
+        let all: f64 = low_rank.factor.iter().map(|v| v * v).sum();
+        low_rank.trace = all - low_rank.sums.iter().map(|s| s * s).sum::<f64>();
+        low_rank
     }
 
     /// $\langle \bar K_f, \bar K_g \rangle$ over the same samples.
@@ -171,7 +171,7 @@ impl Iterator for Common<'_> {
 /// One kernel matrix per block of samples.
 pub(super) enum Stack {
     /// As low-rank factors.
-    Thin(Vec<Thin>),
+    LowRank(Vec<LowRank>),
     /// As full matrices.
     Dense(Dense),
 }
@@ -180,7 +180,7 @@ impl Stack {
     /// The mean inner product over the blocks. Both have the same representation, which depends on the block size.
     pub fn product(&self, other: &Self) -> f64 {
         match (self, other) {
-            (Self::Thin(a), Self::Thin(b)) => {
+            (Self::LowRank(a), Self::LowRank(b)) => {
                 a.iter().zip(b).map(|(a, b)| a.product(b)).sum::<f64>() / a.len() as f64
             }
             (Self::Dense(a), Self::Dense(b)) => a.product(b),
@@ -196,14 +196,14 @@ impl Stack {
 
     fn traces(&self) -> Vec<f64> {
         match self {
-            Self::Thin(all) => all.iter().map(|thin| thin.trace).collect(),
+            Self::LowRank(all) => all.iter().map(|low_rank| low_rank.trace).collect(),
             Self::Dense(all) => all.traces().collect(),
         }
     }
 
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Thin(all) => all.iter().map(Thin::bytes).sum(),
+            Self::LowRank(all) => all.iter().map(LowRank::bytes).sum(),
             Self::Dense(all) => all.bytes(),
         }
     }
@@ -214,12 +214,12 @@ pub(super) struct Blocks(pub Vec<Vec<usize>>);
 
 impl Blocks {
     /// The kernel matrices of a feature, scaled by its standard deviation.
-    pub fn column(&self, cells: &[f64], spread: f64) -> Stack {
-        let scaled: Vec<f64> = cells.iter().map(|v| v / spread).collect();
+    pub fn column(&self, cells: &[f64], std: f64) -> Stack {
+        let scaled: Vec<f64> = cells.iter().map(|v| v / std).collect();
         if self.are_small() {
             return Stack::Dense(Dense::of_column(&scaled, &self.0));
         }
-        Stack::Thin(self.each(&scaled, Thin::of_column))
+        Stack::LowRank(self.each(&scaled, LowRank::of_column))
     }
 
     /// Approximate bytes of a feature's kernel matrices.
@@ -229,15 +229,15 @@ impl Blocks {
 
     /// Approximate bytes of the kernel matrices of `blocks` blocks of `n` samples.
     pub fn bytes(blocks: f64, n: usize) -> f64 {
-        let of_block = if n <= MOST_ROWS { n * (n + 1) / 2 } else { n * n.min(RANK) };
+        let of_block = if n <= MAX_ROWS { n * (n + 1) / 2 } else { n * n.min(TYPICAL_RANK) };
         8.0 * blocks * of_block as f64
     }
 
     fn are_small(&self) -> bool {
-        self.0.iter().all(|rows| rows.len() <= MOST_ROWS)
+        self.0.iter().all(|rows| rows.len() <= MAX_ROWS)
     }
 
-    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> Thin) -> Vec<Thin> {
+    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> LowRank) -> Vec<LowRank> {
         let mut part = vec![];
         let of_block = |rows: &Vec<usize>| {
             part.clear();
@@ -248,8 +248,8 @@ impl Blocks {
     }
 
     /// Converts low-rank factors to the representation used for features.
-    fn stack(&self, factors: Vec<Thin>) -> Stack {
-        if self.are_small() { Stack::Dense(Dense::of_thin(&factors, &self.0)) } else { Stack::Thin(factors) }
+    fn stack(&self, factors: Vec<LowRank>) -> Stack {
+        if self.are_small() { Stack::Dense(Dense::of_low_rank(&factors, &self.0)) } else { Stack::LowRank(factors) }
     }
 
     /// The target's kernel matrices. A continuous target has the kernel of the features by default.
@@ -261,37 +261,37 @@ impl Blocks {
         ctx: &Context,
     ) -> Result<Stack> {
         // Validate the full target first.
-        let whole = target_factor(data.target(), kernel, method, ctx)?;
+        let full = target_factor(data.target(), kernel, method, ctx)?;
         let centered = |mut factor: Array2<f64>| {
             let n = factor.nrows();
             // A linear kernel scales with the squares of the target, so its threshold does too.
-            let size = factor.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+            let size = factor.iter().fold(0.0_f64, |largest, v| largest.max(v.abs()));
             if size > 0.0 {
                 factor.mapv_inplace(|v| v / size);
             }
-            Thin::normalized(factor, None, n)
+            LowRank::normalized(factor, None, n)
         };
         match (data.target(), kernel) {
             (Target::Continuous(values), TargetKernel::Auto) => {
-                let spread = Rows::Dense(
+                let std = Rows::Dense(
                     Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column"),
                 )
                 .moments()
                 .1[0];
-                Ok(self.column(values, spread))
+                Ok(self.column(values, std))
             }
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
                 let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
                 Ok(self.stack(self.each(values, |part| centered(column_factor(part, gamma, TOLERANCE)))))
             }
-            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(whole)])),
+            _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(full)])),
             _ => {
                 let of = |rows: &Vec<usize>| match target_factor(&data.target_of(rows), kernel, method, ctx) {
                     Ok(factor) => Ok(centered(factor)),
                     // A block with a constant target contributes nothing.
                     Err(Error::OneClass { .. } | Error::ConstantTarget { .. }) => {
-                        Ok(Thin::normalized(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
+                        Ok(LowRank::normalized(Array2::zeros((rows.len(), 0).f()), None, rows.len()))
                     }
                     Err(error) => Err(error),
                 };

@@ -62,9 +62,9 @@ use std::collections::{BTreeSet, HashMap};
 const NAME: &str = "HSIC Lasso";
 
 /// Candidates between two checks for cancellation.
-const BATCH: usize = 128;
+const CANDIDATES_PER_CHECK: usize = 128;
 
-const FEWER_BLOCKS: &str = "use fewer permutations";
+const MEMORY_ADVICE: &str = "use fewer permutations";
 
 crate::parameters! {
     /// HSIC Lasso.
@@ -97,7 +97,7 @@ impl HsicLasso {
         ctx.need_memory(
             format!("the blocks of {NAME}"),
             self.blocks_bytes(n) + Blocks::bytes(self.permutations as f64 * (n / size) as f64, size),
-            FEWER_BLOCKS,
+            MEMORY_ADVICE,
         )?;
         let mut rng = Rng::stream(ctx.seed, "HSIC Lasso blocks");
         let mut blocks = vec![];
@@ -139,7 +139,7 @@ impl Selector for HsicLasso {
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let blocks = self.blocks(data.n(), ctx)?;
-        let ctx = &ctx.hold(format!("the blocks of {NAME}"), self.blocks_bytes(data.n()), FEWER_BLOCKS)?;
+        let ctx = &ctx.hold(format!("the blocks of {NAME}"), self.blocks_bytes(data.n()), MEMORY_ADVICE)?;
         let problem = Problem::new(self, data, blocks, ctx)?;
         let path = problem.path(wanted, ctx)?;
         Ok(problem.selection(path, wanted, ctx))
@@ -153,74 +153,74 @@ impl Selector for HsicLasso {
 struct Problem<'a> {
     data: &'a Dataset,
     blocks: Blocks,
-    spread: Array1<f64>,
+    std: Array1<f64>,
     /// $b$; 0 for constant features.
     b: Vec<f64>,
     /// $\langle \bar L, \bar L \rangle$: 1, or less if the target is constant in some blocks.
-    own: f64,
+    target_norm: f64,
     /// The penalty that independent features may reach by chance.
-    chance: f64,
+    chance_penalty: f64,
 }
 
 impl<'a> Problem<'a> {
     fn new(method: &HsicLasso, data: &'a Dataset, blocks: Blocks, ctx: &Context) -> Result<Self> {
         let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
-        let (mean, spread) = data.x().moments();
+        let (mean, std) = data.x().moments();
         let size = blocks.0[0].len() as f64;
         // A factor, its buffer, and the values; products with the target.
         let bytes = 2.5 * blocks.column_bytes() + 8.0 * data.n() as f64;
-        let beside =
+        let remaining_ctx =
             ctx.hold("the target of HSIC Lasso", target.bytes() as f64 + product_bytes(), "use fewer rows")?;
-        let found = each_column(data.x(), "HSIC Lasso columns", bytes, &beside, |j, cells| {
-            if is_constant(mean[j], spread[j]) {
+        let found = each_column(data.x(), "HSIC Lasso columns", bytes, &remaining_ctx, |j, cells| {
+            if is_constant(mean[j], std[j]) {
                 return (0.0, 0.0);
             }
-            let column = blocks.column(cells, spread[j]);
+            let column = blocks.column(cells, std[j]);
             let by_chance = column.product_of_traces(&target) / (size - 1.0);
             (column.product(&target), by_chance)
         })?;
         let (b, by_chance): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
         let largest = by_chance.into_iter().fold(0.0, f64::max);
         let rows = (size * size * blocks.0.len() as f64).sqrt();
-        let chance = largest + 2.0 * (data.d() as f64).ln().max(0.5) / rows;
-        Ok(Self { data, blocks, spread, b, own: target.product(&target), chance })
+        let chance_penalty = largest + 2.0 * (data.d() as f64).ln().max(0.5) / rows;
+        Ok(Self { data, blocks, std, b, target_norm: target.product(&target), chance_penalty })
     }
 
     fn column(&self, j: usize) -> Stack {
-        self.blocks.column(&self.data.x().column(j), self.spread[j])
+        self.blocks.column(&self.data.x().column(j), self.std[j])
     }
 
     fn path(&self, wanted: Option<usize>, ctx: &Context) -> Result<LarsPath> {
         let d = self.data.d();
         let end = LarsStop {
             max_active: wanted.unwrap_or(d),
-            min_penalty: if wanted.is_some() { 0.0 } else { self.chance },
+            min_penalty: if wanted.is_some() { 0.0 } else { self.chance_penalty },
             max_knots: 8 * d + 100,
         };
-        let mut kept: HashMap<usize, Stack> = HashMap::new();
+        let mut cached: HashMap<usize, Stack> = HashMap::new();
         let mut bytes = 0;
-        let mut joined = BTreeSet::new();
+        let mut entered = BTreeSet::new();
         nonnegative_lars(&self.b, end, |j, of| {
-            joined.insert(j);
-            ctx.step("HSIC Lasso path", joined.len().min(end.max_active), end.max_active)?;
-            let mine = self.column(j);
+            entered.insert(j);
+            ctx.step("HSIC Lasso path", entered.len().min(end.max_active), end.max_active)?;
+            let entering = self.column(j);
             let mut entries = Vec::with_capacity(of.len());
-            for batch in of.chunks(BATCH) {
+            for batch in of.chunks(CANDIDATES_PER_CHECK) {
                 ctx.check()?;
-                let new = |g: &&usize| !kept.contains_key(g);
+                let new = |g: &&usize| !cached.contains_key(g);
                 let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
                 // Factors cached, factors to compute, the current one, and two under construction.
                 let planned = bytes as f64 + (missing.len() + 3) as f64 * self.blocks.column_bytes();
                 if planned < ctx.room() as f64 / 4.0 {
                     let with_products = (planned + product_bytes()) as u64;
                     ctx.observer.plan("the columns of HSIC Lasso", ctx.held + with_products);
-                    let made: Vec<Stack> = missing.par_iter().map(|&g| self.column(g)).collect();
-                    bytes += made.iter().map(|stack| stack.bytes() as u64).sum::<u64>();
-                    kept.extend(missing.into_iter().zip(made));
+                    let computed: Vec<Stack> = missing.par_iter().map(|&g| self.column(g)).collect();
+                    bytes += computed.iter().map(|stack| stack.bytes() as u64).sum::<u64>();
+                    cached.extend(missing.into_iter().zip(computed));
                 }
-                let entry = |g: &usize| match kept.get(g) {
-                    Some(stack) => mine.product(stack),
-                    None => mine.product(&self.column(*g)),
+                let entry = |g: &usize| match cached.get(g) {
+                    Some(stack) => entering.product(stack),
+                    None => entering.product(&self.column(*g)),
                 };
                 entries.extend(batch.par_iter().map(entry).collect::<Vec<f64>>());
             }
@@ -237,7 +237,7 @@ impl<'a> Problem<'a> {
         let sum: f64 = pairs.iter().map(|(_, a)| a).sum();
         PathPoint {
             strength: knot.penalty,
-            objective: 0.5 * (self.own + knot.penalty * sum - linear),
+            objective: 0.5 * (self.target_norm + knot.penalty * sum - linear),
             optimality: knot.violation,
             iterations: 1,
             stop,
@@ -264,10 +264,10 @@ impl<'a> Problem<'a> {
         let count = last.active.len();
         match wanted {
             None if count == 0 => {
-                ctx.warn("HSIC Lasso: no column does better than chance might; the best one is kept; methods that look at columns together, such as HSFS, may see more");
+                ctx.warn("HSIC Lasso: no feature does better than chance; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
             }
             Some(k) if count < k => ctx.warn(format!(
-                "HSIC Lasso: {count} of {k} columns have a weight; the others are those nearest to one; ask for fewer"
+                "HSIC Lasso: only {count} of {k} features have a nonzero weight; the others are those with the largest residual correlation; request fewer"
             )),
             _ => {}
         }

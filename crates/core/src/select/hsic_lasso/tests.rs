@@ -19,13 +19,13 @@ fn bar(k: &Array2<f64>) -> Array2<f64> {
 /// $b$ and $G$ from full kernel matrices.
 fn naive(data: &Dataset, blocks: &Blocks) -> (Vec<f64>, Array2<f64>) {
     let x = data.x().to_dense();
-    let spread = data.x().moments().1;
+    let std = data.x().moments().1;
     let (d, n_blocks) = (data.d(), blocks.0.len() as f64);
     let mut b = vec![0.0; d];
     let mut g = Array2::<f64>::zeros((d, d));
     for rows in &blocks.0 {
         let gaussian = |f: usize| {
-            let at = |i: usize| x[[rows[i], f]] / spread[f];
+            let at = |i: usize| x[[rows[i], f]] / std[f];
             bar(&Array2::from_shape_fn((rows.len(), rows.len()), |(i, j)| {
                 (-(at(i) - at(j)).powi(2) / 2.0).exp()
             }))
@@ -82,7 +82,7 @@ fn mixed(n: usize, seed: u64) -> Array2<f64> {
 }
 
 #[test]
-fn products_are_those_of_full_matrices() {
+fn products_equal_those_of_full_matrices() {
     let n = 50;
     let x = mixed(n, 1);
     let codes: Vec<usize> =
@@ -193,7 +193,7 @@ fn wide_sparse_rows_stay_sparse() {
 }
 
 #[test]
-fn a_ring_is_found_and_its_columns_alone() {
+fn exactly_the_features_of_a_ring_are_selected() {
     for seed in 0..3 {
         let planted =
             Synthetic { pattern: Pattern::Ring, rows: 400, columns: 60, seed, ..Synthetic::default() }
@@ -208,7 +208,7 @@ fn a_ring_is_found_and_its_columns_alone() {
 }
 
 #[test]
-fn one_of_several_copies_is_enough() {
+fn one_of_several_copies_is_selected() {
     for seed in 0..3 {
         let planted =
             Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 30, seed, ..Synthetic::default() }
@@ -234,7 +234,7 @@ fn one_of_several_copies_is_enough() {
 }
 
 #[test]
-fn numbers_and_little_memory() {
+fn regression_with_little_memory() {
     let planted = Synthetic {
         pattern: Pattern::Ring,
         rows: 300,
@@ -257,7 +257,7 @@ fn numbers_and_little_memory() {
 }
 
 #[test]
-fn noise_warns_and_parameters_are_checked() {
+fn noise_gives_a_warning_and_parameters_are_checked() {
     let planted =
         Synthetic { pattern: Pattern::Noise, rows: 100, columns: 20, ..Synthetic::default() }.make().unwrap();
     let selection = select(&HsicLasso::default(), &planted.data, FeatureCount::Auto);
@@ -281,7 +281,7 @@ fn noise_warns_and_parameters_are_checked() {
 }
 
 #[test]
-fn constant_columns_come_last_whatever_is_left_of_the_others() {
+fn constant_features_come_last_even_after_negative_correlations() {
     // The first feature is constant. The third is the noise of the second; its residual correlation becomes
     // negative.
     let mut rng = Rng::new(4);
@@ -299,12 +299,12 @@ fn constant_columns_come_last_whatever_is_left_of_the_others() {
         let (method, ctx) = (HsicLasso::default(), Context::default());
         Problem::new(&method, &data, method.blocks(200, &ctx).unwrap(), &ctx).unwrap()
     };
-    let left = problem.path(Some(2), &Context::default()).unwrap().correlations;
-    assert!(left[2] < 0.0, "or the test would not see it: {left:?}");
+    let correlations = problem.path(Some(2), &Context::default()).unwrap().correlations;
+    assert!(correlations[2] < 0.0, "the test needs a negative one: {correlations:?}");
 }
 
 #[test]
-fn the_unit_of_a_linear_target_plays_no_part() {
+fn the_scale_of_a_linear_target_does_not_matter() {
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((60, 4), || rng.normal());
     let of = |by: f64| {
@@ -316,6 +316,6 @@ fn the_unit_of_a_linear_target_plays_no_part() {
     let expected = of(1.0);
     assert!(expected.order[0] == 2 && expected.scores[2] > 0.1);
     for power in [-60, 60] {
-        assert_eq!(of(2.0_f64.powi(power)).scores, expected.scores, "a power of two rounds nothing");
+        assert_eq!(of(2.0_f64.powi(power)).scores, expected.scores, "powers of two are exact");
     }
 }

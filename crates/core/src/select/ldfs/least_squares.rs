@@ -14,8 +14,8 @@ pub(super) fn indicators(classes: &Classes) -> Array2<f64> {
     let present: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
     let n = classes.codes.len() as f64;
     Array2::from_shape_fn((classes.codes.len(), present.len()), |(i, k)| {
-        let share = (counts[present[k]] as f64 / n).sqrt();
-        if classes.codes[i] == present[k] { 1.0 / share - share } else { -share }
+        let root = (counts[present[k]] as f64 / n).sqrt();
+        if classes.codes[i] == present[k] { 1.0 / root - root } else { -root }
     })
 }
 
@@ -26,7 +26,7 @@ pub(in super::super) struct Squares {
 }
 
 impl Penalized for Squares {
-    fn top(&self) -> Result<PathSolution> {
+    fn first(&self) -> Result<PathSolution> {
         Ok(self.problem.null_solution())
     }
 

@@ -40,7 +40,7 @@
 mod least_squares;
 mod ratio;
 
-use super::row_path::{Penalized, Route};
+use super::row_path::{Penalized, PathSettings};
 use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;
@@ -91,8 +91,8 @@ crate::parameters! {
 }
 
 impl Ldfs {
-    fn route(&self) -> Route {
-        Route {
+    fn path_settings(&self) -> PathSettings {
+        PathSettings {
             title: NAME,
             name: "ldfs",
             penalty: self.penalty,
@@ -153,7 +153,7 @@ impl Selector for Ldfs {
         self.check()?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let problem = self.problem(data, classes, ctx)?;
-        self.route().select(problem.as_ref(), wanted, ctx)
+        self.path_settings().select(problem.as_ref(), wanted, ctx)
     }
 
     fn nested(&self) -> bool {

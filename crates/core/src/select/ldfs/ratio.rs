@@ -34,7 +34,7 @@ pub(super) struct Ratio {
     /// Number of samples per class.
     counts: Vec<f64>,
     /// Weights of the classes in $S_B$; they sum to 1.
-    shares: Vec<f64>,
+    class_weights: Vec<f64>,
     ridge: f64,
     norm: Norm,
     solver: Spectral,
@@ -60,13 +60,13 @@ impl Ratio {
     ) -> Self {
         let all = classes.counts();
         let present: Vec<usize> = (0..all.len()).filter(|&c| all[c] > 0).collect();
-        let place = |c: usize| present.binary_search(&c).expect("its row is there");
+        let place = |c: usize| present.binary_search(&c).expect("a nonempty class");
         let codes = classes.codes.iter().map(|&c| place(c)).collect();
         let counts: Vec<f64> = present.iter().map(|&c| all[c] as f64).collect();
         let n: f64 = counts.iter().sum();
-        let shares =
+        let class_weights =
             counts.iter().map(|c| if weighted { c / n } else { 1.0 / counts.len() as f64 }).collect();
-        Self { design, codes, counts, shares, ridge, norm, solver }
+        Self { design, codes, counts, class_weights, ridge, norm, solver }
     }
 
     fn parts(&self, w: &Array2<f64>) -> Parts {
@@ -75,10 +75,10 @@ impl Ratio {
         let mut means = vec![0.0; self.counts.len()];
         projected.iter().zip(&self.codes).for_each(|(z, &c)| means[c] += z / self.counts[c]);
         // Features have mean 0, so class means are deviations from the overall mean. One product serves both
-        // matrices: S_B w = X^T v with v_i = share m / n_c, times n.
+        // matrices: S_B w = X^T v with v_i = weight m / n_c, times n.
         let mut both = Array2::zeros((self.codes.len(), 2));
         for (i, (&c, z)) in self.codes.iter().zip(&projected).enumerate() {
-            both[[i, 0]] = n * self.shares[c] * means[c] / self.counts[c];
+            both[[i, 0]] = n * self.class_weights[c] * means[c] / self.counts[c];
             both[[i, 1]] = z - means[c];
         }
         let within = both.column(1).iter().map(|v| v * v).sum::<f64>() / n;
@@ -86,7 +86,7 @@ impl Ratio {
         let column = |k: usize| products.column(k).to_owned().insert_axis(ndarray::Axis(1));
         let square: f64 = w.iter().map(|w| w * w).sum();
         Parts {
-            between: means.iter().zip(&self.shares).map(|(m, share)| share * m * m).sum(),
+            between: means.iter().zip(&self.class_weights).map(|(m, weight)| weight * m * m).sum(),
             within: within + self.ridge * square,
             between_w: column(0),
             within_w: column(1) + &(w * self.ridge),
@@ -103,8 +103,8 @@ impl Ratio {
 
     /// The gradients of $-A / B$ and of $1 / N$.
     fn gradients(&self, w: &Array2<f64>, parts: &Parts) -> (Array2<f64>, Array2<f64>) {
-        let share = parts.between / parts.within;
-        let ratio = (&parts.within_w * share - &parts.between_w) * (2.0 / parts.within);
+        let quotient = parts.between / parts.within;
+        let ratio = (&parts.within_w * quotient - &parts.between_w) * (2.0 / parts.within);
         let cube = self.norm(w, parts).powi(3);
         let norm = match self.norm {
             Norm::Length => w / -cube,
@@ -140,31 +140,31 @@ impl Criterion for AtPenalty<'_> {
 
 impl Ratio {
     /// A path point from a solution with $\Omega = 1$, rescaled to $N = 1$.
-    fn place(&self, lambda: f64, minimum: Minimum) -> PathSolution {
+    fn path_solution(&self, lambda: f64, minimum: Minimum) -> PathSolution {
         let parts = self.parts(&minimum.w);
         let (of_ratio, of_norm) = self.gradients(&minimum.w, &parts);
-        let pull = -(of_ratio + of_norm * lambda);
+        let negative_gradient = -(of_ratio + of_norm * lambda);
         let w = &minimum.w / self.norm(&minimum.w, &parts);
         let value = -parts.between / parts.within;
-        PathSolution { lambda, minimum: Minimum { w, value, ..minimum }, negative_gradient: pull }
+        PathSolution { lambda, minimum: Minimum { w, value, ..minimum }, negative_gradient }
     }
 }
 
 impl Penalized for Ratio {
     /// The best single feature, and the penalty above which no other can enter.
-    fn top(&self) -> Result<PathSolution> {
+    fn first(&self) -> Result<PathSolution> {
         let d = self.design.d();
         // Each feature alone: the value is -S_B / (S_W + rho); for standardized features S_W = 1 - S_B if classes
         // are weighted.
-        let alone = self.alone();
+        let univariate_ratios = self.univariate_ratios();
         let best = (0..d).filter(|&j| self.design.curvature(j) > 0.0).max_by(|&a, &b| {
             // Ties are broken by column order.
-            alone[a].total_cmp(&alone[b]).then(b.cmp(&a))
+            univariate_ratios[a].total_cmp(&univariate_ratios[b]).then(b.cmp(&a))
         });
         let Some(best) = best else {
             return Err(Error::Breakdown {
                 step: super::NAME,
-                why: "all columns are constant; there is nothing to select from".into(),
+                why: "all columns are constant".into(),
             });
         };
         let mut w = Array2::zeros((d, 1));
@@ -190,28 +190,28 @@ impl Penalized for Ratio {
             evaluations: 1,
             stop: Stop::Tolerance,
         };
-        Ok(self.place(lambda, minimum))
+        Ok(self.path_solution(lambda, minimum))
     }
 
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
         let start = &from.minimum.w / row_norm(&from.minimum.w);
         let criterion = AtPenalty { ratio: self, lambda };
         let minimum = self.solver.minimize(&criterion, Regularizer::Ball(1.0), start, ctx)?;
-        Ok(self.place(lambda, minimum))
+        Ok(self.path_solution(lambda, minimum))
     }
 
     fn varies(&self, column: usize) -> bool {
         self.design.curvature(column) > 0.0
     }
 
-    fn has_branches(&self) -> bool {
+    fn is_nonconvex(&self) -> bool {
         true
     }
 }
 
 impl Ratio {
     /// $S_{B,jj} / (S_{W,jj} + \rho)$ of every feature.
-    fn alone(&self) -> Array1<f64> {
+    fn univariate_ratios(&self) -> Array1<f64> {
         let n = self.design.n() as f64;
         let classes = self.counts.len();
         // Class means of all features, by a product with the class indicators.
@@ -226,7 +226,7 @@ impl Ratio {
                     (0..classes).map(|c| weight(c) * means[[j, c]] * means[[j, c]]).sum()
                 };
                 let within = self.design.curvature(j) - sums(&|c| self.counts[c] / n);
-                sums(&|c| self.shares[c]) / (within.max(0.0) + self.ridge)
+                sums(&|c| self.class_weights[c]) / (within.max(0.0) + self.ridge)
             })
             .collect()
     }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_the_scatter_matrices() {
+    fn parts_equal_the_scatter_matrices() {
         for weighted in [true, false] {
             let (ratio, x, codes) = example(Norm::Length, weighted);
             let (mut between, mut within) = (Array2::<f64>::zeros((5, 5)), Array2::<f64>::eye(5) * 0.1);
@@ -260,8 +260,8 @@ mod tests {
                 let rows: Vec<usize> = (0..30).filter(|&i| codes[i] == c).collect();
                 let part = x.select(ndarray::Axis(0), &rows);
                 let mean = part.mean_axis(ndarray::Axis(0)).unwrap().insert_axis(ndarray::Axis(0));
-                let share = if weighted { rows.len() as f64 / 30.0 } else { 1.0 / 3.0 };
-                between = between + mean.t().dot(&mean) * share;
+                let weight = if weighted { rows.len() as f64 / 30.0 } else { 1.0 / 3.0 };
+                between = between + mean.t().dot(&mean) * weight;
                 let rest = &part - &mean;
                 within = within + rest.t().dot(&rest) / 30.0;
             }
@@ -271,13 +271,13 @@ mod tests {
             assert!((&parts.within_w - &within.dot(&w)).iter().all(|e| e.abs() < 1e-14));
             assert!((parts.between - w.t().dot(&between).dot(&w)[[0, 0]]).abs() < 1e-14);
             assert!((parts.within - w.t().dot(&within).dot(&w)[[0, 0]]).abs() < 1e-14);
-            let alone = ratio.alone();
-            assert!((0..5).all(|j| (alone[j] - between[[j, j]] / within[[j, j]]).abs() < 1e-13));
+            let univariate_ratios = ratio.univariate_ratios();
+            assert!((0..5).all(|j| (univariate_ratios[j] - between[[j, j]] / within[[j, j]]).abs() < 1e-13));
         }
     }
 
     #[test]
-    fn gradients_are_differences() {
+    fn gradients_equal_finite_differences() {
         let mut rng = Rng::new(9);
         let w = Array2::from_shape_simple_fn((5, 1), || rng.normal());
         for norm in [Norm::Length, Norm::Within] {
@@ -292,15 +292,15 @@ mod tests {
     }
 
     #[test]
-    fn the_first_penalty_is_the_one_at_which_a_second_column_joins() {
+    fn a_second_feature_enters_below_the_first_penalty() {
         let (ratio, ..) = example(Norm::Length, true);
-        let top = ratio.top().unwrap();
+        let first = ratio.first().unwrap();
         let ctx = Context::default();
         let used = |lambda: f64| {
-            let place = ratio.solve(lambda, &top, &ctx).unwrap();
-            place.minimum.w.iter().filter(|&&w| w != 0.0).count()
+            let solution = ratio.solve(lambda, &first, &ctx).unwrap();
+            solution.minimum.w.iter().filter(|&&w| w != 0.0).count()
         };
-        assert_eq!(top.minimum.w[[1, 0]], 1.0, "the planted column is the best one alone");
-        assert_eq!((used(1.001 * top.lambda), used(0.98 * top.lambda)), (1, 2));
+        assert_eq!(first.minimum.w[[1, 0]], 1.0, "the relevant feature is the best single one");
+        assert_eq!((used(1.001 * first.lambda), used(0.98 * first.lambda)), (1, 2));
     }
 }

@@ -27,8 +27,8 @@ fn by_hand(data: &Dataset) -> (Array2<f64>, Array2<f64>) {
         let n = column.len() as f64;
         let mean = column.sum() / n;
         column -= mean;
-        let spread = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
-        column /= spread;
+        let std = (column.iter().map(|v| v * v).sum::<f64>() / n).sqrt();
+        column /= std;
     }
     let classes = data.classes("t").unwrap();
     let (n, counts) = (data.n() as f64, classes.counts());
@@ -40,51 +40,51 @@ fn by_hand(data: &Dataset) -> (Array2<f64>, Array2<f64>) {
 }
 
 #[test]
-fn wine_path_is_optimal_at_every_place() {
+fn every_point_of_the_wine_path_is_optimal() {
     let data = wine();
     let (x, t) = by_hand(&data);
     let n = data.n() as f64;
-    let pull = |w: &Array2<f64>| x.t().dot(&(&t - &x.dot(w))) / n;
+    let negative_gradient = |w: &Array2<f64>| x.t().dot(&(&t - &x.dot(w))) / n;
     let size = |g: &Array2<f64>, j: usize| g.row(j).iter().map(|v| v.abs()).sum::<f64>();
-    let at_zero = pull(&Array2::zeros((13, 3)));
-    let top = (0..13).map(|j| size(&at_zero, j)).fold(0.0, f64::max);
-    let whole = select(&Ldfs::default(), &data, FeatureCount::Auto);
-    assert!((whole.path[0].strength / top - 1.0).abs() < 1e-12);
-    assert!(whole.path[0].columns.is_empty(), "zero exactly at the top");
-    let below = select(&Ldfs { penalty: Some(0.999 * top), ..Ldfs::default() }, &data, FeatureCount::Auto);
-    assert_eq!(below.path.last().unwrap().columns.len(), 1, "and not below");
-    assert_eq!(whole.path.len(), 61);
-    assert!(whole.path.windows(2).all(|p| p[1].objective < p[0].objective));
-    for share in [0.5, 0.1, 0.01] {
-        let lambda = share * top;
+    let at_zero = negative_gradient(&Array2::zeros((13, 3)));
+    let first_penalty = (0..13).map(|j| size(&at_zero, j)).fold(0.0, f64::max);
+    let full = select(&Ldfs::default(), &data, FeatureCount::Auto);
+    assert!((full.path[0].strength / first_penalty - 1.0).abs() < 1e-12);
+    assert!(full.path[0].columns.is_empty(), "all weights are zero at the first penalty");
+    let below = select(&Ldfs { penalty: Some(0.999 * first_penalty), ..Ldfs::default() }, &data, FeatureCount::Auto);
+    assert_eq!(below.path.last().unwrap().columns.len(), 1, "one feature enters below");
+    assert_eq!(full.path.len(), 61);
+    assert!(full.path.windows(2).all(|p| p[1].objective < p[0].objective));
+    for fraction in [0.5, 0.1, 0.01] {
+        let lambda = fraction * first_penalty;
         let selection = select(&Ldfs { penalty: Some(lambda), ..Ldfs::default() }, &data, FeatureCount::Auto);
         let last = selection.path.last().unwrap();
         assert!(last.strength == lambda && last.stop == Stop::Tolerance && last.optimality <= 1e-6);
         let w = selection.coef.unwrap();
-        let g = pull(&w);
+        let g = negative_gradient(&w);
         for j in 0..13 {
-            let height = w.row(j).iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+            let max_abs = w.row(j).iter().fold(0.0_f64, |a, v| a.max(v.abs()));
             // First-order conditions, to the tolerance in each of three entries.
-            assert!(size(&g, j) <= lambda + 3e-6, "{share} {j}");
-            assert!((g.row(j).dot(&w.row(j)) - lambda * height).abs() <= 3e-6, "{share} {j}");
+            assert!(size(&g, j) <= lambda + 3e-6, "{fraction} {j}");
+            assert!((g.row(j).dot(&w.row(j)) - lambda * max_abs).abs() <= 3e-6, "{fraction} {j}");
         }
-        let rest = &t - &x.dot(&w);
-        let objective = rest.iter().map(|v| v * v).sum::<f64>() / (2.0 * n) + lambda * row_norm(&w);
-        assert!((objective - last.objective).abs() < 1e-12, "the objective is the full one");
+        let residual = &t - &x.dot(&w);
+        let objective = residual.iter().map(|v| v * v).sum::<f64>() / (2.0 * n) + lambda * row_norm(&w);
+        assert!((objective - last.objective).abs() < 1e-12, "the objective includes the penalty");
     }
     // Features enter as the penalty decreases.
     let counts: Vec<usize> =
-        [0.8, 0.5, 0.3, 0.1, 0.03].map(|share| place(&whole, share * top)).into_iter().collect();
+        [0.8, 0.5, 0.3, 0.1, 0.03].map(|fraction| n_features_at(&full, fraction * first_penalty)).into_iter().collect();
     assert!(counts.windows(2).all(|c| c[0] <= c[1]) && counts[0] <= 3 && counts[4] >= 8, "{counts:?}");
 }
 
 /// Number of features at the last path point at or above a penalty.
-fn place(selection: &Selection, lambda: f64) -> usize {
+fn n_features_at(selection: &Selection, lambda: f64) -> usize {
     selection.path.iter().rfind(|p| p.strength >= lambda).unwrap().columns.len()
 }
 
 #[test]
-fn wanted_numbers_are_met_by_every_form() {
+fn every_form_reaches_requested_numbers() {
     let data = wine();
     let mut missed = vec![];
     for form in FORMS {
@@ -92,14 +92,14 @@ fn wanted_numbers_are_met_by_every_form() {
             let selection = select(&with(form), &data, FeatureCount::Count(k));
             assert_eq!(selection.selected().len(), k, "{form:?}");
             let last = selection.path.last().unwrap();
-            let weighty = last.columns.len();
+            let n_nonzero = last.columns.len();
             let scored: Vec<usize> = (0..13).filter(|&j| selection.scores[j] > 0.0).collect();
-            assert_eq!(scored.len(), weighty.min(k), "what is cut has no score: {form:?} {k}");
+            assert_eq!(scored.len(), n_nonzero.min(k), "dropped features have no score: {form:?} {k}");
             assert!(scored.iter().all(|j| selection.selected().contains(j)), "{form:?} {k}");
             // Two features may enter at once; a non-convex path may jump a little further.
             let slack = if form == LdfsForm::LeastSquares { 1 } else { 2 };
-            if weighty < k || weighty > k + slack {
-                missed.push((form, k, weighty));
+            if n_nonzero < k || n_nonzero > k + slack {
+                missed.push((form, k, n_nonzero));
             }
             assert!(selection.path.windows(2).all(|p| p[1].strength < p[0].strength), "{form:?} {k}");
             assert!(selection.path.iter().all(|p| p.stop.converged()), "{form:?} {k}");
@@ -110,7 +110,7 @@ fn wanted_numbers_are_met_by_every_form() {
 }
 
 #[test]
-fn duplicating_a_column_changes_no_objective() {
+fn duplicating_a_feature_does_not_change_the_objective() {
     let data = wine();
     let x = data.x().to_dense();
     let twice = concatenate![Axis(1), x, x.slice(s![.., 6..7])];
@@ -126,7 +126,7 @@ fn duplicating_a_column_changes_no_objective() {
 }
 
 #[test]
-fn sparse_rows_give_what_dense_ones_give() {
+fn sparse_and_dense_rows_agree() {
     let mut rng = Rng::new(6);
     let x = Array2::from_shape_simple_fn((80, 30), || {
         let v = rng.normal();
@@ -144,14 +144,14 @@ fn sparse_rows_give_what_dense_ones_give() {
             let (a, b) = (select(&with(form), &dense, wanted), select(&with(form), &sparse, wanted));
             let largest = a.scores.iter().copied().fold(0.0, f64::max);
             // Different rounding on the way to the same tolerance.
-            let alike = a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() <= 1e-4 * largest);
-            assert!(alike && a.n_selected == b.n_selected, "{form:?} {wanted:?}");
+            let close = a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() <= 1e-4 * largest);
+            assert!(close && a.n_selected == b.n_selected, "{form:?} {wanted:?}");
         }
     }
 }
 
 #[test]
-fn threads_change_nothing() {
+fn results_do_not_depend_on_threads() {
     let planted = Synthetic { pattern: Pattern::Linear, rows: 300, columns: 300, ..Synthetic::default() };
     let data = planted.make().unwrap().data;
     let on = |threads: usize, form: LdfsForm| {
@@ -164,7 +164,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn planted_columns_are_found_on_every_seed() {
+fn relevant_features_are_found_with_every_seed() {
     for seed in 0..10 {
         let synthetic =
             Synthetic { pattern: Pattern::Linear, rows: 500, columns: 100, seed, ..Synthetic::default() };
@@ -177,7 +177,7 @@ fn planted_columns_are_found_on_every_seed() {
 }
 
 #[test]
-fn of_noisy_copies_not_all_are_kept() {
+fn noisy_copies_are_not_all_selected() {
     for seed in 0..3 {
         let synthetic =
             Synthetic { pattern: Pattern::Redundant, rows: 500, columns: 50, seed, ..Synthetic::default() };
@@ -207,7 +207,7 @@ fn more_columns_than_rows() {
 }
 
 #[test]
-fn ratio_forms_find_the_least_of_all_directions() {
+fn ratio_forms_find_the_global_minimum_in_two_dimensions() {
     // Two classes, two features: search the full circle of directions.
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((60, 2), || rng.normal());
@@ -222,8 +222,8 @@ fn ratio_forms_find_the_least_of_all_directions() {
         let part = x.select(Axis(0), &rows);
         let mean = part.mean_axis(Axis(0)).unwrap().insert_axis(Axis(0));
         between = between + mean.t().dot(&mean) * (rows.len() as f64 / 60.0);
-        let rest = &part - &mean;
-        within = within + rest.t().dot(&rest) / 60.0;
+        let residual = &part - &mean;
+        within = within + residual.t().dot(&residual) / 60.0;
     }
     for form in [LdfsForm::Normalized, LdfsForm::Constrained] {
         for lambda in [0.02, 0.2, 1.0] {
@@ -250,14 +250,14 @@ fn ratio_forms_find_the_least_of_all_directions() {
 }
 
 #[test]
-fn weights_have_the_size_that_is_held_fixed() {
+fn weights_have_the_fixed_norm() {
     let data = wine();
     let normalized = select(&with(LdfsForm::Normalized), &data, FeatureCount::Auto).coef.unwrap();
     assert!((normalized.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(normalized.dim(), (13, 1));
     // Class weights in the between-class scatter matter if classes differ in size.
-    let alike = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
-    assert_ne!(select(&alike, &data, FeatureCount::Auto).coef.unwrap(), normalized);
+    let close = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
+    assert_ne!(select(&close, &data, FeatureCount::Auto).coef.unwrap(), normalized);
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_spectral_solve_of_the_same_problem_is_not_better() {
 }
 
 #[test]
-fn constant_columns_come_last_and_bad_parameters_are_refused() {
+fn constant_features_come_last_and_invalid_parameters_are_errors() {
     let data = wine();
     let x = data.x().to_dense();
     let wide = concatenate![Axis(1), Array2::from_elem((x.nrows(), 1), 3.3), x];
@@ -293,10 +293,10 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         let selection = select(&with(form), &wide, FeatureCount::Count(5));
         assert_eq!((*selection.order.last().unwrap(), selection.scores[0]), (0, 0.0), "{form:?}");
     }
-    let refused = |method: Ldfs, wanted: FeatureCount| {
+    let error_of = |method: Ldfs, wanted: FeatureCount| {
         method.select(&data, wanted, &Context::default()).unwrap_err().to_string()
     };
-    let error = refused(Ldfs { penalty: Some(0.1), ..Ldfs::default() }, FeatureCount::Count(2));
+    let error = error_of(Ldfs { penalty: Some(0.1), ..Ldfs::default() }, FeatureCount::Count(2));
     assert!(error.contains("'penalty' must be left out where a number of features is given"), "{error}");
     for method in [
         Ldfs { penalty: Some(-1.0), ..Ldfs::default() },
@@ -305,7 +305,7 @@ fn constant_columns_come_last_and_bad_parameters_are_refused() {
         Ldfs { ridge: 0.0, ..Ldfs::default() },
         Ldfs { max_iter: 0, ..Ldfs::default() },
     ] {
-        assert!(refused(method, FeatureCount::Auto).starts_with("LDFS: parameter"));
+        assert!(error_of(method, FeatureCount::Auto).starts_with("LDFS: parameter"));
     }
     let flat = Dataset::labeled(Array2::ones((4, 2)), vec![0, 1, 0, 1]).unwrap();
     assert_eq!(select(&Ldfs::default(), &flat, FeatureCount::Auto).n_selected, 1);

@@ -43,13 +43,13 @@ use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
-use neighbors::{Digamma, Labeled, Numbers};
+use neighbors::{Digamma, Labeled, Pairs};
 
 const NAME: &str = "mutual information";
 /// Significance level of the automatic selection.
 const LEVEL: f64 = 0.05;
 /// Minimum number of permutation estimates.
-const DRAWS: usize = 200;
+const MIN_PERMUTATION_ESTIMATES: usize = 200;
 
 crate::parameters! {
     /// Mutual information by nearest neighbors.
@@ -97,47 +97,47 @@ impl Selector for MutualInformation {
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
-        let known = Known::of(data)?;
+        let target = EstimatorTarget::of(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
         data.need_rows(NAME, 2)?;
-        let raw = self.estimates(data, &known, "mutual information", ctx)?;
-        let scores: Vec<f64> = raw.iter().map(|told| told.map_or(0.0, |told| told.max(0.0))).collect();
-        let least = if wanted.is_none() { self.chance(data, &known, ctx)? } else { 0.0 };
-        let passes: Vec<bool> = scores.iter().map(|&score| score > least).collect();
+        let raw = self.estimates(data, &target, "mutual information", ctx)?;
+        let scores: Vec<f64> = raw.iter().map(|estimate| estimate.map_or(0.0, |value| value.max(0.0))).collect();
+        let threshold = if wanted.is_none() { self.chance_level(data, &target, ctx)? } else { 0.0 };
+        let passes: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
         Ok(keep_leading(Selection::by_score("mutual-information", scores, 1), wanted, &passes, || {
-            ctx.warn("mutual information: no column tells more than chance; the best one is kept; methods that look at columns together, such as HSFS, may see more");
+            ctx.warn("mutual information: no feature is above chance; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
         }))
     }
 }
 
 impl MutualInformation {
     /// The mutual information that a feature must exceed to be above chance.
-    fn chance(&self, data: &Dataset, known: &Known, ctx: &Context) -> Result<f64> {
+    fn chance_level(&self, data: &Dataset, target: &EstimatorTarget, ctx: &Context) -> Result<f64> {
         let mut rng = Rng::stream(ctx.seed, "shuffled target");
-        let mut places: Vec<usize> = (0..data.n()).collect();
-        let mut told = vec![];
-        for _ in 0..DRAWS.div_ceil(data.d()) {
-            rng.shuffle(&mut places);
-            told.extend(
-                self.estimates(data, &known.shuffled(&places), "shuffled target", ctx)?.into_iter().flatten(),
+        let mut permutation: Vec<usize> = (0..data.n()).collect();
+        let mut estimates = vec![];
+        for _ in 0..MIN_PERMUTATION_ESTIMATES.div_ceil(data.d()) {
+            rng.shuffle(&mut permutation);
+            estimates.extend(
+                self.estimates(data, &target.shuffled(&permutation), "shuffled target", ctx)?.into_iter().flatten(),
             );
         }
-        let n = (told.len() as f64).max(1.0);
-        let mean = told.iter().sum::<f64>() / n;
-        let spread = (told.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / n).sqrt();
-        Ok((mean + normal_upper_quantile(LEVEL / data.d() as f64) * spread).max(0.0))
+        let n = (estimates.len() as f64).max(1.0);
+        let mean = estimates.iter().sum::<f64>() / n;
+        let std = (estimates.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / n).sqrt();
+        Ok((mean + normal_upper_quantile(LEVEL / data.d() as f64) * std).max(0.0))
     }
 
     /// The estimate for every feature, which may be negative; none for constant features.
     fn estimates(
         &self,
         data: &Dataset,
-        known: &Known,
+        target: &EstimatorTarget,
         stage: &str,
         ctx: &Context,
     ) -> Result<Vec<Option<f64>>> {
-        let ctx = ctx.hold("digammas of counts of rows", 8.0 * data.n() as f64, "use fewer rows")?;
+        let ctx = ctx.hold("table of digamma values", 8.0 * data.n() as f64, "use fewer rows")?;
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
         // The sorted values of a feature, by class and together.
@@ -147,11 +147,11 @@ impl MutualInformation {
             if constant {
                 return None;
             }
-            Some(match (known, self.categories(column)) {
-                (Known::Classes(classes), Some(codes)) => gain(&codes, &classes.codes),
-                (Known::Classes(classes), None) => Labeled::new(column, &classes.codes).information(k, &psi),
-                (Known::Numbers(target), Some(codes)) => Labeled::new(target, &codes).information(k, &psi),
-                (Known::Numbers(target), None) => Numbers { x: column, y: target }.information(k, &psi),
+            Some(match (target, self.categories(column)) {
+                (EstimatorTarget::Classes(classes), Some(codes)) => gain(&codes, &classes.codes),
+                (EstimatorTarget::Classes(classes), None) => Labeled::new(column, &classes.codes).information(k, &psi),
+                (EstimatorTarget::Continuous(y), Some(codes)) => Labeled::new(y, &codes).information(k, &psi),
+                (EstimatorTarget::Continuous(y), None) => Pairs { x: column, y }.information(k, &psi),
             })
         })
     }
@@ -168,17 +168,17 @@ impl MutualInformation {
                 values
             }
         };
-        Some(column.iter().map(|v| values.partition_point(|known| known < v)).collect())
+        Some(column.iter().map(|v| values.partition_point(|value| value < v)).collect())
     }
 }
 
 /// The target in the form needed by the estimators.
-enum Known {
+enum EstimatorTarget {
     Classes(Classes),
-    Numbers(Vec<f64>),
+    Continuous(Vec<f64>),
 }
 
-impl Known {
+impl EstimatorTarget {
     fn of(data: &Dataset) -> Result<Self> {
         match data.target() {
             Target::None => Err(Error::NeedsTarget { method: NAME }),
@@ -186,15 +186,15 @@ impl Known {
             Target::Continuous(values) if values.iter().all(|v| *v == values[0]) => {
                 Err(Error::ConstantTarget { method: NAME, value: values.first().copied().unwrap_or(0.0) })
             }
-            Target::Continuous(values) => Ok(Self::Numbers(values.clone())),
+            Target::Continuous(values) => Ok(Self::Continuous(values.clone())),
         }
     }
 
-    fn shuffled(&self, places: &[usize]) -> Self {
+    fn shuffled(&self, permutation: &[usize]) -> Self {
         match self {
-            Self::Numbers(values) => Self::Numbers(places.iter().map(|&i| values[i]).collect()),
+            Self::Continuous(values) => Self::Continuous(permutation.iter().map(|&i| values[i]).collect()),
             Self::Classes(classes) => Self::Classes(Classes {
-                codes: places.iter().map(|&i| classes.codes[i]).collect(),
+                codes: permutation.iter().map(|&i| classes.codes[i]).collect(),
                 names: classes.names.clone(),
             }),
         }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_normal_pair_has_its_known_information() {
+    fn the_estimate_of_a_bivariate_normal() {
         // -ln(1 - r^2) / 2 = 0.5108 for r = 0.8; the estimate from 2000 samples varies by about 0.03.
         let mut rng = Rng::new(7);
         let y: Vec<f64> = (0..2000).map(|_| rng.normal()).collect();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_seen_and_categories_are_counted() {
+    fn nonlinear_dependence_and_categorical_features() {
         let mut rng = Rng::new(3);
         let x =
             Array2::from_shape_fn((600, 3), |(_, j)| if j == 2 { rng.below(3) as f64 } else { rng.normal() });
@@ -240,7 +240,7 @@ mod tests {
         let mut kept = selection.selected().to_vec();
         kept.sort_unstable();
         assert_eq!(kept, [0, 2]);
-        // The third feature is categorical: its score is the information gain of the table.
+        // The third feature is categorical: its score is the information gain of the contingency table.
         let third: Vec<usize> = x.column(2).iter().map(|v| *v as usize).collect();
         assert_eq!(selection.scores[2], gain(&third, &codes));
         // As continuous values all its values are tied, and the estimate with ties is nearly the same.
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_that_tell_nothing() {
+    fn missing_and_constant_targets_are_rejected() {
         let error = |target: Target| {
             let data = Dataset::with_target(array![[1.0], [2.0], [3.0]], target).unwrap();
             let method = MutualInformation::default();

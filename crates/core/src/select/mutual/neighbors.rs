@@ -80,23 +80,23 @@ fn within(sorted: &[f64], center: f64, radius: f64) -> usize {
 }
 
 /// Two values per sample.
-pub(super) struct Numbers<'a> {
+pub(super) struct Pairs<'a> {
     pub(super) x: &'a [f64],
     pub(super) y: &'a [f64],
 }
 
-impl Numbers<'_> {
+impl Pairs<'_> {
     /// The estimate of Kraskov and others, which may be negative.
     pub(super) fn information(&self, k: usize, psi: &Digamma) -> f64 {
         let n = self.x.len();
         let k = k.min(n - 1);
-        let (x, y) = (in_deviations(self.x), in_deviations(self.y));
+        let (x, y) = (scaled(self.x), scaled(self.y));
         let (sorted_x, sorted_y) = (sorted(&x), sorted(&y));
-        let different = |values: &[f64]| values.windows(2).filter(|w| w[0] < w[1]).count();
+        let n_distinct = |values: &[f64]| values.windows(2).filter(|w| w[0] < w[1]).count();
         // Scan along the coordinate with fewer ties, because ties would all be visited.
         let rows =
-            if different(&sorted_x) >= different(&sorted_y) { by_first(&x, &y) } else { by_first(&y, &x) };
-        let swapped = different(&sorted_x) < different(&sorted_y);
+            if n_distinct(&sorted_x) >= n_distinct(&sorted_y) { by_first(&x, &y) } else { by_first(&y, &x) };
+        let swapped = n_distinct(&sorted_x) < n_distinct(&sorted_y);
         let mut sum = 0.0;
         for place in 0..n {
             let (radius, own) = kth_in_plane(&rows, place, k);
@@ -109,11 +109,11 @@ impl Numbers<'_> {
 }
 
 /// Values divided by their standard deviation.
-fn in_deviations(values: &[f64]) -> Vec<f64> {
+fn scaled(values: &[f64]) -> Vec<f64> {
     let rows: crate::data::Rows =
         ndarray::Array2::from_shape_fn((values.len(), 1), |(i, _)| values[i]).into();
-    let spread = rows.moments().1[0];
-    let unit = if spread > 0.0 { spread } else { 1.0 };
+    let std = rows.moments().1[0];
+    let unit = if std > 0.0 { std } else { 1.0 };
     values.iter().map(|v| v / unit).collect()
 }
 
@@ -140,19 +140,19 @@ fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
     let (mut left, mut right) = (place, place + 1);
     loop {
         let limit = if best.len() < k { f64::INFINITY } else { best[k - 1] };
-        let on_left = if left > 0 { a - rows[left - 1].0 } else { f64::INFINITY };
-        let on_right = if right < rows.len() { rows[right].0 - a } else { f64::INFINITY };
-        if on_left.min(on_right) >= limit && best.len() == k || on_left.min(on_right) == f64::INFINITY {
+        let left_distance = if left > 0 { a - rows[left - 1].0 } else { f64::INFINITY };
+        let right_distance = if right < rows.len() { rows[right].0 - a } else { f64::INFINITY };
+        if left_distance.min(right_distance) >= limit && best.len() == k || left_distance.min(right_distance) == f64::INFINITY {
             break;
         }
-        let (apart, other) = if on_left <= on_right {
+        let (dx, other) = if left_distance <= right_distance {
             left -= 1;
-            (on_left, rows[left].1)
+            (left_distance, rows[left].1)
         } else {
             right += 1;
-            (on_right, rows[right - 1].1)
+            (right_distance, rows[right - 1].1)
         };
-        let distance = apart.max((other - b).abs());
+        let distance = dx.max((other - b).abs());
         if distance < limit || best.len() < k {
             let at = best.partition_point(|d| *d <= distance);
             best.insert(at, distance);
@@ -174,14 +174,14 @@ mod tests {
     use crate::random::Rng;
 
     #[test]
-    fn digamma_of_whole_numbers() {
+    fn digamma_of_integers() {
         let psi = Digamma::up_to(4);
         assert!((psi.at(1) + 0.577_215_664_901_532_9).abs() < 1e-16);
         assert!((psi.at(4) - (psi.at(1) + 1.0 + 0.5 + 1.0 / 3.0)).abs() < 1e-15);
     }
 
     #[test]
-    fn labeled_numbers_by_hand() {
+    fn labeled_values_by_hand() {
         // Label 0: 0, 1, 3; label 1: 2, 7. One neighbor: radii 1, 1, 2; 5, 5. Nearer than that, itself included:
         // around 0 (1): 0: 1; around 1 (1): 1; around 3 (2): 2, 3: 2; around 2 (5): 0, 1, 2, 3: 4; around 7 (5): 3, 7: 2.
         let labeled = Labeled::new(&[0.0, 1.0, 2.0, 3.0, 7.0], &[0, 0, 1, 0, 1]);
@@ -195,17 +195,16 @@ mod tests {
 
     #[test]
     fn ties_are_counted() {
-        // Both labels have all their values at one point: 2 and 3 samples. ln 5-like: the feature determines the
-        // label.
-        let told = Labeled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
+        // All values of a label are equal, so the feature determines the label.
+        let labeled = Labeled::new(&[1.0, 1.0, 4.0, 4.0, 4.0], &[0, 0, 1, 1, 1]);
         let psi = Digamma::up_to(5);
         let expected = psi.at(5) - (2.0 * psi.at(2) + 3.0 * psi.at(3)) / 5.0;
-        assert!((told.information(1, &psi) - expected).abs() < 1e-15);
+        assert!((labeled.information(1, &psi) - expected).abs() < 1e-15);
         assert_eq!(kth_in_plane(&[(0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (2.0, 1.0)], 1, 1), (0.0, 3));
     }
 
     #[test]
-    fn the_plane_is_searched_like_by_hand() {
+    fn search_in_the_plane_equals_brute_force() {
         let mut rng = Rng::new(5);
         for step in [0.0, 0.5] {
             let round = |v: f64| if step > 0.0 { (v / step).round() * step } else { v };
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn radii_on_the_line_are_those_of_a_full_sort() {
+    fn distances_on_the_line_equal_a_full_sort() {
         let mut rng = Rng::new(6);
         let line = sorted(&(0..80).map(|_| (rng.normal() * 9.0).round()).collect::<Vec<_>>());
         for place in 0..80 {

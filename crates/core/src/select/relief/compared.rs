@@ -49,8 +49,8 @@ impl Compared {
     }
 
     /// Whether distances come from matrix products.
-    pub(super) fn by_products(metric: Metric, gaps: bool) -> bool {
-        metric == Metric::Euclidean && !gaps
+    pub(super) fn by_products(metric: Metric, has_missing: bool) -> bool {
+        metric == Metric::Euclidean && !has_missing
     }
 
     /// The indices of the nearest samples among a set, for each query.

@@ -7,7 +7,7 @@
 //! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
 //!
 //! with $P$ the class frequencies (or equal weights), averaged over several neighbors if requested, or with squared
-//! differences. One neighbor is Relief, several are ReliefF. For regression see `numbers.rs`: RReliefF. Features
+//! differences. One neighbor is Relief, several are ReliefF. For regression see `regression.rs`: RReliefF. Features
 //! are ranked by $w$; then negative weights become 0. By default (`auto`) the method selects the features with
 //! positive weights.
 //!
@@ -28,9 +28,9 @@
 //! (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
 //! regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
 
+mod classification;
 mod compared;
-mod labels;
-mod numbers;
+mod regression;
 #[cfg(test)]
 mod tests;
 
@@ -135,7 +135,7 @@ impl Selector for Relief {
         let (weights, wanted) = match data.target() {
             Target::Continuous(values) => {
                 let wanted = wanted_number()?;
-                (self.number_weights(data, values, ctx)?, wanted)
+                (self.regression_weights(data, values, ctx)?, wanted)
             }
             Target::None => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
@@ -145,13 +145,13 @@ impl Selector for Relief {
                 (self.class_weights(data, classes, ctx)?, wanted)
             }
         };
-        let above = weights.iter().filter(|&&w| w > 0.0).count();
-        if wanted.is_none() && above == 0 {
+        let n_positive = weights.iter().filter(|&&w| w > 0.0).count();
+        if wanted.is_none() && n_positive == 0 {
             ctx.warn(
-                "Relief: no score is above 0; the best one is kept; more rows or more neighbors may help",
+                "Relief: no score is positive; the best feature is selected; more samples or more neighbors may help",
             );
         }
-        let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(above.max(1)));
+        let mut selection = Selection::by_score("relief", weights, wanted.unwrap_or(n_positive.max(1)));
         // After ranking, so that features with negative weights are still ordered.
         selection.scores.iter_mut().for_each(|w| *w = w.max(0.0));
         Ok(selection)

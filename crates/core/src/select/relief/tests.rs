@@ -5,7 +5,7 @@ fn select(relief: &Relief, x: Array2<f64>, codes: Vec<usize>) -> Result<Selectio
     relief.select(&Dataset::labeled(x, codes)?, FeatureCount::Auto, &Context::default())
 }
 
-fn gappy(x: Array2<f64>, target: Target) -> Dataset {
+fn with_missing(x: Array2<f64>, target: Target) -> Dataset {
     let names = (0..x.ncols()).map(|j| j.to_string()).collect();
     Dataset::with_missing(names, x, target).unwrap()
 }
@@ -27,7 +27,7 @@ fn two_classes_by_hand() {
 }
 
 #[test]
-fn misses_count_by_the_share_of_their_class() {
+fn misses_are_weighted_by_class_frequency() {
     // Class 0 at 0, class 1 at 1 (two rows), class 2 at 4 (four rows), hits at distance 0.
     let x = array![[0.0], [0.0], [1.0], [1.0], [4.0], [4.0], [4.0], [4.0]];
     let codes = vec![0, 0, 1, 1, 2, 2, 2, 2];
@@ -42,7 +42,7 @@ fn misses_count_by_the_share_of_their_class() {
 }
 
 #[test]
-fn neighbors_there_are_not() {
+fn too_few_neighbors() {
     let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
     let two = Relief { n_neighbors: 2, ..Relief::original() };
     assert_eq!(
@@ -62,7 +62,7 @@ fn neighbors_there_are_not() {
 }
 
 #[test]
-fn the_worst_come_last_though_their_scores_are_alike() {
+fn features_with_negative_weights_are_ranked_by_weight() {
     // The second feature is noise within classes, the third even more; the first separates them.
     let x = array![[0.0, 0.0, 0.0], [0.0, 1.0, 2.0], [9.0, 0.0, 0.0], [9.0, 1.0, 2.0]];
     let selection = select(&Relief::original(), x, vec![0, 0, 1, 1]).unwrap();
@@ -70,11 +70,11 @@ fn the_worst_come_last_though_their_scores_are_alike() {
 }
 
 #[test]
-fn gaps_count_as_what_is_expected() {
+fn missing_values_have_expected_differences() {
     // Known values of feature 1: 0, 4, 5; differences 4, 5, 1: 10/3 on average. Feature 2 has no missing value.
-    let gap = f64::NAN;
-    let x = array![[0.0, 0.0], [gap, 1.0], [4.0, 0.0], [5.0, 2.0]];
-    let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
+    let nan = f64::NAN;
+    let x = array![[0.0, 0.0], [nan, 1.0], [4.0, 0.0], [5.0, 2.0]];
+    let data = with_missing(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
     let relief = Relief { metric: Metric::Manhattan, ..Relief::original() };
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // Distances: 0-2: 4, 0-3: 7; 1-2: 10/3 + 1, 1-3: 10/3 + 1, so the first. Misses: 0: 2; 1: 2; 2: 0 (4) before 1
@@ -92,20 +92,20 @@ fn gaps_count_as_what_is_expected() {
 }
 
 #[test]
-fn columns_without_a_known_cell_count_nothing() {
+fn features_without_known_values_score_zero() {
     let x = array![[0.0, f64::NAN], [1.0, f64::NAN], [5.0, f64::NAN], [6.0, f64::NAN]];
-    let data = gappy(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
+    let data = with_missing(x, Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])));
     let selection = Relief::original().select(&data, FeatureCount::Auto, &Context::default()).unwrap();
     assert!(selection.scores[0] > 0.0 && selection.scores[1] == 0.0);
 }
 
 #[test]
-fn numbers_by_hand() {
+fn regression_by_hand() {
     // One feature, x = 0, 1, 3, target 0, 2, 4: nearest rows 1, 0, 1. Differences in x: 1, 1, 2; in the target
     // relative to its range: 0.5, 0.5, 0.5. Means: 1/2; 4/3; 2/3. So w = (2/3) / (1/2) - (4/3 - 2/3) / (1/2) = 0.
     let run = |x: Array2<f64>, y: Vec<f64>| {
         let data = Dataset::with_target(x, Target::Continuous(y.clone())).unwrap();
-        Relief::original().number_weights(&data, &y, &Context::default())
+        Relief::original().regression_weights(&data, &y, &Context::default())
     };
     assert!(run(array![[0.0], [1.0], [3.0]], vec![0.0, 2.0, 4.0]).unwrap()[0].abs() < 1e-15);
     // Targets 0, 1, 4: relative to the range 1/4, 1/4, 3/4. Means: 5/12; 4/3; (1/4 + 1/4 + 3/2) / 3 = 2/3.
@@ -116,7 +116,7 @@ fn numbers_by_hand() {
 }
 
 #[test]
-fn planted_columns_of_a_number_come_first() {
+fn relevant_features_of_a_continuous_target_come_first() {
     use crate::data::synthetic::{Pattern, Synthetic};
     let planted =
         Synthetic { pattern: Pattern::Xor, rows: 400, columns: 8, continuous: true, ..Synthetic::default() };
@@ -131,7 +131,7 @@ fn planted_columns_of_a_number_come_first() {
 }
 
 #[test]
-fn a_sample_of_centers_is_drawn_by_the_seed() {
+fn centers_are_subsampled_by_the_seed() {
     let mut rng = Rng::new(8);
     let x = Array2::from_shape_simple_fn((300, 4), || rng.normal());
     let codes = x.rows().into_iter().map(|row| usize::from(row[1] > 0.0)).collect();
@@ -149,7 +149,7 @@ fn a_sample_of_centers_is_drawn_by_the_seed() {
 }
 
 #[test]
-fn neighbors_are_counted_from_one_and_clipped_to_what_there_is() {
+fn the_number_of_neighbors_is_checked_and_clipped() {
     let x = array![[0.0, 0.0], [0.0, 1.0], [3.0, 0.0], [3.0, 2.0]];
     let of = |n_neighbors, clip| {
         select(&Relief { n_neighbors, clip, ..Relief::original() }, x.clone(), vec![0, 0, 1, 1])

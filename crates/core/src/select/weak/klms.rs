@@ -14,22 +14,22 @@
 //! References: Liu, Pokharel and Principe, *The kernel least-mean-square algorithm*, 2008; quantized centers: Chen,
 //! Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
 
-use super::{Labels, spread};
+use super::{Labels, mean_and_std};
 use crate::context::Context;
 use crate::error::Result;
 use crate::simd::{add_scaled, dot, exp_scaled, squared_distances};
 
 /// Above this many samples centers are quantized by default.
-const EXACT_ROWS: usize = 4096;
+const MAX_EXACT_ROWS: usize = 4096;
 /// Default grid spacing, in bandwidths.
-const SPACING: f64 = 1.0 / 16.0;
+const DEFAULT_SPACING: f64 = 1.0 / 16.0;
 /// Distance in bandwidths beyond which a Gaussian is below 1e-9, negligible in a sum of a million.
-const REACH: f64 = 6.5;
+const KERNEL_RADIUS: f64 = 6.5;
 
 /// Maximum number of grid points: 32 MiB.
-const LONGEST: f64 = 4_194_304.0;
+const MAX_GRID_POINTS: f64 = 4_194_304.0;
 /// Samples between two checks for cancellation.
-const LOOK: usize = 256;
+const ROWS_PER_CHECK: usize = 256;
 
 /// Kernel least mean squares; see the module documentation.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +51,11 @@ impl Klms {
         order: &[usize],
         ctx: &Context,
     ) -> Result<Vec<u8>> {
-        let Some((mean, sd)) = spread(values) else { return Ok(vec![labels.majority(); values.len()]) };
-        let unit = self.bandwidth * sd;
+        let Some((mean, std)) = mean_and_std(values) else { return Ok(vec![labels.majority(); values.len()]) };
+        let unit = self.bandwidth * std;
         // In units of the bandwidth, in the order of learning.
         let u: Vec<f64> = order.iter().map(|&i| (values[i] - mean) / unit).collect();
-        let quantum = self.quantum.unwrap_or(if values.len() <= EXACT_ROWS { 0.0 } else { SPACING });
+        let quantum = self.quantum.unwrap_or(if values.len() <= MAX_EXACT_ROWS { 0.0 } else { DEFAULT_SPACING });
         let codes: Vec<u8> = order.iter().map(|&i| labels.codes[i]).collect();
         // Two classes need one sum: the other is its negative.
         let n_sums = if labels.n_classes() == 2 { 1 } else { labels.n_classes() };
@@ -98,7 +98,7 @@ fn exact(
     let mut errors = vec![vec![0.0; n]; n_sums];
     let mut sums = vec![vec![0.0; n]; n_sums];
     for j in 0..n {
-        if j % LOOK == 0 {
+        if j % ROWS_PER_CHECK == 0 {
             ctx.check()?;
         }
         let kernel = &mut kernel[..j];
@@ -123,30 +123,30 @@ fn quantized(
     target: impl Fn(usize) -> f64,
     ctx: &Context,
 ) -> Result<Vec<f64>> {
-    let least = u.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let min = u.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = u.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     // No sample is farther from the mean than sqrt(n) standard deviations, so the grid is short unless its spacing
     // is very small; then memory limits the spacing.
-    let quantum = quantum.max((most - least) / LONGEST);
-    let mut grid = vec![0.0; ((most - least) / quantum) as usize + 2];
-    let reach = (REACH / quantum).ceil() as usize;
-    let mut bump: Vec<f64> = (0..=2 * reach).map(|i| ((i as f64 - reach as f64) * quantum).powi(2)).collect();
-    exp_scaled(&mut bump, -0.5);
+    let quantum = quantum.max((max - min) / MAX_GRID_POINTS);
+    let mut grid = vec![0.0; ((max - min) / quantum) as usize + 2];
+    let radius = (KERNEL_RADIUS / quantum).ceil() as usize;
+    let mut kernel: Vec<f64> = (0..=2 * radius).map(|i| ((i as f64 - radius as f64) * quantum).powi(2)).collect();
+    exp_scaled(&mut kernel, -0.5);
     let place = |u: f64| {
-        let at = (u - least) / quantum;
+        let at = (u - min) / quantum;
         let cell = at as usize;
         (cell, at - cell as f64)
     };
     let read = |grid: &[f64], (cell, rest): (usize, f64)| grid[cell] + rest * (grid[cell + 1] - grid[cell]);
     for (j, &u) in u.iter().enumerate() {
-        if j % LOOK == 0 {
+        if j % ROWS_PER_CHECK == 0 {
             ctx.check()?;
         }
         let at = place(u);
         let error = target(j) - read(&grid, at);
-        for (center, share) in [(at.0, 1.0 - at.1), (at.0 + 1, at.1)] {
-            let (from, to) = (center.saturating_sub(reach), grid.len().min(center + reach + 1));
-            add_scaled(&mut grid[from..to], eta * error * share, &bump[from + reach - center..]);
+        for (center, fraction) in [(at.0, 1.0 - at.1), (at.0 + 1, at.1)] {
+            let (from, to) = (center.saturating_sub(radius), grid.len().min(center + radius + 1));
+            add_scaled(&mut grid[from..to], eta * error * fraction, &kernel[from + radius - center..]);
         }
     }
     Ok(u.iter().map(|&u| read(&grid, place(u))).collect())
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_and_literal_agree() {
+    fn exact_sums_equal_the_literal_recursion() {
         for (n, eta) in [(1, 0.5), (2, 1.0), (37, 0.5), (400, 0.2), (400, 1.0)] {
             let (u, y) = problem(n, n as u64);
             let fast = exact(&u, 1, eta, |_, row| y[row], &Context::default()).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fine_grid_comes_near_the_exact_sums() {
+    fn the_error_of_a_grid_is_of_second_order() {
         let (u, y) = problem(1000, 3);
         let exact = &exact(&u, 1, 0.5, |_, row| y[row], &Context::default()).unwrap()[0];
         let distance = |quantum| {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn three_classes_in_three_places() {
+    fn three_separated_classes_are_learned() {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i % 3) * 10.0 + f64::from(i) * 0.01).collect();
         let classes = Classes::from_codes((0..60).map(|i| i % 3).collect());
         let labels = Labels::new(&classes, "m").unwrap();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn outliers_do_not_make_the_grid_long() {
+    fn outliers_do_not_enlarge_the_grid() {
         let mut values = vec![0.0; 10_000];
         (values[7], values[8]) = (1e308, -1e-308);
         let labels =

@@ -105,16 +105,16 @@ impl Labels {
 }
 
 /// Mean and standard deviation of a feature, or `None` if it is constant up to rounding.
-fn spread(values: &[f64]) -> Option<(f64, f64)> {
+fn mean_and_std(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len() as f64;
     let mean = values.iter().map(|v| v / n).sum::<f64>();
     // Squares of the largest deviation must not overflow.
-    let unit = values.iter().fold(0.0_f64, |most, v| most.max((v - mean).abs()));
+    let unit = values.iter().fold(0.0_f64, |largest, v| largest.max((v - mean).abs()));
     if unit == 0.0 {
         return None;
     }
-    let sd = unit * (values.iter().map(|v| ((v - mean) / unit).powi(2)).sum::<f64>() / n).sqrt();
-    (!is_constant(mean, sd) && sd.is_finite()).then_some((mean, sd))
+    let std = unit * (values.iter().map(|v| ((v - mean) / unit).powi(2)).sum::<f64>() / n).sqrt();
+    (!is_constant(mean, std) && std.is_finite()).then_some((mean, std))
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn classes_without_rows_get_no_number() {
+    fn empty_classes_get_no_code() {
         let classes = Classes::new(vec![3, 1, 3], ["a", "b", "c", "d"].map(String::from).to_vec()).unwrap();
         let labels = Labels::new(&classes, "m").unwrap();
         assert_eq!(labels.codes, [1, 0, 1]);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_classes_the_first_rows_counts() {
+    fn ties_go_to_the_class_of_the_first_sample() {
         for codes in [vec![0, 1], vec![1, 0]] {
             let labels = Labels::new(&Classes::from_codes(codes.clone()), "m").unwrap();
             assert_eq!(usize::from(labels.majority()), codes[0]);
@@ -139,9 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn constant_columns_have_no_spread() {
-        assert_eq!(spread(&[0.1 + 0.2, 0.3, 0.3]), None);
-        assert_eq!(spread(&[-1e300, 1e300]), Some((0.0, 1e300)));
-        assert_eq!(spread(&[1.0, 3.0]), Some((2.0, 1.0)));
+    fn constant_features_have_no_mean_and_std() {
+        assert_eq!(mean_and_std(&[0.1 + 0.2, 0.3, 0.3]), None);
+        assert_eq!(mean_and_std(&[-1e300, 1e300]), Some((0.0, 1e300)));
+        assert_eq!(mean_and_std(&[1.0, 3.0]), Some((2.0, 1.0)));
     }
 }

@@ -10,14 +10,14 @@ use std::cmp::Ordering;
 /// One vote per sample; an error on a sample of class `c` counts `weights[c]`.
 pub(super) fn votes(values: &[f64], labels: &Labels, weights: &[u64]) -> Vec<u8> {
     let best = if labels.n_classes() == 2 {
-        best_of_two(values, labels, weights)
+        best_binary_cut(values, labels, weights)
     } else {
-        best_of_many(values, labels, weights)
+        best_multiclass_cut(values, labels, weights)
     };
     match best {
         None => vec![labels.majority(); values.len()],
         Some(Cut { last, left, right }) => {
-            values.iter().map(|&v| if in_order(v) <= last { left } else { right }).collect()
+            values.iter().map(|&v| if ordered_bits(v) <= last { left } else { right }).collect()
         }
     }
 }
@@ -30,20 +30,20 @@ struct Cut {
 }
 
 /// Bits that compare like the number; both zeros are equal.
-fn in_order(value: f64) -> u64 {
+fn ordered_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
+fn best_binary_cut(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
     let of_class = |class: u8| {
         let pairs = values.iter().zip(&labels.codes);
-        let mut sorted: Vec<u64> = pairs.filter(|(_, c)| **c == class).map(|(&v, _)| in_order(v)).collect();
+        let mut sorted: Vec<u64> = pairs.filter(|(_, c)| **c == class).map(|(&v, _)| ordered_bits(v)).collect();
         sorted.sort_unstable();
         sorted
     };
     let sorted = [of_class(0), of_class(1)];
-    let whole = [0, 1].map(|c| weights[c] * sorted[c].len() as u64);
+    let totals = [0, 1].map(|c| weights[c] * sorted[c].len() as u64);
     let mut passed = [0, 0];
     let mut best: Option<(u64, Cut)> = None;
     // Merge both classes, from one distinct value to the next.
@@ -56,15 +56,15 @@ fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> 
         }
         let left = [0, 1].map(|c| weights[c] * passed[c] as u64);
         // Errors with class 0 on the left and 1 on the right; the other direction misclassifies the complement.
-        let errors = left[1] + whole[0] - left[0];
-        let others = whole[0] + whole[1] - errors;
+        let errors = left[1] + totals[0] - left[0];
+        let others = totals[0] + totals[1] - errors;
         if best.as_ref().is_none_or(|(least, _)| errors.min(others) < *least) {
             let left = match errors.cmp(&others) {
                 Ordering::Less => 0,
                 Ordering::Greater => 1,
                 // Both directions have equal errors: classify the first sample correctly, whatever its class is
                 // called.
-                Ordering::Equal if in_order(values[0]) <= last => labels.codes[0],
+                Ordering::Equal if ordered_bits(values[0]) <= last => labels.codes[0],
                 Ordering::Equal => 1 - labels.codes[0],
             };
             best = Some((errors.min(others), Cut { last, left, right: 1 - left }));
@@ -73,9 +73,9 @@ fn best_of_two(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> 
     best.map(|(_, cut)| cut)
 }
 
-fn best_of_many(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
+fn best_multiclass_cut(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
     let mut sorted: Vec<(u64, u8)> =
-        values.iter().zip(&labels.codes).map(|(&v, &c)| (in_order(v), c)).collect();
+        values.iter().zip(&labels.codes).map(|(&v, &c)| (ordered_bits(v), c)).collect();
     // Equal values are sorted by class, so that the order of samples does not matter.
     sorted.sort_unstable();
     // The heaviest class among the first i + 1 samples, and among the samples from i on.
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_balanced_stump_does_not_peel_off_the_rare_class() {
+    fn a_balanced_stump_weights_the_rare_class() {
         let labels = Labels::new(&Classes::from_codes(vec![1, 1, 0, 0, 0, 1, 0, 0, 0, 0]), "m").unwrap();
         let values: Vec<f64> = (0..10).map(f64::from).collect();
         // By samples, two ones on the left: one error. Balanced, all three ones: 3 of 7 zeros against 1 of 3.
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lopsided_column_still_votes_both_ways() {
+    fn a_stump_always_predicts_both_classes() {
         // Predicting 0 for every sample has one error, like the cut.
         assert_eq!(vote(&[1.0, 2.0, 3.0], &[0, 1, 0]), [0, 1, 1]);
     }
 
     #[test]
-    fn constant_columns_vote_for_the_majority() {
+    fn constant_features_predict_the_majority() {
         assert_eq!(vote(&[7.0, 7.0, 7.0], &[0, 1, 1]), [1, 1, 1]);
     }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_is_better() {
+    fn the_cut_is_optimal() {
         let mut rng = crate::random::Rng::new(6);
         for _ in 0..200 {
             let n = 2 + rng.below(9);

@@ -13,7 +13,7 @@ impl Relief {
         let counts = classes.counts();
         for (class, _) in counts.iter().enumerate().filter(|(_, count)| **count == 1) {
             ctx.warn(format!(
-                "Relief: class '{}' has a single row, which has no neighbor of its own class; leave it out, or join the class to another",
+                "Relief: class '{}' has a single row, so it has no neighbor of the same class; drop it, or merge the class with another",
                 classes.names[class]
             ));
         }

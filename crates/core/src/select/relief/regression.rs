@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 impl Relief {
     /// $w$, negative ones included.
-    pub(super) fn number_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
+    pub(super) fn regression_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
         data.need_rows(NAME, 2)?;
         let (n, d) = (data.n(), data.d());
         self.check_neighbors(n, "the rows")?;
@@ -39,25 +39,25 @@ impl Relief {
                 let (mut target_sum, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
                 for (&i, near) in centers.iter().zip(near) {
                     for &r in near {
-                        let apart = (target[i] / 2.0 - target[r] / 2.0).abs() / half_range;
-                        target_sum += apart;
+                        let difference = (target[i] / 2.0 - target[r] / 2.0).abs() / half_range;
+                        target_sum += difference;
                         rows.add_differences(&mut sum, rows.x.row(i), rows.x.row(r), 1.0);
-                        rows.add_differences(&mut joint, rows.x.row(i), rows.x.row(r), apart);
+                        rows.add_differences(&mut joint, rows.x.row(i), rows.x.row(r), difference);
                     }
                 }
                 (target_sum, sum, joint)
             })
             .collect();
         let pairs = near.iter().map(Vec::len).sum::<usize>() as f64;
-        let (mut apart, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
+        let (mut target_mean, mut sum, mut joint) = (0.0, vec![0.0; d], vec![0.0; d]);
         for (part_target, part_sum, part_joint) in parts {
-            apart += part_target / pairs;
+            target_mean += part_target / pairs;
             sum.iter_mut().zip(part_sum).for_each(|(a, b)| *a += b / pairs);
             joint.iter_mut().zip(part_joint).for_each(|(a, b)| *a += b / pairs);
         }
         // If near samples all have the same target, the first term is undefined; if all have the maximum
         // difference, the second. Either is then 0.
-        let part = |numerator: f64, share: f64| if share > 0.0 { numerator / share } else { 0.0 };
-        Ok((0..d).map(|j| part(joint[j], apart) - part(sum[j] - joint[j], 1.0 - apart)).collect())
+        let quotient = |numerator: f64, denominator: f64| if denominator > 0.0 { numerator / denominator } else { 0.0 };
+        Ok((0..d).map(|j| quotient(joint[j], target_mean) - quotient(sum[j] - joint[j], 1.0 - target_mean)).collect())
     }
 }
