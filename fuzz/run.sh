@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fuzzes every reader for a while: fuzz/run.sh [SECONDS [READER...]]. What is found is kept in fuzz/found.
-# On stable: coverage is a pass of LLVM that needs no nightly flag. A C++ compiler is needed for the fuzzer itself.
+# Fuzzes every reader: fuzz/run.sh [SECONDS [READER...]]. Findings are stored in fuzz/found.
+# Works on stable Rust: coverage is an LLVM pass without nightly flags. The fuzzer needs a C++ compiler.
 set -eu
 cd "$(dirname "$0")"
 seconds=${1:-30}
@@ -17,7 +17,7 @@ failed=""
 for reader in $readers; do
 	mkdir -p "grown/$reader" "found/$reader"
 	echo "$reader for $seconds s"
-	# A file takes at most 25 seconds, as counting branches is slow, and as much memory as readers.rs allows, of which this is a multiple.
+	# At most 25 seconds per file, because coverage is slow; the memory limit is a multiple of the one in readers.rs.
 	if ! KERNSIFT_READER=$reader "target/$target/release/readers" "grown/$reader" "corpus/$reader" \
 		-max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -max_len=65536 \
 		-artifact_prefix="found/$reader/" -print_final_stats=1 >"found/$reader.log" 2>&1; then
@@ -27,6 +27,6 @@ for reader in $readers; do
 	grep -E "number_of_executed_units|new_units_added|peak_rss_mb" "found/$reader.log" || true
 done
 if [ -n "$failed" ]; then
-	echo "found something in:$failed; the files are in fuzz/found"
+	echo "failures in:$failed; the files are in fuzz/found"
 	exit 1
 fi

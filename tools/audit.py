@@ -1,9 +1,8 @@
-"""What the project is built from: licenses (also of data), sources, checksums, versions. `make audit`.
+"""Audit dependencies and data: licenses, sources, checksums, versions. Run by `make audit`.
 
-It needs Python alone, cargo, and no network once the crates were fetched. The rules are in deny.toml, which
-cargo-deny reads as well. Faults end it with 1; what is only worth a look is told and ends it with 0.
-Known security holes are looked up where cargo-deny, cargo-audit or pip-audit is installed; where none is, it
-says that nobody looked.
+Needs only Python and cargo, and no network once the crates are fetched. The rules are in deny.toml, which cargo-deny reads
+too. Errors give the exit code 1, warnings 0. Known vulnerabilities are looked up if cargo-deny, cargo-audit or pip-audit is
+installed; otherwise a warning says that they were not.
 """
 
 import argparse
@@ -20,13 +19,13 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ("python/requirements-test.txt", "docs/requirements.txt", "benchmarks/requirements.txt")
-# Benchmarks that are no part of the workspace: their lock files are looked at, their crates are not.
+# Benchmarks outside the workspace: their lock files are checked, but not the licenses of their crates.
 OTHER_LOCKS = ("benchmarks/lp_solvers/Cargo.lock",)
-# Data sets that are compiled in. Their licenses are those of deny.toml, or one of these.
+# Embedded data sets. Their licenses are those of deny.toml, or one of these.
 DATA = "crates/core/data"
 DATA_LICENSES = {"CC-BY-3.0", "CC-BY-4.0", "CC0-1.0", "PDDL-1.0", "public domain"}
 
-# Run by the interpreter whose packages are wanted.
+# Run by the interpreter whose packages are listed.
 LIST_PACKAGES = """
 import json
 from importlib.metadata import distributions
@@ -43,7 +42,7 @@ print(json.dumps([facts(found) for found in distributions() if found.metadata["N
 
 @dataclass
 class Findings:
-    """What was looked at, what was asked for, what is worth a look, and what must not be."""
+    """Results of the audit."""
 
     done: list[str] = field(default_factory=list)
     listed: list[str] = field(default_factory=list)
@@ -55,9 +54,9 @@ class Findings:
 
 
 def is_allowed(expression: str, allowed: set[str]) -> bool:
-    """Whether a license expression can be met by allowed licenses alone.
+    """Whether a license expression is satisfied by allowed licenses.
 
-    `WITH` binds first, then `AND`, then `OR`; `/` is how `OR` was written once. A license with an exception
+    `WITH` binds tightest, then `AND`, then `OR`; `/` is an old form of `OR`. A license with an exception
     is allowed only if it is listed with the exception.
     """
     tokens = re.findall(r"[()/]|[^\s()/]+", expression)
@@ -74,7 +73,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
 
     def name() -> str:
         if not look() or look() in "()/" or look().upper() in words:
-            raise ValueError(f"'{expression}' is no license expression")
+            raise ValueError(f"'{expression}' is not a license expression")
         return take()
 
     def single() -> bool:
@@ -82,7 +81,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
             take()
             met = either()
             if look() != ")":
-                raise ValueError(f"'{expression}' is no license expression")
+                raise ValueError(f"'{expression}' is not a license expression")
             take()
             return met
         license = name()
@@ -107,7 +106,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
 
     met = either()
     if look():
-        raise ValueError(f"'{expression}' is no license expression")
+        raise ValueError(f"'{expression}' is not a license expression")
     return met
 
 
@@ -155,7 +154,7 @@ def check_data(root: Path, found: Findings) -> None:
 
 
 def check_lock(lock: dict[str, Any], members: set[str], rules: dict[str, Any], found: Findings) -> None:
-    """Every crate is ours, or comes with a checksum from a registry that is allowed."""
+    """Check that every crate is a workspace member, or has a checksum and comes from an allowed registry."""
     sources = {f"registry+{address}" for address in rules["sources"]["allow-registry"]}
     refused = {entry["crate"] for entry in rules["bans"]["deny"]}
     for package in lock["package"]:
@@ -176,18 +175,18 @@ def check_lock(lock: dict[str, Any], members: set[str], rules: dict[str, Any], f
 
 
 def check_wildcards(members: list[dict[str, Any]], found: Findings) -> None:
-    """What we ask for has a version; a crate of the workspace is known by its folder."""
+    """Check that every dependency outside the workspace has a version requirement."""
     asked = 0
     for member in members:
         for wanted in member["dependencies"]:
             asked += 1
             if "*" in wanted["req"] and not wanted.get("path"):
-                found.faults.append(f"{member['name']} asks for any version of {wanted['name']}")
-    found.done.append(f"{asked} requirements of {len(members)} crates of ours")
+                found.faults.append(f"{member['name']} accepts any version of {wanted['name']}")
+    found.done.append(f"{asked} requirements of {len(members)} workspace crates")
 
 
 def line_of(version: str) -> str:
-    """The part of a version that changes when crates stop fitting together: 3.1 -> 3, 0.4.2 -> 0.4."""
+    """The semver-incompatible part of a version: 3.1 -> 3, 0.4.2 -> 0.4."""
     major, minor, *_ = version.split(".")
     return major if major != "0" else f"0.{minor}"
 
@@ -198,29 +197,29 @@ def list_duplicates(lock: dict[str, Any], found: Findings) -> None:
         lines.setdefault(package["name"], set()).add(line_of(package["version"]))
     for name, versions in sorted(lines.items()):
         if len(versions) > 1:
-            found.warnings.append(f"{name} is there in several versions: {', '.join(sorted(versions))}")
+            found.warnings.append(f"{name} occurs in several versions: {', '.join(sorted(versions))}")
 
 
 def cargo_metadata(root: Path, network: bool) -> tuple[dict[str, Any], str]:
-    """What cargo knows of the crates, and for which machines; it raises RuntimeError if it knows nothing."""
+    """The output of cargo metadata, and the platforms it covers; raises RuntimeError if cargo fails."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked"]
     host = re.search(r"^host: (\S+)$", run(["rustc", "-vV"], root).stdout, re.MULTILINE)
-    tries = [([*command, "--offline"], "all machines")]
+    tries = [([*command, "--offline"], "all platforms")]
     if network:
-        tries.append((command, "all machines"))
+        tries.append((command, "all platforms"))
     if host:
-        # Crates for other machines may never have been fetched.
+        # Crates for other platforms may not be fetched.
         tries.append(([*command, "--offline", "--filter-platform", host[1]], host[1]))
-    for attempt, machines in tries:
+    for attempt, platforms in tries:
         answer = run(attempt, root)
         if answer.returncode == 0:
-            return json.loads(answer.stdout), machines
-    raise RuntimeError(f"cargo knows nothing of the crates: {answer.stderr.strip()}")
+            return json.loads(answer.stdout), platforms
+    raise RuntimeError(f"cargo metadata failed: {answer.stderr.strip()}")
 
 
 def check_crates(root: Path, network: bool, found: Findings) -> None:
     rules = tomllib.loads((root / "deny.toml").read_text(encoding="utf-8"))
-    metadata, machines = cargo_metadata(root, network)
+    metadata, platforms = cargo_metadata(root, network)
     lock = tomllib.loads((root / "Cargo.lock").read_text(encoding="utf-8"))
     ours = [package for package in metadata["packages"] if package["id"] in metadata["workspace_members"]]
     check_lock(lock, {package["name"] for package in ours}, rules, found)
@@ -231,8 +230,8 @@ def check_crates(root: Path, network: bool, found: Findings) -> None:
     missing = len(lock["package"]) - len(packages)
     if missing:
         found.warnings.append(
-            f"licenses of {missing} locked crates were not looked at, as they are not used on {machines} "
-            "and were never fetched; `cargo fetch` gets them"
+            f"licenses of {missing} locked crates were not checked: they are not used on {platforms} "
+            "and not fetched; run `cargo fetch`"
         )
     list_duplicates(lock, found)
     members = {package["name"] for package in ours}
@@ -246,17 +245,17 @@ def check_crates(root: Path, network: bool, found: Findings) -> None:
 
 
 def check_requirement(line: str) -> str | None:
-    """What is wrong with a requirement, if anything: it needs a name and a lowest version."""
+    """The fault of a requirement, if any: it needs a name and a minimum version."""
     wanted = line.partition(";")[0].strip()
     parts = re.fullmatch(r"([A-Za-z0-9][\w.-]*)(?:\[[\w,. -]*\])?\s*(.*)", wanted)
     if not parts:
-        return f"'{wanted}' does not come from the index by name"
+        return f"'{wanted}' is not a package name of the index"
     name, versions = parts.groups()
     if versions.startswith("@"):
-        return f"{name} comes from an address"
+        return f"{name} comes from a URL"
     bounds = [bound.strip() for bound in versions.strip("()").split(",")]
     if not any(re.fullmatch(r"(>=|>|==|~=|===)\s*\d[\w.+!-]*(\.\*)?", bound) for bound in bounds):
-        return f"{name} has no lowest version"
+        return f"{name} has no minimum version"
     return None
 
 
@@ -277,25 +276,25 @@ def check_requirements(root: Path, found: Findings) -> None:
 
 
 def list_python_licenses(interpreter: str, found: Findings) -> None:
-    """The licenses of what an environment holds, as its packages state them; none is a warning."""
+    """List the licenses of the installed packages; a package without one gives a warning."""
     answer = run([interpreter, "-c", LIST_PACKAGES], ROOT)
     if answer.returncode:
-        found.faults.append(f"{interpreter} does not tell its packages: {answer.stderr.strip()}")
+        found.faults.append(f"{interpreter} cannot list its packages: {answer.stderr.strip()}")
         return
     packages = sorted(json.loads(answer.stdout), key=lambda package: package["name"].lower())
     for package in packages:
         stated = package["license"]
-        found.listed.append(f"{package['name']} {package['version']}: {stated or 'NO LICENCE STATED'}")
+        found.listed.append(f"{package['name']} {package['version']}: {stated or 'NO LICENSE STATED'}")
         if not stated or stated.upper() == "UNKNOWN":
             found.warnings.append(f"Python package {package['name']} states no license")
     found.done.append(f"licenses of {len(packages)} installed Python packages")
 
 
-# Known holes
+# Known vulnerabilities
 
 
 def check_advisories(root: Path, network: bool, found: Findings) -> None:
-    """Asks the tools that are there; says so if none is."""
+    """Run the installed tools; without one, add a warning."""
     stay = [] if network else ["--offline"]
     fetch = [] if network else ["--no-fetch", "--stale"]
     if shutil.which("cargo-deny"):
@@ -303,11 +302,11 @@ def check_advisories(root: Path, network: bool, found: Findings) -> None:
     elif shutil.which("cargo-audit"):
         ask(["cargo", "audit", *fetch], root, "crates", found)
     else:
-        found.warnings.append("NOT LOOKED AT: known holes of crates (no cargo-deny or cargo-audit here)")
+        found.warnings.append("NOT CHECKED: known vulnerabilities of crates (cargo-deny and cargo-audit are not installed)")
     if not shutil.which("pip-audit"):
-        found.warnings.append("NOT LOOKED AT: known holes of Python packages (no pip-audit here)")
+        found.warnings.append("NOT CHECKED: known vulnerabilities of Python packages (pip-audit is not installed)")
     elif not network:
-        found.warnings.append("NOT LOOKED AT: known holes of Python packages (pip-audit needs the network)")
+        found.warnings.append("NOT CHECKED: known vulnerabilities of Python packages (pip-audit needs the network)")
     else:
         files = [part for name in REQUIREMENTS for part in ("--requirement", name)]
         ask(["pip-audit", *files], root, "Python packages", found)
@@ -317,8 +316,8 @@ def ask(command: list[str], root: Path, what: str, found: Findings) -> None:
     answer = run(command, root)
     if answer.returncode:
         text = (answer.stdout + answer.stderr).strip()
-        found.faults.append(f"{' '.join(command)} ended with {answer.returncode}:\n{text}")
-    found.done.append(f"known holes of {what}, by {' '.join(command)}")
+        found.faults.append(f"{' '.join(command)} exited with {answer.returncode}:\n{text}")
+    found.done.append(f"known vulnerabilities of {what}, by {' '.join(command)}")
 
 
 def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -327,7 +326,7 @@ def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--offline", action="store_true", help="ask the network for nothing")
+    parser.add_argument("--offline", action="store_true", help="do not use the network")
     parser.add_argument("--python", metavar="PROGRAM", help="list the licenses of this Python's packages")
     options = parser.parse_args(words)
     found = Findings()
@@ -343,7 +342,7 @@ def main(words: list[str] | None = None, say: Callable[[str], None] = print) -> 
     for text in found.listed:
         say(f"  {text}")
     for text in found.done:
-        say(f"looked at: {text}")
+        say(f"checked: {text}")
     for text in found.warnings:
         say(f"warning: {text}")
     for text in found.faults:

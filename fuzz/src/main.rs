@@ -1,4 +1,4 @@
-//! Hostile files for the reader that `KERNSIFT_READER` names; see `readers.rs` for what must hold.
+//! Fuzzes the reader named by `KERNSIFT_READER`; see `readers.rs` for the requirements.
 
 #![no_main]
 

@@ -1,9 +1,9 @@
-//! Every reader, and what must hold whatever bytes it is given: an answer or an error, never a panic, and no more memory
-//! than it may take. Shared by the fuzzer and by the tests, which read the whole corpus again.
+//! Every reader must return a result or an error for any bytes, never panic, and stay within its memory limit. Shared by
+//! the fuzzer and by the tests, which read the corpus.
 
 use kernsift::basis::FeatureMap;
 use kernsift::data::read::{ReadOptions, read_bytes};
-use kernsift::data::triplets::{self, Naming};
+use kernsift::data::triplets::{Ids, Naming, read_bytes as read_triplets};
 use kernsift::data::{Prepare, TargetChoice};
 use kernsift::evaluate::ResultsLog;
 use kernsift::memory::metered;
@@ -11,18 +11,18 @@ use kernsift::model::Content;
 use kernsift::{Context, Model};
 use ndarray::Array2;
 
-/// What a reader may plan to use.
+/// The memory limit of a reader.
 pub const LIMIT: u64 = 32 << 20;
-/// What it may take in the end: its plan, as much again for what is being put together, and a part of fixed size.
-pub const MOST: u64 = 2 * LIMIT + (16 << 20);
+/// The allowed peak memory: twice the limit, for data being assembled, plus a constant.
+pub const MAX_PEAK: u64 = 2 * LIMIT + (16 << 20);
 
-/// A reader by the name of its folder in the corpus.
+/// A reader, named like its directory in the corpus.
 pub struct Reader {
     pub name: &'static str,
     read: fn(&[u8]) -> bool,
 }
 
-/// All of them.
+/// All readers.
 pub const READERS: &[Reader] = &[
     Reader { name: "csv", read: |bytes| table("t.csv", bytes) },
     Reader { name: "tsv", read: |bytes| table("t.tsv", bytes) },
@@ -32,19 +32,19 @@ pub const READERS: &[Reader] = &[
     Reader { name: "parquet", read: |bytes| table("t.parquet", bytes) },
     Reader { name: "npy", read: |bytes| table("t.npy", bytes) },
     Reader { name: "npz", read: |bytes| table("t.npz", bytes) },
-    Reader { name: "triples", read: triples },
+    Reader { name: "triplets", read: triplets },
     Reader { name: "model", read: model },
-    Reader { name: "model_content", read: |bytes| model(&sealed(bytes)) },
+    Reader { name: "model_content", read: |bytes| model(&with_header(bytes)) },
     Reader { name: "record", read: record },
 ];
 
 impl Reader {
-    /// Reads, and says whether there was an answer. Panics where something does not hold.
+    /// Whether the bytes can be read. Panics if a requirement is violated.
     pub fn try_on(&self, bytes: &[u8]) -> bool {
         let (read, peak) = metered(|| (self.read)(bytes));
-        // Nobody counts in a program with another allocator.
+        // `None` with another allocator.
         let peak = peak.unwrap_or(0);
-        assert!(peak <= MOST, "{} took {peak} bytes for {} that it was given", self.name, bytes.len());
+        assert!(peak <= MAX_PEAK, "{} used {peak} bytes for {} bytes of input", self.name, bytes.len());
         read
     }
 }
@@ -53,18 +53,18 @@ fn context() -> Context<'static> {
     Context { memory_limit: LIMIT, ..Context::default() }
 }
 
-/// Reads a table and makes data of it.
+/// Reads a table and converts it to a data set.
 fn table(name: &str, bytes: &[u8]) -> bool {
     let mut read = false;
     for header in [true, false] {
         let Ok((table, _)) = read_bytes(name, bytes, &ReadOptions { header }, &context()) else { continue };
         read = true;
-        // What is made of it is another matter than reading it; it must not be large by itself.
+        // The limit covers reading only, so convert only small tables.
         if table.n_rows() * table.names().len() < 10_000 {
             let _ = Prepare::default().fit(&table);
             let _ = Prepare { target: TargetChoice::None, ..Prepare::default() }.fit(&table);
         }
-        // Other formats know nothing of headers.
+        // Only CSV and TSV have the option.
         if !name.contains("sv") {
             break;
         }
@@ -72,23 +72,23 @@ fn table(name: &str, bytes: &[u8]) -> bool {
     read
 }
 
-fn triples(bytes: &[u8]) -> bool {
-    let numbers = triplets::read_bytes("t.csv", bytes, &Naming::from_one(50));
-    let ids = triplets::Ids::new((0..20).map(|i| format!("row{i}")).collect()).expect("different ids");
-    let ids = triplets::read_bytes("t.tsv", bytes, &Naming::Ids(&ids));
+fn triplets(bytes: &[u8]) -> bool {
+    let numbers = read_triplets("t.csv", bytes, &Naming::from_one(50));
+    let ids = Ids::new((0..20).map(|i| format!("row{i}")).collect()).expect("unique ids");
+    let ids = read_triplets("t.tsv", bytes, &Naming::Ids(&ids));
     for triplet in numbers.iter().flatten() {
-        assert!(triplet.iter().all(|&row| row < 50), "a row that is not there");
+        assert!(triplet.iter().all(|&row| row < 50), "a row out of range");
     }
     numbers.is_ok() || ids.is_ok()
 }
 
-/// A model that is read can be used and written again.
+/// A model that can be read can be applied and written.
 fn model(bytes: &[u8]) -> bool {
     let Ok(model) = Model::from_bytes(bytes) else { return false };
-    let again = Model::from_bytes(&model.to_bytes().expect("what was read can be written"));
-    let again = again.expect("what was written can be read");
-    // NaN is not equal to itself, and a hostile file may hold some.
-    assert_eq!(again.to_bytes().expect("as before"), model.to_bytes().expect("as before"));
+    let again = Model::from_bytes(&model.to_bytes().expect("a read model can be written"));
+    let again = again.expect("a written model can be read");
+    // Compare bytes, because a corrupt file may contain NaN.
+    assert_eq!(again.to_bytes().expect("a model can be written"), model.to_bytes().expect("a model can be written"));
     let d = model.names.len();
     if d < 1000 && small(&model.content) {
         let rows = Array2::from_shape_fn((3, d), |(i, j)| (i * d + j) as f64 * 0.25);
@@ -108,8 +108,8 @@ fn small(content: &Content) -> bool {
     }
 }
 
-/// Content with a header that is right, so that the checksum does not keep everything out.
-fn sealed(content: &[u8]) -> Vec<u8> {
+/// Adds a valid header and checksum, so that the content is decoded.
+fn with_header(content: &[u8]) -> Vec<u8> {
     let mut bytes = b"kernsift".to_vec();
     bytes.extend(3u32.to_le_bytes());
     bytes.extend((content.len() as u64).to_le_bytes());
@@ -118,12 +118,12 @@ fn sealed(content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A record that is read is written as it was meant.
+/// A results log that can be read is written unchanged.
 fn record(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
     let Ok(log) = ResultsLog::from_text(&text, "") else { return false };
     let written = log.text();
-    let again = ResultsLog::from_text(&written, "").expect("what was written can be read");
+    let again = ResultsLog::from_text(&written, "").expect("a written log can be read");
     assert_eq!(again.text(), written);
     true
 }

@@ -146,7 +146,7 @@ def test_bad_input_is_a_value_error(act, message):
         ),
         (
             lambda: KernelPCA(gamma=1.0).fit(np.ones((5, 2))),
-            "KPCA: all rows are equal in kernel space, so there is no direction to find",
+            "KPCA: all rows are equal in kernel space, so there are no components",
         ),
         (
             lambda: KernelDiscriminant(gamma=1.0).fit(np.ones((6, 2)), [0, 1] * 3),
@@ -178,7 +178,7 @@ def test_too_much_memory_raises_before_the_work_starts():
 
 
 def test_fewer_components_than_requested_warn():
-    with pytest.warns(UserWarning, match="KPCA: 20 components were asked for, but only 3 are not rounding"):
+    with pytest.warns(UserWarning, match="KPCA: 20 components were requested, but only 3 are above rounding error"):
         KernelPCA(kernel="linear", n_components=20).fit(X)
 
 

@@ -1,4 +1,4 @@
-//! The command line as a user meets it, in one program: each file on its own would be linked again.
+//! Tests of the command line. They form one program, so that the libraries are linked once.
 
 mod bad_input;
 mod colors;
@@ -20,14 +20,14 @@ mod scratch;
 mod transforms;
 
 #[test]
-fn every_file_of_the_folder_is_listed() {
+fn every_test_file_is_a_module() {
     let listed = include_str!("all.rs");
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "all") else { continue };
         assert!(
             listed.contains(&format!("\nmod {module};\n")),
-            "{name} is not among the modules, so it is not run"
+            "{name} is not a module, so it does not run"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Bad input gets a message that names file, row, column and what to do; exit 2; nothing half-written.
+//! Invalid input: messages name file, row, column and a remedy; the exit code is 2; no partial file remains.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -12,17 +12,17 @@ const GOOD: &str = "a,b,class\n1,2,x\n3,5,y\n2,2,x\n4,7,y\n5,8,y\n0,1,x\n";
 #[test]
 fn cells_that_are_not_numbers() {
     let s = Scratch::new();
-    s.file("gap.csv", "a,b,class\n1,2,x\n3,,y\n");
+    s.file("missing.csv", "a,b,class\n1,2,x\n3,,y\n");
     assert_eq!(
-        s.error("select gap.csv"),
-        "gap.csv: row 2, column 'b': missing value. Choose how to handle missing values: --missing drop, mean, median or keep."
+        s.error("select missing.csv"),
+        "missing.csv: row 2, column 'b': missing value. Choose how to handle missing values: --missing drop, mean, median or keep."
     );
     s.file("nan.csv", "a,b,class\n1,NaN,x\n3,4,y\n");
     for command in [
-        "select gap.csv",
-        "select gap.csv -m takes",
-        "basis gap.csv",
-        "basis gap.csv --gamma-for-n-components 1",
+        "select missing.csv",
+        "select missing.csv -m takes",
+        "basis missing.csv",
+        "basis missing.csv --gamma-for-n-components 1",
     ] {
         let error = s.error(&format!("{command} --missing keep"));
         assert!(error.starts_with("row 2, column 'b': missing value, and "), "{command}: {error}");
@@ -79,7 +79,7 @@ fn files_that_are_not_tables() {
     let message = s.error("basis ragged.csv");
     assert!(
         message.contains('3') && message.contains('2'),
-        "it says how many were expected and found: {message}"
+        "the expected and actual numbers are named: {message}"
     );
 }
 
@@ -102,7 +102,7 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
-fn data_that_cannot_carry_the_method() {
+fn data_that_a_method_cannot_use() {
     let s = Scratch::new();
     s.file("one_class.csv", "a,b,class\n1,2,x\n3,4,x\n").file("one_row.csv", "a,b,class\n1,2,x\n");
     s.file("same.csv", "a,b,class\n1,2,x\n1,2,y\n1,2,x\n")
@@ -115,8 +115,8 @@ fn data_that_cannot_carry_the_method() {
     assert!(s.error("basis one_class.csv -m kda").starts_with("KDA: all rows have the class 'x'"));
     assert!(s.error("select one_row.csv").contains("all rows have the class 'x'"));
     assert!(s.error("basis same.csv").contains("all rows are equal"));
-    assert!(s.error("basis same.csv --set kernel=linear").contains("there is nothing to span"));
-    assert!(s.error("basis same.csv -m kpca --set gamma=1").contains("no direction to find"));
+    assert!(s.error("basis same.csv --set kernel=linear").contains("there is no basis"));
+    assert!(s.error("basis same.csv -m kpca --set gamma=1").contains("there are no components"));
     assert_eq!(
         s.error("basis alone.csv"),
         "alone.csv: no features: the table has no column besides the target"
@@ -147,7 +147,7 @@ fn data_that_cannot_carry_the_method() {
 }
 
 #[test]
-fn data_that_cannot_carry_a_selection_in_kernel_space() {
+fn data_that_kernel_space_selection_cannot_use() {
     let s = Scratch::new();
     s.file("one_class.csv", "a,b,class\n1,2,x\n3,4,x\n").file("good.csv", GOOD);
     s.file("alone.csv", "a,b,class\n1,2,p\n3,4,q\n5,7,r\n");
@@ -201,17 +201,17 @@ fn data_that_cannot_carry_a_selection_in_kernel_space() {
 fn test_rows_that_cannot_be_evaluated() {
     let s = Scratch::new();
     s.file("good.csv", GOOD).file("plain.csv", "a,b\n1,2\n").file("narrow.csv", "a,class\n1,x\n");
-    s.file("gap.csv", "a,b,class\n1,2,x\n3,5,\n").file("empty.csv", "a,b,class\n1,2,\n");
+    s.file("missing.csv", "a,b,class\n1,2,x\n3,5,\n").file("empty.csv", "a,b,class\n1,2,\n");
     let error = |options: &str| s.error(&format!("select good.csv -m takes --test {options}"));
     assert_eq!(error("plain.csv"), "plain.csv: no column 'class'; there are a, b");
     assert!(error("narrow.csv --out kept.csv").starts_with("narrow.csv: no column 'b'"));
     assert!(error("absent.csv").starts_with("absent.csv: no such file"));
-    assert!(error("gap.csv").starts_with("gap.csv: row 2, column 'class': missing value. Choose"));
-    assert!(error("gap.csv --missing mean").contains("targets are not imputed"));
+    assert!(error("missing.csv").starts_with("missing.csv: row 2, column 'class': missing value. Choose"));
+    assert!(error("missing.csv --missing mean").contains("targets are not imputed"));
     assert!(error("empty.csv --missing drop").contains("every row has missing values"));
-    let run = s.ok("select good.csv -m takes --test gap.csv --missing drop");
-    assert!(run.err.contains("gap.csv: dropped 1 of 2 rows with missing values"), "{}", run.err);
-    assert!(run.out.contains("of 1 rows of gap.csv"), "{}", run.out);
+    let run = s.ok("select good.csv -m takes --test missing.csv --missing drop");
+    assert!(run.err.contains("missing.csv: dropped 1 of 2 rows with missing values"), "{}", run.err);
+    assert!(run.out.contains("of 1 rows of missing.csv"), "{}", run.out);
     s.file("new.csv", "a,b,class\n1,2,x\n3,5,z\n");
     let run = s.ok("select good.csv -m takes --test new.csv");
     assert!(run.err.contains("one class is not among the training rows, such as 'z'"), "{}", run.err);
@@ -220,16 +220,16 @@ fn test_rows_that_cannot_be_evaluated() {
 }
 
 #[test]
-fn advice_on_apply_names_only_what_helps() {
+fn advice_of_apply_is_specific() {
     let s = Scratch::new();
-    s.file("good.csv", GOOD).file("gap.csv", "a,b,class\n1,,x\n").file("word.csv", "a,b,class\n1,two,x\n");
+    s.file("good.csv", GOOD).file("missing.csv", "a,b,class\n1,,x\n").file("word.csv", "a,b,class\n1,two,x\n");
     s.ok("select good.csv -m takes --save takes.ks");
     s.ok("select good.csv --save fisher.ks");
     s.ok("basis good.csv --save kobl.ks");
     for options in ["", " --predict"] {
         assert_eq!(
-            s.error(&format!("apply takes.ks gap.csv{options}")),
-            "gap.csv: row 1, column 'b': missing value. Fill in the value, or train the model with --missing drop, mean \
+            s.error(&format!("apply takes.ks missing.csv{options}")),
+            "missing.csv: row 1, column 'b': missing value. Fill in the value, or train the model with --missing drop, mean \
              or median."
         );
         assert_eq!(
@@ -291,7 +291,7 @@ fn parameters_that_a_method_does_not_have() {
 }
 
 #[test]
-fn settings_on_the_method_and_apart_are_the_same() {
+fn both_forms_of_settings_are_equivalent() {
     let s = Scratch::new();
     let selected =
         |line: &str| json(&s.ok(&format!("select builtin:wine {line} --json")).out)["scores"].clone();
@@ -302,7 +302,7 @@ fn settings_on_the_method_and_apart_are_the_same() {
 }
 
 #[test]
-fn what_the_parser_refuses() {
+fn parser_errors() {
     let s = Scratch::new();
     for line in [
         "select builtin:wine -k 1.5",
@@ -324,7 +324,7 @@ fn what_the_parser_refuses() {
 }
 
 #[test]
-fn models_that_cannot_be_trusted() {
+fn damaged_models_are_rejected() {
     let s = Scratch::new();
     s.ok("select builtin:wine -k 2 --save wine.ks");
     let bytes = std::fs::read(s.path("wine.ks")).unwrap();
@@ -358,7 +358,7 @@ fn output_that_cannot_be_written() {
     assert!(s.error("select builtin:wine --out folder.csv").starts_with("folder.csv: "));
     assert!(s.error("select builtin:wine --out reduced.xlsx").contains(".csv, .tsv"));
     assert!(s.error("basis builtin:wine --save absent/wine.ks").starts_with("absent/wine.ks: "));
-    // Before the work, not after it: this would take hours.
+    // Checked before the fit, which would take hours.
     s.file("words.csv", "a,class\n1,x\n2,y\n3,x\n").ok("data make noise --rows 30000 --out big.csv");
     let error = |place: &str| s.error(&format!("select big.csv -m fskpca --memory-limit 1000GiB {place}"));
     assert!(error("--out reduced.xlsx").contains(".csv, .tsv"));
@@ -373,15 +373,15 @@ fn output_that_cannot_be_written() {
 }
 
 #[test]
-fn an_old_file_survives_a_failed_run() {
+fn a_failed_run_does_not_change_old_files() {
     let s = Scratch::new();
-    s.file("out.csv", "precious").file("gap.csv", "a,class\n1,x\n,y\n");
-    s.error("select gap.csv --out out.csv");
+    s.file("out.csv", "precious").file("missing.csv", "a,class\n1,x\n,y\n");
+    s.error("select missing.csv --out out.csv");
     assert_eq!(s.text("out.csv"), "precious");
 }
 
 #[test]
-fn files_that_are_read_are_not_written_over() {
+fn input_files_are_not_overwritten() {
     let s = Scratch::new();
     s.run("data export wine --out wine.csv");
     s.run("data export wine --out other.csv");
@@ -401,7 +401,7 @@ fn files_that_are_read_are_not_written_over() {
 }
 
 #[test]
-fn two_outputs_of_one_path_are_refused() {
+fn two_outputs_with_one_path_are_rejected() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     std::fs::create_dir(s.path("folder")).unwrap();
@@ -423,7 +423,7 @@ fn two_outputs_of_one_path_are_refused() {
 }
 
 #[test]
-fn the_memory_limit_holds_while_files_are_read() {
+fn the_memory_limit_applies_to_reading_files() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     s.ok("select wine.csv -k 2 --save model.ks");
@@ -449,7 +449,7 @@ fn the_memory_limit_holds_while_files_are_read() {
 }
 
 #[test]
-fn a_number_that_cannot_be_is_refused_before_the_work() {
+fn an_invalid_number_is_rejected_before_the_fit() {
     let s = Scratch::new();
     s.run("data make xor --rows 30000 --columns 5 --out tall.csv");
     let start = std::time::Instant::now();
@@ -460,12 +460,12 @@ fn a_number_that_cannot_be_is_refused_before_the_work() {
         s.error("select tall.csv -m takes -k 9 --set n_components=8")
             .contains("number of directions, 8, got 9")
     );
-    // The fit itself takes many times as long.
+    // The fit would take much longer.
     assert!(start.elapsed().as_secs() < 5);
 }
 
 #[test]
-fn files_that_are_not_there_but_others_are() {
+fn similar_file_names_are_suggested() {
     let s = Scratch::new();
     s.file("good.csv", GOOD);
     std::fs::create_dir(s.path("sets")).unwrap();
@@ -499,7 +499,7 @@ fn files_that_are_not_there_but_others_are() {
 }
 
 #[test]
-fn files_that_are_not_what_they_seem() {
+fn files_with_unexpected_content() {
     let s = Scratch::new();
     s.file("binary.csv", b"a,b\n1,\x00\x01\n").file("spaces.csv", "a b class\n1 2 x\n3 4 y\n");
     assert_eq!(
@@ -518,7 +518,7 @@ fn files_that_are_not_what_they_seem() {
 }
 
 #[test]
-fn methods_of_other_commands_and_parts_of_names() {
+fn methods_of_other_commands_and_partial_names() {
     let s = Scratch::new();
     s.file("good.csv", GOOD);
     for (line, expected) in [
@@ -544,7 +544,7 @@ fn methods_of_other_commands_and_parts_of_names() {
 }
 
 #[test]
-fn what_the_parser_says_in_plain_words() {
+fn parser_messages() {
     let s = Scratch::new();
     for (line, expected) in [
         (

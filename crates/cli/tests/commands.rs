@@ -1,4 +1,4 @@
-//! The commands as a user runs them.
+//! The commands select, basis, apply, data and methods.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn select_prints_a_table_and_says_which_target_it_took() {
+fn select_prints_a_table_and_names_the_target() {
     let run = Scratch::new().ok("select builtin:wine -k 3");
     assert_eq!(run.err, "target: 'target' (by its name)\n");
     let expected = "\
@@ -24,14 +24,14 @@ fisher selects 3 of 13 features
 }
 
 #[test]
-fn quiet_leaves_only_the_result() {
+fn quiet_prints_only_the_result() {
     let run = Scratch::new().ok("select builtin:wine -k 3 --quiet");
     assert_eq!(run.err, "");
     assert!(run.out.contains("flavanoids"));
 }
 
 #[test]
-fn select_writes_saves_and_applies() {
+fn selected_features_are_written_saved_and_applied() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     s.ok("select wine.csv -k 2 --out reduced.csv --save wine.ks");
@@ -47,12 +47,12 @@ fn select_writes_saves_and_applies() {
 }
 
 #[test]
-fn select_by_share_and_by_its_own_rule() {
+fn select_by_fraction_and_automatically() {
     let s = Scratch::new();
     assert!(s.ok("select builtin:wine -k 0.3").out.contains("selects 4 of 13"));
     let record = json(&s.ok("select builtin:wine --json").out);
     assert_eq!(record["command"], "select");
-    assert_eq!(record["selected"].as_array().unwrap().len(), 13, "all wine columns differ between classes");
+    assert_eq!(record["selected"].as_array().unwrap().len(), 13, "all features of wine are significant");
     assert_eq!(record["order"][0], "flavanoids");
     assert!(record["scores"]["proline"].as_f64().unwrap() > 2.0);
 }
@@ -72,7 +72,7 @@ fn basis_reports_dimension_cost_and_bound() {
 }
 
 #[test]
-fn every_basis_maps_saves_and_applies() {
+fn every_basis_is_written_saved_and_applied() {
     let s = Scratch::new();
     s.ok("data export iris --out iris.csv");
     for method in ["kobl", "kgs", "kpca", "kda", "gda"] {
@@ -95,13 +95,13 @@ fn every_basis_maps_saves_and_applies() {
 }
 
 #[test]
-fn the_width_can_be_set_by_dimension_and_the_cost_measured_on_other_rows() {
+fn gamma_by_number_of_components_and_cost_on_test_rows() {
     let s = Scratch::new();
     let record =
         json(&s.ok("basis builtin:thyroid --gamma-for-n-components 20 --test builtin:thyroid --json").out);
     assert_eq!(record["n_components"], 20);
     let (train, test) = (record["reconstruction_cost"].as_f64(), record["test_reconstruction_cost"].as_f64());
-    assert!((train.unwrap() - test.unwrap()).abs() < 1e-7, "the same rows cost the same");
+    assert!((train.unwrap() - test.unwrap()).abs() < 1e-7, "the same rows have the same cost");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn options_change_the_basis() {
         dimension("--set kernel=poly --set degree=2 --set coef0=0 --set threshold=none") <= 91,
         "13 * 14 / 2 monomials"
     );
-    assert!(dimension("--set kernel=laplacian") > plain, "a rougher kernel");
+    assert!(dimension("--set kernel=laplacian") > plain, "a less smooth kernel");
     let pivots =
         |options: &str| json(&s.ok(&format!("basis builtin:wine --json {options}")).out)["pivots"].clone();
     assert_ne!(pivots("--set pivoting=random"), pivots("--set pivoting=random --seed 1"));
@@ -141,7 +141,7 @@ fn options_change_the_basis() {
 }
 
 #[test]
-fn threads_do_not_change_a_byte() {
+fn results_do_not_depend_on_threads() {
     let s = Scratch::new();
     s.ok("data make xor --rows 3000 --columns 30 --out xor.csv");
     s.ok("basis xor.csv -k 80 --threads 1 --save one.ks");
@@ -150,13 +150,13 @@ fn threads_do_not_change_a_byte() {
 }
 
 #[test]
-fn gaps_are_kept_for_methods_that_bear_them() {
+fn missing_values_are_kept_for_methods_that_support_them() {
     let s = Scratch::new();
     s.file("t.csv", "a,b,class\n1,2,x\n2,,x\n1,4,x\n9,3,y\n8,5,y\n,1,y\n");
     let run = s.ok("select t.csv -m relief -k 1 --missing keep --save m.ks --out kept.csv");
     assert!(run.out.contains("6 rows, 2 columns"), "{}", run.out);
     assert_eq!(s.text("kept.csv"), "a,class\n1,x\n2,x\n1,x\n9,y\n8,y\n,y\n");
-    // New gaps are kept as well; an empty line would be no row.
+    // Missing values of new rows are kept too, quoted, because an empty line is not a row.
     s.file("new.csv", "a,b\n,1\n3,\n");
     assert_eq!(s.ok("apply m.ks new.csv").out, "a\n\"\"\n3\n");
 }
@@ -210,7 +210,7 @@ fn options_change_the_scores() {
             seen.push(found);
         }
     }
-    // A number as the target, and none.
+    // A continuous target, and none.
     let make = s.ok("data make linear --rows 200 --columns 5 --continuous --out n.csv");
     assert!(make.out.is_empty());
     for method in ["fisher", "relief", "mutual-information", "laplacian"] {
@@ -220,7 +220,7 @@ fn options_change_the_scores() {
 }
 
 #[test]
-fn gaps_and_text_are_treated_as_asked() {
+fn missing_values_and_text_are_handled_as_requested() {
     let s = Scratch::new();
     s.file("t.csv", "size,color,class\n1,red,a\n,blue,b\n3,red,a\n4,blue,b\n2,red,a\n6,blue,b\n");
     let run = s.ok("select t.csv --missing drop --categorical onehot -k 3");
@@ -233,7 +233,7 @@ fn gaps_and_text_are_treated_as_asked() {
 }
 
 #[test]
-fn without_a_header_columns_are_numbered() {
+fn columns_without_a_header_are_numbered() {
     let s = Scratch::new();
     s.file("t.csv", "1,2,0\n3,4,1\n2,2,0\n5,4,1\n");
     assert!(s.ok("select t.csv --no-header -k 2").out.contains("c1"));
@@ -242,7 +242,7 @@ fn without_a_header_columns_are_numbered() {
 }
 
 #[test]
-fn every_format_gives_the_same_answer() {
+fn every_format_gives_the_same_result() {
     let s = Scratch::new();
     s.ok("data export iris --out iris.csv");
     s.ok("data export iris --out iris.tsv.gz");
@@ -278,7 +278,7 @@ fn every_format_gives_the_same_answer() {
 }
 
 #[test]
-fn lists_and_records() {
+fn lists_of_methods_and_data_sets() {
     let s = Scratch::new();
     let methods = json(&s.ok("methods --json").out);
     let names: Vec<&str> = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
@@ -317,7 +317,7 @@ fn lists_and_records() {
 }
 
 #[test]
-fn made_data_says_what_is_relevant() {
+fn synthetic_data_name_the_relevant_features() {
     let s = Scratch::new();
     let run = s.ok("data make linear --rows 300 --columns 12 --seed 5 --out made.csv");
     let relevant: Vec<&str> = run.err.trim().rsplit(": ").next().unwrap().split(", ").collect();
@@ -332,7 +332,7 @@ fn made_data_says_what_is_relevant() {
 }
 
 #[test]
-fn warnings_make_strict_runs_end_with_one() {
+fn strict_runs_exit_with_1_after_warnings() {
     let s = Scratch::new();
     let run = s.run("basis builtin:ionosphere");
     assert_eq!(run.code, 0);
@@ -342,7 +342,7 @@ fn warnings_make_strict_runs_end_with_one() {
 }
 
 #[test]
-fn verbose_says_more() {
+fn verbose_prints_the_kernel() {
     assert!(Scratch::new().ok("basis builtin:wine -v").err.contains("kernel: rbf(gamma=0.0"));
 }
 
@@ -355,7 +355,7 @@ fn completions_for_every_shell() {
 }
 
 #[test]
-fn every_help_has_an_example_that_runs() {
+fn examples_in_help_texts_run() {
     let s = Scratch::new();
     let mut n_examples = 0;
     for command in
@@ -377,7 +377,7 @@ fn every_help_has_an_example_that_runs() {
 fn a_closed_pipe_is_not_an_error() {
     use std::process::Stdio;
     let s = Scratch::new();
-    // Closed in the middle of a large file as well as at the start.
+    // Closed in the middle of a large file, and at the start.
     let line = format!("{} data export madelon | head -1", env!("CARGO_BIN_EXE_kernsift"));
     let output = std::process::Command::new("bash")
         .args(["-c", &format!("set -o pipefail; {line}")])
@@ -392,7 +392,7 @@ fn a_closed_pipe_is_not_an_error() {
 }
 
 #[test]
-fn files_of_rows_guard_formulas_on_request() {
+fn formulas_are_guarded_on_request() {
     let s = Scratch::new();
     s.file("t.csv", "=a,b,y\n1,2,@no\n3,1,yes\n2,5,@no\n4,0,yes\n");
     s.ok("select t.csv -k 2 --out plain.csv --path path.csv -m fohsic");

@@ -1,4 +1,4 @@
-//! `kernsift compare` as a user runs it.
+//! The command compare.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -8,23 +8,23 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_table_a_line_per_method_and_what_it_cost() {
+fn the_table_has_scores_and_costs_per_method() {
     let run = Scratch::new().ok("compare builtin:wine -m fisher,relief,takes -k 1..3 --evaluator knn");
     assert!(run.out.starts_with(
         "builtin:wine: 178 rows, 13 columns, target 'target' with 3 classes\n\
          error in % of knn in 5 folds; methods are fitted on training rows only\n"
     ));
     for method in ["fisher", "relief", "takes"] {
-        // Once in the table of scores and once in that of costs.
+        // Once in the table of scores and once in the table of costs.
         let rows = run.out.lines().filter(|line| line.trim_start().starts_with(method)).count();
         assert_eq!(rows, 2, "{}", run.out);
     }
     assert!(run.out.contains("* best") && run.out.contains("all 13 features: "), "{}", run.out);
-    assert!(run.out.contains("KiB") || run.out.contains("MiB"), "memory is counted: {}", run.out);
+    assert!(run.out.contains("KiB") || run.out.contains("MiB"), "memory is measured: {}", run.out);
 }
 
 #[test]
-fn the_json_record_has_everything() {
+fn the_json_record_is_complete() {
     let out = Scratch::new()
         .ok("compare builtin:wine -m fisher,random -k 2,5 --evaluator knn --folds 3 --json")
         .out;
@@ -36,9 +36,9 @@ fn the_json_record_has_everything() {
         methods[0]["select_seconds"].as_f64().unwrap() > 0.0
             && methods[0]["peak_bytes"].as_u64().unwrap() > 0
     );
-    // Two methods with two numbers of features, and all columns, in three folds.
+    // Two methods with two numbers of features, and all features, in three folds.
     assert_eq!(record["results"].as_array().unwrap().len(), 15);
-    // The table's mean is the mean of the records.
+    // The mean in the summary is the mean of the results.
     let errors: Vec<f64> = record["results"]
         .as_array()
         .unwrap()
@@ -51,33 +51,33 @@ fn the_json_record_has_everything() {
 }
 
 #[test]
-fn gaps_are_filled_inside_the_folds() {
+fn missing_values_are_imputed_inside_folds() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     let text = s.text("wine.csv");
-    let holes: Vec<String> = text
+    let with_missing: Vec<String> = text
         .lines()
         .enumerate()
         .map(|(i, line)| {
-            // The first cell of every fifth row is empty.
+            // The first value of every fifth row is missing.
             if i % 5 == 1 { line[line.find(',').unwrap()..].to_owned() } else { line.to_owned() }
         })
         .collect();
-    s.file("holes.csv", holes.join("\n") + "\n");
-    let run = s.run("compare holes.csv -m fisher -k 2 --evaluator knn");
+    s.file("missing.csv", with_missing.join("\n") + "\n");
+    let run = s.run("compare missing.csv -m fisher -k 2 --evaluator knn");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("missing value"), "{}", run.err);
-    s.ok("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing median --record r.jsonl");
+    s.ok("compare missing.csv -m fisher,relief -k 2 --evaluator knn --missing median --record r.jsonl");
     assert_eq!(lines(&s.text("r.jsonl"))[0]["impute"], "median");
-    let run = s.run("compare holes.csv -m fisher -k 2 --evaluator knn --missing keep");
+    let run = s.run("compare missing.csv -m fisher -k 2 --evaluator knn --missing keep");
     assert!(run.code == 2 && run.err.contains("--missing keep"), "{}", run.err);
     let run =
-        s.run("compare holes.csv -m fisher,relief -k 2 --evaluator knn --missing mean --record r.jsonl");
+        s.run("compare missing.csv -m fisher,relief -k 2 --evaluator knn --missing mean --record r.jsonl");
     assert!(run.code == 2 && run.err.contains("another imputation of missing values"), "{}", run.err);
 }
 
 #[test]
-fn numbers_and_other_scores() {
+fn regression_and_other_scores() {
     let s = Scratch::new();
     let out = s.ok("compare builtin:boston -m random -k 5 --folds 3").out;
     assert!(out.contains("R² in % of ridge in 3 folds"), "{out}");
@@ -92,7 +92,7 @@ fn numbers_and_other_scores() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_options_are_errors() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     for (line, expected) in [
@@ -139,5 +139,5 @@ fn mistakes_are_named() {
         assert!(run.err.contains(expected), "{line}\n{}", run.err);
         assert!(run.out.is_empty(), "{line}");
     }
-    assert_eq!(s.files(), ["wine.csv"], "nothing is left behind");
+    assert_eq!(s.files(), ["wine.csv"], "no other file is written");
 }

@@ -1,4 +1,4 @@
-//! Kernels from triplets: options that shape them, and what can be done with them afterwards.
+//! The command design: options, and uses of saved kernels.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -7,13 +7,13 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// Cells of a CSV text without its header.
+/// Values of a CSV text without its header.
 fn cells(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
 }
 
 #[test]
-fn what_leads_to_nothing_is_said() {
+fn designs_without_kernels_are_reported() {
     let s = Scratch::new();
     let run =
         s.run("design builtin:iris --psd strict-dominance --gamma1 0.001 --gamma2 0 --hold-out 0 --strict");
@@ -32,7 +32,7 @@ fn what_leads_to_nothing_is_said() {
         run.err
     );
     assert_eq!(json(&s.ok(&format!("{line} --json")).out)["status"], "over-regularized");
-    // Nothing to write is no reason to hide what was found.
+    // The result is printed even if nothing is written.
     let run = s.ok(&format!("{line} --out kept.csv"));
     assert!(run.err.contains("no column is kept, so there is nothing to write to kept.csv"), "{}", run.err);
     assert!(run.out.contains("design keeps nothing"), "{}", run.out);
@@ -59,15 +59,15 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
         let gram = cells(&s.text("gram.csv"));
         assert!(s.text("gram.csv").starts_with("row1,row2,row3,"));
         assert_eq!((gram.len(), gram[0].len()), (178, 178));
-        assert!((0..178).all(|i| (0..178).all(|j| gram[i][j] == gram[j][i])), "symmetric to the last bit");
+        assert!((0..178).all(|i| (0..178).all(|j| gram[i][j] == gram[j][i])), "exactly symmetric");
         assert_eq!(s.ok("apply kernel.ks wine.csv").out, s.text("gram.csv"));
-        // Part of it, and columns that are not needed need not be there.
+        // New rows; columns that the kernel does not use may be absent.
         let text = s.text("wine.csv");
         let some: Vec<&str> = text.lines().take(4).collect();
         s.file("some.csv", some.join("\n"));
         let run = s.ok("apply kernel.ks some.csv --against kept.csv --out part.csv");
         assert_eq!(run.err, "similarities of 3 rows to 178 rows\n");
-        // Another tile of the matrix may be summed in another order.
+        // Sums may be in another order.
         let part = cells(&s.text("part.csv"));
         let size = gram.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));
         assert!((0..3).all(|i| (0..178).all(|j| (part[i][j] - gram[i][j]).abs() < 1e-13 * size)), "{psd}");
@@ -77,13 +77,13 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
         let noisy = cells(&s.text("noisy.csv"));
         assert!((0..178).all(|i| (noisy[i][i] - gram[i][i] - noise).abs() < 1e-13 * (size + noise)), "{psd}");
         s.ok("apply kernel.ks wine.csv --with-noise --out again.npy");
-        // In a basis, whose file then maps new rows by itself.
+        // A basis of the kernel; its file maps new rows.
         let run = s.ok("basis wine.csv --kernel-file kernel.ks -k 5 --save map.ks --out mapped.csv");
         assert!(
             run.out.contains("178 rows, 13 columns standardized, target 'target' with 3 classes\nkobl with ")
         );
         let (mapped, again) = (cells(&s.text("mapped.csv")), cells(&s.ok("apply map.ks wine.csv").out));
-        // Coordinates of training rows are left over from a factorization; those of new rows come from the map.
+        // Coordinates of training rows come from the factorization, those of new rows from the map.
         let largest = mapped.iter().flatten().fold(0.0_f64, |a, v| a.max(v.abs()));
         let near = mapped.iter().flatten().zip(again.iter().flatten());
         assert!(near.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * largest.max(1.0)), "{psd}");

@@ -1,15 +1,15 @@
-//! Kernels from triplets: what cannot be used is refused with what to do about it.
+//! The command design: errors and their advice.
 
 use crate::scratch::Scratch;
 
 const FLATS: &str = include_str!("../../../docs/examples/flats.csv");
 
-/// Cells of a CSV text without its header.
+/// Values of a CSV text without its header.
 fn cells(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect()).collect()
 }
 
-/// Seven rows on a line, of two kinds, beside a column of noise.
+/// Seven rows of two classes: a relevant feature and noise.
 fn small() -> Scratch {
     let s = Scratch::new();
     s.file("t.csv", "a,b,class\n0,3,x\n1,9,x\n2,1,x\n10,8,y\n11,2,y\n12,7,y\n13,3,y\n");
@@ -17,7 +17,7 @@ fn small() -> Scratch {
 }
 
 #[test]
-fn bad_triplets_are_explained() {
+fn messages_for_invalid_triplets() {
     let s = small();
     let message = |text: &str| {
         s.file("w.csv", text);
@@ -65,7 +65,7 @@ fn bad_triplets_are_explained() {
 }
 
 #[test]
-fn bad_ids_are_explained() {
+fn messages_for_invalid_ids() {
     let s = Scratch::new();
     s.file("flats.csv", FLATS).file("w.csv", "Old Gate,Canal Line,Tower 7\n");
     assert_eq!(
@@ -107,7 +107,7 @@ fn bad_ids_are_explained() {
 }
 
 #[test]
-fn wrong_uses_of_saved_kernels_are_refused() {
+fn messages_for_wrong_uses_of_saved_kernels() {
     let s = Scratch::new();
     s.ok("data export iris --out iris.csv");
     s.ok("design iris.csv -n 200 -m linear --hold-out 0 --save kernel.ks");
@@ -138,7 +138,7 @@ fn wrong_uses_of_saved_kernels_are_refused() {
     );
     assert!(s.run("basis iris.csv --kernel-file kernel.ks --scale none").err.contains("cannot be used with"));
     assert!(s.error("apply kernel.ks iris.csv --out kernel.ks").contains("--out would write over kernel.ks"));
-    // Rows in another order of columns, with others beside.
+    // Columns in another order, with additional ones.
     s.file("other.csv", "note,petal_width,petal_length,sepal_width,sepal_length\nx,1,2,3,4\ny,2,2,1,0\n");
     let run = s.ok("basis other.csv --kernel-file kernel.ks");
     assert!(run.out.contains("2 rows, 4 columns standardized, no target"), "{}", run.out);
@@ -149,7 +149,7 @@ fn wrong_uses_of_saved_kernels_are_refused() {
 }
 
 #[test]
-fn options_that_would_do_nothing_are_refused() {
+fn options_without_effect_are_errors() {
     let s = small();
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n");
     let error = |options: &str| s.error(&format!("design t.csv {options}"));
@@ -194,7 +194,7 @@ fn options_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn bad_values_are_named_by_their_options() {
+fn invalid_values_are_named_by_their_options() {
     let s = small();
     let error = |options: &str| s.error(&format!("design t.csv {options}"));
     assert_eq!(error("-m desing"), "no kernel learner 'desing'; did you mean 'design'?");
@@ -234,7 +234,7 @@ fn bad_values_are_named_by_their_options() {
 }
 
 #[test]
-fn results_are_written_whole_or_not_at_all() {
+fn outputs_are_checked_and_written() {
     let s = small();
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n4,6,1\n");
     let error = |options: &str| s.error(&format!("design t.csv --triplets w.csv {options}"));

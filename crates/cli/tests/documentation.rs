@@ -1,9 +1,9 @@
-//! The commands that the documentation shows, run as they stand there.
+//! Runs the commands of the documentation and compares their output.
 
 use crate::scratch::Scratch;
 use std::path::{Path, PathBuf};
 
-/// Lines of shell blocks that call the program, without comments.
+/// Command lines in shell blocks, without comments.
 fn commands(text: &str) -> Vec<String> {
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let lines = blocks.flat_map(str::lines).filter_map(|line| line.strip_prefix("kernsift "));
@@ -12,7 +12,7 @@ fn commands(text: &str) -> Vec<String> {
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../");
 
-/// A folder with the tables that the documentation speaks of.
+/// A directory with the tables used in the documentation.
 fn with_tables() -> Scratch {
     let s = Scratch::new();
     for name in ["wine.csv", "new.csv", "NEW.csv"] {
@@ -25,7 +25,7 @@ fn with_tables() -> Scratch {
     s
 }
 
-/// The README and every page of the documentation, with those in folders: paths and texts.
+/// Paths and texts of the README and all pages of the documentation.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut folders = vec![PathBuf::from(format!("{FOLDER}docs"))];
     let mut files = vec![PathBuf::from(format!("{FOLDER}README.md"))];
@@ -48,7 +48,7 @@ fn pages() -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn every_command_of_readme_and_pages_runs() {
+fn every_documented_command_runs() {
     let at_least = [
         ("README.md", 7),
         ("docs/commands.md", 20),
@@ -58,26 +58,26 @@ fn every_command_of_readme_and_pages_runs() {
     ];
     for (path, text) in pages() {
         let commands = commands(&text);
-        let enough = at_least
+        let expected = at_least
             .iter()
             .find(|(page, _)| path == Path::new(FOLDER).join(page))
-            .map_or(0, |(_, enough)| *enough);
-        assert!(commands.len() >= enough, "{}: {commands:?}", path.display());
+            .map_or(0, |(_, expected)| *expected);
+        assert!(commands.len() >= expected, "{}: {commands:?}", path.display());
         if commands.is_empty() {
             continue;
         }
         let s = with_tables();
-        // The tests of `reproduce` run this one, which takes long.
+        // Slow; the tests of `reproduce` run it.
         for command in commands.into_iter().filter(|command| command != "reproduce lp --quick") {
             s.ok(&command);
         }
     }
 }
 
-/// A block that opens with `$ kernsift ...` shows what that prints, warnings and notes first, as on a terminal. A last line
-/// of three dots stands for the rest of it.
+/// A block that starts with `$ kernsift ...` shows the output, warnings and notes first. A last line of three dots stands
+/// for the rest.
 #[test]
-fn shown_output_is_what_is_printed() {
+fn documented_output_is_current() {
     let mut shown_blocks = 0;
     for (path, text) in pages() {
         let blocks: Vec<&str> = text.split("```text\n$ kernsift ").skip(1).collect();
@@ -99,7 +99,7 @@ fn shown_output_is_what_is_printed() {
             };
             let page = path.display();
             assert!(
-                is_alike(&printed, shown),
+                agrees(&printed, shown),
                 "{page}: kernsift {command}\n{printed}\nbut the page has\n{shown}"
             );
         }
@@ -107,15 +107,15 @@ fn shown_output_is_what_is_printed() {
     assert!(shown_blocks >= 9, "{shown_blocks}");
 }
 
-/// Line by line the same, but for the last digits of numbers, which processors round differently.
-fn is_alike(printed: &str, shown: &str) -> bool {
+/// Whether the texts are equal up to the last digits of numbers, which depend on the processor.
+fn agrees(printed: &str, shown: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
         text.lines().flat_map(|line| line.split([' ', ',']).chain(["\n"])).map(str::to_owned).collect()
     };
     let (printed, shown) = (words(printed), words(shown));
-    let near = |a: &str, b: &str| match (a.parse::<f64>(), b.parse::<f64>()) {
+    let close = |a: &str, b: &str| match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => (a - b).abs() <= 1e-6 * a.abs(),
         _ => false,
     };
-    printed.len() == shown.len() && printed.iter().zip(&shown).all(|(a, b)| a == b || near(a, b))
+    printed.len() == shown.len() && printed.iter().zip(&shown).all(|(a, b)| a == b || close(a, b))
 }

@@ -1,4 +1,4 @@
-//! Disks that are full, or may not be written to: the error names the file, an old one stays, and nothing is left half-written.
+//! Full and read-only file systems: the error names the file, old files are unchanged, and no partial file remains.
 
 use crate::crashes::{REPRODUCE, head_start};
 use crate::scratch::{Run, Scratch};
@@ -8,13 +8,13 @@ use std::process::{Command, Stdio};
 
 const OLD: &str = "an older file";
 
-/// A folder `disk` that is a small file system of its own.
+/// A directory `disk` with a small file system mounted.
 struct Disk<'a> {
     s: &'a Scratch,
 }
 
 impl<'a> Disk<'a> {
-    /// Nothing where nothing may be mounted, which only root may.
+    /// `None` if mounting is not permitted.
     fn new(s: &'a Scratch, size: &str) -> Option<Self> {
         std::fs::create_dir(s.path("disk")).unwrap();
         let disk = Self { s };
@@ -35,16 +35,16 @@ impl<'a> Disk<'a> {
         assert!(self.mount(&["-o", "remount,ro"]));
     }
 
-    /// Takes all room but so many bytes.
-    fn fill(&self, but: u64) {
+    /// Fills the disk except for `free` bytes.
+    fn fill(&self, free: u64) {
         let path = self.s.path("disk/ballast");
         let mut file = File::create(&path).unwrap();
         while file.write_all(&[b'x'; 4096]).is_ok() {}
         let size = file.metadata().unwrap().len() / 4096 * 4096;
-        file.set_len(size - but).unwrap();
+        file.set_len(size - free).unwrap();
     }
 
-    /// Gives the room back.
+    /// Frees the space.
     fn empty(&self) {
         std::fs::remove_file(self.s.path("disk/ballast")).unwrap();
     }
@@ -56,7 +56,7 @@ impl<'a> Disk<'a> {
         names
     }
 
-    /// Runs a line that must fail for want of room, and name the file.
+    /// Runs a line that must fail with an error that names the file.
     fn full(&self, line: &str, file: &str) -> Run {
         let run = self.s.run(line);
         assert_eq!(run.code, 2, "{line}\n{}{}", run.out, run.err);
@@ -68,12 +68,12 @@ impl<'a> Disk<'a> {
 
 impl Drop for Disk<'_> {
     fn drop(&mut self) {
-        // Where nothing was mounted, this fails, and the folder is one like any other.
+        // Fails if nothing was mounted.
         let _ = Command::new("umount").arg(self.s.path("disk")).stderr(Stdio::null()).status();
     }
 }
 
-/// Everything that writes a file, with the file's name.
+/// Commands that write a file, and the file.
 const WRITERS: [(&str, &str); 13] = [
     ("select wine.csv -k 5 --out", "disk/reduced.csv"),
     ("select wine.csv -k 5 --out", "disk/reduced.csv.gz"),
@@ -98,7 +98,7 @@ fn scratch() -> Scratch {
 }
 
 #[test]
-fn a_full_disk_leaves_old_files_as_they_were() {
+fn a_full_disk_leaves_old_files_unchanged() {
     let s = scratch();
     let Some(disk) = Disk::new(&s, "1m") else { return };
     for (line, file) in WRITERS {
@@ -106,9 +106,9 @@ fn a_full_disk_leaves_old_files_as_they_were() {
         disk.fill(0);
         let before = disk.files();
         disk.full(&line, file);
-        assert_eq!(disk.files(), before, "nothing is begun: {line}");
+        assert_eq!(disk.files(), before, "no file is created: {line}");
         disk.empty();
-        // Room for the old file, and for the first bytes of most new ones.
+        // Space for the old file, and for the first bytes of most new ones.
         s.file(file, OLD);
         disk.fill(0);
         let before = disk.files();
@@ -119,7 +119,7 @@ fn a_full_disk_leaves_old_files_as_they_were() {
         assert_ne!(std::fs::read(s.path(file)).unwrap(), OLD.as_bytes());
         std::fs::remove_file(s.path(file)).unwrap();
     }
-    // The disk is full in the middle of it.
+    // The disk becomes full during the write.
     s.file("disk/mapped.csv", OLD);
     disk.fill(16 << 10);
     disk.full("basis wine.csv -k 20 --out disk/mapped.csv", "disk/mapped.csv");
@@ -130,39 +130,39 @@ fn a_full_disk_leaves_old_files_as_they_were() {
 }
 
 #[test]
-fn a_record_on_a_full_disk_keeps_whole_lines_and_goes_on() {
+fn a_record_on_a_full_disk_has_complete_lines_and_resumes() {
     let s = Scratch::new();
     let Some(disk) = Disk::new(&s, "256k") else { return };
     let compare = "compare builtin:wine -m fisher,relief,ffs -k 1..8 --evaluator knn -q --record";
-    s.ok(&format!("{compare} whole.jsonl"));
-    // Room for nothing, for some lines, and for all of them, but not for a second copy in order.
-    for room in [0, 4, 8, 12, 28] {
-        disk.fill(room << 10);
+    s.ok(&format!("{compare} full.jsonl"));
+    // Space for nothing, for some lines, and for all lines but not for a sorted copy.
+    for space in [0, 4, 8, 12, 28] {
+        disk.fill(space << 10);
         let run = s.run(&format!("{compare} disk/runs.jsonl"));
-        assert!(run.code == 2 && run.err.contains("error: disk/runs."), "{room}: {}", run.err);
-        assert!(run.err.contains("jsonl: No space left on device"), "{room}: {}", run.err);
+        assert!(run.code == 2 && run.err.contains("error: disk/runs."), "{space}: {}", run.err);
+        assert!(run.err.contains("jsonl: No space left on device"), "{space}: {}", run.err);
         for name in ["disk/runs.jsonl", "disk/runs.cost.jsonl"] {
             let text = s.text(name);
-            assert!(text.is_empty() || text.ends_with('\n'), "{room}: a torn line in {name}");
+            assert!(text.is_empty() || text.ends_with('\n'), "{space}: an incomplete line in {name}");
             assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
         }
         disk.empty();
         assert_eq!(disk.files(), ["runs.cost.jsonl", "runs.jsonl"]);
-        if room == 8 {
-            assert!(s.text("disk/runs.jsonl").contains("\"kind\":\"result\""), "some work was kept");
+        if space == 8 {
+            assert!(s.text("disk/runs.jsonl").contains("\"kind\":\"result\""), "some results were recorded");
         }
     }
     s.ok(&format!("{compare} disk/runs.jsonl"));
-    assert_eq!(s.text("disk/runs.jsonl"), s.text("whole.jsonl"));
+    assert_eq!(s.text("disk/runs.jsonl"), s.text("full.jsonl"));
 }
 
 #[test]
-fn a_reproduction_on_a_full_disk_goes_on() {
+fn a_reproduction_on_a_full_disk_resumes() {
     let s = Scratch::new();
     let Some(disk) = Disk::new(&s, "256k") else { return };
     head_start(&s);
     s.ok(REPRODUCE);
-    let (whole, page) = (s.text("runs/lp-quick.jsonl"), s.text("page.md"));
+    let (expected, page) = (s.text("runs/lp-quick.jsonl"), s.text("page.md"));
     let (record, line) = ("disk/lp-quick.jsonl", REPRODUCE.replace("--records runs", "--records disk"));
     head_start(&s);
     for name in ["lp-quick.jsonl", "lp-quick.cost.jsonl"] {
@@ -174,8 +174,8 @@ fn a_reproduction_on_a_full_disk_goes_on() {
     disk.empty();
     assert_eq!(disk.files(), ["lp-quick.cost.jsonl", "lp-quick.jsonl"]);
     s.ok(&line);
-    assert_eq!(s.text(record), whole);
-    // Now the page.
+    assert_eq!(s.text(record), expected);
+    // The same for the page.
     s.file("disk/page.md", OLD);
     disk.fill(0);
     let run =
@@ -186,20 +186,20 @@ fn a_reproduction_on_a_full_disk_goes_on() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_to_is_named_before_the_work() {
+fn a_read_only_directory_is_reported_before_any_work() {
     let s = scratch();
     let disk = Disk::new(&s, "64k");
     s.file("disk/reduced.csv", OLD).file("disk/runs.jsonl", "");
     match &disk {
         Some(disk) => disk.make_read_only(),
-        // Then this is not run by root, whom permissions do not bind.
+        // Not root, so permissions apply.
         None => {
             use std::os::unix::fs::PermissionsExt;
             std::fs::set_permissions(s.path("disk"), PermissionsExt::from_mode(0o500)).unwrap();
         }
     }
     if File::create(s.path("disk/probe")).is_ok() {
-        println!("skipped: permissions do not bind here");
+        println!("skipped: permissions have no effect");
         return;
     }
     let records = [
@@ -222,7 +222,7 @@ fn a_folder_that_may_not_be_written_to_is_named_before_the_work() {
 }
 
 #[test]
-fn standard_output_that_is_full_is_an_error() {
+fn full_standard_output_is_an_error() {
     let s = scratch();
     let Ok(full) = File::options().write(true).open("/dev/full") else {
         println!("skipped: there is no /dev/full");
@@ -251,7 +251,7 @@ fn standard_output_that_is_full_is_an_error() {
         let message = "error: output: No space left on device";
         assert!(run.err.contains(message), "{line}\n{}", run.err);
     }
-    // Nor does a standard error that takes nothing make it worse.
+    // Full standard error does not change the exit code.
     for (line, code) in [("select wine.csv -k 3", 0), ("select absent.csv", 2), ("select --nothing", 2)] {
         let status = s.command(line).stdout(Stdio::null()).stderr(full.try_clone().unwrap()).status();
         assert_eq!(status.unwrap().code(), Some(code), "{line}");

@@ -1,4 +1,4 @@
-//! Selection in kernel space as a user runs it.
+//! Selection in kernel space by the command select.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn cells(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_page_says_what_was_kept_and_why() {
+fn the_output_describes_basis_and_selection() {
     let run = Scratch::new().ok("select builtin:ionosphere -m takes");
     for expected in [
         "builtin:ionosphere: 351 rows, 34 columns standardized, target 'target' with 2 classes\ntakes with rbf(gamma=",
@@ -30,23 +30,23 @@ fn the_page_says_what_was_kept_and_why() {
         assert!(run.out.contains(expected), "{expected}\n{}", run.out);
     }
     assert!(run.err.contains("warning: column f2 is constant and has no effect"), "{}", run.err);
-    assert!(!run.out.contains("accuracy"), "nothing honest can be said without test rows");
+    assert!(!run.out.contains("accuracy"), "accuracy needs test rows");
 }
 
 #[test]
-fn long_tables_are_cut_unless_more_is_wanted() {
+fn long_tables_are_truncated_unless_verbose() {
     let s = Scratch::new();
     let lines = |line: &str| s.ok(line).out.lines().filter(|l| l.contains("kpca")).count() - 1;
     assert_eq!(lines("select builtin:wine -m fskpca -k 25"), 20);
     assert_eq!(lines("select builtin:wine -m fskpca -k 25 -v"), 25);
     let page = s.ok("select builtin:wine -m fskpca -k 25").out;
     assert!(page.ends_with(" ... and 5 more, with -v\n"), "{page}");
-    assert!(!page.contains("pivot row"), "principal components are made of all rows");
+    assert!(!page.contains("pivot row"), "principal components have no single row");
     assert!(page.contains("of 177 directions; the requested number was reached"), "{page}");
 }
 
 #[test]
-fn rows_are_counted_as_in_the_table() {
+fn row_numbers_refer_to_the_table() {
     let s = Scratch::new();
     s.file("t.csv", "a,b,class\n,1,x\n9,9,x\n0,1,y\n1,0,y\n8,9,x\n");
     let page = s.ok("select t.csv -m kgs-kffs -k 0.99 --missing drop").out;
@@ -56,7 +56,7 @@ fn rows_are_counted_as_in_the_table() {
 }
 
 #[test]
-fn every_method_writes_saves_applies_and_predicts() {
+fn every_method_is_written_saved_and_applied() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     for (method, basis) in METHODS {
@@ -70,7 +70,7 @@ fn every_method_writes_saves_applies_and_predicts() {
             let (a, b): (f64, f64) = (a.parse().unwrap(), b.parse().unwrap());
             assert!((a - b).abs() < 1e-9, "{method}");
         }
-        // Every wine differs from the others, so each is its own nearest.
+        // All rows differ, so each is its nearest neighbor.
         let run = s.ok("apply model.ks wine.csv --predict");
         assert!(run.out.starts_with("prediction,target\n"), "{}", &run.out[..40]);
         assert!(run.err.contains("178 rows with predicted classes"), "{}", run.err);
@@ -81,7 +81,7 @@ fn every_method_writes_saves_applies_and_predicts() {
 }
 
 #[test]
-fn predictions_are_called_by_the_names_of_classes() {
+fn predictions_are_class_names() {
     let s = Scratch::new();
     s.file("t.csv", "a,b,kind\n1,2,red one\n9,8,7\n2,2,red one\n8,9,7\n7,8,7\n0,1,red one\n");
     s.ok("select t.csv -m takes --target kind --save t.ks");
@@ -90,7 +90,7 @@ fn predictions_are_called_by_the_names_of_classes() {
 }
 
 #[test]
-fn the_record_has_what_a_script_needs() {
+fn the_json_record_is_complete() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     for (method, basis) in METHODS {
@@ -155,7 +155,7 @@ fn options_change_the_selection() {
 }
 
 #[test]
-fn neighbors_decide_on_test_rows() {
+fn the_number_of_neighbors_changes_test_accuracy() {
     let s = Scratch::new();
     s.ok("data make ring --rows 300 --columns 4 --noise 0.3 --seed 1 --out train.csv");
     s.ok("data make ring --rows 300 --columns 4 --noise 0.3 --seed 1 --out same.csv");
@@ -169,7 +169,7 @@ fn neighbors_decide_on_test_rows() {
 }
 
 #[test]
-fn threads_do_not_change_a_byte() {
+fn results_do_not_depend_on_threads() {
     let s = Scratch::new();
     s.ok("data make xor --rows 1500 --columns 6 --out xor.csv");
     for (method, _) in METHODS {
@@ -189,7 +189,7 @@ fn threads_do_not_change_a_byte() {
 }
 
 #[test]
-fn columns_are_selected_by_votes_and_by_distances() {
+fn options_of_feature_selectors_change_the_result() {
     let s = Scratch::new();
     let record = |options: &str| json(&s.ok(&format!("select builtin:wine --json {options}")).out);
     let ffs = record("-m ffs");
@@ -200,7 +200,7 @@ fn columns_are_selected_by_votes_and_by_distances() {
     let page = s.ok("select builtin:wine -m ffs").out;
     assert!(page.contains("features; the error has its minimum there") && page.contains('└'), "{page}");
     let relief = record("-m relief");
-    // Unscaled, the column with the largest numbers decides who is near; in units of ranges it cannot.
+    // Without scaling, the feature with the largest values dominates distances, unless they are relative to ranges.
     assert_eq!(record("-m relief --scale none")["order"], relief["order"]);
     let given = |scale: &str| record(&format!("-m relief --set units=unscaled --scale {scale}"));
     assert_ne!(given("none")["order"], given("standard")["order"]);
@@ -219,7 +219,7 @@ fn columns_are_selected_by_votes_and_by_distances() {
     assert!(s.ok("select builtin:wine -m svm-rfe").out.contains("error of the SVM"));
     assert!(!s.ok("select builtin:wine -m svm-rfe --set step=3").out.contains("error of the SVM"));
     s.ok("select builtin:wine -m relief -k 2 --out kept.csv --save relief.ks");
-    assert_eq!(s.ok("apply relief.ks builtin:wine").out, s.text("kept.csv"), "values as they were");
+    assert_eq!(s.ok("apply relief.ks builtin:wine").out, s.text("kept.csv"), "values are unscaled");
     let names = s.text("kept.csv").lines().next().unwrap().to_owned();
     let wine = s.ok("data export wine").out;
     let place = |name: &str| wine.lines().next().unwrap().split(',').position(|n| n == name).unwrap();

@@ -1,26 +1,26 @@
-//! `--report` of every command that has it.
+//! HTML reports of all commands with `--report`.
 
 use crate::scratch::Scratch;
 
 #[test]
-fn a_page_is_written_whole_and_says_what_the_table_says() {
+fn the_report_agrees_with_the_printed_table() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     let printed = s.ok("compare wine.csv -m fisher,relief -k 1,2 --evaluator knn --report wine.html").out;
     let page = s.text("wine.html");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
     assert!(page.contains("<h1>Features of wine.csv</h1>"), "{page}");
-    // The first cell of the table, as printed.
+    // The first score of the printed table.
     let line = printed.lines().find(|line| line.trim_start().starts_with("fisher")).unwrap();
     let mean = line.split_whitespace().nth(1).unwrap();
     assert!(page.contains(&format!("<span class=\"mean\">{mean}</span>")), "{line}");
-    // Another run writes over it.
+    // A second run overwrites the report.
     s.ok("compare wine.csv -m fisher -k 1 --evaluator knn --report wine.html");
     assert!(!s.text("wine.html").contains("relief"));
 }
 
 #[test]
-fn a_page_goes_nowhere_where_it_would_do_harm() {
+fn reports_do_not_overwrite_inputs_or_records() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     let before = s.text("wine.csv");
@@ -36,7 +36,7 @@ fn a_page_goes_nowhere_where_it_would_do_harm() {
 }
 
 #[test]
-fn every_command_writes_its_page() {
+fn every_command_writes_its_report() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     let pages = [
@@ -52,11 +52,11 @@ fn every_command_writes_its_page() {
     for (command, title, part) in pages {
         let plain = s.ok(command).out;
         let with_page = s.ok(&format!("{command} --report page.html"));
-        assert_eq!(plain, with_page.out, "{command}: the page changes nothing that is printed");
+        assert_eq!(plain, with_page.out, "{command}: the printed output does not change");
         assert!(with_page.err.contains("report: page.html"), "{}", with_page.err);
         let page = s.text("page.html");
         assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"), "{command}");
-        // What it says of the data, how to do it again, and what it took.
+        // Description of the data, command line, and resources.
         let again = format!("<code>kernsift {command} --report page.html</code>");
         for text in [
             title,
@@ -72,35 +72,35 @@ fn every_command_writes_its_page() {
 }
 
 #[test]
-fn a_page_tells_of_empty_cells_and_of_what_was_not_checked() {
+fn the_report_describes_missing_values_and_cross_validation() {
     let s = Scratch::new();
     let rows: String = (0..40)
         .map(|i| {
             format!("{},{},{}\n", i % 7, if i == 5 { String::new() } else { (i * i % 11).to_string() }, i % 2)
         })
         .collect();
-    s.file("gaps.csv", format!("a,b,class\n{rows}"));
-    let said = s.ok("select gaps.csv -m fisher -k 1 --missing mean --report page.html").err;
+    s.file("missing.csv", format!("a,b,class\n{rows}"));
+    let said = s.ok("select missing.csv -m fisher -k 1 --missing mean --report page.html").err;
     assert_eq!(said.matches("target: 'class'").count(), 1, "{said}");
     let page = s.text("page.html");
     assert!(
         page.contains("1: imputed with the column mean") && page.contains("in cross-validation: <strong>"),
         "{page}"
     );
-    s.ok("select gaps.csv -m fisher -k 1 --missing drop --folds 0 --report page.html");
+    s.ok("select missing.csv -m fisher -k 1 --missing drop --folds 0 --report page.html");
     let page = s.text("page.html");
     assert!(
         page.contains("Cross-validation was disabled (--folds 0)") && page.contains("rows dropped"),
         "{page}"
     );
-    s.ok("select gaps.csv -m relief -k 1 --missing keep --report page.html");
+    s.ok("select missing.csv -m relief -k 1 --missing keep --report page.html");
     assert!(s.text("page.html").contains("Cross-validation does not support missing values"));
-    s.ok("select gaps.csv -m laplacian --set graph=knn --missing drop --target none -k 1 --report page.html");
+    s.ok("select missing.csv -m laplacian --set graph=knn --missing drop --target none -k 1 --report page.html");
     assert!(s.text("page.html").contains("Cross-validation needs a target"));
 }
 
 #[test]
-fn a_page_that_cannot_be_is_refused_before_any_work() {
+fn invalid_report_options_are_rejected_before_any_work() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     for command in ["select wine.csv", "basis wine.csv", "design wine.csv"] {

@@ -1,16 +1,16 @@
-//! `kernsift reproduce`, as a user runs it.
+//! The command reproduce.
 
 use crate::scratch::Scratch;
 
 #[test]
-fn two_runs_leave_the_same_records_at_any_number_of_threads() {
+fn records_do_not_depend_on_threads() {
     let s = Scratch::new();
     let first = s.ok("reproduce lp --quick --records runs --page page.md").out;
     for part in ["P2-F1", "P2-F2", "P2-F3", "P2-speed", "weak mixture"] {
         assert!(first.contains(part), "{part} in\n{first}");
     }
     let again = s.ok("reproduce lp --quick --records runs --threads 1").out;
-    assert_eq!(first, again, "all was known");
+    assert_eq!(first, again, "all results were recorded");
     s.ok("reproduce lp --quick --records two --threads 1");
     assert_eq!(s.text("runs/lp-quick.jsonl"), s.text("two/lp-quick.jsonl"));
     let page = s.text("page.md");
@@ -19,7 +19,7 @@ fn two_runs_leave_the_same_records_at_any_number_of_threads() {
 }
 
 #[test]
-fn what_cannot_be_run_is_said_before_any_work() {
+fn invalid_options_are_rejected_before_any_work() {
     let s = Scratch::new();
     s.file("file.txt", "x");
     for (line, part) in [

@@ -1,16 +1,16 @@
-//! Selectors that weigh columns by a criterion, as a user runs them: hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso.
+//! The command select with methods that have a path: hsfs, ldfs, pfs, fohsic, bahsic, hsic-lasso.
 
 use crate::scratch::Scratch;
 use serde_json::Value;
 
 const METHODS: [&str; 6] = ["hsfs", "ldfs", "pfs", "fohsic", "bahsic", "hsic-lasso"];
 
-/// A record of a selection.
+/// The JSON record of a selection.
 fn record(s: &Scratch, line: &str) -> Value {
     serde_json::from_str(&s.ok(&format!("select {line} --json")).out).unwrap()
 }
 
-/// A folder with small data: an XOR among six columns, wine of four columns, and numbers as the target.
+/// A directory with small data: XOR with six features, wine with six features, and a continuous target.
 fn folder() -> Scratch {
     let s = Scratch::new();
     s.ok("data make xor --rows 80 --columns 6 --seed 3 --out xor.csv");
@@ -24,13 +24,13 @@ fn folder() -> Scratch {
             format!("{},{}\n", cells[..6].join(","), cells[13])
         })
         .collect();
-    // Of every second line the first is the header.
+    // Every second line, starting with the header.
     s.file("wine.csv", few);
     s
 }
 
 #[test]
-fn every_method_runs_and_its_record_is_whole() {
+fn every_method_has_a_complete_record() {
     let s = folder();
     for method in METHODS {
         let record = record(&s, &format!("wine.csv -m {method} -k 2"));
@@ -50,13 +50,13 @@ fn every_method_runs_and_its_record_is_whole() {
             assert!(coef.is_null(), "{method}");
             continue;
         }
-        // Only rows that are not zero, and a score where there is a row.
+        // Only nonzero rows, each with a positive score.
         for (name, row) in coef.as_object().unwrap() {
             assert!(row.as_array().unwrap().iter().any(|w| w.as_f64() != Some(0.0)), "{method}");
             assert!(record["scores"][name].as_f64().unwrap() > 0.0, "{method}");
         }
-        assert_eq!(coef.as_object().unwrap().len(), 2, "{method}: as many as were wanted");
-        // Its own rule, and a number as the target where the method takes one.
+        assert_eq!(coef.as_object().unwrap().len(), 2, "{method}: the requested number");
+        // Automatic number of features.
         s.ok(&format!("select wine.csv -m {method}"));
     }
     for method in ["hsfs", "pfs", "fohsic", "bahsic", "hsic-lasso"] {
@@ -72,7 +72,7 @@ fn every_method_runs_and_its_record_is_whole() {
 }
 
 #[test]
-fn a_pair_that_tells_nothing_alone() {
+fn features_that_are_relevant_only_jointly() {
     let s = Scratch::new();
     let made = s.ok("data make xor --rows 300 --columns 20 --seed 1 --out xor.csv").err;
     let mut relevant: Vec<&str> = made.trim().rsplit(": ").next().unwrap().split(", ").collect();
@@ -86,14 +86,14 @@ fn a_pair_that_tells_nothing_alone() {
     };
     assert_eq!(found("hsfs"), relevant);
     assert_eq!(found("bahsic"), relevant);
-    // One column at a time, and straight lines, see nothing there.
+    // Univariate and linear methods do not detect them.
     for method in ["fisher", "ldfs", "hsic-lasso"] {
         assert_ne!(found(method), relevant, "{method}");
     }
 }
 
 #[test]
-fn the_page_has_a_short_path() {
+fn the_output_has_a_shortened_path() {
     let s = folder();
     let page = s.ok("select wine.csv -m ldfs -k 3 -q").out;
     assert!(page.contains("ldfs selects 3 of 6 features"), "{page}");
@@ -124,7 +124,7 @@ fn the_page_has_a_short_path() {
 }
 
 #[test]
-fn the_file_of_a_path_has_a_line_per_place_and_column() {
+fn the_path_file_has_a_line_per_point_and_feature() {
     let s = folder();
     for method in METHODS {
         let file = if method == "hsfs" { "path.tsv" } else { "path.csv" };
@@ -165,12 +165,12 @@ fn the_file_of_a_path_has_a_line_per_place_and_column() {
         assert_eq!(lines.next(), None, "{method}");
     }
     s.ok("select wine.csv -m hsic-lasso --path path.csv.gz");
-    // What was written is a table again.
+    // The file can be read as a table.
     s.ok("select path.csv --target feature -m fisher --missing drop --categorical ordinal -k 1");
 }
 
 #[test]
-fn every_option_changes_the_answer() {
+fn every_option_changes_the_result() {
     let s = folder();
     let weights = |line: &str| {
         let record = record(&s, line);
@@ -252,7 +252,7 @@ fn every_option_changes_the_answer() {
 }
 
 #[test]
-fn sparse_tables_give_the_same_columns() {
+fn sparse_and_dense_tables_agree() {
     let s = folder();
     let csv = s.text("wine.csv");
     let svm: String = csv
@@ -266,7 +266,7 @@ fn sparse_tables_give_the_same_columns() {
         .collect();
     s.file("wine.svm", svm);
     for method in METHODS {
-        // In order of size: an svm file has other names.
+        // Sorted, because svmlight files have no feature names.
         let scores = |file: &str| {
             let record = record(&s, &format!("{file} -m {method} -k 2"));
             let mut scores: Vec<f64> =
@@ -293,7 +293,7 @@ fn a_selection_is_saved_and_applied() {
 }
 
 #[test]
-fn compare_takes_them_with_settings() {
+fn compare_accepts_parameters() {
     let s = folder();
     let line = "compare wine.csv -m hsfs:directions=2,ldfs,ldfs:form=normalized,pfs:n_components=2,fohsic:gamma=0.1,\
                 bahsic:form=fast,hsic-lasso:block_size=10 -k 1,2 --folds 2 --evaluator knn --json";
@@ -309,7 +309,7 @@ fn compare_takes_them_with_settings() {
 }
 
 #[test]
-fn options_that_a_method_does_not_have() {
+fn unknown_parameters_are_errors() {
     let s = Scratch::new();
     for (line, expected) in [
         ("-m fisher --set form=fast", "fisher has no parameters; leave out 'form'"),
@@ -345,7 +345,7 @@ fn options_that_a_method_does_not_have() {
 }
 
 #[test]
-fn values_that_cannot_be() {
+fn invalid_values_are_errors() {
     let s = folder();
     for (line, expected) in [
         (

@@ -1,10 +1,10 @@
-//! What HSFS costs: one value with its gradient against the bare matrix products in it, for growing numbers of columns,
-//! and a whole selection.
+//! Cost of HSFS: a value and gradient compared with the matrix products it contains, for growing numbers of features, and
+//! a full selection.
 //!
-//! The bare products are $XW$, $PP^\top$, $\tilde Y \tilde Y^\top$, $AP$ and $X^\top R$ by the blocked products that the crate uses elsewhere, each
-//! result made anew. Both are timed in turn, and the medians are compared.
+//! The matrix products are $XW$, $PP^\top$, $\tilde Y \tilde Y^\top$, $AP$ and $X^\top R$ by the crate's blocked products, each with a newly
+//! allocated result. Both are timed alternately, and the medians are compared.
 //!
-//! Run with `cargo run --release --example hsfs_cost`; `make pages` keeps its output.
+//! Run with `cargo run --release --example hsfs_cost`; `make pages` stores its output.
 
 use kernsift::data::Rows;
 use kernsift::dependence::projection::{Exact, Projected, unit_factor};
@@ -19,7 +19,7 @@ use std::time::Instant;
 
 const ROWS: usize = 1000;
 const DIRECTIONS: usize = 8;
-const TURNS: usize = 15;
+const REPEATS: usize = 15;
 
 fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
@@ -27,12 +27,12 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 fn seconds(work: impl FnOnce()) -> f64 {
-    let begun = Instant::now();
+    let start = Instant::now();
     work();
-    begun.elapsed().as_secs_f64()
+    start.elapsed().as_secs_f64()
 }
 
-/// Rows of noise with an XOR of the first two columns as the class.
+/// Noise, with the XOR of the first two features as the class.
 fn rows(d: usize) -> (Array2<f64>, Vec<usize>) {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_simple_fn((ROWS, d), || rng.normal());
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     for d in [2500, 5000, 10_000, 20_000] {
         let (x, codes) = rows(d);
         let mut y = Array2::from_shape_fn((ROWS, 2), |(i, c)| f64::from(u8::from(codes[i] == c)));
-        let mean = y.mean_axis(Axis(0)).expect("there are rows");
+        let mean = y.mean_axis(Axis(0)).expect("at least one row");
         y -= &mean;
         let y = unit_factor(&y);
         let mut rng = Rng::new(2);
@@ -54,11 +54,11 @@ fn main() -> Result<()> {
         let x = Rows::from(x);
         let exact = Exact::new(y.clone());
         let criterion = Projected::new(&x, &exact, DIRECTIONS);
-        let Rows::Dense(cells) = &x else { unreachable!("made so") };
+        let Rows::Dense(cells) = &x else { unreachable!("dense rows") };
         let a = Array2::from_elem((ROWS, ROWS), 0.5);
         let (mut ours, mut bare) = (vec![], vec![]);
         let mut gradient = Array2::zeros(w.dim());
-        for _ in 0..TURNS {
+        for _ in 0..REPEATS {
             ours.push(seconds(|| {
                 black_box(criterion.value_and_gradient(&w, &mut gradient));
             }));
@@ -81,11 +81,11 @@ fn main() -> Result<()> {
     }
     let (x, codes) = rows(20_000);
     let data = Dataset::labeled(x, codes)?;
-    let begun = Instant::now();
+    let start = Instant::now();
     let selection = Hsfs::default().select(&data, FeatureCount::Count(20), &Context::default())?;
     println!(
         "\n20 of 20,000 columns of {ROWS} rows: {:.0} s, {} steps, {}.",
-        begun.elapsed().as_secs_f64(),
+        start.elapsed().as_secs_f64(),
         selection.outcome.iterations,
         selection.outcome.stop.explain()
     );

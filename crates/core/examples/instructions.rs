@@ -1,7 +1,7 @@
-//! Fixed pieces of work whose instructions are counted, so that a change of speed is seen in review.
+//! Tasks whose instructions are counted, so that changes of speed show in review.
 //!
-//! Without arguments it lists them; `instructions NAME TIMES` does one so many times, on one thread. `make instructions`
-//! runs each under callgrind once and twice, and keeps the difference in `benchmarks/records/instructions.json`.
+//! Without arguments it lists the tasks; `instructions NAME TIMES` runs one repeatedly on one thread. `make instructions`
+//! runs each once and twice under callgrind and stores the difference in `benchmarks/records/instructions.json`.
 
 use kernsift::basis::{Basis, Kobl, Threshold};
 use kernsift::classify::Svm;
@@ -17,10 +17,10 @@ use ndarray::Array2;
 use std::fmt::Write;
 use std::hint::black_box;
 
-/// A name and the work.
-type Piece = (&'static str, fn() -> Result<()>);
+/// Name and function of a task.
+type Task = (&'static str, fn() -> Result<()>);
 
-const PIECES: [Piece; 9] = [
+const TASKS: [Task; 9] = [
     ("RBF Gram matrix, 600 x 600, 64 columns", gram_matrix),
     ("KOBL, 3000 x 10, 100 components", kobl),
     ("ReliefF, 400 x 60", || select("relief", 400, 60, 10)),
@@ -32,7 +32,7 @@ const PIECES: [Piece; 9] = [
     ("CSV, 5000 x 20", csv),
 ];
 
-/// Two classes with a curved border.
+/// Two classes with a curved boundary.
 fn labeled(n: usize, d: usize) -> Result<Dataset> {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_simple_fn((n, d), || rng.normal());
@@ -98,11 +98,11 @@ fn csv() -> Result<()> {
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [name, times] = &arguments[..] else {
-        PIECES.iter().for_each(|(name, _)| println!("{name}"));
+        TASKS.iter().for_each(|(name, _)| println!("{name}"));
         return Ok(());
     };
     let breakdown = |why: String| Error::Breakdown { step: "instructions", why };
-    let (_, work) = PIECES
+    let (_, work) = TASKS
         .iter()
         .find(|(known, _)| known == name)
         .ok_or_else(|| breakdown(format!("no piece '{name}'")))?;

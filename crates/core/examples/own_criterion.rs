@@ -1,7 +1,7 @@
-//! A criterion of one's own: sparse multinomial logistic regression in about 30 lines.
+//! A user-defined criterion: sparse multinomial logistic regression in about 30 lines.
 //!
-//! The engine asks for a value and a gradient and knows nothing of features. It gives back weights of which whole rows are
-//! exactly zero, so a path of balls $\Omega(W) \le \tau$ is a path of selected columns.
+//! The solver needs only a value and a gradient. Rows of the returned weights are exactly zero for features that are not
+//! selected, so a path of radii $\Omega(W) \le \tau$ is a path of selected features.
 //!
 //! Run with `cargo run --release --example own_criterion`.
 
@@ -43,7 +43,7 @@ impl Criterion for Logistic {
     }
 }
 
-/// The wine data with columns of one scale, and the criterion on them.
+/// The standardized wine data and their criterion.
 pub fn wine() -> kernsift::Result<(Dataset, Logistic)> {
     let data = Prepare::default().fit(&BuiltIn::by_name("wine")?.table()?)?.data;
     let x = Standardizer::fit(data.x()).apply(data.x())?.into_dense();
@@ -52,14 +52,14 @@ pub fn wine() -> kernsift::Result<(Dataset, Logistic)> {
     Ok((data, criterion))
 }
 
-/// The minimum in balls of growing radius, each starting from the last.
+/// The minima for increasing radii, with warm starts.
 pub fn path(criterion: &Logistic, radii: &[f64]) -> kernsift::Result<Vec<Minimum>> {
     let holds: Vec<Regularizer> = radii.iter().map(|&tau| Regularizer::Ball(tau)).collect();
     let start = Array2::zeros(criterion.shape());
     Spectral::default().path(criterion, &holds, start, &Context::default())
 }
 
-/// Columns with a weight, largest first.
+/// Features with nonzero weights, largest first.
 pub fn selected(w: &Array2<f64>) -> Vec<usize> {
     let size = |j: usize| w.row(j).iter().fold(0.0_f64, |a, w| a.max(w.abs()));
     let mut columns: Vec<usize> = (0..w.nrows()).filter(|&j| size(j) > 0.0).collect();

@@ -1,9 +1,9 @@
-//! Which columns methods find in data whose answer is known, and in Madelon.
+//! Recovery of relevant features in synthetic data and in Madelon.
 //!
-//! Every set has 100 columns, two or four of which decide; a method is asked for as many. A line says on how many
-//! seeds all of them were found, and how many were found in all.
+//! Every set has 100 features, two or four of them relevant; a method selects as many. A row of the table has the number
+//! of seeds for which all were found, and the total number found.
 //!
-//! Run with `cargo run --release --example planted_truth`; `make pages` keeps its output.
+//! Run with `cargo run --release --example planted_truth`; `make pages` stores its output.
 
 use kernsift::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
 use kernsift::data::{BuiltIn, Prepare, Standardizer};
@@ -13,11 +13,11 @@ use kernsift::{Context, Dataset, Result};
 /// Seeds of each pattern.
 pub const SEEDS: u64 = 10;
 
-/// Patterns, and rows of each.
+/// Patterns and numbers of rows.
 pub const PATTERNS: [(Pattern, usize); 4] =
     [(Pattern::Linear, 500), (Pattern::Ring, 500), (Pattern::Xor, 500), (Pattern::XorRing, 1000)];
 
-/// Methods beside one another.
+/// Methods to compare.
 pub const METHODS: [&str; 7] =
     ["hsfs", "bahsic", "fohsic", "hsic-lasso", "relief", "mutual-information", "ldfs"];
 
@@ -29,7 +29,7 @@ fn scaled(data: &Dataset) -> Result<Dataset> {
     data.with_x(Standardizer::fit(data.x()).apply(data.x())?)
 }
 
-/// How many of the columns that decide a method finds.
+/// Number of relevant features that a method finds, and number of relevant features.
 pub fn hits(name: &str, pattern: Pattern, rows: usize, seed: u64) -> Result<(usize, usize)> {
     let SyntheticDataset { data, relevant } =
         Synthetic { pattern, rows, columns: 100, seed, ..Synthetic::default() }.make()?;
@@ -39,7 +39,7 @@ pub fn hits(name: &str, pattern: Pattern, rows: usize, seed: u64) -> Result<(usi
     Ok((selection.selected().iter().filter(|j| relevant.contains(j)).count(), relevant.len()))
 }
 
-/// How many of ten columns that a method finds in Madelon's first rows are informative; its training rows are 2000.
+/// Number of informative features among ten selected from the first of Madelon's 2000 training rows.
 pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
     let all = Prepare::default().fit(&BuiltIn::by_name("madelon")?.table()?)?.data;
     let data = all.take_rows(&(0..rows).collect::<Vec<_>>());
@@ -58,14 +58,14 @@ fn main() -> Result<()> {
     for name in METHODS {
         let mut cells = vec![];
         for (pattern, rows) in PATTERNS {
-            let (mut whole, mut found, mut there) = (0, 0, 0);
+            let (mut complete, mut found, mut total) = (0, 0, 0);
             for seed in 0..SEEDS {
                 let (hits, of) = hits(name, pattern, rows, seed)?;
-                whole += u64::from(hits == of);
+                complete += u64::from(hits == of);
                 found += hits;
-                there += of;
+                total += of;
             }
-            cells.push(format!("{whole} of {SEEDS} ({found} of {there})"));
+            cells.push(format!("{complete} of {SEEDS} ({found} of {total})"));
         }
         println!("| {name} | {} | {} informative |", cells.join(" | "), madelon_hits(name, 2000)?);
     }

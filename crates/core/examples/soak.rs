@@ -1,13 +1,13 @@
-//! Random methods on random data with random faults, for as long as it is told: `soak [SECONDS [SEED]]`.
+//! Soak test: random methods on random data with random faults. Usage: `soak [SECONDS [SEED]]`.
 //!
-//! Counts runs, answers, clean errors, stops that were asked for, wrong answers and panics. An answer is wrong if it is
-//! none (a number that is no number, an order that misses a column), or if another number of threads, the same data once
-//! more, or a model that was saved and loaded gives another one. Prints the counts as JSON; ends with 1 if anything was wrong.
+//! Counts runs, results, clean errors, interrupted runs, wrong results and panics. A result is wrong if it is invalid (a
+//! number is not finite, the order is not a permutation), or if another number of threads, a repeated run, or a saved and
+//! loaded model gives a different one. Prints the counts as JSON; exits with 1 if anything was wrong.
 
-#[path = "../tests/every_method.rs"]
-mod every_method;
+#[path = "../tests/all_methods.rs"]
+mod all_methods;
 
-use every_method::{Answer, Method, Patience, methods, sparse, tried};
+use all_methods::{Method, MethodResult, TimeLimit, methods, sparse, try_method};
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::write::{WriteOptions, write_table_to};
 use kernsift::data::{Classes, Column, Dataset, Standardizer, Target};
@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most a run may take before it is asked to stop.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time after which a run is interrupted.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 struct Counts {
@@ -39,32 +39,32 @@ struct Counts {
 }
 
 fn main() {
-    let mut words = std::env::args().skip(1);
-    let seconds: u64 = words.next().map_or(600, |word| word.parse().expect("seconds"));
-    let seed: u64 = words.next().map_or(0, |word| word.parse().expect("a seed"));
-    // Panics are counted, and told in one line.
+    let mut arguments = std::env::args().skip(1);
+    let seconds: u64 = arguments.next().map_or(600, |text| text.parse().expect("seconds"));
+    let seed: u64 = arguments.next().map_or(0, |text| text.parse().expect("a seed"));
+    // Panics are counted and reported in one line.
     std::panic::set_hook(Box::new(|_| {}));
     let pools: Vec<rayon::ThreadPool> = (1..=4)
         .map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads"))
         .collect();
     let methods = methods();
     let mut counts = Counts::default();
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut round = 0;
-    while begun.elapsed() < Duration::from_secs(seconds) {
+    while start.elapsed() < Duration::from_secs(seconds) {
         round += 1;
         let mut rng = Rng::stream(seed, &format!("soak {round}"));
         let method = &methods[rng.below(methods.len())];
         let data = data(&mut rng);
-        let told = format!("round {round}, {} on {} x {}", method.name, data.n(), data.d());
-        one_run(method, &data, &pools, &mut rng, &mut counts, &told);
+        let label = format!("round {round}, {} on {} x {}", method.name, data.n(), data.d());
+        one_run(method, &data, &pools, &mut rng, &mut counts, &label);
         if rng.below(4) == 0 {
-            one_file(&data, &mut rng, &mut counts, &told);
+            one_file(&data, &mut rng, &mut counts, &label);
         }
     }
     let sound = counts.wrong_answers + counts.panics == 0;
     let record = json!({
-        "seconds": begun.elapsed().as_secs(), "seed": seed, "runs": counts.runs, "answers": counts.answers,
+        "seconds": start.elapsed().as_secs(), "seed": seed, "runs": counts.runs, "answers": counts.answers,
         "clean_errors": counts.clean_errors, "stopped": counts.stopped, "files": counts.files,
         "wrong_answers": counts.wrong_answers, "panics": counts.panics,
     });
@@ -72,36 +72,36 @@ fn main() {
     std::process::exit(i32::from(!sound));
 }
 
-/// A method on data, with a fault or without, on some number of threads; an answer is asked for once more on another.
+/// Runs a method, possibly with a small memory or time limit, and repeats a successful run on another number of threads.
 fn one_run(
     method: &Method,
     data: &Dataset,
     pools: &[rayon::ThreadPool],
     rng: &mut Rng,
     counts: &mut Counts,
-    told: &str,
+    label: &str,
 ) {
     let memory_limit = if rng.below(6) == 0 { 1 << rng.below(24) } else { 4 << 30 };
-    let patience = if rng.below(6) == 0 { Duration::from_micros(1 << rng.below(16)) } else { PATIENCE };
+    let time_limit = if rng.below(6) == 0 { Duration::from_micros(1 << rng.below(16)) } else { TIME_LIMIT };
     let [first, second] = [rng.below(pools.len()), rng.below(pools.len())];
     let run =
-        |pool: usize| pools[pool].install(|| tried(method, data, &Patience::new(patience), memory_limit));
+        |pool: usize| pools[pool].install(|| try_method(method, data, &TimeLimit::new(time_limit), memory_limit));
     counts.runs += 1;
     match run(first) {
-        Err(fault) => counts.add_fault(&fault, told),
+        Err(fault) => counts.add_fault(&fault, label),
         Ok(Err(error)) if error.is_interrupted() => counts.stopped += 1,
         Ok(Err(_)) => counts.clean_errors += 1,
-        Ok(Ok(answer)) => {
+        Ok(Ok(result)) => {
             counts.answers += 1;
             match run(second) {
-                Err(fault) => counts.add_fault(&fault, told),
-                // A clock is not the same twice.
+                Err(fault) => counts.add_fault(&fault, label),
+                // Time limits are not deterministic.
                 Ok(Err(error)) if error.is_interrupted() => {}
-                // More threads hold more.
+                // More threads need more memory.
                 Ok(Err(Error::Memory { .. })) => {}
-                Ok(Err(error)) => counts.add_fault(&format!("an answer, then {error}"), told),
-                Ok(Ok(again)) if bits(&again) != bits(&answer) => {
-                    counts.add_fault("another answer on other threads", told);
+                Ok(Err(error)) => counts.add_fault(&format!("a result, then {error}"), label),
+                Ok(Ok(again)) if bits(&again) != bits(&result) => {
+                    counts.add_fault("a different result on another number of threads", label);
                 }
                 Ok(Ok(_)) => {}
             }
@@ -109,19 +109,19 @@ fn one_run(
     }
 }
 
-fn bits(answer: &Answer) -> (Vec<usize>, Vec<u64>) {
-    (answer.order.clone(), answer.numbers.iter().map(|v| v.to_bits()).collect())
+fn bits(result: &MethodResult) -> (Vec<usize>, Vec<u64>) {
+    (result.order.clone(), result.numbers.iter().map(|v| v.to_bits()).collect())
 }
 
 impl Counts {
-    fn add_fault(&mut self, fault: &str, told: &str) {
-        eprintln!("{told}: {fault}");
+    fn add_fault(&mut self, fault: &str, label: &str) {
+        eprintln!("{label}: {fault}");
         *(if fault.starts_with("a panic") { &mut self.panics } else { &mut self.wrong_answers }) += 1;
     }
 }
 
-/// Rows written as CSV and a model, read as they are and damaged: as they are they come back, damaged they do or are refused.
-fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, told: &str) {
+/// Writes data as CSV and as a model and reads them back, intact and damaged. Damaged files may be rejected.
+fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, label: &str) {
     counts.files += 1;
     let ctx = Context { memory_limit: 1 << 30, ..Context::default() };
     let found = catch_unwind(AssertUnwindSafe(|| -> Result<(), String> {
@@ -131,7 +131,7 @@ fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, told: &str) {
         write_table_to(&mut text, data.names(), x.view(), &extra, &WriteOptions::default(), &ctx)
             .map_err(|e| e.to_string())?;
         let read = |bytes: &[u8]| read_bytes("t.csv", bytes, &ReadOptions::default(), &ctx);
-        let (table, _) = read(&text).map_err(|e| format!("what was written is refused: {e}"))?;
+        let (table, _) = read(&text).map_err(|e| format!("a written file is rejected: {e}"))?;
         if table.n_rows() != data.n() {
             return Err("rows were lost in a file".into());
         }
@@ -142,17 +142,17 @@ fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, told: &str) {
         let model = Model { names: data.names().to_vec(), recipe: None, scaler: None, content };
         let bytes = model.to_bytes().map_err(|e| e.to_string())?;
         if Model::from_bytes(&bytes).map_err(|e| e.to_string())? != model {
-            return Err("a model is another one once it was saved".into());
+            return Err("a saved model differs".into());
         }
         match Model::from_bytes(&damaged(&bytes, rng)) {
-            Ok(other) if other != model => Err("a damaged model was taken".into()),
+            Ok(other) if other != model => Err("a damaged model was accepted".into()),
             _ => Ok(()),
         }
     }));
     match found {
         Ok(Ok(())) => {}
-        Ok(Err(fault)) => counts.add_fault(&fault, told),
-        Err(_) => counts.add_fault("a panic in a file", told),
+        Ok(Err(fault)) => counts.add_fault(&fault, label),
+        Err(_) => counts.add_fault("a panic in a file", label),
     }
 }
 
@@ -169,7 +169,7 @@ fn damaged(bytes: &[u8], rng: &mut Rng) -> Vec<u8> {
     bytes
 }
 
-/// Rows of some kind with a target of some kind, as they are or on one scale.
+/// Random data with a random type of target, standardized or not.
 fn data(rng: &mut Rng) -> Dataset {
     let size = |most: f64, rng: &mut Rng| most.powf(rng.uniform()).round().max(1.0) as usize;
     let (n, d) = (size(400.0, rng), size(60.0, rng));

@@ -1,40 +1,40 @@
-//! Laws, papers and conformance, in one program: each of its own would be linked with everything again.
+//! Property, reference and conformance tests. They form one program, so that the library is linked once.
 
 use kernsift::memory::Counting;
 
+mod all_methods;
 mod compare;
 mod conformance;
-mod edges;
-mod engine_laws;
-mod every_method;
-mod hostile_files;
+mod corrupt_files;
+mod ffs_properties;
 mod hsic_reference;
 mod kernel_space;
-mod kffs_laws;
-mod kobl_laws;
+mod kobl_properties;
 mod learners;
-mod limits;
-mod numbers_at_the_edge;
+mod memory_limits;
+mod numeric_edge_cases;
 mod own_criterion;
 #[cfg(feature = "madelon")]
 mod planted_truth;
 mod progress;
-mod svm_laws;
+mod row_norm_properties;
+mod selector_edge_cases;
+mod svm_properties;
 mod svm_reference;
 
-/// Counts what methods take, to hold it against what they said they would.
+/// Measures memory, for tests of memory plans.
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn every_file_of_the_folder_is_listed() {
+fn every_test_file_is_a_module() {
     let listed = include_str!("all.rs");
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "all") else { continue };
         assert!(
             listed.contains(&format!("\nmod {module};\n")),
-            "{name} is not among the modules, so it is not run"
+            "{name} is not a module, so it does not run"
         );
     }
 }

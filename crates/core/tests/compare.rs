@@ -1,4 +1,4 @@
-//! Comparisons: nothing leaks from test rows, nothing is lost when a run is stopped.
+//! Comparisons: no information leaks from test rows, and an interrupted run loses no results.
 
 use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, Prepare, Splits, Target};
 use kernsift::evaluate::{
@@ -34,7 +34,7 @@ fn built_in(name: &str) -> Dataset {
     Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data
 }
 
-/// Columns and classes that have nothing to do with each other.
+/// Features and classes that are independent.
 fn noise(n: usize, d: usize, seed: u64) -> Dataset {
     let mut rng = Rng::new(seed);
     let x = Array2::from_shape_simple_fn((n, d), || rng.normal());
@@ -43,15 +43,15 @@ fn noise(n: usize, d: usize, seed: u64) -> Dataset {
     Dataset::labeled(x, codes).unwrap()
 }
 
-fn every_method() -> Vec<String> {
+fn all_methods() -> Vec<String> {
     let target = Target::Classes(kernsift::data::Classes::from_codes(vec![0, 1]));
     let columns = Candidate::all_for(&target).into_iter().map(|c| c.label);
     columns.chain(SPACES.iter().map(|info| info.name.to_owned())).chain(["random".to_owned()]).collect()
 }
 
 #[test]
-fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_test_rows() {
-    let methods = every_method();
+fn noise_scores_at_chance_unless_selection_uses_test_rows() {
+    let methods = all_methods();
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let mut compare = compare(&names, &[4], 5);
     let mut mean = vec![0.0; methods.len()];
@@ -70,34 +70,34 @@ fn noise_scores_at_chance_with_every_method_and_would_not_if_selection_saw_the_t
         for (mean, method) in mean.iter_mut().zip(&summary.methods) {
             *mean += method.cells[0].unwrap().mean / SETS as f64;
         }
-        // The mistake this guards against: selection on all rows, folds only for the evaluator.
+        // The mistake to detect: selection on all rows, cross-validation only for the evaluator.
         let selection =
             FisherScore::default().select(&data, FeatureCount::Count(4), &Context::default()).unwrap();
         let log = run(&compare, &data.take_columns(selection.selected()));
         let summary = Summary::of(&log, &methods[..1], &[4], Measure::Error);
         leaking += summary.all_features.unwrap().mean / SETS as f64;
     }
-    // 480 predictions, each wrong by chance in half the cases: a standard deviation of 0.023, and somewhat more as
-    // predictions of one set share their training rows. 0.1 is about four of them.
+    // The error of 480 random predictions has a standard deviation of 0.023, and somewhat more because predictions
+    // share training rows. 0.1 is about four standard deviations.
     for (method, mean) in methods.iter().zip(&mean) {
         assert!((mean - 0.5).abs() < 0.1, "{method}: {mean}");
     }
-    assert!(leaking < 0.38, "the test could not tell: {leaking}");
+    assert!(leaking < 0.38, "a leak would not be detected: {leaking}");
 }
 
-/// Test rows with other numbers and classes: whatever is learned must not change.
+/// Changing the values and classes of test rows must not change what is learned.
 #[test]
-fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
+fn selection_and_tuning_do_not_depend_on_test_rows() {
     let wine = built_in("wine");
     let fold = Splits::default().split(wine.target(), wine.n(), 0).unwrap().remove(0);
-    let mut methods = every_method();
+    let mut methods = all_methods();
     methods.push("takes:tune=gamma".into());
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let mut compare = compare(&names, &[1, 3, 5], 5);
     compare.splits = SplitChoice::Given(vec![fold.clone()]);
     compare.evaluator = Evaluator::by_name("svm").unwrap();
-    let gaps = |data: &Dataset| {
-        // Some cells of training rows are empty, so that fill values are learned as well.
+    let with_missing = |data: &Dataset| {
+        // Training rows have missing values, so that imputation is learned too.
         let mut x = data.x().to_dense();
         fold.train.iter().step_by(7).for_each(|&row| x[[row, row % 13]] = f64::NAN);
         Dataset::with_missing(data.names().to_vec(), x, data.target().clone()).unwrap()
@@ -109,7 +109,7 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
         classes.codes[row] = (classes.codes[row] + 1) % 3;
     }
     let altered = Dataset::new(wine.names().to_vec(), x, Target::Classes(classes)).unwrap();
-    let (plain, altered) = (run(&compare, &gaps(&wine)), run(&compare, &gaps(&altered)));
+    let (plain, altered) = (run(&compare, &with_missing(&wine)), run(&compare, &with_missing(&altered)));
     let mut errors_differ = false;
     for (a, b) in plain.results().zip(altered.results()) {
         assert!(a.failed.is_none(), "{a:?}");
@@ -125,7 +125,7 @@ fn what_is_kept_and_chosen_does_not_depend_on_the_test_rows() {
 }
 
 #[test]
-fn relevant_columns_win() {
+fn relevant_features_have_smaller_errors() {
     let wine = built_in("wine");
     let compare = compare(&["fisher", "random"], &[2], 5);
     let log = run(&compare, &wine);
@@ -154,23 +154,23 @@ fn regression_is_evaluated_by_r_squared() {
     }
 }
 
-/// Asks to stop after some steps.
+/// Interrupts after some checks.
 struct StopAfter(AtomicUsize);
 
 impl Observer for StopAfter {
     fn interrupted(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| remaining.checked_sub(1)).is_err()
     }
 }
 
 #[test]
-fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
+fn an_interrupted_and_resumed_run_writes_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let wine = built_in("wine");
     let compare = compare(&["fisher", "relief", "ffs", "takes", "l1-svm"], &[1, 2, 4], 4);
-    let whole = folder.path().join("whole.jsonl");
-    compare.run(&wine, "wine", &mut ResultsLog::open(&whole).unwrap(), &Context::default()).unwrap();
-    let expected = std::fs::read_to_string(&whole).unwrap();
+    let full = folder.path().join("full.jsonl");
+    compare.run(&wine, "wine", &mut ResultsLog::open(&full).unwrap(), &Context::default()).unwrap();
+    let expected = std::fs::read_to_string(&full).unwrap();
     assert_eq!(
         expected,
         run(&Compare { ..compare.clone() }, &wine).text().replace("\"data\":\"test\"", "\"data\":\"wine\"")
@@ -181,7 +181,7 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
         let mut stops = 0;
         let mut results = 0;
         loop {
-            // Longer every time: some pieces look many times before they are done.
+            // Longer every time: some tasks check for interrupts many times.
             let observer = StopAfter(AtomicUsize::new(5 + rng.below(200) + 40 * stops));
             let ctx = Context { observer: &observer, ..Context::default() };
             let mut log = ResultsLog::open(&path).unwrap();
@@ -193,24 +193,24 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
                 Err(error) => panic!("{error}"),
             }
             drop(log);
-            // What a kill in the middle of a write leaves.
+            // Truncate the file, like a kill during a write.
             let bytes = std::fs::read(&path).unwrap();
             let torn = rng.below(40).min(bytes.len() / 2);
             if round % 2 == 1 {
                 std::fs::write(&path, &bytes[..bytes.len() - torn]).unwrap();
                 results = 0;
             }
-            assert!(stops < 10_000, "it gets on");
+            assert!(stops < 10_000, "the run makes progress");
         }
-        assert!(stops > 0, "the run was stopped");
+        assert!(stops > 0, "the run was interrupted");
         let costs = std::fs::read_to_string(cost_path(&path)).unwrap();
         assert_eq!(
             costs.lines().count(),
             6 * 4,
-            "one cost per method and split, however often it was stopped"
+            "one cost per method and split, however often the run was interrupted"
         );
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "round {round}");
-        // Doing it again computes nothing.
+        // A repeated run computes nothing.
         let before = std::fs::read(cost_path(&path)).unwrap();
         compare.run(&wine, "wine", &mut ResultsLog::open(&path).unwrap(), &Context::default()).unwrap();
         assert_eq!(std::fs::read(cost_path(&path)).unwrap(), before);
@@ -218,9 +218,9 @@ fn a_run_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn threads_do_not_matter() {
+fn results_do_not_depend_on_threads() {
     let wine = built_in("wine");
-    let methods = every_method();
+    let methods = all_methods();
     let names: Vec<&str> = methods.iter().map(String::as_str).collect();
     let compare = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..compare(&names, &[2, 3], 3) };
     let text = |threads: usize| {
@@ -247,30 +247,30 @@ fn a_record_can_grow_but_not_change() {
     let grown = std::fs::read_to_string(&path).unwrap();
     let direct = run(&compare(&["fisher", "relief"], &[1, 2], 3), &wine).text();
     assert_eq!(grown, direct.replace("\"data\":\"test\"", "\"data\":\"wine\""));
-    let usual = compare(&["fisher"], &[1], 3);
+    let base = compare(&["fisher"], &[1], 3);
     let refused = |result: std::result::Result<(), String>, what: &str| {
         let error = result.unwrap_err();
         assert!(error.contains("runs.jsonl") && error.contains(what), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), grown, "nothing is written");
     };
-    refused(go(&usual, &built_in("iris"), 0), "the record is of other data");
-    refused(go(&usual, &wine, 1), "the record is of seed 0");
+    refused(go(&base, &built_in("iris"), 0), "the record is of other data");
+    refused(go(&base, &wine, 1), "the record is of seed 0");
     refused(go(&compare(&["fisher"], &[1], 4), &wine, 0), "the record is of other splits");
-    refused(go(&Compare { scale: false, ..usual.clone() }, &wine, 0), "the record is of another scaling");
+    refused(go(&Compare { scale: false, ..base.clone() }, &wine, 0), "the record is of another scaling");
     let evaluator = Evaluator::by_name("kernel-knn").unwrap();
-    refused(go(&Compare { evaluator, ..usual.clone() }, &wine, 0), "the record is of another evaluator");
+    refused(go(&Compare { evaluator, ..base.clone() }, &wine, 0), "the record is of another evaluator");
     let mut other = compare(&["relief:n_neighbors=3"], &[1], 3);
     other.candidates[0].label = "relief".into();
     other.candidates.insert(0, Candidate::parse("ffs").unwrap());
     refused(go(&other, &wine, 0), "the record is of relief with other parameters");
-    // A second run at the same time.
+    // A concurrent run.
     let _first = ResultsLog::open(&path).unwrap();
     let second = ResultsLog::open(&path).err().unwrap().to_string();
     assert!(second.contains("another run is writing to it"), "{second}");
 }
 
 #[test]
-fn files_that_are_no_records_are_left_alone() {
+fn files_that_are_not_records_are_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [
         ("notes.txt", "my only copy"),
@@ -286,7 +286,7 @@ fn files_that_are_no_records_are_left_alone() {
         let error = ResultsLog::open(&path).err().unwrap().to_string();
         assert!(error.contains(name) && error.contains("line 1") && error.contains("use another"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
-        // The same beside a new record.
+        // The same for the cost file of a new record.
         let costs = folder.path().join(format!("new-{name}"));
         std::fs::write(cost_path(&costs), content).unwrap();
         assert!(ResultsLog::open(&costs).is_err(), "{name}");
@@ -295,17 +295,17 @@ fn files_that_are_no_records_are_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_before_any_work() {
+fn invalid_comparisons_are_rejected_before_any_work() {
     let wine = built_in("wine");
     let error = |compare: &Compare, data: &Dataset| {
         compare.run(data, "x", &mut ResultsLog::in_memory(), &Context::default()).unwrap_err().to_string()
     };
-    let usual = compare(&["fisher"], &[1], 3);
-    // What no split could bear is told at once.
-    let hopeless = compare(&["fisher", "relief:n_neighbors=100,clip=false"], &[1], 3);
-    assert!(error(&hopeless, &wine).contains("'n_neighbors'"));
+    let base = compare(&["fisher"], &[1], 3);
+    // Parameters that are invalid for every split are reported immediately.
+    let invalid = compare(&["fisher", "relief:n_neighbors=100,clip=false"], &[1], 3);
+    assert!(error(&invalid, &wine).contains("'n_neighbors'"));
     let one_class = wine.take_rows(&(0..40).collect::<Vec<_>>());
-    assert!(error(&usual, &one_class).contains("all rows have the class"));
+    assert!(error(&base, &one_class).contains("all rows have the class"));
     assert!(
         error(&compare(&["fisher"], &[14], 3), &wine).contains("from 1 to the number of columns, 13, got 14")
     );
@@ -314,15 +314,15 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
     assert!(error(&compare(&[], &[1], 3), &wine).contains("'methods' must be at least one"));
     let boston = built_in("boston");
     assert!(
-        error(&usual, &wine.take_rows(&[0, 177])).contains("'folds' must be from 2 to the number of rows, 2")
+        error(&base, &wine.take_rows(&[0, 177])).contains("'folds' must be from 2 to the number of rows, 2")
     );
-    let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..usual.clone() };
+    let svm = Compare { evaluator: Evaluator::by_name("svm").unwrap(), ..base.clone() };
     assert!(error(&svm, &boston).contains("ridge or knn for a continuous target, got svm"));
-    let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap(), ..usual.clone() };
+    let ridge = Compare { evaluator: Evaluator::by_name("ridge").unwrap(), ..base.clone() };
     assert!(error(&ridge, &wine).contains("for classes, got ridge"));
     let given = |train: Vec<usize>, test: Vec<usize>| Compare {
         splits: SplitChoice::Given(vec![Fold { train, test }]),
-        ..usual.clone()
+        ..base.clone()
     };
     assert!(error(&given(vec![0, 1], vec![1, 2]), &wine).contains("row 2 twice"));
     assert!(error(&given(vec![0, 500], vec![1]), &wine).contains("below 178, got 500"));
@@ -339,7 +339,7 @@ fn what_cannot_be_compared_is_refused_before_any_work() {
 }
 
 #[test]
-fn the_chosen_number_is_among_those_tried() {
+fn counts_around_include_the_given_number() {
     assert_eq!(counts_around(5, 13), [1, 2, 3, 4, 5, 6, 8]);
     assert_eq!(counts_around(1, 1), [1]);
     assert_eq!(counts_around(40, 20_000), [6, 8, 12, 16, 24, 32, 40, 48, 64]);

@@ -1,4 +1,4 @@
-//! What holds for every method in the catalogues. A new method is covered by being listed.
+//! Conformance tests of every method in the catalogs. A new method is covered by being listed there.
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
@@ -25,8 +25,7 @@ fn wine() -> Dataset {
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 
-/// Enough rows that several tasks have work at several threads: more than one tile of 1024, and more than the 1000 of
-/// which HSFS takes a sample.
+/// Enough rows for several tasks: more than one tile of 1024, and more than the 1000 that HSFS subsamples.
 fn tall() -> Dataset {
     let mut rng = Rng::new(5);
     let x = Array2::from_shape_simple_fn((1100, 6), || rng.normal());
@@ -46,13 +45,13 @@ fn select(method: &SelectorMethod, data: &Dataset) -> Selection {
     method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
 }
 
-/// Whether columns were taken or dropped one after the other.
+/// Whether features were added or removed step by step.
 fn stepwise(selection: &Selection) -> bool {
     !selection.curve.is_empty() || !selection.path.is_empty()
 }
 
 #[test]
-fn results_are_the_same_bits_at_any_number_of_threads() {
+fn results_do_not_depend_on_threads() {
     let data = tall();
     for (name, mut method) in bases() {
         if !matches!(method, BasisMethod::Discriminant(_)) {
@@ -95,7 +94,7 @@ fn same_seed_same_result() {
         }
         assert_eq!(fit(&method, &data, 7).map, fit(&method, &data, 7).map, "{name}");
     }
-    // And the seed does matter where there is chance.
+    // Random methods depend on the seed.
     let BasisMethod::Kobl(mut kobl) = BasisMethod::by_name("kobl").unwrap() else { unreachable!() };
     kobl.pivoting = Pivoting::Random;
     let random = BasisMethod::Kobl(kobl);
@@ -103,12 +102,12 @@ fn same_seed_same_result() {
 }
 
 #[test]
-fn training_rows_are_mapped_like_new_rows() {
+fn transform_of_training_rows_equals_fit() {
     let data = wine();
     for (name, method) in bases() {
         let fitted = fit(&method, &data, 0);
         let again = fitted.map.transform(data.x(), &Context::default()).unwrap();
-        // KGS keeps directions down to 1e-4 of the first, and dividing by one magnifies rounding of the next.
+        // KGS keeps directions down to 1e-4 of the first; dividing by a short one magnifies rounding errors.
         let allowed = if name == "kgs" { 1e-8 } else { 1e-9 };
         let worst = (&again - &fitted.features).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
         assert!(worst < allowed, "{name}: {worst}");
@@ -117,7 +116,7 @@ fn training_rows_are_mapped_like_new_rows() {
 }
 
 #[test]
-fn the_cost_of_training_rows_is_the_reported_one_and_new_rows_cost_more() {
+fn reconstruction_costs_of_training_and_new_rows() {
     let data = wine();
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
     let (train, test) = (data.take_rows(&train), data.take_rows(&test));
@@ -127,14 +126,14 @@ fn the_cost_of_training_rows_is_the_reported_one_and_new_rows_cost_more() {
         let cost = map.reconstruction_cost(train.x(), &ctx).unwrap();
         // A norm is the square root of a difference of numbers of order 1: half the digits.
         assert!((cost - map.summary().reconstruction_cost).abs() < 1e-6, "{name}");
-        // Discriminants do not try to reconstruct, so nothing says which rows they do worse on.
-        let tries = !["kda", "gda"].contains(&name);
-        assert!(!tries || map.reconstruction_cost(test.x(), &ctx).unwrap() > cost, "{name}");
+        // Discriminants do not minimize the reconstruction cost, so new rows need not cost more.
+        let reconstructs = !["kda", "gda"].contains(&name);
+        assert!(!reconstructs || map.reconstruction_cost(test.x(), &ctx).unwrap() > cost, "{name}");
     }
 }
 
 #[test]
-fn maps_survive_being_saved() {
+fn saved_maps_are_restored() {
     let data = wine();
     let folder = tempfile::tempdir().unwrap();
     for (name, method) in bases() {
@@ -158,7 +157,7 @@ fn maps_survive_being_saved() {
 }
 
 #[test]
-fn parameters_survive_json() {
+fn parameters_round_trip_through_json() {
     for (name, method) in bases() {
         let text = serde_json::to_string(&method).unwrap();
         let back: BasisMethod = serde_json::from_str(&text).unwrap();
@@ -172,7 +171,7 @@ fn parameters_survive_json() {
 }
 
 #[test]
-fn rows_of_another_width_are_refused() {
+fn a_wrong_number_of_columns_is_an_error() {
     let data = wine();
     for (name, method) in bases() {
         let map = fit(&method, &data, 0).map;
@@ -182,7 +181,7 @@ fn rows_of_another_width_are_refused() {
 }
 
 #[test]
-fn constant_and_duplicate_columns_are_borne() {
+fn constant_and_duplicate_features_are_supported() {
     let data = wine();
     let x = data.x().to_dense();
     let wide = ndarray::concatenate![Axis(1), x, x.slice(ndarray::s![.., ..1]), Array2::ones((x.nrows(), 1))];
@@ -193,17 +192,17 @@ fn constant_and_duplicate_columns_are_borne() {
     for (name, method) in selectors() {
         let selection = select(&method, &wide);
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
-        // Stepwise methods take one after the other, and a method whose kept columns depend on how many are
-        // wanted weighs them together: it may give all to one of two copies.
+        // Stepwise methods, and methods that weight features jointly (not nested), may give all weight to one of
+        // two copies.
         if !stepwise(&selection) && method.nested() {
-            assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy scores like its original");
+            assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy has the score of its original");
         }
-        assert_eq!(selection.scores[14], 0.0, "{name}: a constant column scores nothing");
+        assert_eq!(selection.scores[14], 0.0, "{name}: a constant feature scores zero");
     }
 }
 
 #[test]
-fn one_row_gives_an_answer_or_a_reason() {
+fn one_row_gives_a_result_or_an_error() {
     let one = Dataset::labeled(array![[1.0, 2.0]], vec![0]).unwrap();
     for (name, method) in bases() {
         if let Err(error) = method.fit(&one, &Context::default()) {
@@ -213,7 +212,7 @@ fn one_row_gives_an_answer_or_a_reason() {
     }
     for (name, method) in selectors() {
         let error = method.select(&one, FeatureCount::Auto, &Context::default()).unwrap_err();
-        // What does not look at classes misses rows to compare.
+        // Unsupervised methods need more rows.
         let expected = match method.needs() {
             Needs::Nothing => matches!(error, Error::TooFewRows { .. }),
             _ => matches!(error, Error::OneClass { .. }),
@@ -223,33 +222,33 @@ fn one_row_gives_an_answer_or_a_reason() {
 }
 
 #[test]
-fn targets_are_used_or_asked_for_as_the_catalogue_says() {
+fn targets_are_required_as_declared() {
     let data = tall().take_rows(&(0..400).collect::<Vec<_>>());
     let (first, second) = (data.x().column(0), data.x().column(1));
     let numbers: Vec<f64> = first.iter().zip(second).map(|(a, b)| 2.0 * a + b).collect();
     let with = |target: Target| Dataset::new(data.names().to_vec(), data.x().clone(), target).unwrap();
-    let (numbers, nothing) = (with(Target::Continuous(numbers)), with(Target::None));
+    let (continuous, no_target) = (with(Target::Continuous(numbers)), with(Target::None));
     let ctx = Context::default();
     for (name, method) in selectors() {
-        let of_numbers = method.select(&numbers, FeatureCount::Auto, &ctx);
-        let of_nothing = method.select(&nothing, FeatureCount::Auto, &ctx);
+        let continuous_result = method.select(&continuous, FeatureCount::Auto, &ctx);
+        let no_target_result = method.select(&no_target, FeatureCount::Auto, &ctx);
         if method.needs() == Needs::Nothing {
-            // The target plays no part.
-            assert_eq!(of_nothing.unwrap(), of_numbers.unwrap(), "{name}");
+            // The target is ignored.
+            assert_eq!(no_target_result.unwrap(), continuous_result.unwrap(), "{name}");
             continue;
         }
-        let error = of_nothing.unwrap_err();
+        let error = no_target_result.unwrap_err();
         assert!(matches!(error, Error::NeedsClasses { .. } | Error::NeedsTarget { .. }), "{name}: {error}");
         if method.needs() == Needs::Target {
-            assert_eq!(of_numbers.unwrap().order[..2], [0, 1], "{name}");
+            assert_eq!(continuous_result.unwrap().order[..2], [0, 1], "{name}");
         } else {
-            assert!(matches!(of_numbers.unwrap_err(), Error::NeedsClasses { .. }), "{name}");
+            assert!(matches!(continuous_result.unwrap_err(), Error::NeedsClasses { .. }), "{name}");
         }
     }
 }
 
 #[test]
-fn equal_rows_give_an_answer_or_a_reason() {
+fn equal_rows_are_an_error() {
     let same = Dataset::labeled(Array2::ones((6, 2)), vec![0, 1, 0, 1, 0, 1]).unwrap();
     for (name, method) in bases() {
         let error = method.fit(&same, &Context::default()).unwrap_err().to_string();
@@ -258,7 +257,7 @@ fn equal_rows_give_an_answer_or_a_reason() {
 }
 
 #[test]
-fn bad_numbers_never_reach_a_method() {
+fn non_finite_values_are_rejected() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = Dataset::with_target(array![[1.0, 2.0], [3.0, bad]], Target::None).unwrap_err();
         assert!(error.to_string().starts_with("row 2, column 'x2'"), "{error}");
@@ -266,39 +265,39 @@ fn bad_numbers_never_reach_a_method() {
 }
 
 #[test]
-fn gaps_are_borne_or_refused_by_name() {
+fn missing_values_are_supported_or_rejected() {
     let data = wine();
     let mut x = data.x().to_dense();
     for i in (4..x.nrows()).step_by(7) {
         x[[i, i % 13]] = f64::NAN;
     }
-    let gappy = Dataset::with_missing(data.names().to_vec(), x, data.target().clone()).unwrap();
+    let with_missing = Dataset::with_missing(data.names().to_vec(), x, data.target().clone()).unwrap();
     let ctx = Context::default();
-    let refused = |name: &str, error: Error| {
+    let assert_rejected = |name: &str, error: Error| {
         let text = error.to_string();
         assert!(text.starts_with("row 5, column 'magnesium': missing value, and "), "{name}: {text}");
         assert!(text.ends_with("does not support missing values"), "{name}: {text}");
     };
     for (name, method) in selectors() {
-        match method.select(&gappy, FeatureCount::Auto, &ctx) {
+        match method.select(&with_missing, FeatureCount::Auto, &ctx) {
             Ok(selection) => {
                 assert!(method.supports_missing(), "{name}");
                 assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
             }
             Err(error) => {
                 assert!(!method.supports_missing(), "{name}: {error}");
-                refused(name, error);
+                assert_rejected(name, error);
             }
         }
     }
     for (name, method) in bases() {
-        refused(name, method.fit(&gappy, &ctx).err().unwrap());
+        assert_rejected(name, method.fit(&with_missing, &ctx).err().unwrap());
     }
     for info in SPACES {
         let method = KernelSpaceSelector::by_name(info.name).unwrap();
-        refused(info.name, method.fit(&gappy, FeatureCount::Auto, &ctx).unwrap_err());
+        assert_rejected(info.name, method.fit(&with_missing, FeatureCount::Auto, &ctx).unwrap_err());
     }
-    refused("knnc", Knnc::fit(&Kernel::Linear.into(), &gappy, 1, &ctx).unwrap_err());
+    assert_rejected("knnc", Knnc::fit(&Kernel::Linear.into(), &with_missing, 1, &ctx).unwrap_err());
 }
 
 #[test]
@@ -309,7 +308,7 @@ fn orders_are_complete_and_follow_scores() {
         let mut sorted = selection.order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..data.d()).collect::<Vec<_>>(), "{name}");
-        // Stepwise methods rank by when a column joined; their scores say how much it counts.
+        // Stepwise methods rank by step, not by score.
         assert!(
             stepwise(&selection)
                 || selection.order.windows(2).all(|w| selection.scores[w[0]] >= selection.scores[w[1]]),
@@ -326,7 +325,7 @@ fn orders_are_complete_and_follow_scores() {
 }
 
 #[test]
-fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
+fn scores_are_equivariant_under_permutations() {
     let data = wine();
     let mut rng = Rng::new(1);
     let mut rows: Vec<usize> = (0..data.n()).collect();
@@ -334,33 +333,32 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
     rng.shuffle(&mut rows);
     rng.shuffle(&mut columns);
     for (name, method) in selectors() {
-        // HSFS finds its own number by rows kept apart, which are others when rows are in another order.
+        // The automatic count of HSFS uses held-out rows, which depend on the order of rows.
         let wanted = if name == "hsfs" { FeatureCount::Count(3) } else { FeatureCount::Auto };
         let select = |method: &SelectorMethod, data: &Dataset| {
             method.select(data, wanted, &Context::default()).unwrap()
         };
         let plain = select(&method, &data);
-        // Sums in another order; weights that are found by descent, in the order of rows and columns, agree as
-        // far as it went: to some hundred times its tolerance, of 1e-4 times the smallest class's share for the machine,
-        // of 1e-6 for least squares.
+        // Sums are in another order. Weights found by iteration agree to about a hundred times the tolerance: 1e-4
+        // times the fraction of the smallest class for the SVM, 1e-6 for least squares.
         let largest = plain.scores.iter().copied().fold(0.0, f64::max);
-        let alike = |a: f64, b: f64| {
+        let close = |a: f64, b: f64| {
             let allowed = match name {
                 "l1-svm" => 1e-2 * largest,
                 "ldfs" | "pfs" => 1e-4 * largest,
-                // Stationary to 1e-5, where the value bends by about a hundredth.
+                // Stationary to 1e-5, where the curvature is about 0.01.
                 "hsfs" => 1e-2 * largest,
                 _ => 1e-10 * b.abs(),
             };
             (a - b).abs() <= allowed
         };
         let moved = select(&method, &data.take_rows(&rows));
-        assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| alike(a, b)), "{name}");
-        // Stepwise methods break ties by the place of a column.
+        assert!(moved.scores.iter().zip(&plain.scores).all(|(&a, &b)| close(a, b)), "{name}");
+        // Stepwise methods break ties by column order.
         if !stepwise(&plain) {
             let moved = select(&method, &data.take_columns(&columns));
             assert!(
-                columns.iter().zip(&moved.scores).all(|(&from, &s)| alike(s, plain.scores[from])),
+                columns.iter().zip(&moved.scores).all(|(&from, &s)| close(s, plain.scores[from])),
                 "{name}"
             );
         }
@@ -368,7 +366,7 @@ fn permuting_rows_leaves_scores_and_permuting_columns_permutes_them() {
 }
 
 #[test]
-fn an_interrupt_ends_every_fit() {
+fn every_fit_can_be_interrupted() {
     struct Stop;
     impl Observer for Stop {
         fn interrupted(&self) -> bool {
@@ -382,7 +380,7 @@ fn an_interrupt_ends_every_fit() {
 }
 
 #[test]
-fn planted_columns_come_first() {
+fn relevant_features_come_first() {
     use kernsift::data::synthetic::{Pattern, Synthetic};
     let finds = |name: &str, pattern: Pattern, columns: usize, continuous: bool, seed: u64| {
         let planted =
@@ -392,21 +390,21 @@ fn planted_columns_come_first() {
         planted.relevant.iter().all(|j| best.contains(j))
     };
     for seed in 0..5 {
-        // A score of one column at a time sees a sum, and what knows numbers sees it in numbers.
-        let one_by_one = ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"];
-        for name in one_by_one.into_iter().chain(["fohsic", "bahsic", "hsic-lasso", "ldfs"]) {
-            // Relief sees all columns at once, and fifty drown two.
+        // Univariate scores detect an additive effect, also on a continuous target if they support it.
+        let univariate = ["fisher", "relief", "information-gain", "mutual-information", "chi-squared"];
+        for name in univariate.into_iter().chain(["fohsic", "bahsic", "hsic-lasso", "ldfs"]) {
+            // Relief uses distances over all features; with fifty the two relevant ones are masked by noise.
             let columns = if name == "relief" { 8 } else { 50 };
             assert!(finds(name, Pattern::Linear, columns, false, seed), "{name} {seed}");
-            let numbers = SelectorMethod::by_name(name).unwrap().needs() == Needs::Target;
-            assert!(!numbers || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
+            let regression = SelectorMethod::by_name(name).unwrap().needs() == Needs::Target;
+            assert!(!regression || finds(name, Pattern::Linear, columns, true, seed), "{name} {seed}");
         }
-        // A ring is no matter of means, but of bins and neighbors.
+        // A ring does not change class means, but bins and neighbors detect it.
         for name in ["information-gain", "mutual-information", "chi-squared", "fohsic", "hsic-lasso"] {
             assert!(finds(name, Pattern::Ring, 30, false, seed), "{name} {seed}");
         }
         assert!(!finds("fisher", Pattern::Ring, 30, false, seed), "{seed}");
-        // Nothing that looks at one column at a time can see this.
+        // Univariate scores cannot detect XOR.
         for name in ["fisher", "information-gain", "mutual-information", "chi-squared", "hsic-lasso", "ldfs"]
         {
             assert!(!finds(name, Pattern::Xor, 30, false, seed), "{name} {seed}");

@@ -1,9 +1,9 @@
-//! HSIC Lasso against pyHSICLasso, and laws of the selectors that rest on HSIC.
+//! HSIC Lasso compared with pyHSICLasso, and properties of the selectors based on HSIC.
 //!
-//! The picks and weights below are those of pyHSICLasso 1.4.2 (numpy 2.4), which stores the full matrices in
+//! The expected features and weights are those of pyHSICLasso 1.4.2 (numpy 2.4), which stores the full matrices in
 //! single precision: `HSICLasso().input(x, y)`, then `classification(m, B=0)` or `regression(m, B=0)`, and
-//! `get_index`, `get_index_score`. The rows are the built-in colon data as they are, and those of `kernsift data
-//! make ring --rows 300 --columns 100 --noise 0.5 --seed 4`, with `--continuous` for the numbers.
+//! `get_index`, `get_index_score`. The data are the built-in colon data, unscaled, and those of `kernsift data
+//! make ring --rows 300 --columns 100 --noise 0.5 --seed 4`, with `--continuous` for regression.
 
 use kernsift::Context;
 use kernsift::data::synthetic::{Pattern, Synthetic};
@@ -19,35 +19,35 @@ fn select(method: &Shared, data: &Dataset, k: usize) -> Selection {
     method.select(data, FeatureCount::Count(k), &Context::default()).unwrap()
 }
 
-fn assert_picks(found: &Selection, picks: &[usize], weights: &[f64]) {
-    assert_eq!(found.selected(), picks);
-    for (&j, weight) in picks.iter().zip(weights) {
-        // Sums in single precision over up to 90,000 products, solved for weights: about four digits.
+fn assert_selected(found: &Selection, features: &[usize], weights: &[f64]) {
+    assert_eq!(found.selected(), features);
+    for (&j, weight) in features.iter().zip(weights) {
+        // Sums of up to 90,000 products in single precision: weights agree to about four digits.
         assert!((found.scores[j] - weight).abs() < 2e-4, "column {j}: {} {weight}", found.scores[j]);
     }
 }
 
 #[test]
-fn colon_has_the_picks_of_pyhsiclasso() {
+fn colon_agrees_with_pyhsiclasso() {
     let colon = Prepare::default().fit(&BuiltIn::by_name("colon").unwrap().table().unwrap()).unwrap().data;
     let lasso = HsicLasso::default();
     let weights = [0.092_235, 0.070_126, 0.037_388, 0.018_212, 0.017_733];
-    assert_picks(&select(&lasso, &colon, 5), &[1422, 512, 248, 1581, 764], &weights);
-    let picks = [1422, 512, 248, 1581, 764, 1670, 1771, 896, 779, 1472];
+    assert_selected(&select(&lasso, &colon, 5), &[1422, 512, 248, 1581, 764], &weights);
+    let features = [1422, 512, 248, 1581, 764, 1670, 1771, 896, 779, 1472];
     let weights = [
         0.109_339, 0.087_495, 0.081_271, 0.071_127, 0.059_629, 0.058_320, 0.053_078, 0.034_224, 0.019_340,
         0.016_340,
     ];
-    assert_picks(&select(&lasso, &colon, 10), &picks, &weights);
-    let picks = [
+    assert_selected(&select(&lasso, &colon, 10), &features, &weights);
+    let features = [
         1422, 1670, 512, 764, 1581, 248, 1771, 896, 1472, 285, 1324, 779, 1729, 1636, 1413, 1380, 376, 398,
         1899, 801,
     ];
-    assert_eq!(select(&lasso, &colon, 20).selected(), picks);
+    assert_eq!(select(&lasso, &colon, 20).selected(), features);
 }
 
 #[test]
-fn made_up_data_have_the_picks_of_pyhsiclasso() {
+fn synthetic_data_agree_with_pyhsiclasso() {
     let recipe = Synthetic {
         pattern: Pattern::Ring,
         rows: 300,
@@ -57,14 +57,14 @@ fn made_up_data_have_the_picks_of_pyhsiclasso() {
         ..Synthetic::default()
     };
     let weights = [0.116_521, 0.077_071, 0.011_985, 0.005_695, 0.004_359, 0.003_773, 0.003_285, 0.001_583];
-    let picks = [82, 90, 50, 95, 99, 52, 98, 63];
-    assert_picks(&select(&HsicLasso::default(), &recipe.make().unwrap().data, 8), &picks, &weights);
-    let numbers = Synthetic { continuous: true, ..recipe }.make().unwrap().data;
+    let features = [82, 90, 50, 95, 99, 52, 98, 63];
+    assert_selected(&select(&HsicLasso::default(), &recipe.make().unwrap().data, 8), &features, &weights);
+    let regression = Synthetic { continuous: true, ..recipe }.make().unwrap().data;
     let weights = [0.127_563, 0.111_380, 0.021_460, 0.006_032, 0.005_256, 0.001_499];
-    assert_picks(&select(&HsicLasso::default(), &numbers, 6), &[82, 90, 50, 78, 99, 95], &weights);
+    assert_selected(&select(&HsicLasso::default(), &regression, 6), &[82, 90, 50, 78, 99, 95], &weights);
 }
 
-/// All settings that lead another way through the code.
+/// Settings with different code paths.
 fn selectors() -> Vec<(&'static str, Box<Shared>)> {
     vec![
         ("fohsic", Box::new(Fohsic::default())),
@@ -83,14 +83,14 @@ fn example() -> Dataset {
     recipe.make().unwrap().data
 }
 
-fn near(a: &[f64], b: &[f64]) -> bool {
+fn close(a: &[f64], b: &[f64]) -> bool {
     let largest = a.iter().copied().fold(0.0, f64::max);
-    // Sums in another order; the weights of the lasso are solved for.
+    // Sums in another order; the weights of the lasso amplify rounding errors.
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * largest)
 }
 
 #[test]
-fn the_order_of_rows_and_columns_plays_no_part() {
+fn the_order_of_rows_and_features_does_not_matter() {
     let data = example();
     let mut rng = Rng::new(9);
     let mut rows: Vec<usize> = (0..data.n()).collect();
@@ -101,7 +101,7 @@ fn the_order_of_rows_and_columns_plays_no_part() {
         let plain = select(&*method, &data, 5);
         let by_rows = select(&*method, &data.take_rows(&rows), 5);
         assert_eq!(by_rows.order, plain.order, "{name}");
-        assert!(near(&plain.scores, &by_rows.scores), "{name}");
+        assert!(close(&plain.scores, &by_rows.scores), "{name}");
         let by_columns = select(&*method, &data.take_columns(&columns), 5);
         let back: Vec<usize> = by_columns.order.iter().map(|&j| columns[j]).collect();
         assert_eq!(back, plain.order, "{name}");
@@ -109,7 +109,7 @@ fn the_order_of_rows_and_columns_plays_no_part() {
 }
 
 #[test]
-fn results_are_the_same_bits_at_any_number_of_threads() {
+fn results_do_not_depend_on_threads() {
     let data = example();
     for (name, method) in selectors() {
         let on = |threads| {
@@ -121,13 +121,13 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
-fn sparse_rows_are_chosen_from_like_dense_ones() {
+fn sparse_and_dense_rows_agree() {
     let mut rng = Rng::new(5);
     let draw = || if rng.uniform() < 0.8 { 0.0 } else { 1.0 + rng.normal().abs() };
     let x = Array2::from_shape_simple_fn((120, 15), draw);
     let codes = x.rows().into_iter().map(|r| usize::from(r[2] + r[7] + r[11] > 1.0)).collect();
     let dense = Dataset::labeled(x.clone(), codes).unwrap();
-    // Scaled, not shifted, as sparse rows are.
+    // Scaled but not centered, like sparse rows.
     let scale = Standardizer { shift: ndarray::Array1::zeros(15), ..Standardizer::fit(dense.x()) };
     let dense = dense.with_x(scale.apply(dense.x()).unwrap()).unwrap();
     let (mut start, mut column, mut value) = (vec![0], vec![], vec![]);
@@ -143,7 +143,7 @@ fn sparse_rows_are_chosen_from_like_dense_ones() {
     for (name, method) in selectors() {
         let (a, b) = (select(&*method, &dense, 4), select(&*method, &sparse, 4));
         assert_eq!(a.order, b.order, "{name}");
-        assert!(near(&a.scores, &b.scores), "{name}");
+        assert!(close(&a.scores, &b.scores), "{name}");
         let mut best = b.order[..3].to_vec();
         best.sort_unstable();
         assert_eq!(best, [2, 7, 11], "{name}");

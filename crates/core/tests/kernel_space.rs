@@ -1,4 +1,4 @@
-//! What holds for every pair of a basis and a selector.
+//! Conformance tests of every pair of a basis and a selector.
 
 use kernsift::basis::{Basis, BasisMethod, Discriminant, Kgs, Kobl, Threshold};
 use kernsift::classify::Knnc;
@@ -33,7 +33,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn a_space_is_its_basis_and_its_selector() {
+fn a_space_combines_its_basis_and_its_selector() {
     for set in ["sonar", "wine"] {
         let data = builtin(set);
         for (name, space) in spaces() {
@@ -46,13 +46,13 @@ fn a_space_is_its_basis_and_its_selector() {
             let selection =
                 space.selector.as_ref().unwrap().select(&features, FeatureCount::Auto, &ctx).unwrap();
             assert_eq!(fitted.selection(), &selection, "{name}");
-            // Kept, in order, stretched by the root of the weight.
+            // The selected directions in order, multiplied by the root of the weight.
             let mut expected = basis.features.select(Axis(1), selection.selected());
             for (mut column, &i) in expected.columns_mut().into_iter().zip(selection.selected()) {
                 column *= selection.scores[i].sqrt();
             }
             let got = fitted.transform(data.x(), &ctx).unwrap();
-            // The same products in another order; KGS magnifies rounding by its shortest pivots.
+            // The same products in another order; the shortest pivots of KGS magnify rounding errors.
             let worst = (&got - &expected).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
             assert!(worst < 1e-7, "{name}: {worst}");
             assert_eq!(fitted.output_names().len(), selection.n_selected);
@@ -61,7 +61,7 @@ fn a_space_is_its_basis_and_its_selector() {
 }
 
 #[test]
-fn training_rows_are_their_own_neighbors() {
+fn training_rows_are_predicted_correctly() {
     for set in ["heart", "wine"] {
         let data = builtin(set);
         for (name, space) in spaces() {
@@ -72,7 +72,7 @@ fn training_rows_are_their_own_neighbors() {
 }
 
 #[test]
-fn prediction_is_by_the_nearest_row_in_the_weighted_coordinates() {
+fn predictions_use_the_nearest_row_in_weighted_coordinates() {
     let data = builtin("ionosphere");
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
     let (train, test) = (data.take_rows(&train), data.take_rows(&test));
@@ -84,8 +84,8 @@ fn prediction_is_by_the_nearest_row_in_the_weighted_coordinates() {
             .rows()
             .into_iter()
             .map(|q| {
-                let far = |r: usize| (&a.row(r) - &q).mapv(|e| e * e).sum();
-                let best = (0..a.nrows()).min_by(|&i, &j| far(i).total_cmp(&far(j))).unwrap();
+                let distance = |r: usize| (&a.row(r) - &q).mapv(|e| e * e).sum();
+                let best = (0..a.nrows()).min_by(|&i, &j| distance(i).total_cmp(&distance(j))).unwrap();
                 codes(&train)[best]
             })
             .collect();
@@ -94,7 +94,7 @@ fn prediction_is_by_the_nearest_row_in_the_weighted_coordinates() {
 }
 
 #[test]
-fn a_full_basis_without_selection_is_plain_nearest_neighbors() {
+fn a_full_basis_without_selection_equals_kernel_nearest_neighbors() {
     let data = builtin("sonar");
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 4 > 0);
     let (train, test) = (data.take_rows(&train), data.take_rows(&test));
@@ -109,7 +109,7 @@ fn a_full_basis_without_selection_is_plain_nearest_neighbors() {
 }
 
 #[test]
-fn results_are_the_same_bits_at_any_number_of_threads() {
+fn results_do_not_depend_on_threads() {
     let data = builtin("heart");
     let tuned = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
     for (name, space) in spaces().chain([("tuned", tuned)]) {
@@ -119,7 +119,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
             [1, 2].map(|t| on_threads(t, || results[0].predict(data.x(), &Context::default()).unwrap()));
         assert_eq!(predicted[0], predicted[1], "{name}");
     }
-    // Enough rows for several blocks of everything.
+    // Enough rows for several blocks in every step.
     let mut rng = Rng::new(7);
     let x = Array2::from_shape_simple_fn((40_000, 4), || rng.normal());
     let y = x.rows().into_iter().map(|r| usize::from(r[0] * r[1] > 0.0)).collect();
@@ -134,7 +134,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
-fn spaces_survive_being_saved_and_damage_is_noticed() {
+fn saved_spaces_are_restored() {
     let data = builtin("wine");
     let ctx = Context::default();
     for (name, space) in spaces() {
@@ -158,7 +158,7 @@ fn spaces_survive_being_saved_and_damage_is_noticed() {
 }
 
 #[test]
-fn parameters_survive_json() {
+fn parameters_round_trip_through_json() {
     for (name, space) in spaces() {
         let text = serde_json::to_string(&space).unwrap();
         let back: KernelSpaceSelector = serde_json::from_str(&text).unwrap();
@@ -167,7 +167,7 @@ fn parameters_survive_json() {
 }
 
 #[test]
-fn the_width_can_follow_from_the_dimension() {
+fn gamma_can_be_chosen_by_the_number_of_components() {
     let data = builtin("ionosphere");
     let space = KernelSpaceSelector { gamma_for_n_components: Some(40), ..KernelSpaceSelector::takes() };
     assert_eq!(fit(&space, &data).map().n_components(), 40);
@@ -180,7 +180,7 @@ fn the_width_can_follow_from_the_dimension() {
 }
 
 #[test]
-fn a_wanted_number_is_kept_whatever_is_tuned() {
+fn tuning_keeps_the_requested_number() {
     let data = builtin("sonar");
     for tune in [Tune::Nothing, Tune::Gamma, Tune::Everything] {
         let space = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
@@ -191,8 +191,8 @@ fn a_wanted_number_is_kept_whatever_is_tuned() {
 }
 
 #[test]
-fn tuning_finds_the_width_that_the_data_need() {
-    // Stripes far narrower than the median distance.
+fn tuning_increases_gamma_for_fine_structure() {
+    // Stripes much narrower than the median distance.
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((240, 1), || 20.0 * rng.uniform());
     let y: Vec<usize> = x.iter().map(|v| v.floor() as usize % 2).collect();
@@ -204,7 +204,7 @@ fn tuning_finds_the_width_that_the_data_need() {
             other => panic!("{other:?}"),
         };
     assert!(gamma(Tune::Gamma) > gamma(Tune::Nothing));
-    // A number given is the center of the search, so the answer is one of its multiples.
+    // A given value is the center of the search grid, which consists of its multiples by powers of two.
     let mut space = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     *space.basis.kernel_mut() =
         KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(3.0), degree: 3, coef0: 1.0 };
@@ -213,14 +213,14 @@ fn tuning_finds_the_width_that_the_data_need() {
 }
 
 #[test]
-fn tuning_works_for_every_pair_and_falls_back_where_there_is_nothing_to_gain() {
+fn tuning_works_for_every_pair_and_prefers_simple_settings() {
     let mut rng = Rng::new(1);
     let x = Array2::from_shape_fn((60, 3), |(i, j)| rng.normal() + if i % 3 == j { 20.0 } else { 0.0 });
-    let apart = Dataset::labeled(x, (0..60).map(|i| i % 3).collect()).unwrap();
+    let separated = Dataset::labeled(x, (0..60).map(|i| i % 3).collect()).unwrap();
     for (name, space) in spaces() {
         let space = KernelSpaceSelector { tune: Tune::Everything, ..space };
-        let fitted = fit(&space, &apart);
-        // Nothing beats plain neighbors here: one neighbor and equal weights.
+        let fitted = fit(&space, &separated);
+        // Classes are separated, so the simplest settings are best: one neighbor and equal weights.
         assert_eq!(fitted.n_neighbors(), 1, "{name}");
         assert!(fitted.weights().iter().all(|&w| w == 0.0 || w == 1.0), "{name}");
     }
@@ -234,36 +234,36 @@ fn tuning_works_for_every_pair_and_falls_back_where_there_is_nothing_to_gain() {
 }
 
 #[test]
-fn bad_input_is_refused_with_a_reason() {
-    let refuse = |space: &KernelSpaceSelector, data: &Dataset, wanted| {
+fn invalid_input_is_an_error() {
+    let error = |space: &KernelSpaceSelector, data: &Dataset, wanted| {
         space.fit(data, wanted, &Context::default()).unwrap_err().to_string()
     };
     let x = array![[0.0, 1.0], [1.0, 0.5], [2.0, 0.0], [3.0, 2.0]];
     let one = Dataset::labeled(x.clone(), vec![1, 1, 1, 1]).unwrap();
-    let alone = Dataset::labeled(x.clone(), vec![0, 1, 2, 3]).unwrap();
+    let singletons = Dataset::labeled(x.clone(), vec![0, 1, 2, 3]).unwrap();
     let none = Dataset::unlabeled(x.clone()).unwrap();
-    let fine = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
+    let valid = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
     for (name, space) in spaces() {
-        assert!(refuse(&space, &one, FeatureCount::Auto).contains("all rows have the class '1'"), "{name}");
-        assert!(refuse(&space, &alone, FeatureCount::Auto).contains("classes has a single row"), "{name}");
-        assert!(refuse(&space, &none, FeatureCount::Auto).contains("there is no target"), "{name}");
-        let error = refuse(&space, &fine, FeatureCount::Count(9));
-        assert!(error.contains("from 1 to the number of directions, 4, got 9"), "{name}: {error}");
+        assert!(error(&space, &one, FeatureCount::Auto).contains("all rows have the class '1'"), "{name}");
+        assert!(error(&space, &singletons, FeatureCount::Auto).contains("classes has a single row"), "{name}");
+        assert!(error(&space, &none, FeatureCount::Auto).contains("there is no target"), "{name}");
+        let message = error(&space, &valid, FeatureCount::Count(9));
+        assert!(message.contains("from 1 to the number of directions, 4, got 9"), "{name}: {message}");
         let many = KernelSpaceSelector { n_neighbors: 5, ..space.clone() };
         assert!(
-            refuse(&many, &fine, FeatureCount::Auto).contains("number of training rows, 4, got 5"),
+            error(&many, &valid, FeatureCount::Auto).contains("number of training rows, 4, got 5"),
             "{name}"
         );
         let power = KernelSpaceSelector { weight_power: -1.0, ..space };
-        assert!(refuse(&power, &fine, FeatureCount::Auto).contains("'weight_power'"), "{name}");
+        assert!(error(&power, &valid, FeatureCount::Auto).contains("'weight_power'"), "{name}");
     }
     let mut linear = KernelSpaceSelector { tune: Tune::Gamma, ..KernelSpaceSelector::takes() };
     *linear.basis.kernel_mut() = Kernel::Linear.into();
-    assert!(refuse(&linear, &fine, FeatureCount::Auto).contains("without gamma"));
+    assert!(error(&linear, &valid, FeatureCount::Auto).contains("without gamma"));
 }
 
 #[test]
-fn a_class_of_one_row_is_borne() {
+fn a_class_with_one_row_is_supported() {
     let mut rng = Rng::new(4);
     let x = Array2::from_shape_simple_fn((21, 3), || rng.normal());
     let mut y: Vec<usize> = (0..21).map(|i| i % 2).collect();
@@ -278,7 +278,7 @@ fn a_class_of_one_row_is_borne() {
 }
 
 #[test]
-fn an_interrupt_ends_every_fit() {
+fn every_fit_can_be_interrupted() {
     struct Stop;
     impl Observer for Stop {
         fn interrupted(&self) -> bool {
@@ -296,7 +296,7 @@ fn an_interrupt_ends_every_fit() {
 }
 
 #[test]
-fn weights_are_the_rules_of_the_paper_or_the_learners_own() {
+fn weights_follow_the_weight_rule() {
     let data = builtin("heart");
     let run = |weights| {
         let mut space = KernelSpaceSelector::takes();
@@ -308,21 +308,21 @@ fn weights_are_the_rules_of_the_paper_or_the_learners_own() {
     let n = data.n() as f64;
     for (step, &i) in ensemble.selection().selected().iter().enumerate() {
         let eps = ensemble.selection().curve[step].clamp(0.5 / n, 0.5);
-        // The weight is kept as its root.
+        // Weights are stored as square roots.
         assert!((ensemble.weights()[i] - 0.5 * ((1.0 - eps) / eps).ln()).abs() < 1e-12);
     }
     assert_ne!(ensemble.weights(), individual.weights());
 }
 
 #[test]
-fn tuning_bears_few_rows_and_rare_classes() {
+fn tuning_supports_few_rows_and_rare_classes() {
     let mut rng = Rng::new(12);
     for case in 0..150 {
         let n = 5 + rng.below(16);
         let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
         let classes = 2 + rng.below(3);
         let mut y: Vec<usize> = (0..n).map(|_| rng.below(classes)).collect();
-        // Two classes of two rows at least, so that there is something to choose by.
+        // At least two rows in each of two classes, so that cross-validation is possible.
         (y[0], y[1], y[2], y[3]) = (0, 0, 1, 1);
         let data = Dataset::labeled(x, y).unwrap();
         for tune in [Tune::Gamma, Tune::Everything] {
@@ -336,7 +336,7 @@ fn tuning_bears_few_rows_and_rare_classes() {
 }
 
 #[test]
-fn what_the_rows_allow_is_allowed_when_tuned() {
+fn tuning_accepts_the_same_limits_as_fitting() {
     let mut rng = Rng::new(2);
     let x = Array2::from_shape_simple_fn((40, 3), || rng.normal());
     let data = Dataset::labeled(x, (0..40).map(|i| i % 2).collect()).unwrap();
@@ -350,7 +350,7 @@ fn what_the_rows_allow_is_allowed_when_tuned() {
         let mut relief = KernelSpaceSelector { tune, ..KernelSpaceSelector::by_name("fskgs").unwrap() };
         relief.selector = Some(SelectorMethod::Relief(Relief { n_neighbors: 18, ..Relief::original() }));
         assert!(relief.fit(&data, FeatureCount::Auto, &Context::default()).is_ok(), "{tune:?}");
-        // As many directions as only the narrower kernels have.
+        // This many directions exist only for large gamma.
         let takes = KernelSpaceSelector { tune, ..KernelSpaceSelector::takes() };
         let fitted = takes.fit(&data, FeatureCount::Count(10), &Context::default()).unwrap();
         assert_eq!(fitted.selection().n_selected, 10, "{tune:?}");
@@ -358,7 +358,7 @@ fn what_the_rows_allow_is_allowed_when_tuned() {
 }
 
 #[test]
-fn tuning_looks_at_a_rare_class_among_many_rows() {
+fn tuning_on_a_subsample_keeps_a_rare_class() {
     let mut rng = Rng::new(9);
     let n = 6000;
     let x = Array2::from_shape_simple_fn((n, 2), || rng.normal());
@@ -371,7 +371,7 @@ fn tuning_looks_at_a_rare_class_among_many_rows() {
 }
 
 #[test]
-fn the_settings_that_were_used_are_told() {
+fn fit_returns_the_tuned_settings() {
     let data = builtin("ionosphere");
     let space = KernelSpaceSelector { tune: Tune::Everything, ..KernelSpaceSelector::takes() };
     let (fitted, used) = space.fit_with_settings(&data, FeatureCount::Auto, &Context::default()).unwrap();

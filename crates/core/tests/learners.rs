@@ -1,5 +1,4 @@
-//! What holds for every kernel learner in the catalogue, and that what they learn serves wherever a kernel
-//! does.
+//! Conformance tests of every kernel learner in the catalog, and uses of learned kernels in other methods.
 
 use kernsift::basis::{Basis, Kobl};
 use kernsift::classify::{Knnc, Svm};
@@ -29,20 +28,20 @@ fn draw(data: &Dataset, n: usize, seed: u64) -> Vec<Triplet> {
     from_target(data.target(), &rows, n, &Context { seed, ..Context::default() }).unwrap()
 }
 
-/// Two of three rows to learn from, the others for evaluation.
+/// Two thirds of the rows for training, the others for evaluation.
 fn split(data: &Dataset) -> (Dataset, Dataset) {
     let (train, test): (Vec<usize>, Vec<usize>) = (0..data.n()).partition(|i| i % 3 > 0);
     (data.take_rows(&train), data.take_rows(&test))
 }
 
-/// The least eigenvalue of the kernel with its noise on some rows, as a share of the largest.
-fn least_share(learned: &Learned, x: &Rows) -> f64 {
+/// The smallest eigenvalue of the kernel with its noise, as a fraction of the largest.
+fn smallest_eigenvalue_ratio(learned: &Learned, x: &Rows) -> f64 {
     let values = symmetric_eigen(gram_symmetric(&learned.with_noise(), x).unwrap().view()).unwrap().values;
     values[values.len() - 1] / values[0].max(f64::MIN_POSITIVE)
 }
 
 #[test]
-fn every_learner_gives_a_kernel() {
+fn every_learner_returns_a_valid_kernel() {
     let ctx = Context::default();
     for set in ["iris", "wine"] {
         let data = built_in(set);
@@ -54,12 +53,12 @@ fn every_learner_gives_a_kernel() {
             learned.kernel.validate(data.d()).unwrap();
             assert_eq!(learned.scores.len(), data.d(), "{set} {name}");
             assert!(learned.scores.iter().all(|s| (0.0..=1.0).contains(s)), "{set} {name}");
-            assert!(learned.scores.contains(&1.0), "{set} {name}: one counts most");
+            assert!(learned.scores.contains(&1.0), "{set} {name}: the largest score is 1");
             assert_eq!(learned.features(), learned.kernel.columns(data.d()), "{set} {name}");
-            // Rounding of a matrix of up to 178 rows leaves some hundred ulps of the largest eigenvalue.
-            let least = least_share(&learned, &data.x().take_rows(&points(&triplets)));
-            assert!(least > -1e-13, "{set} {name}: {least}");
-            // Both sets are told apart by plain distances, so no sound kernel is near chance.
+            // Rounding error of a matrix of up to 178 rows: some hundred ulps of the largest eigenvalue.
+            let smallest = smallest_eigenvalue_ratio(&learned, &data.x().take_rows(&points(&triplets)));
+            assert!(smallest > -1e-13, "{set} {name}: {smallest}");
+            // Plain distances separate the classes of both sets, so every valid kernel is far above chance.
             let accuracy = triplet_accuracy_of(&learned.kernel, data.x(), &triplets).unwrap();
             assert!(accuracy > 0.7, "{set} {name}: {accuracy}");
         }
@@ -67,13 +66,13 @@ fn every_learner_gives_a_kernel() {
 }
 
 #[test]
-fn triplets_drawn_from_the_target_are_those_of_the_seed() {
+fn triplets_from_the_target_depend_on_the_seed() {
     let data = built_in("iris");
     let ctx = Context { seed: 4, ..Context::default() };
     for (name, method) in learners() {
         let learned = method.learn_from_target(&data, 200, &ctx).unwrap();
         if let LearnerMethod::Design(_) = method {
-            // It draws anew where it chooses penalties; once these are given there is nothing more to draw.
+            // The choice of penalties draws more triplets, so the penalties are given here.
             let penalties = Choice::Given(Penalties { kernels: 1e-3, diagonal: 0.0 });
             let method = LearnerMethod::Design(KernelDesign { penalties, ..KernelDesign::default() });
             let (a, b) = (
@@ -88,7 +87,7 @@ fn triplets_drawn_from_the_target_are_those_of_the_seed() {
 }
 
 #[test]
-fn results_are_the_same_bits_at_any_number_of_threads() {
+fn results_do_not_depend_on_threads() {
     let data = built_in("wine");
     let triplets = draw(&data, 400, 2);
     for (name, method) in learners() {
@@ -101,7 +100,7 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
 }
 
 #[test]
-fn bad_triplets_gaps_and_interrupts_stop_every_learner() {
+fn invalid_triplets_missing_values_and_interrupts_are_errors() {
     struct Stop;
     impl Observer for Stop {
         fn interrupted(&self) -> bool {
@@ -111,8 +110,8 @@ fn bad_triplets_gaps_and_interrupts_stop_every_learner() {
     let data = built_in("iris");
     let mut cells = data.x().to_dense();
     cells[[3, 1]] = f64::NAN;
-    let gaps = Dataset::with_missing(data.names().to_vec(), cells, data.target().clone()).unwrap();
-    let good = draw(&data, 50, 0);
+    let with_missing = Dataset::with_missing(data.names().to_vec(), cells, data.target().clone()).unwrap();
+    let valid = draw(&data, 50, 0);
     for (name, method) in learners() {
         let message = |triplets: &[Triplet]| {
             method.learn(&data, triplets, &Context::default()).unwrap_err().to_string()
@@ -125,11 +124,11 @@ fn bad_triplets_gaps_and_interrupts_stop_every_learner() {
             "{name}"
         );
         assert!(message(&[[0, 1, 60], [0, 60, 1]]).contains("as often as its opposite"), "{name}");
-        let error = method.learn(&gaps, &good, &Context::default()).unwrap_err().to_string();
+        let error = method.learn(&with_missing, &valid, &Context::default()).unwrap_err().to_string();
         assert!(error.starts_with("row 4, column 'sepal_width': missing value"), "{name}: {error}");
         let ctx = Context { observer: &Stop, ..Context::default() };
         if !matches!(method, LearnerMethod::Single(_)) {
-            assert!(method.learn(&data, &good, &ctx).unwrap_err().is_interrupted(), "{name}");
+            assert!(method.learn(&data, &valid, &ctx).unwrap_err().is_interrupted(), "{name}");
         }
         let unlabeled = Dataset::unlabeled(data.x().to_dense()).unwrap();
         let error = method.learn_from_target(&unlabeled, 10, &Context::default()).unwrap_err().to_string();
@@ -140,7 +139,7 @@ fn bad_triplets_gaps_and_interrupts_stop_every_learner() {
 }
 
 #[test]
-fn every_learned_kernel_is_saved_and_gives_the_same_matrix() {
+fn saved_kernels_give_the_same_gram_matrix() {
     let data = built_in("wine");
     let ctx = Context::default();
     let triplets = draw(&data, 200, 3);
@@ -160,7 +159,7 @@ fn every_learned_kernel_is_saved_and_gives_the_same_matrix() {
     }
 }
 
-/// A mixture of non-negative weights, and one that is semidefinite by noise.
+/// A mixture with nonnegative weights, and one that is semidefinite because of its noise.
 fn designed(train: &Dataset) -> [(Psd, Learned); 2] {
     [Psd::NonNegative, Psd::DominanceWithNoise].map(|psd| {
         let design = KernelDesign { psd, ..KernelDesign::default() };
@@ -171,57 +170,56 @@ fn designed(train: &Dataset) -> [(Psd, Learned); 2] {
 }
 
 #[test]
-fn a_designed_kernel_serves_wherever_a_kernel_does() {
+fn a_designed_kernel_works_with_every_kernel_method() {
     let (train, test) = split(&built_in("wine"));
     let ctx = Context::default();
     let Target::Classes(truth) = test.target() else { panic!("wine has classes") };
-    let right = |predicted: Vec<usize>| {
+    let accuracy = |predicted: Vec<usize>| {
         let hits = predicted.iter().zip(&truth.codes).filter(|(a, b)| a == b).count();
         hits as f64 / truth.codes.len() as f64
     };
     for (psd, learned) in designed(&train) {
-        let bare: KernelChoice = learned.kernel.clone().into();
-        let noisy: KernelChoice = learned.with_noise().into();
+        let without_noise: KernelChoice = learned.kernel.clone().into();
+        let with_noise: KernelChoice = learned.with_noise().into();
         assert_eq!(learned.noise > 0.0, psd == Psd::DominanceWithNoise, "{psd:?}");
 
-        // A basis: with noise the matrix is semidefinite on these rows, and a basis of all rows keeps every
-        // product.
-        let kobl = Kobl { kernel: noisy.clone(), ..Kobl::default() };
-        let whole = Kobl {
+        // Basis: with noise the matrix is semidefinite on these rows, and a full basis reproduces it.
+        let kobl = Kobl { kernel: with_noise.clone(), ..Kobl::default() };
+        let full = Kobl {
             n_components: Some(train.n()),
             threshold: kernsift::basis::Threshold::None,
             ..kobl.clone()
         };
-        let fitted = whole.fit(&train, &ctx).unwrap();
+        let fitted = full.fit(&train, &ctx).unwrap();
         let k = gram_symmetric(&learned.with_noise(), train.x()).unwrap();
         let products = fitted.features.dot(&fitted.features.t());
         let size = k.iter().fold(0.0_f64, |a, v| a.max(v.abs()));
-        // What is left of rows that the basis explains is rounding, of which square roots are taken.
+        // The residuals are the square root of rounding errors.
         assert!((&products - &k).iter().all(|e| e.abs() < 1e-7 * size), "{psd:?}");
         let few = kobl.fit(&train, &ctx).unwrap().map;
         assert!(few.n_components() > 1, "{psd:?}");
         assert_eq!(few.transform(test.x(), &ctx).unwrap().nrows(), test.n());
 
-        // Neighbors, as a classifier and as an evaluator: the wines are told apart.
-        let near = right(Knnc::fit(&bare, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
-        assert!(near > 0.9, "{psd:?}: {near}");
-        let evaluator = Evaluator::KernelKnn(KernelNeighbors { kernel: bare.clone(), n_neighbors: 5 });
+        // Nearest neighbors, as a classifier and as an evaluator.
+        let knn_accuracy = accuracy(Knnc::fit(&without_noise, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
+        assert!(knn_accuracy > 0.9, "{psd:?}: {knn_accuracy}");
+        let evaluator = Evaluator::KernelKnn(KernelNeighbors { kernel: without_noise.clone(), n_neighbors: 5 });
         let error = evaluator.evaluate(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
-        // The same shares, one counted from the other side.
-        assert!((error - (1.0 - near)).abs() < 1e-12, "{psd:?}");
+        // Error and accuracy add up to 1, up to rounding.
+        assert!((error - (1.0 - knn_accuracy)).abs() < 1e-12, "{psd:?}");
 
-        // A support vector machine.
-        let svm = Svm { kernel: noisy.clone(), c: 10.0, ..Svm::default() };
-        let machine = svm.fit(&train, &ctx).unwrap();
-        let share = right(machine.predict(test.x(), &ctx).unwrap());
-        assert!(share > 0.9, "{psd:?}: {share}");
+        // SVM.
+        let svm = Svm { kernel: with_noise.clone(), c: 10.0, ..Svm::default() };
+        let model = svm.fit(&train, &ctx).unwrap();
+        let svm_accuracy = accuracy(model.predict(test.x(), &ctx).unwrap());
+        assert!(svm_accuracy > 0.9, "{psd:?}: {svm_accuracy}");
 
-        // Dependence: a kernel made for the classes sees more of them than a Gaussian of all columns.
+        // Dependence: the kernel designed for the classes has a larger HSIC than a Gaussian kernel of all features.
         let dependence = |kernel: &KernelChoice| {
             let settings = Hsic { estimator: Estimator::Normalized, permutations: 0 };
             let rows = Variable::Rows(test.x(), kernel);
             hsic(rows, Variable::Target(test.target(), TargetKernel::Auto), &settings, &ctx).unwrap().value
         };
-        assert!(dependence(&bare) > dependence(&KernelChoice::default()), "{psd:?}");
+        assert!(dependence(&without_noise) > dependence(&KernelChoice::default()), "{psd:?}");
     }
 }

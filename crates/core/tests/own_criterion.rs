@@ -1,4 +1,4 @@
-//! A criterion of a user's own, as the example program shows it.
+//! The user-defined criterion of the example program.
 
 #[path = "../examples/own_criterion.rs"]
 #[allow(dead_code, reason = "the example's main is not called here")]
@@ -10,7 +10,7 @@ use kernsift::optim::{Criterion, gradient_error, row_norm};
 use ndarray::Array2;
 
 #[test]
-fn a_logistic_loss_becomes_a_path_of_columns() {
+fn a_logistic_loss_gives_a_path_of_features() {
     let (data, criterion) = wine().unwrap();
     let mut rng = kernsift::random::Rng::new(1);
     let w = Array2::from_shape_simple_fn(criterion.shape(), || rng.normal());
@@ -19,13 +19,13 @@ fn a_logistic_loss_becomes_a_path_of_columns() {
     let minima = path(&criterion, &radii).unwrap();
     for (tau, minimum) in radii.iter().zip(&minima) {
         assert_eq!(minimum.stop, Stop::Tolerance, "{tau}");
-        // The ball holds it back: the loss would fall for ever.
+        // The constraint is active: the unconstrained loss has no minimum.
         assert!((row_norm(&minimum.w) - tau).abs() < 1e-12, "{tau}");
     }
     assert!(minima.windows(2).all(|m| m[1].value < m[0].value));
     let counts: Vec<usize> = minima.iter().map(|m| selected(&m.w).len()).collect();
     assert!(counts[0] < counts[2] && counts[2] < data.d(), "{counts:?}");
-    // Flavanoids and proline tell the wines apart at first sight.
+    // Flavanoids and proline separate the classes best.
     let names: Vec<&str> = selected(&minima[1].w).iter().map(|&j| data.names()[j].as_str()).collect();
     assert!(names.contains(&"flavanoids") && names.contains(&"proline"), "{names:?}");
 }

@@ -1,11 +1,11 @@
-//! What is found in Madelon, as the example program counts it. Its made-up sets are among the unit tests of HSFS.
+//! Informative features found in Madelon, counted as in the example program. The unit tests of HSFS use its synthetic data.
 
 #[path = "../examples/planted_truth.rs"]
 #[allow(dead_code, reason = "the example's main is not called here")]
 mod example;
 
 #[test]
-fn the_columns_that_hsfs_finds_in_madelon_are_informative() {
-    // By chance it would be one in 25. Half of the training rows show it as well as all do.
+fn features_selected_by_hsfs_in_madelon_are_informative() {
+    // By chance it would be one in 25. Half of the training rows are enough.
     assert!(example::madelon_hits("hsfs", 1000).unwrap() >= 8);
 }

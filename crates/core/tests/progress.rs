@@ -1,4 +1,4 @@
-//! What every method says of its progress, and that it hears the wish to stop.
+//! Every method reports its progress and can be interrupted.
 
 use kernsift::basis::{BASES, Basis, BasisMethod};
 use kernsift::data::read::{ReadOptions, read_table};
@@ -12,36 +12,36 @@ use ndarray::Array2;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Checks every report when it comes.
+/// Checks every progress report.
 #[derive(Default)]
-struct Listener {
-    heard: Mutex<Vec<(String, usize, usize)>>,
+struct Recorder {
+    reports: Mutex<Vec<(String, usize, usize)>>,
     wrong: Mutex<Vec<String>>,
 }
 
-impl Observer for Listener {
+impl Observer for Recorder {
     fn progress(&self, stage: &str, done: usize, total: usize) {
-        let mut heard = self.heard.lock().unwrap();
+        let mut reports = self.reports.lock().unwrap();
         let report = (stage.to_owned(), done, total);
-        // Totals of 0 and 1 say that nobody knows.
+        // A total of 0 or 1 means unknown.
         let too_many = total > 1 && done > total;
-        let back = heard.last().is_some_and(|(before, more, _)| before == stage && done < *more && done > 0);
-        if too_many || back || stage.is_empty() {
-            self.wrong.lock().unwrap().push(format!("{report:?} after {:?}", heard.last()));
+        let decreases = reports.last().is_some_and(|(before, more, _)| before == stage && done < *more && done > 0);
+        if too_many || decreases || stage.is_empty() {
+            self.wrong.lock().unwrap().push(format!("{report:?} after {:?}", reports.last()));
         }
-        heard.push(report);
+        reports.push(report);
     }
 }
 
-/// Stops at the first look.
+/// Interrupts at the first check.
 #[derive(Default)]
-struct Stopper {
-    looks: AtomicUsize,
+struct Interrupter {
+    n_checks: AtomicUsize,
 }
 
-impl Observer for Stopper {
+impl Observer for Interrupter {
     fn interrupted(&self) -> bool {
-        self.looks.fetch_add(1, Ordering::Relaxed);
+        self.n_checks.fetch_add(1, Ordering::Relaxed);
         true
     }
 }
@@ -54,33 +54,33 @@ fn data() -> Dataset {
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 
-/// A piece of work, run twice: once to listen, once to stop it.
+/// Runs the work twice: once to record progress, once to interrupt it.
 fn check(name: &str, work: impl Fn(&Context) -> Result<()>) {
-    let listener = Listener::default();
-    work(&Context { observer: &listener, ..Context::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let wrong = listener.wrong.into_inner().unwrap();
+    let recorder = Recorder::default();
+    work(&Context { observer: &recorder, ..Context::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let wrong = recorder.wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{name}: {wrong:?}");
-    assert!(!listener.heard.into_inner().unwrap().is_empty(), "{name} says nothing");
-    let stopper = Stopper::default();
-    let stopped = work(&Context { observer: &stopper, ..Context::default() });
-    assert!(stopped.is_err_and(|error| error.is_interrupted()), "{name} cannot be stopped");
+    assert!(!recorder.reports.into_inner().unwrap().is_empty(), "{name} reports no progress");
+    let interrupter = Interrupter::default();
+    let interrupted = work(&Context { observer: &interrupter, ..Context::default() });
+    assert!(interrupted.is_err_and(|error| error.is_interrupted()), "{name} cannot be interrupted");
 }
 
 #[test]
-fn the_listener_hears_what_is_wrong() {
+fn the_recorder_detects_wrong_reports() {
     let n_wrong = |reports: &[(&str, usize, usize)]| {
-        let listener = Listener::default();
-        reports.iter().for_each(|&(stage, done, total)| listener.progress(stage, done, total));
-        listener.wrong.into_inner().unwrap().len()
+        let recorder = Recorder::default();
+        reports.iter().for_each(|&(stage, done, total)| recorder.progress(stage, done, total));
+        recorder.wrong.into_inner().unwrap().len()
     };
     assert_eq!(n_wrong(&[("a", 0, 9), ("a", 5, 9), ("a", 9, 9), ("a", 0, 9), ("b", 3, 9), ("c", 0, 0)]), 0);
-    assert_eq!(n_wrong(&[("a", 5, 9), ("a", 4, 9)]), 1, "back");
+    assert_eq!(n_wrong(&[("a", 5, 9), ("a", 4, 9)]), 1, "decreasing");
     assert_eq!(n_wrong(&[("a", 10, 9)]), 1, "beyond the total");
-    assert_eq!(n_wrong(&[("", 0, 9)]), 1, "nameless");
+    assert_eq!(n_wrong(&[("", 0, 9)]), 1, "without a name");
 }
 
 #[test]
-fn selectors_tell_how_far_they_are() {
+fn selectors_report_progress() {
     let data = data();
     for info in SELECTORS {
         let method = SelectorMethod::by_name(info.name).unwrap();
@@ -91,7 +91,7 @@ fn selectors_tell_how_far_they_are() {
 }
 
 #[test]
-fn bases_and_spaces_tell_how_far_they_are() {
+fn bases_and_spaces_report_progress() {
     let data = data();
     for info in BASES {
         let method = BasisMethod::by_name(info.name).unwrap();
@@ -103,19 +103,19 @@ fn bases_and_spaces_tell_how_far_they_are() {
         let tuned = KernelSpaceSelector { tune: Tune::Gamma, ..method };
         check(&format!("{} tuned", info.name), |ctx| tuned.fit(&data, FeatureCount::Auto, ctx).map(drop));
     }
-    let by_dimension = KernelSpaceSelector {
+    let by_n_components = KernelSpaceSelector {
         gamma_for_n_components: Some(20),
         ..KernelSpaceSelector::by_name("takes").unwrap()
     };
-    check("takes by dimension", |ctx| by_dimension.fit(&data, FeatureCount::Auto, ctx).map(drop));
+    check("takes by n_components", |ctx| by_n_components.fit(&data, FeatureCount::Auto, ctx).map(drop));
 }
 
 #[test]
-fn learners_tell_how_far_they_are() {
+fn learners_report_progress() {
     let data = data().take_rows(&(0..60).collect::<Vec<_>>());
     for info in LEARNERS {
         let method = LearnerMethod::by_name(info.name).unwrap();
-        // The yardsticks learn nothing.
+        // Baselines do not iterate.
         if matches!(method, LearnerMethod::Design(_) | LearnerMethod::Xing(_)) {
             check(info.name, |ctx| method.learn_from_target(&data, 300, ctx).map(drop));
         }
@@ -123,7 +123,7 @@ fn learners_tell_how_far_they_are() {
 }
 
 #[test]
-fn reading_tells_how_far_it_is() {
+fn readers_report_progress() {
     let folder = tempfile::tempdir().unwrap();
     let arff = "@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n";
     let files = [
@@ -138,13 +138,13 @@ fn reading_tells_how_far_it_is() {
         let path = folder.path().join(name);
         std::fs::write(&path, header.to_owned() + &row.repeat((5 << 20) / row.len())).unwrap();
         check(name, |ctx| read_table(&path, &ReadOptions::default(), ctx).map(drop));
-        let listener = Listener::default();
-        read_table(&path, &ReadOptions::default(), &Context { observer: &listener, ..Context::default() })
+        let recorder = Recorder::default();
+        read_table(&path, &ReadOptions::default(), &Context { observer: &recorder, ..Context::default() })
             .unwrap();
-        let heard = listener.heard.into_inner().unwrap();
+        let reports = recorder.reports.into_inner().unwrap();
         assert!(
-            heard.iter().filter(|(_, done, total)| *done > 0 && *total > 1).count() >= 3,
-            "{name}: {heard:?}"
+            reports.iter().filter(|(_, done, total)| *done > 0 && *total > 1).count() >= 3,
+            "{name}: {reports:?}"
         );
     }
 }

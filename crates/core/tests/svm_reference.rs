@@ -1,4 +1,4 @@
-//! The support vector machine against another implementation of the same problem, LIBSVM's in Rust.
+//! SVM decision values compared with LIBSVM (its port to Rust).
 
 use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm};
@@ -13,8 +13,8 @@ fn standard(name: &str) -> Dataset {
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 
-/// Its values for all rows, by pairs of classes in their order; above zero is the first of a pair.
-fn their_values(data: &Dataset, param: &SvmParameter) -> Vec<Vec<f64>> {
+/// Decision values of LIBSVM for all rows and pairs of classes; positive for the first class of a pair.
+fn libsvm_values(data: &Dataset, param: &SvmParameter) -> Vec<Vec<f64>> {
     let nodes = |row: ndarray::ArrayView1<f64>| -> Vec<SvmNode> {
         row.iter().enumerate().map(|(j, &value)| SvmNode { index: j as i32 + 1, value }).collect()
     };
@@ -25,7 +25,7 @@ fn their_values(data: &Dataset, param: &SvmParameter) -> Vec<Vec<f64>> {
     let values = |x: &Vec<SvmNode>| {
         let mut raw = vec![0.0; classes * (classes - 1) / 2];
         predict_values(&model, x, &mut raw);
-        // It numbers classes as they first appear; put pairs into the order of codes.
+        // LIBSVM numbers classes by first appearance; reorder the pairs by class code.
         let mut out = vec![0.0; raw.len()];
         let place = |a: usize, b: usize| a * classes - a * (a + 1) / 2 + b - a - 1;
         let mut at = 0;
@@ -43,7 +43,7 @@ fn their_values(data: &Dataset, param: &SvmParameter) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn values_are_those_of_libsvm() {
+fn decision_values_agree_with_libsvm() {
     let ctx = Context::default();
     for (name, gamma, c) in
         [("wine", 0.05, 1.0), ("wine", 0.5, 100.0), ("sonar", 0.02, 10.0), ("heart", 0.1, 0.3)]
@@ -62,13 +62,13 @@ fn values_are_those_of_libsvm() {
                 let weight = vec![(1, factor)];
                 let param =
                     SvmParameter { kernel_type, gamma, c, eps: 1e-6, weight, ..SvmParameter::default() };
-                let theirs = their_values(&data, &param);
+                let theirs = libsvm_values(&data, &param);
                 for (i, theirs) in theirs.iter().enumerate() {
                     for (p, value) in theirs.iter().enumerate() {
-                        // Its matrix is in single precision, which moves values by some 1e-6 of the sum of
-                        // coefficients, and both stop within 1e-6.
-                        let gap = (ours[[i, p]] - value).abs();
-                        assert!(gap < 1e-3, "{name}, C = {c}, {}: {gap}", kernel.describe());
+                        // LIBSVM stores the matrix in single precision: errors of about 1e-6 of the sum of
+                        // coefficients; both stop within 1e-6.
+                        let difference = (ours[[i, p]] - value).abs();
+                        assert!(difference < 1e-3, "{name}, C = {c}, {}: {difference}", kernel.describe());
                     }
                 }
             }

@@ -1,14 +1,14 @@
-//! A folder to run the real binary in.
+//! Runs the program in a temporary directory.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder that goes away with its owner.
+/// A temporary directory, deleted when dropped.
 pub struct Scratch {
     folder: tempfile::TempDir,
 }
 
-/// What a run printed and how it ended.
+/// Exit code and output of a run.
 pub struct Run {
     /// The exit code.
     pub code: i32,
@@ -19,28 +19,28 @@ pub struct Run {
 }
 
 impl Scratch {
-    /// An empty folder.
+    /// An empty directory.
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// The path of a file in the folder.
+    /// The path of a file in the directory.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Puts a file into the folder.
+    /// Writes a file into the directory.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         std::fs::write(self.path(name), content).unwrap();
         self
     }
 
-    /// The text of a file in the folder.
+    /// The text of a file in the directory.
     pub fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The names of all files in the folder.
+    /// The names of all files in the directory.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
@@ -48,16 +48,16 @@ impl Scratch {
         names
     }
 
-    /// The binary, about to run in the folder.
+    /// A command that runs the program in the directory.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kernsift"));
         command.current_dir(self.folder.path()).args(words(line));
-        // What the developer likes is not what is tested.
+        // Independent of the environment of the developer.
         command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("CLICOLOR");
         command
     }
 
-    /// Runs `kernsift` with the words of a line.
+    /// Runs `kernsift` with the arguments of a line.
     pub fn run(&self, line: &str) -> Run {
         Run::from(self.command(line).output().unwrap())
     }
@@ -69,13 +69,13 @@ impl Scratch {
         run
     }
 
-    /// Runs a line that must end with code 2 and leave no new file; gives the error without `error: `.
+    /// Runs a line that must exit with code 2 and create no file; returns the message without `error: `.
     pub fn error(&self, line: &str) -> String {
         let before = self.files();
         let run = self.run(line);
         assert_eq!(run.code, 2, "kernsift {line}\n{}{}", run.out, run.err);
-        assert_eq!(run.out, "", "nothing but errors may be printed: kernsift {line}");
-        assert_eq!(self.files(), before, "nothing may be left behind: kernsift {line}");
+        assert_eq!(run.out, "", "nothing may be printed to standard output: kernsift {line}");
+        assert_eq!(self.files(), before, "no file may be created: kernsift {line}");
         assert!(!run.err.contains("panicked"), "kernsift {line}\n{}", run.err);
         let message = run.err.lines().find_map(|l| l.strip_prefix("error: "));
         message.unwrap_or_else(|| panic!("no error line: kernsift {line}\n{}", run.err)).to_owned()

@@ -23,7 +23,7 @@
 //! *Generalized discriminant analysis using a kernel approach*, 2000.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
-use super::kpca::{centered, need_square, no_spread};
+use super::kpca::{centered, need_square, equal_rows};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
@@ -106,7 +106,7 @@ impl Basis for Discriminant {
         };
         if coef.ncols() < wanted {
             ctx.warn(format!(
-                "{}: only {} of {wanted} directions keep classes apart; ask for fewer",
+                "{}: only {} of {wanted} directions separate the classes; request fewer",
                 self.name(),
                 coef.ncols()
             ));
@@ -116,7 +116,7 @@ impl Basis for Discriminant {
         let own = diagonal(&kernel, data.x())?;
         let mut features = multiply(k.view(), coef.view());
         if center {
-            features -= &coef.t().dot(&k.mean_axis(Axis(0)).expect("rows are there"));
+            features -= &coef.t().dot(&k.mean_axis(Axis(0)).expect("at least one row"));
         }
         let parts =
             Parts { kernel, anchors: data.x().clone(), coef, orthonormal: false, centered: center, summary };
@@ -145,14 +145,14 @@ fn between_over_within(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: u
     let mut within = multiply(k.view(), k.view()) - weighted.dot(&weighted.t());
     let size = within.diag().sum() / n;
     if size <= 0.0 && k.iter().all(|v| *v == k[[0, 0]]) {
-        return Err(no_spread("KDA"));
+        return Err(equal_rows("KDA"));
     }
     within.diag_mut().mapv_inplace(|v| v + ridge * size.max(f64::MIN_POSITIVE.sqrt()));
     let factor = cholesky(within.view()).ok_or_else(|| Error::Breakdown {
         step: "KDA",
-        why: "the spread within classes is not positive definite; raise ridge".into(),
+        why: "the within-class scatter is not positive definite; increase ridge".into(),
     })?;
-    let overall = k.mean_axis(Axis(0)).expect("rows are there").insert_axis(Axis(1));
+    let overall = k.mean_axis(Axis(0)).expect("at least one row").insert_axis(Axis(1));
     let mut between = (&means - &overall) * &counts.mapv(f64::sqrt);
     lower_solve(factor.view(), &mut between.view_mut());
     // a = R^-T u
@@ -166,7 +166,7 @@ fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: us
     let largest = eigen.values[0];
     let rounding = 1e-15 * k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * k.nrows() as f64;
     if largest <= rounding {
-        return Err(no_spread("GDA"));
+        return Err(equal_rows("GDA"));
     }
     let keep = eigen.values.iter().filter(|&&v| v > ridge * largest).count();
     let p = eigen.vectors.slice(s![.., ..keep]).to_owned();
@@ -179,16 +179,16 @@ fn between_over_total(k: &Array2<f64>, classes: &Classes, ridge: f64, wanted: us
 /// The leading left singular vectors of a tall thin matrix.
 fn leading(tall: &Array2<f64>, wanted: usize) -> Result<Array2<f64>> {
     let small = symmetric_eigen(tall.t().dot(tall).view())?;
-    let real = small.values.iter().take(wanted).filter(|&&v| v > 1e-12 * small.values[0]).count();
+    let rank = small.values.iter().take(wanted).filter(|&&v| v > 1e-12 * small.values[0]).count();
     // The singular values are fractions of the scatter: below this, class means are equal up to rounding.
-    if real == 0 || small.values[0] < 1e-20 {
+    if rank == 0 || small.values[0] < 1e-20 {
         return Err(Error::Breakdown {
             step: "discriminant",
             why: "the class means are equal in kernel space; change gamma, or check the target".into(),
         });
     }
-    let roots = small.values.slice(s![..real]).mapv(f64::sqrt);
-    Ok(tall.dot(&small.vectors.slice(s![.., ..real])) / roots)
+    let roots = small.values.slice(s![..rank]).mapv(f64::sqrt);
+    Ok(tall.dot(&small.vectors.slice(s![.., ..rank])) / roots)
 }
 
 /// Scales columns so that the directions have norm 1 and a fixed sign.
@@ -197,7 +197,7 @@ fn unit_length(mut a: Array2<f64>, k: &Array2<f64>, step: &'static str) -> Resul
     for (mut column, image) in a.columns_mut().into_iter().zip(ka.columns()) {
         let length = column.dot(&image);
         if length <= 0.0 || length.is_nan() {
-            return Err(no_spread(step));
+            return Err(equal_rows(step));
         }
         let sign = sign_of_largest(column.iter().copied());
         column.mapv_inplace(|v| sign * v / length.sqrt());
@@ -256,8 +256,8 @@ mod tests {
     fn three_classes_give_two_directions_that_separate() {
         let x = Array2::from_shape_fn((30, 2), |(i, j)| {
             let angle = (i % 3) as f64 * 2.1;
-            let spread = (i as f64 * 12.9898 + j as f64 * 78.233).sin() * 0.2;
-            3.0 * if j == 0 { angle.cos() } else { angle.sin() } + spread
+            let noise = (i as f64 * 12.9898 + j as f64 * 78.233).sin() * 0.2;
+            3.0 * if j == 0 { angle.cos() } else { angle.sin() } + noise
         });
         let codes: Vec<usize> = (0..30).map(|i| i % 3).collect();
         let data = Dataset::labeled(x.clone(), codes.clone()).unwrap();

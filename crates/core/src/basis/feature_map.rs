@@ -48,7 +48,8 @@ pub struct FeatureMap {
     coef: Array2<f64>,
     origin: Option<Origin>,
     /// Converts coordinates to those of an orthonormal basis; `None` if the basis is orthonormal.
-    orthonormalise: Option<Array2<f64>>,
+    #[serde(rename = "orthonormalise")]
+    to_orthonormal: Option<Array2<f64>>,
     summary: Summary,
 }
 
@@ -104,22 +105,22 @@ impl FeatureMap {
             let means = coef.mean_axis(Axis(0)).expect("at least one anchor");
             coef -= &means;
         }
-        let k = || k.expect("centered and oblique bases hand over their Gram matrix");
+        let k = || k.expect("centered and oblique bases pass their Gram matrix");
         let origin = centered.then(|| {
             let means = k().mean_axis(Axis(0)).expect("at least one anchor");
             Origin { offset: -coef.t().dot(&means), squared_norm: means.sum() / means.len() as f64 }
         });
-        let orthonormalise = if orthonormal {
+        let to_orthonormal = if orthonormal {
             None
         } else {
             let inner = coef.t().dot(&multiply(k().view(), coef.view()));
             let factor = cholesky(inner.view()).ok_or_else(|| Error::Breakdown {
                 step: "basis",
-                why: "its directions depend on each other; ask for fewer components".into(),
+                why: "its directions are linearly dependent; request fewer components".into(),
             })?;
             Some(invert_lower(factor.view()).reversed_axes())
         };
-        Ok(Self { kernel, anchors, coef, origin, orthonormalise, summary })
+        Ok(Self { kernel, anchors, coef, origin, to_orthonormal, summary })
     }
 
     /// The map of a pivoted Cholesky factor: $C = L_P^{-\top}$.
@@ -216,9 +217,9 @@ impl FeatureMap {
 
     /// Converts coordinates to those of an orthonormal basis of the same span.
     fn orthonormal(&self, features: Array2<f64>) -> Array2<f64> {
-        match &self.orthonormalise {
+        match &self.to_orthonormal {
             None => features,
-            Some(turn) => features.dot(turn),
+            Some(transform) => features.dot(transform),
         }
     }
 
@@ -263,16 +264,16 @@ impl FeatureMap {
         let coordinates = self.orthonormal(features.clone());
         let total: f64 = lengths.iter().sum();
         let n = lengths.len() as f64;
-        let mut left = lengths;
-        let rms = |left: &[f64]| (left.iter().sum::<f64>().max(0.0) / n).sqrt();
+        let mut residual = lengths;
+        let rms = |residual: &[f64]| (residual.iter().sum::<f64>().max(0.0) / n).sqrt();
         self.summary.residual_norms.clear();
         for column in coordinates.columns() {
-            self.summary.residual_norms.push(rms(&left));
-            left.iter_mut().zip(column).for_each(|(left, f)| *left -= f * f);
+            self.summary.residual_norms.push(rms(&residual));
+            residual.iter_mut().zip(column).for_each(|(r, f)| *r -= f * f);
         }
-        self.summary.reconstruction_cost = left.iter().map(|l| l.max(0.0).sqrt()).sum::<f64>() / n;
+        self.summary.reconstruction_cost = residual.iter().map(|l| l.max(0.0).sqrt()).sum::<f64>() / n;
         self.summary.explained =
-            if total > 0.0 { (1.0 - left.iter().sum::<f64>() / total).clamp(0.0, 1.0) } else { 1.0 };
+            if total > 0.0 { (1.0 - residual.iter().sum::<f64>() / total).clamp(0.0, 1.0) } else { 1.0 };
         self
     }
 
@@ -281,7 +282,7 @@ impl FeatureMap {
         let m = self.coef.ncols();
         let sound = self.coef.nrows() == self.anchors.n()
             && self.origin.as_ref().is_none_or(|o| o.offset.len() == m)
-            && self.orthonormalise.as_ref().is_none_or(|t| t.dim() == (m, m))
+            && self.to_orthonormal.as_ref().is_none_or(|t| t.dim() == (m, m))
             && self.coef.iter().all(|v| v.is_finite())
             && self.anchors.first_not_finite().is_none();
         if !sound {

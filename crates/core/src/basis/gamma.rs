@@ -16,9 +16,9 @@ pub struct GammaFit {
 }
 
 impl GammaFit {
-    fn nearer(self, other: Self, target: usize) -> Self {
-        let off = |fit: Self| fit.n_components.abs_diff(target);
-        if off(other) < off(self) { other } else { self }
+    fn closer(self, other: Self, target: usize) -> Self {
+        let error = |fit: Self| fit.n_components.abs_diff(target);
+        if error(other) < error(self) { other } else { self }
     }
 }
 
@@ -46,21 +46,21 @@ pub fn gamma_for_n_components(kobl: &Kobl, x: &Rows, target: usize, ctx: &Contex
     let mut high = low;
     let mut best = low;
     // 27 powers of ten on either side, where the kernel matrix is all ones or the identity.
-    let (least, most) = (low.gamma / 8f64.powi(30), low.gamma * 8f64.powi(30));
-    while low.n_components > target && low.gamma > least {
+    let (min_gamma, max_gamma) = (low.gamma / 8f64.powi(30), low.gamma * 8f64.powi(30));
+    while low.n_components > target && low.gamma > min_gamma {
         high = low;
         low = try_gamma(low.gamma / 8.0)?;
-        best = best.nearer(low, target);
+        best = best.closer(low, target);
     }
-    while high.n_components < target && high.gamma < most {
+    while high.n_components < target && high.gamma < max_gamma {
         low = high;
         high = try_gamma(high.gamma * 8.0)?;
-        best = best.nearer(high, target);
+        best = best.closer(high, target);
     }
     let enclosed = low.n_components <= target && high.n_components >= target;
     while enclosed && best.n_components != target && high.gamma / low.gamma > 1.0 + 1e-12 {
         let middle = try_gamma((low.gamma * high.gamma).sqrt())?;
-        best = best.nearer(middle, target);
+        best = best.closer(middle, target);
         if middle.n_components < target {
             low = middle;
         } else {
@@ -74,7 +74,7 @@ pub fn gamma_for_n_components(kobl: &Kobl, x: &Rows, target: usize, ctx: &Contex
 pub fn set_gamma_for_n_components(kobl: &mut Kobl, x: &Rows, target: usize, ctx: &Context) -> Result<()> {
     let GammaFit { gamma, n_components } = gamma_for_n_components(kobl, x, target, ctx)?;
     if n_components != target {
-        ctx.warn(format!("no gamma gives {target} components; the nearest found gives {n_components}"));
+        ctx.warn(format!("no gamma gives {target} components; the closest one gives {n_components}"));
     }
     kobl.kernel = Kernel::Rbf { gamma }.into();
     Ok(())
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_number_where_the_target_is_out_of_reach() {
+    fn the_closest_number_if_the_target_cannot_be_reached() {
         // Two pairs of equal rows never span more than two dimensions.
         let x: Rows = array![[0.0], [0.0], [1.0], [1.0]].into();
         let found = gamma_for_n_components(&Kobl::default(), &x, 3, &Context::default()).unwrap();

@@ -24,10 +24,10 @@ use crate::parameters::Parameters;
 /// because no later pivot is longer than an earlier one. Here each short pivot divides the rounding error of all
 /// samples by its length, and two in a row do so twice. With 500 normal samples of 2 features, 1e-4 keeps all
 /// squared norms at 0 or above, 1e-5 gives one of -5e-3 and 1e-7 one of -10.
-const ZERO: f64 = 1e-4;
+const ZERO_RATIO: f64 = 1e-4;
 
 /// Number of samples above which a full basis triggers a warning.
-const MANY: usize = 5000;
+const WARN_ROWS: usize = 5000;
 
 crate::parameters! {
     /// Kernel Gram-Schmidt.
@@ -55,9 +55,9 @@ impl Basis for Kgs {
         self.kernel.validate()?;
         check_components("KGS", self.n_components, data.n())?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        if self.n_components.is_none() && data.n() > MANY {
+        if self.n_components.is_none() && data.n() > WARN_ROWS {
             ctx.warn(format!(
-                "KGS has no stop: {} rows may give as many components; ask for a number, or use KOBL",
+                "KGS has no stopping rule: {} rows may give as many components; set n_components, or use KOBL",
                 data.n()
             ));
         }
@@ -65,7 +65,7 @@ impl Basis for Kgs {
             pivoting: Pivoting::InOrder,
             first: None,
             max_rank: self.n_components.unwrap_or(data.n()),
-            zero: ZERO,
+            zero: ZERO_RATIO,
             tolerance: 0.0,
             threshold: &|_| 0.0,
         };
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn short_pivots_do_not_blow_up_rounding() {
+    fn short_pivots_do_not_amplify_rounding_errors() {
         let mut rng = crate::random::Rng::new(1);
         for d in [1, 2, 3] {
             let data =
@@ -100,13 +100,13 @@ mod tests {
             let fit = Kgs::default().fit(&data, &Context::default()).unwrap();
             let k = crate::kernel::gram_symmetric(fit.map.kernel(), data.x()).unwrap();
             let worst = (fit.features.dot(&fit.features.t()) - k).iter().fold(0.0_f64, |a, e| a.max(e.abs()));
-            // The square of `ZERO`, with a margin for rounding.
+            // The square of `ZERO_RATIO`, with a margin for rounding.
             assert!(worst < 2e-8, "{worst} in {d} columns");
         }
     }
 
     #[test]
-    fn the_rows_come_in_order_and_a_number_can_be_asked_for() {
+    fn pivots_are_in_row_order_up_to_n_components() {
         let data = Dataset::unlabeled(array![[0.0], [1.0], [5.0], [9.0]]).unwrap();
         let kgs = Kgs { n_components: Some(3), ..Kgs::default() };
         assert_eq!(kgs.fit(&data, &Context::default()).unwrap().map.summary().pivots, [0, 1, 2]);

@@ -257,17 +257,17 @@ pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     if factor.pivots.is_empty() {
         return Err(Error::Breakdown {
             step: "kernel basis",
-            why: "the kernel of every row with itself is 0, so there is nothing to span; are all columns constant?".into(),
+            why: "the kernel of every row with itself is 0, so there is no basis; are all columns constant?".into(),
         });
     }
     let n = factor.residual.len();
     let outcome = Outcome { stop: factor.stop, iterations: factor.pivots.len() };
-    let left: f64 = factor.residual.iter().sum();
+    let residual: f64 = factor.residual.iter().sum();
     Ok(Summary {
         residual_norms: factor.norms.clone(),
         start_norm: factor.largest,
         reconstruction_cost: factor.residual.iter().map(|r| r.sqrt()).sum::<f64>() / n as f64,
-        explained: (1.0 - left / factor.trace).clamp(0.0, 1.0),
+        explained: (1.0 - residual / factor.trace).clamp(0.0, 1.0),
         ..Summary::start(method, n, factor.pivots.clone(), outcome)
     })
 }
@@ -331,7 +331,7 @@ mod tests {
         // A kernel that is zero everywhere spans nothing.
         let zero = Dataset::unlabeled(Array2::zeros((5, 2))).unwrap();
         let error = linear.fit(&zero, &ctx).unwrap_err().to_string();
-        assert!(error.contains("there is nothing to span"), "{error}");
+        assert!(error.contains("there is no basis"), "{error}");
     }
 
     #[test]
@@ -357,10 +357,10 @@ mod tests {
             let kobl = Kobl { kernel: rbf(0.05), threshold, ..Kobl::default() };
             kobl.fit(&line(60), &Context::default()).unwrap().map.n_components()
         };
-        let own = Threshold::Function(ThresholdFunction(Arc::new(|t| t * t)));
+        let custom = Threshold::Function(ThresholdFunction(Arc::new(|t| t * t)));
         let (linear, square) = (fit(Threshold::Linear), fit(Threshold::Power(2.0)));
         assert!(linear < square && square < fit(Threshold::None));
-        assert_eq!(fit(own), square);
+        assert_eq!(fit(custom), square);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::parameters::Parameters;
 use ndarray::{Array2, Axis, s};
 
 /// Eigenvalues at or below this fraction of the largest are rounding errors.
-pub(super) const RANK: f64 = 1e-12;
+pub(super) const MIN_EIGENVALUE_RATIO: f64 = 1e-12;
 
 crate::parameters! {
     /// Kernel principal component analysis.
@@ -63,13 +63,13 @@ impl Basis for Kpca {
         // The centered matrix of equal samples contains only rounding errors, so compare with the scale of the
         // uncentered one.
         let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
-        let real = eigen.values.iter().filter(|&&v| v > RANK * eigen.values[0] && v > 1e-15 * scale).count();
-        if real == 0 {
-            return Err(no_spread("KPCA"));
+        let rank = eigen.values.iter().filter(|&&v| v > MIN_EIGENVALUE_RATIO * eigen.values[0] && v > 1e-15 * scale).count();
+        if rank == 0 {
+            return Err(equal_rows("KPCA"));
         }
-        let m = self.n_components.unwrap_or(real).min(real);
-        if let Some(wanted) = self.n_components.filter(|&w| w > real) {
-            ctx.warn(format!("KPCA: {wanted} components were asked for, but only {real} are not rounding"));
+        let m = self.n_components.unwrap_or(rank).min(rank);
+        if let Some(wanted) = self.n_components.filter(|&w| w > rank) {
+            ctx.warn(format!("KPCA: {wanted} components were requested, but only {rank} are above rounding error"));
         }
         let mut coef = eigen.vectors.slice(s![.., ..m]).to_owned();
         let mut features = coef.clone();
@@ -112,10 +112,10 @@ pub(super) fn need_square(method: &str, matrices: f64, n: usize, ctx: &Context) 
     )
 }
 
-pub(super) fn no_spread(step: &'static str) -> Error {
+pub(super) fn equal_rows(step: &'static str) -> Error {
     Error::Breakdown {
         step,
-        why: "all rows are equal in kernel space, so there is no direction to find; check the columns and gamma".into(),
+        why: "all rows are equal in kernel space, so there are no components; check the columns and gamma".into(),
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn short_components_of_training_rows_come_out_as_in_training() {
+    fn transform_of_training_rows_equals_fit() {
         let mut rng = crate::random::Rng::new(3);
         let x = Array2::from_shape_simple_fn((40, 2), || rng.normal());
         let data = Dataset::unlabeled(x.clone()).unwrap();
@@ -155,16 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_have_no_direction() {
+    fn equal_rows_are_an_error() {
         let data = Dataset::unlabeled(Array2::ones((4, 2))).unwrap();
         let kpca = Kpca { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kpca::default() };
         assert!(
-            kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("no direction to find")
+            kpca.fit(&data, &Context::default()).unwrap_err().to_string().contains("there are no components")
         );
     }
 
     #[test]
-    fn a_square_matrix_that_does_not_fit_is_refused() {
+    fn exceeding_the_memory_limit_is_an_error() {
         let data = Dataset::unlabeled(Array2::from_shape_fn((100, 1), |(i, _)| i as f64)).unwrap();
         let ctx = Context { memory_limit: 100_000, ..Context::default() };
         let message = Kpca::default().fit(&data, &ctx).unwrap_err().to_string();

@@ -135,7 +135,7 @@ impl Synthetic {
             return Err(Error::param("synthetic data", "noise", "0 or a positive number", self.noise));
         }
         let ctx = Context { memory_limit: available_memory(), ..Context::default() };
-        ctx.need_memory("synthetic data", self.bytes(), "ask for fewer rows or columns")?;
+        ctx.need_memory("synthetic data", self.bytes(), "use fewer rows or columns")?;
         let mut rng = Rng::stream(self.seed, "synthetic");
         let mut places: Vec<usize> = (0..self.columns).collect();
         rng.shuffle(&mut places);

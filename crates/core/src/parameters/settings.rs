@@ -80,8 +80,8 @@ impl Parameter {
             Kind::Integer => {
                 let number = text.parse::<f64>().ok()?;
                 let fits = self.range.contains(number) && number.abs() <= LARGEST_INTEGER;
-                let whole = number.fract() == 0.0 && !text.contains('.');
-                (fits && whole).then(|| Value::Number((number as i64).into()))
+                let is_integer = number.fract() == 0.0 && !text.contains('.');
+                (fits && is_integer).then(|| Value::Number((number as i64).into()))
             }
             Kind::Real => {
                 let number = text.parse::<f64>().ok().filter(|&number| self.range.contains(number))?;

@@ -181,7 +181,7 @@ impl Svm {
                 solutions.last().map(|before| warm_start(before, pair, c_values[at - 1], *c, &bounds));
             let start = before
                 .as_ref()
-                .map(|(coefficients, left)| PairStart { coefficients, residual: left.as_deref() });
+                .map(|(coefficients, residual)| PairStart { coefficients, residual: residual.as_deref() });
             let problem = PairProblem { signs: &pair.signs, bounds: &bounds, start };
             solutions.push(self.solver().solve(&problem, columns, ctx)?);
         }
@@ -218,9 +218,9 @@ fn warm_start(
         // Exactly the bound, which the product could miss by rounding.
         if sign * b >= weight * from { sign * bound } else { (b * growth).clamp(-bound, *bound) }
     });
-    let left = before.residual.iter().zip(&pair.signs).map(|(left, sign)| sign - growth * (sign - left));
+    let residual = before.residual.iter().zip(&pair.signs).map(|(r, sign)| sign - growth * (sign - r));
     // Without convergence the residual has accumulated rounding errors; omit it.
-    (coefficients.collect(), before.converged.then(|| left.collect()))
+    (coefficients.collect(), before.converged.then(|| residual.collect()))
 }
 
 /// Dense rows centered at their mean, for the linear kernel.

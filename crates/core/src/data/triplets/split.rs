@@ -192,7 +192,7 @@ mod tests {
         }
         assert_eq!(held.points.test, points(&held.test));
         assert_eq!(hold_out_triplets(&triplets, 0.2, 5).unwrap(), held);
-        let message = |t: &[Triplet], share| hold_out_triplets(t, share, 0).unwrap_err().to_string();
+        let message = |t: &[Triplet], fraction| hold_out_triplets(t, fraction, 0).unwrap_err().to_string();
         assert!(message(&[[0, 1, 2], [0, 2, 1]], 0.5).contains("expected at least 2, got 1"));
         assert!(message(&triplets, 0.0).contains("'test_size' must be between 0 and 1"));
     }

@@ -1,6 +1,6 @@
 //! Write tables.
 //!
-//! Numbers have the shortest form that reads back to the same bits; missing values are empty cells.
+//! Numbers have the shortest form that reads back to the same bits; missing values are written as empty fields.
 
 use super::atomic::{check_place, write_atomic};
 use crate::context::Context;

@@ -33,7 +33,7 @@ fn put<T: DataType>(group: &mut Group, values: &[T::T], levels: Option<&[i16]>) 
 pub(in crate::data::read) fn example(compression: Compression) -> Vec<u8> {
     let schema = "message table {
         required boolean flag; optional int32 small; required int32 unsigned (INTEGER(32, false));
-        required int64 large; required int64 huge (INTEGER(64, false)); required int32 price (DECIMAL(9, 2));
+        required int64 large; required int64 huge (INTEGER(64, false)); required int32 amount (DECIMAL(9, 2));
         optional float f; required double d; optional binary word (STRING); required binary raw;
         required int64 __index_level_0__;
     }";
@@ -76,7 +76,7 @@ fn all_types_with_all_compressions() {
             Column::numeric("unsigned", twice([4294967295.0, 2.0, 3.0])),
             Column::numeric("large", twice([-1.0, (1i64 << 40) as f64, 3.0])),
             Column::numeric("huge", twice([u64::MAX as f64, 2.0, 3.0])),
-            Column::numeric("price", twice([19.99, -0.05, 0.0])),
+            Column::numeric("amount", twice([19.99, -0.05, 0.0])),
             Column::numeric("f", twice([nan, 0.5, f64::from(0.1f32)])),
             Column::numeric("d", twice([0.1, -2.5, 1e300])),
             Column::text("word", words.into_iter()),
@@ -105,7 +105,7 @@ fn message(schema: &str, fill: impl Fn(&mut Group)) -> String {
 }
 
 #[test]
-fn types_that_are_no_numbers_are_named() {
+fn unsupported_types_are_named() {
     let typed = |column: &str| {
         message(&format!("message t {{ {column} }}"), |group| {
             let column = group.next_column().unwrap().unwrap();
@@ -141,7 +141,7 @@ fn types_that_are_no_numbers_are_named() {
 }
 
 #[test]
-fn empty_and_odd_tables() {
+fn tables_without_rows_or_columns() {
     let none = file("message t { required double a; }", Compression::UNCOMPRESSED, 0, |_| {});
     assert_eq!(
         read(&none, LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string(),
@@ -164,13 +164,13 @@ fn empty_and_odd_tables() {
 }
 
 #[test]
-fn damaged_files_are_refused() {
-    let refused =
+fn truncated_files_are_errors() {
+    let error_of =
         |bytes: &[u8]| read(bytes, LIMIT, &mut vec![], &Context::default()).unwrap_err().to_string();
-    let whole = example(Compression::SNAPPY);
-    assert!(refused(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
-    for end in (0..whole.len()).step_by(37) {
-        let message = refused(&whole[..end]);
+    let complete = example(Compression::SNAPPY);
+    assert!(error_of(b"a,b\n1,2\n").starts_with("not a Parquet file, or a damaged one ("));
+    for end in (0..complete.len()).step_by(37) {
+        let message = error_of(&complete[..end]);
         assert!(message.starts_with("not a Parquet file, or a damaged one ("), "{message}");
     }
 }
@@ -178,11 +178,11 @@ fn damaged_files_are_refused() {
 #[test]
 fn no_changed_byte_makes_it_panic() {
     for compression in [Compression::UNCOMPRESSED, Compression::ZSTD(ZstdLevel::default())] {
-        let whole = example(compression);
-        for place in 0..whole.len() {
-            let mut bytes = whole.clone();
+        let complete = example(compression);
+        for place in 0..complete.len() {
+            let mut bytes = complete.clone();
             bytes[place] ^= [0x01, 0x80, 0xff][place % 3];
-            // Some changes cannot be noticed; what matters is to come back at all.
+            // Some changes cannot be detected; reading must only not panic.
             let _ = read(&bytes, LIMIT, &mut vec![], &Context::default());
         }
     }

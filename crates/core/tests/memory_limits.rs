@@ -1,4 +1,4 @@
-//! What methods say they will take beside what they take.
+//! Planned memory compared with measured memory.
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Kobl, Pivoting};
 use kernsift::classify::{Knnc, LinearSvm, Svm, SvmSearch};
@@ -18,7 +18,7 @@ use ndarray::Array2;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Remembers the largest plan.
+/// Records the largest plan.
 #[derive(Default)]
 struct Plans(Mutex<(u64, String)>);
 
@@ -39,8 +39,8 @@ fn data((n, d): (usize, usize)) -> Dataset {
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 
-/// Runs some work on two threads of its own; what is wrong between its largest plan and the most it held.
-fn misplanned(
+/// Runs the work on two separate threads and compares its largest plan with its peak memory; returns a line if they differ.
+fn plan_error(
     name: &str,
     (n, d): (usize, usize),
     work: impl Fn(&Context) -> Result<()> + Sync,
@@ -48,52 +48,52 @@ fn misplanned(
     let plans = Plans::default();
     let ctx = Context { observer: &plans, ..Context::default() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let (done, held) = pool.install(|| metered(|| work(&ctx)));
+    let (done, peak) = pool.install(|| metered(|| work(&ctx)));
     done.unwrap_or_else(|e| panic!("{name} {n} x {d}: {e}"));
     let (planned, what) = plans.0.into_inner().unwrap();
-    let held = held.expect("the tests' allocator counts") as f64;
-    // A quarter; and for small work the buffers of products, which it may do without: 4 MiB for each thread.
-    let allowed = (0.25 * held).max(8.0 * 1048576.0);
+    let peak = peak.expect("the test allocator measures memory") as f64;
+    // A quarter; for small work the buffers of matrix products, which are not always used: 4 MiB per thread.
+    let allowed = (0.25 * peak).max(8.0 * 1048576.0);
     let mib = |bytes: f64| bytes / 1048576.0;
     let line =
-        format!("{name} {n} x {d} planned {:.1}, held {:.1} MiB: {what}", mib(planned as f64), mib(held));
+        format!("{name} {n} x {d} planned {:.1}, peak {:.1} MiB: {what}", mib(planned as f64), mib(peak));
     println!("{line}");
-    ((planned as f64 - held).abs() > allowed).then_some(line)
+    ((planned as f64 - peak).abs() > allowed).then_some(line)
 }
 
 #[test]
-fn bases_and_spaces_take_what_they_plan() {
+fn plans_of_bases_and_spaces_are_accurate() {
     let mut wrong = vec![];
     for size in [(500, 30), (800, 30), (1200, 60)] {
         let data = data(size);
         for info in BASES {
             let method = BasisMethod::by_name(info.name).unwrap();
-            wrong.extend(misplanned(info.name, size, |ctx| method.fit(&data, ctx).map(drop)));
+            wrong.extend(plan_error(info.name, size, |ctx| method.fit(&data, ctx).map(drop)));
         }
         for info in SPACES {
             let method = KernelSpaceSelector::by_name(info.name).unwrap();
             let fit = |ctx: &Context| method.fit(&data, FeatureCount::Auto, ctx).map(drop);
-            wrong.extend(misplanned(info.name, size, fit));
+            wrong.extend(plan_error(info.name, size, fit));
         }
     }
     let tall = data((20_000, 10));
     let mut kobl = BasisMethod::by_name("kobl").unwrap();
     *kobl.n_components_mut() = Some(200);
-    wrong.extend(misplanned("kobl", (20_000, 10), |ctx| kobl.fit(&tall, ctx).map(drop)));
+    wrong.extend(plan_error("kobl", (20_000, 10), |ctx| kobl.fit(&tall, ctx).map(drop)));
     for size in [(800, 30), (1200, 2000), (20_000, 10)] {
         let data = data(size);
         let gain = Kobl { pivoting: Pivoting::Gain, n_components: Some(300), ..Kobl::default() };
-        wrong.extend(misplanned("kobl by gain", size, |ctx| gain.fit(&data, ctx).map(drop)));
+        wrong.extend(plan_error("kobl by gain", size, |ctx| gain.fit(&data, ctx).map(drop)));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn selectors_take_what_they_plan() {
+fn plans_of_selectors_are_accurate() {
     let mut wrong = vec![];
     for info in SELECTORS {
         let method = SelectorMethod::by_name(info.name).unwrap();
-        // Small for those that take long, tall for those that take a column at a time.
+        // Small data for slow methods, many rows for univariate methods.
         let sizes = match info.name {
             "hsfs" => [(400, 30), (200, 300), (100, 1000)],
             "fisher" | "ffs" | "information-gain" | "mutual-information" | "chi-squared" => {
@@ -105,21 +105,21 @@ fn selectors_take_what_they_plan() {
         for size in sizes {
             let data = data(size);
             let select = |ctx: &Context| method.select(&data, FeatureCount::Count(10), ctx).map(drop);
-            wrong.extend(misplanned(info.name, size, select));
+            wrong.extend(plan_error(info.name, size, select));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
-fn learners_take_what_they_plan() {
+fn plans_of_learners_are_accurate() {
     let mut wrong = vec![];
     for info in LEARNERS {
         let method = LearnerMethod::by_name(info.name).unwrap();
         for (size, triplets) in [((600, 40), 500), ((2000, 30), 3000), ((100, 600), 300)] {
             let data = data(size);
             let learn = |ctx: &Context| method.learn_from_target(&data, triplets, ctx).map(drop);
-            wrong.extend(misplanned(info.name, size, learn));
+            wrong.extend(plan_error(info.name, size, learn));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
@@ -136,12 +136,12 @@ fn plans_grow_with_parameters() {
     ] {
         let method: SelectorMethod = serde_json::from_str(settings).unwrap();
         let select = |ctx: &Context| method.select(&data, FeatureCount::Count(2), ctx).map(drop);
-        wrong.extend(misplanned(settings, size, select));
+        wrong.extend(plan_error(settings, size, select));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Asks to stop after a while.
+/// Interrupts after two seconds.
 struct Deadline(Instant);
 
 impl Observer for Deadline {
@@ -150,7 +150,7 @@ impl Observer for Deadline {
     }
 }
 
-/// The settings of selectors with a parameter that sizes memory or work, which is `HUGE`.
+/// Selectors with a parameter that determines memory or work; its value is `HUGE`.
 const HUGE_SELECTORS: &[&str] = &[
     r#"{"method": "hsfs", "random_starts": HUGE}"#,
     r#"{"method": "hsfs", "form": "penalized", "random_starts": HUGE}"#,
@@ -179,7 +179,7 @@ const HUGE_SELECTORS: &[&str] = &[
     r#"{"method": "chi-squared", "n_bins": HUGE}"#,
 ];
 
-/// The same of bases.
+/// The same for bases.
 const HUGE_BASES: &[&str] = &[
     r#"{"method": "kobl", "n_components": HUGE}"#,
     r#"{"method": "kgs", "n_components": HUGE}"#,
@@ -188,23 +188,23 @@ const HUGE_BASES: &[&str] = &[
 ];
 
 #[test]
-fn huge_parameters_are_refused_or_take_no_more_than_the_limit() {
+fn huge_parameters_are_rejected_or_stay_within_the_limit() {
     const LIMIT: u64 = 64 << 20;
     let data = data((60, 6));
     let mut wrong = vec![];
-    // Sizes that pass for memory on a large machine, that do not, and that overflow.
+    // Sizes that may fit in memory on a large computer, that do not fit, and that overflow.
     for huge in [1_000_000_000, 1 << 40, usize::MAX] {
         let mut check = |what: &str, work: &(dyn Fn(&Context) -> Result<()> + Sync)| {
             let deadline = Deadline(Instant::now());
             let ctx = Context { memory_limit: LIMIT, observer: &deadline, ..Context::default() };
             let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-            let (done, held) = pool.install(|| metered(|| work(&ctx)));
-            let held = held.expect("the tests' allocator counts");
+            let (done, peak) = pool.install(|| metered(|| work(&ctx)));
+            let peak = peak.expect("the test allocator measures memory");
             let allowed =
                 matches!(done, Ok(()) | Err(Error::Param { .. } | Error::Memory { .. } | Error::Interrupted));
-            // Beyond the plan: buffers of products, 4 MiB for each thread.
-            if !allowed || held > LIMIT + (8 << 20) {
-                wrong.push(format!("{what}, {huge}: {done:?}, held {} MiB", held >> 20));
+            // Not in the plan: buffers of matrix products, 4 MiB per thread.
+            if !allowed || peak > LIMIT + (8 << 20) {
+                wrong.push(format!("{what}, {huge}: {done:?}, peak {} MiB", peak >> 20));
             }
         };
         let filled = |settings: &str| settings.replace("HUGE", &huge.to_string());
@@ -266,7 +266,7 @@ fn huge_parameters_are_refused_or_take_no_more_than_the_limit() {
                 compare.run(&data, "data", &mut ResultsLog::in_memory(), ctx)
             });
         }
-        // It has the memory of the machine, which may be large.
+        // Synthetic data may use all available memory, which may be large.
         let sizes = if huge > 1 << 30 { &[(huge, 5), (5, huge), (huge, huge)][..] } else { &[] };
         for &(rows, columns) in sizes {
             let pattern = Pattern::by_name("xor").unwrap();

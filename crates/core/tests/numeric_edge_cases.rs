@@ -1,11 +1,10 @@
-//! Every method of the catalogues on data at the edge of what numbers can hold and what can be learned from: a right
-//! answer or a reason, never a panic. A new method is covered by being listed.
+//! Every method of the catalogs on extreme values and degenerate data: a correct result or an error, never a panic. A new
+//! method is covered by being listed in its catalog.
 //!
-//! What is right is told by twins: the same data in another guise, whose answer must be the same. Columns times a power of
-//! two are the same columns once they are brought to one scale, and so are zeros with another sign, classes with other
-//! names, and columns beside one that is constant.
+//! Correctness is checked on pairs of equivalent data sets, which must give the same result: features multiplied by powers
+//! of two and standardized, zeros of the other sign, renamed classes, an additional constant feature.
 
-use crate::every_method::{self, Answer, Method, Patience, methods};
+use crate::all_methods::{self, Method, MethodResult, TimeLimit, methods};
 use kernsift::data::{Column, Dataset, Prepare, Standardizer, Table, Target};
 use kernsift::learn::LEARNERS;
 use kernsift::random::Rng;
@@ -14,20 +13,20 @@ use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 use std::time::Duration;
 
-/// A few seconds are enough for most; a thousand classes are many machines.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Enough for most methods; a thousand classes need many SVMs.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
-fn tried(method: &Method, data: &Dataset) -> std::result::Result<Result<Answer>, String> {
+fn try_method(method: &Method, data: &Dataset) -> std::result::Result<Result<MethodResult>, String> {
     let limit = Context::default().memory_limit;
-    // A thread that waits for others of its pool takes up the next job meanwhile, whose time would count as this one's:
-    // so each has a pool to itself.
+    // A waiting thread of a shared pool would start the next job, whose time would count here; so each run has its own
+    // pool.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let alone = || pool.install(|| every_method::tried(method, data, &Patience::new(PATIENCE), limit));
-    std::thread::scope(|scope| scope.spawn(alone).join().unwrap())
+    let run = || pool.install(|| all_methods::try_method(method, data, &TimeLimit::new(TIME_LIMIT), limit));
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
 }
 
-/// On the scale that the command line and Python give methods by default.
-fn standard(data: &Dataset) -> Dataset {
+/// Standardized, as the command line and Python do by default.
+fn standardized(data: &Dataset) -> Dataset {
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 
@@ -36,7 +35,7 @@ fn classes(x: Array2<f64>, of: impl Fn(usize) -> usize) -> Dataset {
     Dataset::labeled(x, (0..n).map(of).collect()).unwrap()
 }
 
-/// Twenty-four rows of five columns of which two tell the class.
+/// 24 rows and five features, of which two determine the class.
 fn plain() -> Dataset {
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((24, 5), || rng.normal());
@@ -48,7 +47,7 @@ fn with_x(data: &Dataset, x: Array2<f64>) -> Dataset {
     Dataset::with_target(x, data.target().clone()).unwrap()
 }
 
-/// Data without a twin.
+/// Extreme and degenerate data sets.
 fn edges() -> Vec<(&'static str, Dataset)> {
     let mut rng = Rng::new(4);
     let mut normal = |n: usize, d: usize| Array2::from_shape_simple_fn((n, d), || rng.normal());
@@ -80,21 +79,21 @@ fn edges() -> Vec<(&'static str, Dataset)> {
         ("all cells equal", classes(Array2::from_elem((12, 3), 0.1), |i| i % 2)),
         ("zeros of both signs", classes(signs, |i| i % 2)),
         ("nearly collinear", with_x(&base, collinear)),
-        ("rows twice", classes(twice, |i| usize::from(x[[i % 24, 0]] > 0.0))),
+        ("duplicate rows", classes(twice, |i| usize::from(x[[i % 24, 0]] > 0.0))),
         (
-            "rows twice with both classes",
+            "duplicate rows with both classes",
             classes(concatenate(Axis(0), &[x.view(), x.view()]).unwrap(), |i| i / 24),
         ),
         ("columns of 1e300 and 1e-300", with_x(&base, mixed)),
         ("one cell of 1e300", with_x(&base, outlier)),
         ("subnormal cells", with_x(&base, subnormal)),
-        ("the largest numbers", with_x(&base, x.mapv(|v| f64::MAX.copysign(v)))),
+        ("the largest finite numbers", with_x(&base, x.mapv(|v| f64::MAX.copysign(v)))),
         (
-            "a target of equal numbers",
+            "a constant target",
             Dataset::with_target(normal(12, 3), Target::Continuous(vec![2.0; 12])).unwrap(),
         ),
         (
-            "a target of large numbers",
+            "a large continuous target",
             Dataset::with_target(
                 normal(20, 3),
                 Target::Continuous((0..20).map(|i| i as f64 * 1e300).collect()),
@@ -106,76 +105,76 @@ fn edges() -> Vec<(&'static str, Dataset)> {
 }
 
 #[test]
-fn an_answer_or_a_reason() {
+fn every_method_gives_a_result_or_an_error() {
     let methods = methods();
     let mut jobs = vec![];
     for (edge, data) in edges() {
         for at in 0..methods.len() {
-            jobs.push((edge, at, "as given", data.clone()));
-            jobs.push((edge, at, "scaled", standard(&data)));
+            jobs.push((edge, at, "unscaled", data.clone()));
+            jobs.push((edge, at, "scaled", standardized(&data)));
         }
     }
     let outcomes: Vec<_> = jobs
         .par_iter()
         .map(|(edge, at, how, data)| {
             let method = &methods[*at];
-            let told = |fault| format!("{} on {edge}, {how}: {fault}", method.name);
-            tried(method, data).map(|answer| answer.is_ok()).map_err(told)
+            let describe = |fault| format!("{} on {edge}, {how}: {fault}", method.name);
+            try_method(method, data).map(|result| result.is_ok()).map_err(describe)
         })
         .collect();
-    let wrong: Vec<&String> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
-    assert!(wrong.is_empty(), "{} of {} are wrong: {wrong:#?}", wrong.len(), outcomes.len());
-    // Most edges can be learned from: reasons alone would be no answer.
-    let answers = outcomes.iter().filter(|outcome| **outcome == Ok(true)).count();
-    assert!(2 * answers > outcomes.len(), "{answers} answers of {}", outcomes.len());
+    let faults: Vec<&String> = outcomes.iter().filter_map(|outcome| outcome.as_ref().err()).collect();
+    assert!(faults.is_empty(), "{} of {}: {faults:#?}", faults.len(), outcomes.len());
+    // Most cases must give a result.
+    let n_results = outcomes.iter().filter(|outcome| **outcome == Ok(true)).count();
+    assert!(2 * n_results > outcomes.len(), "{n_results} results of {}", outcomes.len());
 }
 
-/// Both answers are there, and the same to rounding; or what is not.
-fn same(method: &Method, a: &Dataset, b: &Dataset, exact: bool) -> std::result::Result<(), String> {
-    let (a, b) = (tried(method, a)?, tried(method, b)?);
+/// Checks that two data sets give the same result, up to rounding; returns a description of the difference.
+fn check_equal(method: &Method, a: &Dataset, b: &Dataset, exact: bool) -> std::result::Result<(), String> {
+    let (a, b) = (try_method(method, a)?, try_method(method, b)?);
     let (a, b) = match (a, b) {
         (Ok(a), Ok(b)) => (a, b),
         (Err(a), Err(b)) if a.to_string() == b.to_string() => return Ok(()),
-        (a, b) => return Err(format!("{:?} beside {:?}", a.map(|_| "an answer"), b.map(|_| "an answer"))),
+        (a, b) => return Err(format!("{:?} and {:?}", a.map(|_| "a result"), b.map(|_| "a result"))),
     };
     let largest = a.numbers.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
-    // Sums of the same terms; searches amplify what rounding left.
+    // Sums of the same terms in another order; iterative methods amplify rounding errors.
     let allowed = if exact { 0.0 } else { 1e-6 * largest };
-    let apart = a.numbers.iter().zip(&b.numbers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    if a.numbers.len() != b.numbers.len() || apart > allowed {
-        return Err(format!("{apart:e} apart, where the largest number is {largest:e}"));
+    let difference = a.numbers.iter().zip(&b.numbers).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    if a.numbers.len() != b.numbers.len() || difference > allowed {
+        return Err(format!("the difference is {difference:e}, the largest number {largest:e}"));
     }
     Ok(())
 }
 
-fn check_twins(what: &str, pairs: Vec<(Dataset, Dataset)>, exact: bool) {
+fn check_equivalent(what: &str, pairs: Vec<(Dataset, Dataset)>, exact: bool) {
     let methods = methods();
     let jobs: Vec<_> =
         pairs.iter().flat_map(|pair| methods.iter().map(move |method| (method, pair))).collect();
-    let wrong: Vec<String> = jobs
+    let faults: Vec<String> = jobs
         .par_iter()
         .filter_map(|(method, (a, b))| {
-            same(method, a, b, exact).err().map(|fault| format!("{}: {fault}", method.name))
+            check_equal(method, a, b, exact).err().map(|fault| format!("{}: {fault}", method.name))
         })
         .collect();
-    assert!(wrong.is_empty(), "{what}: {wrong:#?}");
+    assert!(faults.is_empty(), "{what}: {faults:#?}");
 }
 
-/// Powers of two lose nothing: these are the same columns.
+/// Multiplication by powers of two is exact.
 #[test]
-fn columns_of_any_size_are_the_same_once_they_are_on_one_scale() {
+fn standardized_results_do_not_depend_on_the_scale_of_features() {
     let data = plain();
     let pairs = [[996, -996, 900, -900, 0], [-996, -960, -930, -900, -800], [996, 990, 980, 970, 960]]
         .map(|powers: [i32; 5]| {
             let mut x = data.x().to_dense();
             for (mut column, power) in x.columns_mut().into_iter().zip(powers) {
-                // In two steps: a power of two below the smallest normal number has no form of its own.
+                // In two steps, because the power itself may be below the smallest normal number.
                 column.mapv_inplace(|v| v * 2f64.powi(power / 2) * 2f64.powi(power - power / 2));
             }
-            (standard(&data), standard(&with_x(&data, x)))
+            (standardized(&data), standardized(&with_x(&data, x)))
         })
         .to_vec();
-    check_twins("columns times powers of two", pairs, true);
+    check_equivalent("features times powers of two", pairs, true);
 }
 
 #[test]
@@ -184,11 +183,11 @@ fn the_sign_of_zero_does_not_matter() {
     let x = Array2::from_shape_simple_fn((24, 4), || rng.below(3) as f64 - 1.0);
     let data = classes(x.clone(), |i| usize::from(x[[i, 0]] + x[[i, 1]] > 0.0));
     let negative = with_x(&data, x.mapv(|v| if v == 0.0 { -0.0 } else { v }));
-    check_twins("zeros of the other sign", vec![(data, negative)], true);
+    check_equivalent("zeros of the other sign", vec![(data, negative)], true);
 }
 
 #[test]
-fn classes_are_the_same_by_any_name() {
+fn class_names_do_not_matter() {
     let data = plain();
     let Target::Classes(known) = data.target() else { unreachable!() };
     let x = data.x().to_dense();
@@ -204,73 +203,72 @@ fn classes_are_the_same_by_any_name() {
     let numbers = |values: [f64; 2]| {
         prepared(Column::numeric("target", known.codes.iter().map(|&code| values[code]).collect()))
     };
-    let of = words(["no", "yes"]);
-    let twins = [words(["False", "True"]), numbers([0.0, 1.0]), numbers([-1.0, 1.0]), words(["0", "1"])];
-    check_twins("other names of classes", twins.map(|twin| (of.clone(), twin)).to_vec(), true);
+    let expected = words(["no", "yes"]);
+    let others = [words(["False", "True"]), numbers([0.0, 1.0]), numbers([-1.0, 1.0]), words(["0", "1"])];
+    check_equivalent("other names of classes", others.map(|other| (expected.clone(), other)).to_vec(), true);
 }
 
 #[test]
-fn equal_columns_have_equal_scores() {
+fn equal_features_have_equal_scores() {
     let data = plain();
     let x = data.x().to_dense();
     let doubled = concatenate(Axis(1), &[x.view(), x.view()]).unwrap();
-    let data = standard(&with_x(&data, doubled));
-    // A method that takes columns one after the other, or shares a weight among them, may tell equal ones apart.
-    let one_by_one =
+    let data = standardized(&with_x(&data, doubled));
+    // Stepwise and sparse methods may give equal features different scores.
+    let univariate =
         ["fisher", "relief", "information-gain", "mutual-information", "chi-squared", "laplacian"];
-    let mut seen = 0;
-    for method in methods().iter().filter(|method| one_by_one.contains(&method.name)) {
-        let answer = tried(method, &data).unwrap();
-        // Chi-squared wants counts, and these are none.
-        let Ok(answer) = answer else { continue };
-        let apart = (0..5).map(|j| (answer.numbers[j] - answer.numbers[j + 5]).abs()).fold(0.0, f64::max);
+    let mut n_checked = 0;
+    for method in methods().iter().filter(|method| univariate.contains(&method.name)) {
+        let result = try_method(method, &data).unwrap();
+        // Chi-squared needs counts, so it may return an error.
+        let Ok(result) = result else { continue };
+        let difference = (0..5).map(|j| (result.numbers[j] - result.numbers[j + 5]).abs()).fold(0.0, f64::max);
         assert!(
-            apart <= 1e-12 * answer.numbers.iter().fold(0.0_f64, |most, v| most.max(v.abs())),
+            difference <= 1e-12 * result.numbers.iter().fold(0.0_f64, |most, v| most.max(v.abs())),
             "{}",
             method.name
         );
-        seen += 1;
+        n_checked += 1;
     }
-    assert!(seen >= 5);
+    assert!(n_checked >= 5);
 }
 
-/// Whether it learns nothing, and all columns are the same to it.
-fn is_yardstick(method: &Method) -> bool {
+/// Whether the method is a baseline, which does not learn from the target.
+fn is_baseline(method: &Method) -> bool {
     LEARNERS.iter().any(|info| info.name == method.name && info.needs == kernsift::method::Needs::Baseline)
 }
 
-/// A column that never differs says nothing, and takes nothing from the others.
 #[test]
-fn a_constant_column_comes_last_and_changes_nothing() {
+fn a_constant_feature_comes_last_and_changes_nothing() {
     let data = plain();
     let x = data.x().to_dense();
     let constant = Array2::from_elem((24, 1), 0.1);
     let with = with_x(&data, concatenate(Axis(1), &[x.view(), constant.view()]).unwrap());
-    let (alone, with) = (standard(&data), standard(&with));
-    let wrong: Vec<String> = methods()
+    let (without, with) = (standardized(&data), standardized(&with));
+    let faults: Vec<String> = methods()
         .par_iter()
         .filter_map(|method| {
-            let (a, b) = match (tried(method, &alone), tried(method, &with)) {
+            let (a, b) = match (try_method(method, &without), try_method(method, &with)) {
                 (Ok(Ok(a)), Ok(Ok(b))) => (a, b),
-                // Reasons are another test's matter.
+                // Errors are checked in another test.
                 (Ok(Err(_)), Ok(Err(_))) => return None,
-                (a, b) => return Some(format!("{}: {a:?} beside {b:?}", method.name)),
+                (a, b) => return Some(format!("{}: {a:?} and {b:?}", method.name)),
             };
             let after = b.order.iter().skip_while(|&&j| j != 5);
             let fault = if after.into_iter().any(|&j| b.numbers[j] > b.numbers[5]) {
-                Some(format!("the constant column comes before better ones: {:?} {:?}", b.order, b.numbers))
-            } else if method.scores && !is_yardstick(method) && b.numbers[5] != 0.0 {
-                Some(format!("the constant column has the score {}", b.numbers[5]))
+                Some(format!("the constant feature is ranked before better ones: {:?} {:?}", b.order, b.numbers))
+            } else if method.scores && !is_baseline(method) && b.numbers[5] != 0.0 {
+                Some(format!("the constant feature has the score {}", b.numbers[5]))
             } else {
                 None
             };
-            // Kernel space does not know of it either.
+            // Kernel space has the same dimension.
             let fault = fault.or_else(|| {
-                let far = !method.scores && a.numbers.len() != b.numbers.len();
-                far.then(|| "kernel space has other dimensions".to_owned())
+                let differs = !method.scores && a.numbers.len() != b.numbers.len();
+                differs.then(|| "kernel space has another dimension".to_owned())
             });
             fault.map(|fault| format!("{}: {fault}", method.name))
         })
         .collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(faults.is_empty(), "{faults:#?}");
 }

@@ -1,5 +1,5 @@
-//! Laws of KOBL, on random data and kernels: the fast form against the paper's recursion, and what
-//! sections 1.1 to 1.3 of the paper promise.
+//! Properties of KOBL on random data and kernels: agreement with the recursion of the paper, and the claims of its
+//! sections 1.1 to 1.3.
 
 use kernsift::basis::{Basis, Fitted, Kobl, Kpca, Pivoting, Threshold};
 use kernsift::data::{Dataset, Rows};
@@ -9,20 +9,20 @@ use kernsift::{Context, Stop};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;
 
-/// Eqs (5) to (13) word for word: coefficient vectors over all rows, the whole Gram matrix, and norms
-/// from quadratic forms.
+/// A literal implementation of eqs (5) to (13): coefficient vectors over all rows, the full Gram matrix, and norms from
+/// quadratic forms.
 struct Literal {
     pivots: Vec<usize>,
     /// r_kk
     norms: Vec<f64>,
     /// Coefficients of the basis.
     basis: Vec<Array1<f64>>,
-    /// Leading steps at which the choice was clear: no other row came within rounding of the largest,
-    /// unless all tie exactly, as they do at the start.
-    clear: usize,
+    /// Number of leading steps with a unique choice: no other row within rounding of the largest, unless all tie exactly,
+    /// as at the start.
+    n_unique: usize,
 }
 
-fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
+fn literal(k: &Array2<f64>, threshold: &Threshold, max_steps: usize) -> Literal {
     let n = k.nrows();
     let mut a: Vec<Array1<f64>> = (0..n)
         .map(|j| {
@@ -34,8 +34,8 @@ fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
     let squared = |a: &Array1<f64>| a.dot(&k.dot(a)).max(0.0); // (11)
     let (mut pivots, mut norms, mut basis): (Vec<usize>, Vec<f64>, Vec<Array1<f64>>) =
         (vec![], vec![], vec![]);
-    let (mut clear, mut all_clear) = (0, true);
-    while pivots.len() < most {
+    let (mut n_unique, mut all_unique) = (0, true);
+    while pivots.len() < max_steps {
         let lengths: Vec<f64> =
             (0..n).map(|j| if pivots.contains(&j) { -1.0 } else { squared(&a[j]) }).collect();
         let mut best = (usize::MAX, -1.0);
@@ -46,8 +46,8 @@ fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
         }
         let close = lengths.iter().filter(|&&l| l > best.1 * (1.0 - 1e-9)).count();
         let tie = pivots.is_empty() && lengths.iter().all(|&l| l == best.1);
-        all_clear = all_clear && (close == 1 || tie);
-        clear += usize::from(all_clear);
+        all_unique = all_unique && (close == 1 || tie);
+        n_unique += usize::from(all_unique);
         let norm = best.1.sqrt(); // (6)
         let first = norms.first().copied().unwrap_or(norm);
         if norm <= 1e-6 * first || norm / first < threshold.at(pivots.len() as f64 / n as f64) {
@@ -63,7 +63,7 @@ fn literal(k: &Array2<f64>, threshold: &Threshold, most: usize) -> Literal {
         norms.push(norm);
         basis.push(w);
     }
-    Literal { pivots, norms, basis, clear }
+    Literal { pivots, norms, basis, n_unique }
 }
 
 fn rows(n: usize, d: usize, seed: u64) -> Dataset {
@@ -89,28 +89,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn fast_form_equals_the_papers_recursion(
+    fn pivoted_cholesky_equals_the_recursion_of_the_paper(
         kernel in kernels(), n in 2usize..50, d in 1usize..6, seed in 0u64..1000, power in 0.5..2.0,
     ) {
         let data = rows(n, d, seed);
         let threshold = Threshold::Power(power);
         let k = gram(&kernel, data.x(), data.x()).unwrap();
-        let Literal { pivots, norms, basis, clear } = literal(&k, &threshold, n);
+        let Literal { pivots, norms, basis, n_unique } = literal(&k, &threshold, n);
         let fast = fit(&Kobl { kernel: kernel.into(), threshold, ..Kobl::default() }, &data);
         let summary = fast.map.summary();
-        // The last steps of either may stand on opposite sides of the rule by rounding alone: compare
-        // what both have, and let them differ by one step at most.
-        prop_assert!(clear >= 1);
-        if clear < pivots.len() {
-            // After an unclear choice both are right, and may differ from there on.
-            prop_assert_eq!(&pivots[..clear], &summary.pivots[..clear]);
+        // Rounding may change the decision to stop, so the numbers of steps may differ by one; compare the common ones.
+        prop_assert!(n_unique >= 1);
+        if n_unique < pivots.len() {
+            // After a tie both choices are valid, so later steps may differ.
+            prop_assert_eq!(&pivots[..n_unique], &summary.pivots[..n_unique]);
             return Ok(());
         }
         let shared = pivots.len().min(summary.pivots.len());
         prop_assert!(pivots.len().abs_diff(summary.pivots.len()) <= 1);
         prop_assert_eq!(&pivots[..shared], &summary.pivots[..shared]);
         for i in 0..shared {
-            // Quadratic forms lose half the digits of small norms: 1e-8 of the first.
+            // Quadratic forms lose half of the digits of small norms: 1e-8 of the first.
             prop_assert!((norms[i] - summary.residual_norms[i]).abs() < 1e-8 * norms[0]);
             let literal_feature = k.dot(&basis[i]);
             for j in 0..n {
@@ -121,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn norms_never_grow_and_theorem_1_holds(kernel in kernels(), n in 2usize..80, d in 1usize..6, seed in 0u64..1000) {
+    fn norms_never_increase_and_theorem_1_holds(kernel in kernels(), n in 2usize..80, d in 1usize..6, seed in 0u64..1000) {
         let data = rows(n, d, seed);
         for pivoting in [Pivoting::Greedy, Pivoting::Random, Pivoting::Gain] {
             let fast = fit(&Kobl { kernel: kernel.clone().into(), pivoting, ..Kobl::default() }, &data);
@@ -140,7 +139,7 @@ proptest! {
     }
 
     #[test]
-    fn new_rows_get_coordinates_in_an_orthonormal_basis(
+    fn the_basis_is_orthonormal(
         gamma in 0.05..1.0, n in 5usize..80, d in 1usize..8, seed in 0u64..1000,
     ) {
         let kernel = Kernel::Rbf { gamma };
@@ -152,12 +151,12 @@ proptest! {
         for ((i, j), v) in identity.indexed_iter() {
             prop_assert!((v - f64::from(u8::from(i == j))).abs() < 1e-10, "({}, {}): {}", i, j, v);
         }
-        // Training rows through the map for new rows are what the factorization gave for free.
+        // The map reproduces the coordinates of training rows.
         let ctx = Context::default();
         let again = fast.map.transform(data.x(), &ctx).unwrap();
         prop_assert!((&again - &fast.features).iter().all(|e| e.abs() < 1e-10));
         let cost = fast.map.reconstruction_cost(data.x(), &ctx).unwrap();
-        // Square roots of residuals that are zero up to 1e-15.
+        // Square roots of residuals of about 1e-15.
         prop_assert!((cost - fast.map.summary().reconstruction_cost).abs() < 1e-7);
     }
 
@@ -173,7 +172,7 @@ proptest! {
 
     #[test]
     fn the_order_of_rows_does_not_matter_once_the_first_pivot_is_fixed(n in 3usize..40, seed in 0u64..1000) {
-        // A linear kernel plus RBF has a varied diagonal: no ties.
+        // A linear kernel plus RBF has distinct diagonal entries: no ties.
         let kernel = Kernel::Sum(vec![(1.0, Kernel::Rbf { gamma: 0.3 }), (0.1, Kernel::Linear)]);
         let data = rows(n, 3, seed);
         let mut order: Vec<usize> = (0..n).collect();
@@ -185,7 +184,7 @@ proptest! {
     }
 
     #[test]
-    fn no_basis_of_equal_size_leaves_less_squared_length_than_kpca(gamma in 0.05..1.0, n in 5usize..50, seed in 0u64..1000) {
+    fn kpca_explains_at_least_as_much_as_kobl(gamma in 0.05..1.0, n in 5usize..50, seed in 0u64..1000) {
         let kernel: kernsift::kernel::KernelChoice = Kernel::Rbf { gamma }.into();
         let data = rows(n, 3, seed);
         let kobl = fit(&Kobl { kernel: kernel.clone(), ..Kobl::default() }, &data);
@@ -196,12 +195,12 @@ proptest! {
     }
 }
 
-/// More rows than are drawn, so that gains are estimates, and more pivots than a quarter of those drawn, so that others
-/// are drawn.
+/// More rows than the subsample, so that gains are estimates, and more pivots than a quarter of the subsample, so that it
+/// is redrawn.
 #[test]
-fn pivots_by_gain_leave_less_than_others_where_residuals_differ_little() {
+fn pivots_by_gain_have_the_smallest_residual() {
     let data = rows(3000, 8, 11);
-    let left = |pivoting, seed| {
+    let residual = |pivoting, seed| {
         let kobl = Kobl {
             kernel: Kernel::Rbf { gamma: 0.1 }.into(),
             pivoting,
@@ -214,17 +213,17 @@ fn pivots_by_gain_leave_less_than_others_where_residuals_differ_little() {
         assert_eq!(pivots.iter().collect::<std::collections::HashSet<_>>().len(), 300);
         1.0 - fitted.map.summary().explained
     };
-    let greedy = left(Pivoting::Greedy, 0);
+    let greedy = residual(Pivoting::Greedy, 0);
     for seed in 0..3 {
-        let (random, gain) = (left(Pivoting::Random, seed), left(Pivoting::Gain, seed));
-        // 0.88 of what random pivots leave and half of what greedy ones do, whatever is drawn to within 0.02.
+        let (random, gain) = (residual(Pivoting::Random, seed), residual(Pivoting::Gain, seed));
+        // About 0.88 of the residual of random pivots and half of that of greedy ones, within 0.02 for all seeds.
         assert!(gain < 0.93 * random && gain < 0.6 * greedy, "{gain} against {random} and {greedy}");
     }
 }
 
-/// Few columns (direct sums), many (matrix products) and sparse rows; widths from wide to absurd.
+/// Few features (direct sums), many (matrix products) and sparse rows; moderate and extreme gamma.
 #[test]
-fn duplicates_never_enter_twice() {
+fn duplicate_rows_never_become_pivots_twice() {
     for d in [3, 30] {
         let half = rows(40, d, 9).x().to_dense();
         let twice = ndarray::concatenate![ndarray::Axis(0), half, half];
@@ -244,8 +243,8 @@ fn duplicates_never_enter_twice() {
 }
 
 #[test]
-fn numbers_too_large_to_square_give_a_right_basis() {
-    // Distances overflow: every row is alone, as it is with few columns.
+fn overflowing_distances_give_a_valid_basis() {
+    // Infinite distances: every row is a component.
     for d in [3, 30] {
         let data = Dataset::unlabeled(rows(20, d, 4).x().to_dense() * 1e200).unwrap();
         let fast = fit(&Kobl { kernel: Kernel::Rbf { gamma: 1.0 }.into(), ..Kobl::default() }, &data);
@@ -266,7 +265,7 @@ fn to_sparse(x: &Array2<f64>) -> Rows {
 }
 
 #[test]
-fn sparse_rows_give_the_same_basis_as_dense_ones() {
+fn sparse_and_dense_rows_agree() {
     let mut rng = Rng::new(21);
     let x = Array2::from_shape_simple_fn((80, 50), || if rng.uniform() < 0.8 { 0.0 } else { rng.normal() });
     let sparse = to_sparse(&x);

@@ -1,4 +1,4 @@
-//! Laws of the support vector machine: what is returned is optimal, however it was found.
+//! Properties of SVMs: solutions are optimal, whatever the start, the cache and the shrinking.
 
 use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
@@ -30,7 +30,7 @@ fn cases() -> impl Strategy<Value = Case> {
     (2usize..70, 1usize..6, any::<u64>(), -2.0..2.0f64, kernels).prop_map(|(n, d, seed, size, kernel)| {
         let mut rng = Rng::new(seed);
         let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
-        // Some rows twice, as data have them.
+        // Some duplicate rows.
         for i in 0..n / 8 {
             let copy = x.row(i).to_owned();
             x.row_mut(n - 1 - i).assign(&copy);
@@ -59,42 +59,42 @@ impl Case {
         smo.solve(problem, &mut columns, &Context::default()).unwrap()
     }
 
-    /// How far the optimality conditions are missed, from the matrix itself.
+    /// The violation of the optimality conditions, computed from the full matrix.
     fn violation(&self, solution: &SmoSolution) -> f64 {
         let beta = ndarray::Array1::from(solution.coefficients.clone());
-        let left = &ndarray::Array1::from(self.signs.clone()) - &self.gram().dot(&beta);
+        let residual = &ndarray::Array1::from(self.signs.clone()) - &self.gram().dot(&beta);
         let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in 0..beta.len() {
             let alpha = self.signs[i] * beta[i];
-            assert!((0.0..=self.bounds[i]).contains(&alpha), "bounds hold exactly: {alpha}");
+            assert!((0.0..=self.bounds[i]).contains(&alpha), "outside its bounds: {alpha}");
             let (may_grow, may_shrink) = (alpha < self.bounds[i], alpha > 0.0);
-            let (rises, falls) =
+            let (in_up, in_low) =
                 if self.signs[i] > 0.0 { (may_grow, may_shrink) } else { (may_shrink, may_grow) };
-            if rises {
-                highest = highest.max(left[i]);
+            if in_up {
+                highest = highest.max(residual[i]);
             }
-            if falls {
-                lowest = lowest.min(left[i]);
+            if in_low {
+                lowest = lowest.min(residual[i]);
             }
         }
         highest - lowest
     }
 
-    /// Sizes of the numbers that $f$ is summed up from, for the rounding that one may expect.
+    /// The size of the terms of $f$, which determines its rounding error.
     fn scale(&self, solution: &SmoSolution) -> f64 {
         let largest = self.gram().iter().fold(0.0_f64, |a, v| a.max(v.abs()));
         1.0 + largest * solution.coefficients.iter().map(|b| b.abs()).sum::<f64>()
     }
 }
 
-/// The limit only keeps a fault from running for ever: with linear kernels and large bounds a few cases take millions of steps.
+/// The iteration limit is only a safeguard: with linear kernels and large bounds a few cases take millions of steps.
 fn tight() -> Smo {
     Smo { tolerance: TOLERANCE, max_iterations: 40_000_000, shrinking: true }
 }
 
-/// Objectives of two solutions within tolerance: each misses the optimum by at most the violation times the sum of
-/// bounds of rows that may still move, plus rounding.
-fn gap(case: &Case, solution: &SmoSolution) -> f64 {
+/// The largest difference of the objectives of two solutions: each is above the minimum by at most the violation times
+/// the sum of bounds, plus rounding.
+fn max_difference(case: &Case, solution: &SmoSolution) -> f64 {
     2.0 * TOLERANCE * case.bounds.iter().sum::<f64>() + 1e-9 * case.scale(solution)
 }
 
@@ -107,7 +107,7 @@ proptest! {
         prop_assert!(solution.converged);
         let sum: f64 = solution.coefficients.iter().sum();
         prop_assert!(sum.abs() <= 1e-12 * case.scale(&solution), "{sum}");
-        // The solver keeps f by small changes; adding it up anew differs by rounding of its parts.
+        // The solver updates f incrementally; a full sum differs by rounding of its terms.
         let allowed = TOLERANCE + 1e-11 * case.scale(&solution);
         let violation = case.violation(&solution);
         prop_assert!(violation < allowed, "{violation} {allowed}");
@@ -118,48 +118,48 @@ proptest! {
     }
 
     #[test]
-    fn shrinking_and_starting_elsewhere_change_nothing(case in cases(), share in 0.05..0.95f64) {
+    fn shrinking_and_warm_starts_do_not_change_the_solution(case in cases(), fraction in 0.05..0.95f64) {
         let plain = case.solve(Smo { shrinking: false, ..tight() }, &case.problem());
         let shrunk = case.solve(tight(), &case.problem());
-        prop_assert!((plain.objective - shrunk.objective).abs() <= gap(&case, &plain));
-        // From the solution at lower bounds, kept as it is and grown in proportion.
-        let bounds: Vec<f64> = case.bounds.iter().map(|c| c * share).collect();
+        prop_assert!((plain.objective - shrunk.objective).abs() <= max_difference(&case, &plain));
+        // Starts: the solution at lower bounds, unchanged and scaled up.
+        let bounds: Vec<f64> = case.bounds.iter().map(|c| c * fraction).collect();
         let lower = case.solve(tight(), &PairProblem { bounds: &bounds, ..case.problem() });
         let grown: Vec<f64> = lower.coefficients.iter().zip(&case.bounds)
-            .map(|(b, c)| (b / share).clamp(-c, *c)).collect();
-        let grown_left: Vec<f64> =
-            lower.residual.iter().zip(&case.signs).map(|(left, sign)| sign - (sign - left) / share).collect();
-        // What is said to be left is not relied on in the end.
-        let wrong: Vec<f64> = lower.residual.iter().enumerate().map(|(i, left)| left + 1e-4 * (i as f64).sin()).collect();
-        let (lower, grown) = ((&lower.coefficients, &lower.residual), (&grown, &grown_left));
-        for (start, left) in [
+            .map(|(b, c)| (b / fraction).clamp(-c, *c)).collect();
+        let grown_residual: Vec<f64> =
+            lower.residual.iter().zip(&case.signs).map(|(r, sign)| sign - (sign - r) / fraction).collect();
+        // A wrong residual is corrected before the end.
+        let wrong: Vec<f64> = lower.residual.iter().enumerate().map(|(i, r)| r + 1e-4 * (i as f64).sin()).collect();
+        let (lower, grown) = ((&lower.coefficients, &lower.residual), (&grown, &grown_residual));
+        for (start, residual) in [
             (lower.0, None),
             (lower.0, Some(lower.1)),
             (lower.0, Some(&wrong)),
             (grown.0, None),
             (grown.0, Some(grown.1)),
         ] {
-            let start = PairStart { coefficients: start, residual: left.map(|left| &left[..]) };
+            let start = PairStart { coefficients: start, residual: residual.map(|r| &r[..]) };
             let warm = case.solve(tight(), &PairProblem { start: Some(start), ..case.problem() });
             prop_assert!(warm.converged, "{} {:e}", warm.iterations, case.violation(&warm));
-            prop_assert!((plain.objective - warm.objective).abs() <= gap(&case, &plain));
+            prop_assert!((plain.objective - warm.objective).abs() <= max_difference(&case, &plain));
             prop_assert!(case.violation(&warm) < TOLERANCE + 1e-11 * case.scale(&warm));
         }
     }
 
     #[test]
-    fn a_cache_of_any_size_gives_what_the_whole_matrix_gives(case in cases(), columns in 0usize..20) {
-        let whole = case.solve(tight(), &case.problem());
+    fn a_cache_of_any_size_gives_the_same_solution(case in cases(), columns in 0usize..20) {
+        let full = case.solve(tight(), &case.problem());
         let x: Rows = case.x.clone().into();
         let mut cached = CachedColumns::new(&case.kernel, &x, columns * 8 * x.n()).unwrap();
         let found = tight().solve(&case.problem(), &mut cached, &Context::default()).unwrap();
-        prop_assert!((whole.objective - found.objective).abs() <= gap(&case, &whole));
+        prop_assert!((full.objective - found.objective).abs() <= max_difference(&case, &full));
         prop_assert!(case.violation(&found) < TOLERANCE + 1e-11 * case.scale(&found));
     }
 }
 
-/// Rings and blobs with noise, enough rows that shrinking happens.
-fn rings(n: usize, classes: usize, seed: u64) -> Dataset {
+/// Curved class boundaries with noise, and enough rows for shrinking.
+fn curved(n: usize, classes: usize, seed: u64) -> Dataset {
     let mut rng = Rng::new(seed);
     let x = Array2::from_shape_simple_fn((n, 4), || rng.normal());
     let codes = x
@@ -179,16 +179,16 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn results_are_the_same_bits_at_any_number_of_threads() {
-    let data = rings(700, 3, 1);
+fn results_do_not_depend_on_threads() {
+    let data = curved(700, 3, 1);
     let ctx = Context::default();
-    // Three widths: one after another, two and one, and all at once.
+    // Three values of gamma: sequential, two at a time, and all in parallel.
     let gamma = vec![Gamma::Value(0.1), Gamma::Value(0.5), Gamma::Value(2.0)];
     let search = SvmSearch { c: vec![0.1, 10.0], gamma, ..SvmSearch::default() };
-    // The matrix of 700 rows takes 4 MiB, and half of the memory is for matrices: the last has room for one width with its
-    // folds, but not for three at once.
-    let little = Context { memory_limit: 60 << 20, ..ctx };
-    let results = [(1, &ctx), (2, &ctx), (4, &ctx), (4, &little)].map(|(threads, ctx)| {
+    // The matrix of 700 rows takes 4 MiB, and half of the memory is for matrices: the last limit is enough for one gamma
+    // with its folds, but not for three in parallel.
+    let small_memory = Context { memory_limit: 60 << 20, ..ctx };
+    let results = [(1, &ctx), (2, &ctx), (4, &ctx), (4, &small_memory)].map(|(threads, ctx)| {
         on_threads(threads, || {
             let found = search.fit(&data, ctx).unwrap();
             let values = found.model.decision_values(data.x(), ctx).unwrap();
@@ -198,11 +198,11 @@ fn results_are_the_same_bits_at_any_number_of_threads() {
     assert!(results.windows(2).all(|w| w[0] == w[1]));
 }
 
-/// A matrix that counts how often rows are set aside, and columns asked for.
+/// Counts shrinking and column accesses.
 struct Counted<'a> {
     columns: BlockColumns<'a>,
-    restricted: usize,
-    asked: usize,
+    n_shrinks: usize,
+    n_columns: usize,
 }
 
 impl KernelColumns for Counted<'_> {
@@ -214,13 +214,13 @@ impl KernelColumns for Counted<'_> {
         self.columns.diagonal()
     }
 
-    fn with_column<T>(&mut self, i: usize, use_it: impl FnOnce(&[f64], &[f64]) -> T) -> T {
-        self.asked += 1;
-        self.columns.with_column(i, use_it)
+    fn with_column<T>(&mut self, i: usize, visit: impl FnOnce(&[f64], &[f64]) -> T) -> T {
+        self.n_columns += 1;
+        self.columns.with_column(i, visit)
     }
 
     fn shrink(&mut self, keep: &[usize]) {
-        self.restricted += 1;
+        self.n_shrinks += 1;
         self.columns.shrink(keep);
     }
 
@@ -234,8 +234,8 @@ impl KernelColumns for Counted<'_> {
 }
 
 #[test]
-fn shrinking_is_used_and_harmless_on_many_rows() {
-    let data = rings(1500, 2, 3);
+fn shrinking_is_used_and_does_not_change_the_solution() {
+    let data = curved(1500, 2, 3);
     let ctx = Context::default();
     let k = gram_symmetric(&Kernel::Rbf { gamma: 2.0 }, data.x()).unwrap();
     let codes = &data.classes("t").unwrap().codes;
@@ -243,18 +243,18 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
     let problem = PairProblem { signs: &signs, bounds: &[50.0; 1500], start: None };
     let rows: Vec<usize> = (0..1500).collect();
     let solved = |shrinking: bool, problem: &PairProblem| {
-        let mut columns = Counted { columns: BlockColumns::new(k.view(), &rows), restricted: 0, asked: 0 };
+        let mut columns = Counted { columns: BlockColumns::new(k.view(), &rows), n_shrinks: 0, n_columns: 0 };
         let smo = Smo { tolerance: 1e-5, shrinking, ..Smo::default() };
         let found = smo.solve(problem, &mut columns, &ctx).unwrap();
         assert!(found.converged);
-        (found, columns.restricted, columns.asked)
+        (found, columns.n_shrinks, columns.n_columns)
     };
-    let (found, restricted, asked) = solved(true, &problem);
-    assert!(restricted > 0 && asked > 0 && solved(false, &problem).1 == 0);
-    // What is optimal already is seen without a column, and is given back as it came.
+    let (found, n_shrinks, n_columns) = solved(true, &problem);
+    assert!(n_shrinks > 0 && n_columns > 0 && solved(false, &problem).1 == 0);
+    // An optimal start is detected without any column and returned unchanged.
     let start = Some(PairStart::at(&found.coefficients));
-    let (again, _, asked) = solved(true, &PairProblem { start, ..problem });
-    assert_eq!((again.coefficients, again.iterations, asked), (found.coefficients.clone(), 0, 0));
+    let (again, _, n_columns) = solved(true, &PairProblem { start, ..problem });
+    assert_eq!((again.coefficients, again.iterations, n_columns), (found.coefficients.clone(), 0, 0));
     let fit = |shrinking: bool, limit: u64| {
         let svm = Svm { tol: 1e-5, shrinking, ..rbf(2.0, 50.0) };
         svm.fit(&data, &Context { memory_limit: limit, ..Context::default() }).unwrap()
@@ -265,8 +265,8 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
         let (a, b) =
             (plain.decision_values(data.x(), &ctx).unwrap(), other.decision_values(data.x(), &ctx).unwrap());
         let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
-        // The tolerance is on f, which is a decision value up to the constant; a hundred times it for the
-        // directions in which the matrix is flat.
+        // The tolerance applies to f, a decision value up to the intercept; a hundred times it for directions of small
+        // eigenvalues.
         assert!(worst < 1e-3, "{worst}");
         let (a, b) = (plain.svms().svms[0].objective, other.svms().svms[0].objective);
         assert!((a - b).abs() < 1e-6 * a.abs(), "{a} {b}");
@@ -274,7 +274,7 @@ fn shrinking_is_used_and_harmless_on_many_rows() {
 }
 
 #[test]
-fn sparse_rows_give_what_dense_rows_give() {
+fn sparse_and_dense_rows_agree() {
     let mut rng = Rng::new(9);
     let x = Array2::from_shape_simple_fn((120, 30), || if rng.uniform() < 0.7 { 0.0 } else { rng.normal() });
     let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r.sum() > 0.0)).collect();
@@ -299,8 +299,8 @@ fn sparse_rows_give_what_dense_rows_give() {
 }
 
 #[test]
-fn a_gram_matrix_gives_what_the_rows_give() {
-    let data = rings(150, 3, 4);
+fn fit_gram_agrees_with_fit() {
+    let data = curved(150, 3, 4);
     let ctx = Context::default();
     let kernel = Kernel::Rbf { gamma: 0.7 };
     let k = gram_symmetric(&kernel, data.x()).unwrap();
@@ -308,14 +308,14 @@ fn a_gram_matrix_gives_what_the_rows_give() {
     let svms = svm.fit_gram(k.view(), data.classes("t").unwrap(), &ctx).unwrap();
     let model = svm.fit(&data, &ctx).unwrap();
     let (a, b) = (svms.decision_values(k.view()), model.decision_values(data.x(), &ctx).unwrap());
-    // The same coefficients; kernel values that were rounded in another order.
+    // Equal coefficients, but kernel values are rounded differently.
     assert!((&a - &b).iter().all(|e| e.abs() < 1e-10));
     assert!(svm.fit_gram(k.slice(ndarray::s![..9, ..]), data.classes("t").unwrap(), &ctx).is_err());
 }
 
 #[test]
-fn weights_of_classes_move_the_border() {
-    let data = rings(200, 2, 6);
+fn class_weights_move_the_boundary() {
+    let data = curved(200, 2, 6);
     let ctx = Context::default();
     let codes = &data.classes("t").unwrap().codes;
     let predicted = |class_weight: ClassWeight| {
@@ -336,8 +336,8 @@ fn weights_of_classes_move_the_border() {
 }
 
 #[test]
-fn a_class_without_a_price_is_never_predicted() {
-    let data = rings(60, 2, 6);
+fn a_class_with_zero_weight_is_never_predicted() {
+    let data = curved(60, 2, 6);
     let ctx = Context::default();
     for (weights, class) in [(vec![0.0, 1.0], 1), (vec![1.0, 0.0], 0)] {
         let svm = Svm { class_weight: ClassWeight::Given(weights), ..rbf(0.5, 1.0) };
@@ -350,12 +350,11 @@ fn linear(c: f64) -> Svm {
     Svm { kernel: Kernel::Linear.into(), c, tol: 1e-6, ..Svm::default() }
 }
 
-/// Where zero is does not matter to a machine with a constant.
 #[test]
-fn rows_far_from_zero_give_what_rows_around_zero_give() {
-    let data = rings(100, 3, 12);
+fn a_shift_of_the_features_does_not_change_the_model() {
+    let data = curved(100, 3, 12);
     let ctx = Context::default();
-    // Ten million is exact in sums with numbers of 24 bits.
+    // Adding 1e7 to numbers of 24 bits is exact.
     let x = data.x().to_dense().mapv(|v| (v * 65536.0).round() / 65536.0);
     let near = data.with_x(x.clone()).unwrap();
     let far = data.with_x(x + 1e7).unwrap();
@@ -367,7 +366,7 @@ fn rows_far_from_zero_give_what_rows_around_zero_give() {
         assert!(b.outcome().stop.converged());
         let (a, b) = (a.decision_values(near.x(), &ctx).unwrap(), b.decision_values(far.x(), &ctx).unwrap());
         let worst = (&a - &b).iter().fold(0.0_f64, |m, e| m.max(e.abs()));
-        // The tolerance of 1e-6 a few times over, and values of 1e7 times weights of a few, which round at 1e-9.
+        // A few times the tolerance of 1e-6; rounding of values of 1e7 times the weights is about 1e-9.
         assert!(worst < 1e-5, "{worst}");
     }
     let search = |data: &Dataset| {
@@ -380,7 +379,7 @@ fn rows_far_from_zero_give_what_rows_around_zero_give() {
 }
 
 #[test]
-fn columns_of_very_different_scales_come_to_an_end() {
+fn features_of_very_different_scales_reach_the_default_limit() {
     let mut rng = Rng::new(4);
     let mut x = Array2::from_shape_simple_fn((80, 6), || rng.normal());
     let codes = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] + 0.5 * rng.normal() > 0.0)).collect();
@@ -388,18 +387,18 @@ fn columns_of_very_different_scales_come_to_an_end() {
     let data = Dataset::labeled(x, codes).unwrap();
     let model = linear(1.0).fit(&data, &Context::default()).unwrap();
     let outcome = model.outcome();
-    // Ten million steps where no limit was given; then it says so.
+    // The default limit is ten million steps, and the outcome reports it.
     assert_eq!((outcome.iterations, outcome.stop.converged()), (10_000_000, false));
 }
 
 #[test]
-fn kernel_values_that_are_no_numbers_are_refused() {
-    let x = rings(50, 2, 6).x().to_dense() * 1e200;
-    let data = rings(50, 2, 6).with_x(x).unwrap();
+fn overflow_of_kernel_values_is_an_error() {
+    let x = curved(50, 2, 6).x().to_dense() * 1e200;
+    let data = curved(50, 2, 6).with_x(x).unwrap();
     let poly = Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: 0.0 };
     for kernel in [Kernel::Linear, poly] {
         let svm = Svm { kernel: kernel.into(), ..Svm::default() };
-        // All of the matrix, or columns of it.
+        // The full matrix, or cached columns.
         for memory_limit in [u64::MAX, 16 * 8 * 50] {
             let ctx = Context { memory_limit, ..Context::default() };
             let one = svm.fit(&data, &ctx).unwrap_err().to_string();
@@ -410,7 +409,7 @@ fn kernel_values_that_are_no_numbers_are_refused() {
             }
         }
     }
-    let mut k = gram_symmetric(&Kernel::Linear, rings(50, 2, 6).x()).unwrap();
+    let mut k = gram_symmetric(&Kernel::Linear, curved(50, 2, 6).x()).unwrap();
     (k[[3, 7]], k[[7, 3]]) = (f64::INFINITY, f64::INFINITY);
     let error = svm_error(&k, &data);
     assert!(error.contains("overflow"), "{error}");
@@ -421,26 +420,25 @@ fn svm_error(k: &Array2<f64>, data: &Dataset) -> String {
     Svm::default().fit_gram(k.view(), classes, &Context::default()).unwrap_err().to_string()
 }
 
-/// The user is heard while columns are computed one by one.
 #[test]
-fn a_wish_to_stop_is_heard_between_columns() {
-    struct AfterSome(std::sync::atomic::AtomicUsize);
-    impl kernsift::Observer for AfterSome {
+fn fits_with_a_column_cache_can_be_interrupted() {
+    struct InterruptLater(std::sync::atomic::AtomicUsize);
+    impl kernsift::Observer for InterruptLater {
         fn interrupted(&self) -> bool {
             self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed) >= 20
         }
     }
-    let data = rings(1500, 2, 3);
-    let observer = AfterSome(0.into());
+    let data = curved(1500, 2, 3);
+    let observer = InterruptLater(0.into());
     let ctx = Context { memory_limit: 2 * 100 * 8 * 1500, observer: &observer, ..Context::default() };
-    // A run of a few thousand steps, so that looking every thousand would not be asked twenty times.
+    // A few thousand steps: a check every thousand would not reach twenty.
     let svm = Svm { max_iter: 1000, ..rbf(2.0, 50.0) };
     assert!(svm.fit(&data, &ctx).unwrap_err().is_interrupted());
 }
 
 #[test]
-fn bad_parameters_are_named() {
-    let data = rings(50, 2, 6);
+fn messages_name_invalid_parameters() {
+    let data = curved(50, 2, 6);
     let ctx = Context::default();
     for (svm, name) in [(rbf(1.0, 0.0), "'C'"), (Svm { tol: 0.0, ..rbf(1.0, 1.0) }, "'tol'")] {
         let error = svm.fit(&data, &ctx).unwrap_err().to_string();
@@ -456,12 +454,12 @@ fn bad_parameters_are_named() {
     assert!(search.fit(&data, &ctx).unwrap_err().to_string().contains("'gamma'"));
 }
 
-/// Errors of the search by training anew, fold by fold and price by price.
+/// The errors of the search equal those of separate fits for each fold and C.
 #[test]
-fn the_search_finds_what_training_anew_finds() {
-    let data = rings(160, 3, 8);
+fn the_search_agrees_with_separate_fits() {
+    let data = curved(160, 3, 8);
     let ctx = Context { seed: 5, ..Context::default() };
-    // Both ways stop within a tolerance; a tight one leaves no row between them.
+    // Both stop within a tolerance; a tight one makes all predictions equal.
     let svm = Svm { tol: 1e-8, ..Svm::default() };
     let gammas = [0.3, 0.05];
     let search = SvmSearch {
@@ -490,22 +488,22 @@ fn the_search_finds_what_training_anew_finds() {
     }
     let got: Vec<_> = found.errors.iter().map(|p| (p.gamma.unwrap(), p.c, p.error)).collect();
     assert_eq!(got, expected);
-    let least = expected.iter().map(|e| e.2).fold(1.0, f64::min);
-    let ties: Vec<_> = expected.iter().filter(|e| e.2 == least).collect();
+    let smallest = expected.iter().map(|e| e.2).fold(1.0, f64::min);
+    let ties: Vec<_> = expected.iter().filter(|e| e.2 == smallest).collect();
     let chosen = ties.iter().min_by(|a, b| (a.1, a.0).partial_cmp(&(b.1, b.0)).unwrap()).unwrap();
     assert_eq!((found.gamma.unwrap(), found.c), (chosen.0, chosen.1));
-    let anew =
+    let refitted =
         Svm { kernel: Kernel::Rbf { gamma: chosen.0 }.into(), c: chosen.1, ..svm }.fit(&data, &ctx).unwrap();
-    assert_eq!(anew, found.model);
-    // Too little memory for the matrix: columns instead, the same errors.
+    assert_eq!(refitted, found.model);
+    // Too little memory for the matrix: cached columns give the same errors.
     let small = Context { memory_limit: 200_000, ..ctx };
     let slow = search.fit(&data, &small).unwrap();
     assert_eq!(slow.errors, found.errors);
 }
 
 #[test]
-fn a_class_that_a_fold_lacks_breaks_nothing() {
-    let mut data = rings(60, 2, 2);
+fn a_class_may_be_absent_from_a_fold() {
+    let mut data = curved(60, 2, 2);
     let mut codes = data.classes("t").unwrap().codes.clone();
     // One row of class 2, and class 3 has a name but no rows.
     codes[17] = 2;
@@ -514,14 +512,14 @@ fn a_class_that_a_fold_lacks_breaks_nothing() {
     data = Dataset::with_target(data.x().clone(), target).unwrap();
     let ctx = Context::default();
     let found = SvmSearch { folds: 5, ..SvmSearch::default() }.fit(&data, &ctx).unwrap();
-    assert!(found.errors.iter().all(|p| p.error >= 1.0 / 60.0), "the lone row cannot be right");
+    assert!(found.errors.iter().all(|p| p.error >= 1.0 / 60.0), "the single row cannot be predicted");
     let model: &SvmModel = &found.model;
     assert_eq!(model.svms().present, [0, 1, 2]);
     assert_eq!(model.n_support()[2..], [1, 0]);
     let scores = model.class_scores(data.x(), &ctx).unwrap();
     assert!(scores.column(3).iter().all(|&s| s == -1.0));
     assert_eq!(scores.len_of(Axis(1)), 4);
-    // Two rows, two folds: each fold learns from one class.
+    // Two rows, two folds: each training set has one class.
     let two = Dataset::labeled(ndarray::array![[0.0], [1.0]], vec![0, 1]).unwrap();
     let found = SvmSearch { folds: 2, ..SvmSearch::default() }.fit(&two, &ctx).unwrap();
     assert!(found.errors.iter().all(|p| p.error == 1.0));
@@ -529,8 +527,8 @@ fn a_class_that_a_fold_lacks_breaks_nothing() {
 }
 
 #[test]
-fn models_survive_being_saved() {
-    let data = rings(80, 3, 2);
+fn saved_models_are_restored() {
+    let data = curved(80, 3, 2);
     let ctx = Context::default();
     let model = rbf(0.5, 1.0).fit(&data, &ctx).unwrap();
     let back: SvmModel = rmp_serde::from_slice(&rmp_serde::to_vec_named(&model).unwrap()).unwrap();

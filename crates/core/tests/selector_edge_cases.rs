@@ -1,6 +1,6 @@
-//! What selectors by dependence and by weights that vanish make of data at the edge of what can be selected from.
+//! Dependence-based and sparse selectors on degenerate and extreme data.
 
-use crate::every_method::sparse;
+use crate::all_methods::sparse;
 use kernsift::data::{Classes, Dataset, Target};
 use kernsift::random::Rng;
 use kernsift::select::{
@@ -12,7 +12,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 fn methods() -> Vec<SelectorMethod> {
-    // Whether a solution is good does not matter here.
+    // The quality of the solution does not matter here.
     let hsfs = || Hsfs { max_iter: 20, ..Hsfs::default() };
     let mut all = vec![
         SelectorMethod::Fohsic(Fohsic::default()),
@@ -38,7 +38,7 @@ fn methods() -> Vec<SelectorMethod> {
     all
 }
 
-/// Few rows and columns, with copies, constants, ties and numbers near the ends of the range.
+/// Few rows and features, with copies, constants, ties and extreme values.
 fn tables() -> Vec<Array2<f64>> {
     let mut rng = Rng::new(1);
     let mut all = vec![];
@@ -64,7 +64,7 @@ fn tables() -> Vec<Array2<f64>> {
     all
 }
 
-/// What is wrong with an answer; nothing if there is a reason for none.
+/// Whether there is a selection, and its faults.
 fn faults(method: &SelectorMethod, data: &Dataset, wanted: FeatureCount) -> (bool, Vec<&'static str>) {
     let d = data.d();
     let Ok(selection) = method.select(data, wanted, &Context::default()) else { return (false, vec![]) };
@@ -78,30 +78,30 @@ fn faults(method: &SelectorMethod, data: &Dataset, wanted: FeatureCount) -> (boo
     };
     let finite = |w: &f64| w.is_finite();
     let facts = [
-        (order == (0..d).collect::<Vec<_>>(), "the order is none"),
-        (selection.scores.iter().all(|s| finite(s) && *s >= 0.0), "a score is no size"),
-        (n_selected.contains(&selection.n_selected), "another number than was wanted"),
+        (order == (0..d).collect::<Vec<_>>(), "the order is not a permutation"),
+        (selection.scores.iter().all(|s| finite(s) && *s >= 0.0), "a score is negative or not finite"),
+        (n_selected.contains(&selection.n_selected), "a wrong number of features"),
         (
             selection.order.iter().map(varies).is_sorted_by(|before, after| before >= after),
-            "a constant column before one that is not",
+            "a constant feature before another",
         ),
-        (selection.coef.iter().flatten().all(finite), "a weight is no number"),
-        (selection.path.iter().all(|p| finite(&p.objective)), "an objective is no number"),
+        (selection.coef.iter().flatten().all(finite), "a weight is not finite"),
+        (selection.path.iter().all(|p| finite(&p.objective)), "an objective is not finite"),
     ];
     (true, facts.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect())
 }
 
 #[test]
-fn every_edge_gives_an_answer_or_a_reason() {
+fn every_case_gives_a_selection_or_an_error() {
     let tables = tables();
     let parts: Vec<_> = tables.par_iter().enumerate().map(|(at, x)| try_all(at, x)).collect();
-    let (answers, reasons) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    assert!(answers > 500 && reasons > 100, "{answers} {reasons}");
+    let (n_selections, n_errors) = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    assert!(n_selections > 500 && n_errors > 100, "{n_selections} {n_errors}");
     let faults: Vec<&String> = parts.iter().flat_map(|part| &part.2).collect();
     assert!(faults.is_empty(), "{} faults, such as {:#?}", faults.len(), &faults[..faults.len().min(20)]);
 }
 
-/// How many selections there are, how many reasons why there is none, and what is wrong.
+/// The numbers of selections and errors, and the faults.
 fn try_all(table: usize, x: &Array2<f64>) -> (usize, usize, Vec<String>) {
     let n = x.nrows();
     let targets = [
@@ -112,8 +112,8 @@ fn try_all(table: usize, x: &Array2<f64>) -> (usize, usize, Vec<String>) {
         Target::Continuous((0..n).map(|i| (i * i % 5) as f64).collect()),
         Target::Continuous(vec![3.0; n]),
     ];
-    let (mut answers, mut reasons, mut wrong) = (0, 0, vec![]);
-    // Two targets for each table, in turn; sparse rows for every other one.
+    let (mut n_selections, mut n_errors, mut wrong) = (0, 0, vec![]);
+    // Two targets per table; sparse rows for every second one.
     for at in [table % 6, (table + 3) % 6] {
         let target = targets[at].clone();
         let data = match at % 2 {
@@ -124,12 +124,12 @@ fn try_all(table: usize, x: &Array2<f64>) -> (usize, usize, Vec<String>) {
         for method in methods() {
             for wanted in [FeatureCount::Auto, FeatureCount::Count(1), FeatureCount::Count(x.ncols())] {
                 let found = std::panic::catch_unwind(|| faults(&method, &data, wanted));
-                let (answered, faults) = found.unwrap_or((true, vec!["a panic"]));
-                *(if answered { &mut answers } else { &mut reasons }) += 1;
+                let (selected, faults) = found.unwrap_or((true, vec!["a panic"]));
+                *(if selected { &mut n_selections } else { &mut n_errors }) += 1;
                 let what = |fault| format!("{fault}: {method:?}, {wanted:?}, {x}, {:?}", data.target());
                 wrong.extend(faults.into_iter().map(what));
             }
         }
     }
-    (answers, reasons, wrong)
+    (n_selections, n_errors, wrong)
 }

@@ -1,4 +1,4 @@
-//! Forward selection against its definition, tried out in full on small problems.
+//! Forward selection compared with a brute-force implementation of its definition.
 
 use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, Ffs, Selection, Selector, WeakLearner, WeightRule};
@@ -6,19 +6,20 @@ use kernsift::{Context, Dataset};
 use ndarray::Array2;
 use proptest::prelude::*;
 
-/// Everything as the definition says it, with nothing remembered and nothing skipped.
+/// A literal implementation of the definition, without caching or shortcuts.
 mod naive {
     use super::*;
 
-    pub struct Answer {
+    pub struct Expected {
         pub order: Vec<usize>,
         pub errors: Vec<usize>,
-        pub own: Vec<usize>,
-        /// All rows, as `own` counts them.
-        pub whole: usize,
+        /// Weighted errors of the individual weak classifiers.
+        pub individual: Vec<usize>,
+        /// Total weight of all rows.
+        pub total: usize,
     }
 
-    pub fn run(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Answer {
+    pub fn run(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Expected {
         let classes = y.iter().max().unwrap() + 1;
         let votes: Vec<Vec<usize>> = x
             .columns()
@@ -29,13 +30,13 @@ mod naive {
                 WeakLearner::Klms => literal_klms(&column.to_vec(), y, classes, ffs, seed),
             })
             .collect();
-        let counts_as =
+        let class_weights =
             if ffs.weak_learner == WeakLearner::BalancedStump { balance(y) } else { vec![1; classes] };
-        let weigh = |says: &[usize]| {
-            says.iter().zip(y).filter(|(a, b)| a != b).map(|(_, &class)| counts_as[class]).sum()
+        let weighted_errors = |predict: &[usize]| {
+            predict.iter().zip(y).filter(|(a, b)| a != b).map(|(_, &class)| class_weights[class]).sum()
         };
-        let own: Vec<usize> = votes.iter().map(|v| weigh(v)).collect();
-        let whole = y.iter().map(|&class| counts_as[class]).sum();
+        let individual: Vec<usize> = votes.iter().map(|v| weighted_errors(v)).collect();
+        let total = y.iter().map(|&class| class_weights[class]).sum();
         let mut members: Vec<usize> = vec![];
         let mut errors = vec![];
         while members.len() < votes.len() {
@@ -44,14 +45,14 @@ mod naive {
                 if classes == 2 { best_threshold(&all, y) } else { plurality(&all, y, classes) }
             };
             let candidates = (0..votes.len()).filter(|i| !members.contains(i));
-            let best = candidates.min_by_key(|&i| (error_with(i), own[i], i)).unwrap();
+            let best = candidates.min_by_key(|&i| (error_with(i), individual[i], i)).unwrap();
             errors.push(error_with(best));
             members.push(best);
         }
-        Answer { order: members, errors, own, whole }
+        Expected { order: members, errors, individual, total }
     }
 
-    /// sign(v - theta) for every theta between two whole numbers.
+    /// The fewest errors of sign(v - theta) over all theta between two integers.
     fn best_threshold(votes: &[&Vec<usize>], y: &[usize]) -> usize {
         let sum = |row: usize| votes.iter().map(|v| 2 * v[row] as i64 - 1).sum::<i64>();
         let most = votes.len() as i64 + 1;
@@ -62,11 +63,11 @@ mod naive {
     }
 
     fn plurality(votes: &[&Vec<usize>], y: &[usize], classes: usize) -> usize {
-        let share = |c: usize| y.iter().filter(|&&k| k == c).count();
+        let count_class = |c: usize| y.iter().filter(|&&k| k == c).count();
         (0..y.len())
             .filter(|&row| {
                 let count = |c: usize| votes.iter().filter(|v| v[row] == c).count();
-                let winner = (0..classes).rev().max_by_key(|&c| (count(c), share(c))).unwrap();
+                let winner = (0..classes).rev().max_by_key(|&c| (count(c), count_class(c))).unwrap();
                 winner != y[row]
             })
             .count()
@@ -76,7 +77,7 @@ mod naive {
         (0..classes).map(|c| rows.iter().filter(|&&i| y[i] == c).count()).max().unwrap()
     }
 
-    /// Two classes: a row counts as many as the other class has rows.
+    /// Two classes: the weight of a row is the number of rows of the other class.
     fn balance(y: &[usize]) -> Vec<usize> {
         let count = |c: usize| y.iter().filter(|&&k| k == c).count();
         vec![count(1), count(0)]
@@ -90,14 +91,14 @@ mod naive {
         let mut best: Option<(usize, Vec<usize>)> = None;
         for cut in cuts {
             let (left, right): (Vec<usize>, Vec<usize>) = (0..u.len()).partition(|&i| u[i] <= cut);
-            let says = |l: usize, r: usize| -> Vec<usize> {
+            let predict = |l: usize, r: usize| -> Vec<usize> {
                 u.iter().map(|&v| if v <= cut { l } else { r }).collect()
             };
             let errors = |v: &[usize]| -> usize {
                 v.iter().zip(y).filter(|(a, b)| a != b).map(|(_, &class)| weights[class]).sum()
             };
             let choice = if classes == 2 {
-                let (a, b) = (says(0, 1), says(1, 0));
+                let (a, b) = (predict(0, 1), predict(1, 0));
                 match errors(&a).cmp(&errors(&b)) {
                     std::cmp::Ordering::Less => a,
                     std::cmp::Ordering::Greater => b,
@@ -110,8 +111,8 @@ mod naive {
                     }
                 }
             } else {
-                let lead = |rows: &[usize], from_left: bool| {
-                    // The class that was first to have as many, coming from its own end by value and class.
+                let leading_class = |rows: &[usize], from_left: bool| {
+                    // Ties: the class that reaches the maximum first, in order of value and class from the outer end.
                     let mut sorted = rows.to_vec();
                     sorted.sort_by(|&a, &b| u[a].total_cmp(&u[b]).then(y[a].cmp(&y[b])));
                     if !from_left {
@@ -128,9 +129,9 @@ mod naive {
                         })
                         .unwrap()
                 };
-                says(lead(&left, true), lead(&right, false))
+                predict(leading_class(&left, true), leading_class(&right, false))
             };
-            if best.as_ref().is_none_or(|(least, _)| errors(&choice) < *least) {
+            if best.as_ref().is_none_or(|(lowest, _)| errors(&choice) < *lowest) {
                 best = Some((errors(&choice), choice));
             }
         }
@@ -146,8 +147,8 @@ mod naive {
     fn literal_klms(u: &[f64], y: &[usize], classes: usize, ffs: &Ffs, seed: u64) -> Vec<usize> {
         let n = u.len() as f64;
         let mean = u.iter().sum::<f64>() / n;
-        let sd = (u.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
-        let kappa = |a: f64, b: f64| (-(a - b).powi(2) / (2.0 * (ffs.learner_bandwidth * sd).powi(2))).exp();
+        let std = (u.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+        let kappa = |a: f64, b: f64| (-(a - b).powi(2) / (2.0 * (ffs.learner_bandwidth * std).powi(2))).exp();
         let mut order: Vec<usize> = (0..u.len()).collect();
         Rng::stream(seed, "order of learning").shuffle(&mut order);
         let sums: Vec<Vec<f64>> = (0..classes)
@@ -172,12 +173,12 @@ fn select(x: &Array2<f64>, y: &[usize], ffs: &Ffs, wanted: FeatureCount, seed: u
     ffs.select(&data, wanted, &Context { seed, ..Context::default() }).unwrap()
 }
 
-/// Up to 12 rows and 5 columns, with all classes present. Whole numbers make ties; KLMS gets numbers
-/// without them, for the sign of a sum that cancels is rounding.
-fn problem(classes: usize, whole: bool) -> impl Strategy<Value = (Array2<f64>, Vec<usize>)> {
-    // One row more than classes, so that not every row is alone in its class.
+/// Up to 12 rows and 5 features, with all classes present. Integers give ties; KLMS gets values without ties, because
+/// the sign of a sum that cancels depends on rounding.
+fn problem(classes: usize, integers: bool) -> impl Strategy<Value = (Array2<f64>, Vec<usize>)> {
+    // More rows than classes, so that some class has two rows.
     (classes + 1..=12usize, 1..=5usize).prop_flat_map(move |(n, d)| {
-        let value = if whole { (0..4i32).prop_map(f64::from).boxed() } else { (-3.0..3.0f64).boxed() };
+        let value = if integers { (0..4i32).prop_map(f64::from).boxed() } else { (-3.0..3.0f64).boxed() };
         (prop::collection::vec(value, n * d), prop::collection::vec(0..classes, n)).prop_map(
             move |(x, mut y)| {
                 (0..classes).for_each(|c| y[c] = c);
@@ -194,18 +195,18 @@ fn equals_brute_force(x: &Array2<f64>, y: &[usize], ffs: &Ffs, seed: u64) -> Res
     prop_assert_eq!(&got.order, &expected.order);
     let curve: Vec<f64> = expected.errors.iter().map(|&e| e as f64 / n).collect();
     prop_assert_eq!(&got.curve, &curve);
-    let least = expected.errors.iter().min().unwrap();
-    let kept = 1 + expected.errors.iter().position(|e| e == least).unwrap();
-    prop_assert_eq!(got.n_selected, kept);
+    let lowest = expected.errors.iter().min().unwrap();
+    let n_selected = 1 + expected.errors.iter().position(|e| e == lowest).unwrap();
+    prop_assert_eq!(got.n_selected, n_selected);
     let others = *y.iter().max().unwrap() as f64;
     for (step, &column) in expected.order.iter().enumerate() {
         let error = match ffs.weights {
             WeightRule::Ensemble => expected.errors[step] as f64 / n,
-            WeightRule::Individual => expected.own[column] as f64 / expected.whole as f64,
+            WeightRule::Individual => expected.individual[column] as f64 / expected.total as f64,
         };
         let eps = error.clamp(0.5 / n, others / (others + 1.0));
-        let weight = if step < kept { 0.5 * ((1.0 - eps) / eps).ln() + 0.5 * others.ln() } else { 0.0 };
-        // Two ways to write one logarithm.
+        let weight = if step < n_selected { 0.5 * ((1.0 - eps) / eps).ln() + 0.5 * others.ln() } else { 0.0 };
+        // Two ways to compute the logarithm.
         prop_assert!((got.scores[column] - weight).abs() < 1e-12, "{} {}", got.scores[column], weight);
     }
     Ok(())
@@ -240,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn flipping_labels_changes_nothing((x, y) in problem(2, true), seed in 0..1000u64) {
+    fn swapping_class_labels_changes_nothing((x, y) in problem(2, true), seed in 0..1000u64) {
         let flipped: Vec<usize> = y.iter().map(|c| 1 - c).collect();
         for weak_learner in [WeakLearner::Stump, WeakLearner::Klms] {
             let ffs = Ffs { weak_learner, ..Ffs::default() };
@@ -250,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn a_wanted_number_is_the_beginning_of_the_same_order((x, y) in problem(2, true)) {
+    fn requested_numbers_are_nested((x, y) in problem(2, true)) {
         let d = x.ncols();
         let all = select(&x, &y, &Ffs::default(), FeatureCount::Count(d), 0);
         prop_assert_eq!(all.n_selected, d);
@@ -263,7 +264,7 @@ proptest! {
 }
 
 #[test]
-fn the_seed_decides_the_order_of_learning() {
+fn the_seed_determines_the_order_of_learning() {
     let mut rng = Rng::new(3);
     let x = Array2::from_shape_simple_fn((60, 30), || rng.normal());
     let y: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[0] + r[1] > 0.3 * r[2])).collect();
@@ -274,7 +275,7 @@ fn the_seed_decides_the_order_of_learning() {
 }
 
 #[test]
-fn wide_data_stop_early_and_still_rank_every_column() {
+fn many_features_stop_early_and_are_all_ranked() {
     let mut rng = Rng::new(5);
     let (n, d) = (40, 3000);
     let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
@@ -293,7 +294,7 @@ fn wide_data_stop_early_and_still_rank_every_column() {
 }
 
 #[test]
-fn planted_columns_are_found() {
+fn relevant_features_are_found() {
     use kernsift::data::synthetic::{Pattern, Synthetic};
     for seed in 0..5 {
         let planted =
