@@ -93,14 +93,14 @@ fn messages_for_invalid_ids() {
         let error = s.error(&format!("design flats.csv {option}"));
         assert!(error.ends_with("says how a file of triplets names rows; add --triplets FILE"), "{error}");
     }
-    s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("gap.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
+    s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("missing.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
     assert_eq!(
         s.error("design twice.csv --ids id --triplets w.csv"),
         "twice.csv: row 1 and row 3 have the same id 'x'; ids must be unique"
     );
     assert_eq!(
-        s.error("design gap.csv --ids id --triplets w.csv"),
-        "gap.csv: row 2 has no id; every row needs one"
+        s.error("design missing.csv --ids id --triplets w.csv"),
+        "missing.csv: row 2 has no id; every row needs one"
     );
     s.file("sparse.svm", "1 1:2 2:3\n2 1:1\n1 2:4\n");
     assert!(s.error("design sparse.svm --ids id --triplets w.csv").starts_with("--ids needs a table"));
@@ -227,10 +227,10 @@ fn invalid_values_are_named_by_their_options() {
     assert!(
         error("--target none --categorical ordinal").starts_with("there is no target to draw triplets from")
     );
-    s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n").file("gap.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
+    s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n").file("missing.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
     assert!(s.error("design alone.csv").contains("all rows have the class 'x'"));
-    assert!(s.error("design gap.csv --missing keep").contains("does not support missing values"));
-    assert!(s.error("design gap.csv").contains("Choose how to handle missing values: --missing drop"));
+    assert!(s.error("design missing.csv --missing keep").contains("does not support missing values"));
+    assert!(s.error("design missing.csv").contains("Choose how to handle missing values: --missing drop"));
 }
 
 #[test]
