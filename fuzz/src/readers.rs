@@ -88,7 +88,10 @@ fn model(bytes: &[u8]) -> bool {
     let again = Model::from_bytes(&model.to_bytes().expect("a read model can be written"));
     let again = again.expect("a written model can be read");
     // Compare bytes, because a corrupt file may contain NaN.
-    assert_eq!(again.to_bytes().expect("a model can be written"), model.to_bytes().expect("a model can be written"));
+    assert_eq!(
+        again.to_bytes().expect("a model can be written"),
+        model.to_bytes().expect("a model can be written")
+    );
     let d = model.names.len();
     if d < 1000 && small(&model.content) {
         let rows = Array2::from_shape_fn((3, d), |(i, j)| (i * d + j) as f64 * 0.25);

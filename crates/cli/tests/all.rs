@@ -25,9 +25,6 @@ fn every_test_file_is_a_module() {
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let Some(module) = name.strip_suffix(".rs").filter(|&module| module != "all") else { continue };
-        assert!(
-            listed.contains(&format!("\nmod {module};\n")),
-            "{name} is not a module, so it does not run"
-        );
+        assert!(listed.contains(&format!("\nmod {module};\n")), "{name} is not a module, so it does not run");
     }
 }

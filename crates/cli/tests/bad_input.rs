@@ -222,7 +222,9 @@ fn test_rows_that_cannot_be_evaluated() {
 #[test]
 fn advice_of_apply_is_specific() {
     let s = Scratch::new();
-    s.file("good.csv", GOOD).file("missing.csv", "a,b,class\n1,,x\n").file("word.csv", "a,b,class\n1,two,x\n");
+    s.file("good.csv", GOOD)
+        .file("missing.csv", "a,b,class\n1,,x\n")
+        .file("word.csv", "a,b,class\n1,two,x\n");
     s.ok("select good.csv -m takes --save takes.ks");
     s.ok("select good.csv --save fisher.ks");
     s.ok("basis good.csv --save kobl.ks");

@@ -18,7 +18,8 @@ const OLD: &[u8] = b"an older file";
 
 /// Number of kills of one of the three tests.
 fn kills(test: usize) -> usize {
-    let requested = std::env::var("KERNSIFT_KILLS").map(|text| text.parse().expect("KERNSIFT_KILLS is a number"));
+    let requested =
+        std::env::var("KERNSIFT_KILLS").map(|text| text.parse().expect("KERNSIFT_KILLS is a number"));
     (requested.unwrap_or(KILLS) + test) / 3
 }
 
@@ -208,7 +209,8 @@ impl Recorded<'_> {
         let mut n_lines = 0;
         (self.begin)();
         while tally.kills < kills {
-            let Some(writing) = kill(self.s, self.line, moments.next(1.0 - n_lines as f64 / work as f64)) else {
+            let Some(writing) = kill(self.s, self.line, moments.next(1.0 - n_lines as f64 / work as f64))
+            else {
                 assert_eq!(self.s.text(self.record), expected, "{what}, after {} kills", tally.kills);
                 tally.ended += 1;
                 (self.begin)();
@@ -371,7 +373,12 @@ fn is_new(path: &Path, new: &[u8]) -> bool {
     } else {
         found == new
     };
-    assert!(is_complete, "{} is neither the old file nor a complete new one: {} bytes", path.display(), found.len());
+    assert!(
+        is_complete,
+        "{} is neither the old file nor a complete new one: {} bytes",
+        path.display(),
+        found.len()
+    );
     true
 }
 

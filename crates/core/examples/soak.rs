@@ -84,8 +84,9 @@ fn one_run(
     let memory_limit = if rng.below(6) == 0 { 1 << rng.below(24) } else { 4 << 30 };
     let time_limit = if rng.below(6) == 0 { Duration::from_micros(1 << rng.below(16)) } else { TIME_LIMIT };
     let [first, second] = [rng.below(pools.len()), rng.below(pools.len())];
-    let run =
-        |pool: usize| pools[pool].install(|| try_method(method, data, &TimeLimit::new(time_limit), memory_limit));
+    let run = |pool: usize| {
+        pools[pool].install(|| try_method(method, data, &TimeLimit::new(time_limit), memory_limit))
+    };
     counts.runs += 1;
     match run(first) {
         Err(fault) => counts.add_fault(&fault, label),

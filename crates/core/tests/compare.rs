@@ -159,7 +159,9 @@ struct StopAfter(AtomicUsize);
 
 impl Observer for StopAfter {
     fn interrupted(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| remaining.checked_sub(1)).is_err()
+        self.0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |remaining| remaining.checked_sub(1))
+            .is_err()
     }
 }
 

@@ -195,7 +195,10 @@ fn constant_and_duplicate_features_are_supported() {
         // Stepwise methods, and methods that weight features jointly (not nested), may give all weight to one of
         // two copies.
         if !stepwise(&selection) && method.nested() {
-            assert_eq!(selection.scores[13], selection.scores[0], "{name}: a copy has the score of its original");
+            assert_eq!(
+                selection.scores[13], selection.scores[0],
+                "{name}: a copy has the score of its original"
+            );
         }
         assert_eq!(selection.scores[14], 0.0, "{name}: a constant feature scores zero");
     }

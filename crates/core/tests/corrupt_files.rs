@@ -25,7 +25,12 @@ fn corpus_files_are_read_or_rejected() {
         let files = std::fs::read_dir(corpus.join(reader.name)).unwrap().map(|entry| entry.unwrap().path());
         let read: Vec<bool> = files.map(|file| try_on(reader, &std::fs::read(file).unwrap())).collect();
         // Some files of each kind are valid; otherwise only errors would be tested.
-        assert!(read.iter().any(|&answer| answer), "{}: none of {} files can be read", reader.name, read.len());
+        assert!(
+            read.iter().any(|&answer| answer),
+            "{}: none of {} files can be read",
+            reader.name,
+            read.len()
+        );
     }
     let known: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
     for folder in std::fs::read_dir(corpus).unwrap() {

@@ -245,7 +245,10 @@ fn invalid_input_is_an_error() {
     let valid = Dataset::labeled(x, vec![0, 0, 1, 1]).unwrap();
     for (name, space) in spaces() {
         assert!(error(&space, &one, FeatureCount::Auto).contains("all rows have the class '1'"), "{name}");
-        assert!(error(&space, &singletons, FeatureCount::Auto).contains("classes has a single row"), "{name}");
+        assert!(
+            error(&space, &singletons, FeatureCount::Auto).contains("classes has a single row"),
+            "{name}"
+        );
         assert!(error(&space, &none, FeatureCount::Auto).contains("there is no target"), "{name}");
         let message = error(&space, &valid, FeatureCount::Count(9));
         assert!(message.contains("from 1 to the number of directions, 4, got 9"), "{name}: {message}");

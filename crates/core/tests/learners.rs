@@ -201,9 +201,11 @@ fn a_designed_kernel_works_with_every_kernel_method() {
         assert_eq!(few.transform(test.x(), &ctx).unwrap().nrows(), test.n());
 
         // Nearest neighbors, as a classifier and as an evaluator.
-        let knn_accuracy = accuracy(Knnc::fit(&without_noise, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
+        let knn_accuracy =
+            accuracy(Knnc::fit(&without_noise, &train, 5, &ctx).unwrap().predict(test.x(), &ctx).unwrap());
         assert!(knn_accuracy > 0.9, "{psd:?}: {knn_accuracy}");
-        let evaluator = Evaluator::KernelKnn(KernelNeighbors { kernel: without_noise.clone(), n_neighbors: 5 });
+        let evaluator =
+            Evaluator::KernelKnn(KernelNeighbors { kernel: without_noise.clone(), n_neighbors: 5 });
         let error = evaluator.evaluate(&train, test.x(), test.target(), &ctx).unwrap().scores.error.unwrap();
         // Error and accuracy add up to 1, up to rounding.
         assert!((error - (1.0 - knn_accuracy)).abs() < 1e-12, "{psd:?}");

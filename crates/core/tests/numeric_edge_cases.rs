@@ -222,7 +222,8 @@ fn equal_features_have_equal_scores() {
         let result = try_method(method, &data).unwrap();
         // Chi-squared needs counts, so it may return an error.
         let Ok(result) = result else { continue };
-        let difference = (0..5).map(|j| (result.numbers[j] - result.numbers[j + 5]).abs()).fold(0.0, f64::max);
+        let difference =
+            (0..5).map(|j| (result.numbers[j] - result.numbers[j + 5]).abs()).fold(0.0, f64::max);
         assert!(
             difference <= 1e-12 * result.numbers.iter().fold(0.0_f64, |most, v| most.max(v.abs())),
             "{}",
@@ -256,7 +257,10 @@ fn a_constant_feature_comes_last_and_changes_nothing() {
             };
             let after = b.order.iter().skip_while(|&&j| j != 5);
             let fault = if after.into_iter().any(|&j| b.numbers[j] > b.numbers[5]) {
-                Some(format!("the constant feature is ranked before better ones: {:?} {:?}", b.order, b.numbers))
+                Some(format!(
+                    "the constant feature is ranked before better ones: {:?} {:?}",
+                    b.order, b.numbers
+                ))
             } else if method.scores && !is_baseline(method) && b.numbers[5] != 0.0 {
                 Some(format!("the constant feature has the score {}", b.numbers[5]))
             } else {

@@ -25,7 +25,8 @@ impl Observer for Recorder {
         let report = (stage.to_owned(), done, total);
         // A total of 0 or 1 means unknown.
         let too_many = total > 1 && done > total;
-        let decreases = reports.last().is_some_and(|(before, more, _)| before == stage && done < *more && done > 0);
+        let decreases =
+            reports.last().is_some_and(|(before, more, _)| before == stage && done < *more && done > 0);
         if too_many || decreases || stage.is_empty() {
             self.wrong.lock().unwrap().push(format!("{report:?} after {:?}", reports.last()));
         }

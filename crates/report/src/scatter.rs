@@ -23,7 +23,8 @@ pub fn scatter(plane: &Plane, target: &Target, row_number: impl Fn(usize) -> usi
     );
     let label =
         |nth: &str, explained: f64| format!("{nth} component, {} % of the variance", percent(explained));
-    svg += &grid(&x_axis, &y_axis, (&label("First", plane.explained[0]), &label("Second", plane.explained[1])));
+    svg +=
+        &grid(&x_axis, &y_axis, (&label("First", plane.explained[0]), &label("Second", plane.explained[1])));
     let colors = Colors::of(target);
     svg += "<g class=\"dots\">\n";
     for (at, &row) in plane.rows.iter().enumerate() {

@@ -23,7 +23,7 @@
 //! *Generalized discriminant analysis using a kernel approach*, 2000.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
-use super::kpca::{centered, need_square, equal_rows};
+use super::kpca::{centered, equal_rows, need_square};
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};

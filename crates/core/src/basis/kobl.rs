@@ -257,7 +257,8 @@ pub(super) fn factor_summary(method: &str, factor: &Factor) -> Result<Summary> {
     if factor.pivots.is_empty() {
         return Err(Error::Breakdown {
             step: "kernel basis",
-            why: "the kernel of every row with itself is 0, so there is no basis; are all columns constant?".into(),
+            why: "the kernel of every row with itself is 0, so there is no basis; are all columns constant?"
+                .into(),
         });
     }
     let n = factor.residual.len();

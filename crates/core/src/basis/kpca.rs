@@ -63,13 +63,19 @@ impl Basis for Kpca {
         // The centered matrix of equal samples contains only rounding errors, so compare with the scale of the
         // uncentered one.
         let scale = k.diag().iter().fold(0.0_f64, |a, v| a.max(v.abs())) * data.n() as f64;
-        let rank = eigen.values.iter().filter(|&&v| v > MIN_EIGENVALUE_RATIO * eigen.values[0] && v > 1e-15 * scale).count();
+        let rank = eigen
+            .values
+            .iter()
+            .filter(|&&v| v > MIN_EIGENVALUE_RATIO * eigen.values[0] && v > 1e-15 * scale)
+            .count();
         if rank == 0 {
             return Err(equal_rows("KPCA"));
         }
         let m = self.n_components.unwrap_or(rank).min(rank);
         if let Some(wanted) = self.n_components.filter(|&w| w > rank) {
-            ctx.warn(format!("KPCA: {wanted} components were requested, but only {rank} are above rounding error"));
+            ctx.warn(format!(
+                "KPCA: {wanted} components were requested, but only {rank} are above rounding error"
+            ));
         }
         let mut coef = eigen.vectors.slice(s![.., ..m]).to_owned();
         let mut features = coef.clone();
@@ -115,7 +121,8 @@ pub(super) fn need_square(method: &str, matrices: f64, n: usize, ctx: &Context) 
 pub(super) fn equal_rows(step: &'static str) -> Error {
     Error::Breakdown {
         step,
-        why: "all rows are equal in kernel space, so there are no components; check the columns and gamma".into(),
+        why: "all rows are equal in kernel space, so there are no components; check the columns and gamma"
+            .into(),
     }
 }
 

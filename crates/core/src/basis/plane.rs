@@ -19,7 +19,7 @@ pub struct Plane {
 
 /// Projects at most `max_rows` randomly drawn samples onto their two leading principal components.
 pub fn plane(features: ArrayView2<f64>, max_rows: usize, ctx: &Context) -> Result<Plane> {
-    let rows = Rng::stream(ctx.seed, "plane").sample(features.nrows(), most);
+    let rows = Rng::stream(ctx.seed, "plane").sample(features.nrows(), max_rows);
     let mut x = features.select(Axis(0), &rows);
     if let Some(mean) = x.mean_axis(Axis(0)) {
         x -= &mean;
@@ -56,7 +56,10 @@ mod tests {
         let wide = flat.dot(&embedding);
         let projected = plane(wide.view(), 100, &Context::default()).unwrap();
         assert_eq!(projected.rows, (0..40).collect::<Vec<_>>());
-        assert!((projected.explained[0] + projected.explained[1] - 1.0).abs() < 1e-12 && projected.explained[0] >= projected.explained[1]);
+        assert!(
+            (projected.explained[0] + projected.explained[1] - 1.0).abs() < 1e-12
+                && projected.explained[0] >= projected.explained[1]
+        );
         let distance = |x: &Array2<f64>| {
             let d = &x.row(0) - &x.row(7);
             d.dot(&d)

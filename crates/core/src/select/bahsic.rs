@@ -258,8 +258,10 @@ mod tests {
             for round in 0..6 {
                 // Rounding error of sums over all pairs in a different order.
                 assert!((found.path[round].objective + value(&remaining)).abs() < 1e-13);
-                let without = |f: usize| value(&remaining.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
-                let worst = remaining.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();
+                let without =
+                    |f: usize| value(&remaining.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
+                let worst =
+                    remaining.iter().copied().max_by(|&f, &g| without(f).total_cmp(&without(g))).unwrap();
                 remaining.retain(|&f| f != worst);
                 removed.push(worst);
             }

@@ -173,7 +173,11 @@ fn table_statistic(table: &[Vec<usize>]) -> f64 {
 /// One term of the statistic; 0 if nothing is expected or the difference is rounding error.
 fn term(observed: f64, expected: f64) -> f64 {
     let difference = observed - expected;
-    if expected <= 0.0 || difference.abs() <= 1e-13 * expected { 0.0 } else { difference * difference / expected }
+    if expected <= 0.0 || difference.abs() <= 1e-13 * expected {
+        0.0
+    } else {
+        difference * difference / expected
+    }
 }
 
 #[cfg(test)]

@@ -33,8 +33,10 @@ pub(super) fn each_column<T: Send>(
         ctx.step(stage, batch[0], d)?;
         // A long feature takes a while, so check before each one.
         let checked = |j: usize, column: &[f64]| ctx.check().map(|()| work(j, column));
-        let parts: Vec<Vec<Result<T>>> =
-            batch.par_iter().map(|&from| columns.visit(from, d.min(from + FEATURES_PER_TASK), checked)).collect();
+        let parts: Vec<Vec<Result<T>>> = batch
+            .par_iter()
+            .map(|&from| columns.visit(from, d.min(from + FEATURES_PER_TASK), checked))
+            .collect();
         for part in parts.into_iter().flatten() {
             out.push(part?);
         }

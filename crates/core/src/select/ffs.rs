@@ -143,7 +143,13 @@ impl Ffs {
         Labels::new(classes, NAME)
     }
 
-    fn selection(&self, search: ForwardSearch, individual_errors: &[f64], labels: &Labels, wanted: Option<usize>) -> Selection {
+    fn selection(
+        &self,
+        search: ForwardSearch,
+        individual_errors: &[f64],
+        labels: &Labels,
+        wanted: Option<usize>,
+    ) -> Selection {
         let n = labels.n() as f64;
         let curve: Vec<f64> = search.errors.iter().map(|&e| e as f64 / n).collect();
         let n_selected = wanted.unwrap_or_else(|| first_minimum(&curve));

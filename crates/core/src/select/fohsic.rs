@@ -149,7 +149,16 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(method: &'a Fohsic, data: &'a Dataset, growth: &'a Growth<'a>) -> Self {
         let remaining = growth.varying();
-        Self { method, data, growth, chosen: vec![], hsic_values: vec![], normalized: vec![], remaining, next_hsic: vec![] }
+        Self {
+            method,
+            data,
+            growth,
+            chosen: vec![],
+            hsic_values: vec![],
+            normalized: vec![],
+            remaining,
+            next_hsic: vec![],
+        }
     }
 
     fn run(&mut self, wanted: Option<usize>, ctx: &Context) -> Result<Stop> {
@@ -175,7 +184,7 @@ impl<'a> Search<'a> {
                 return Ok(Stop::Stationary);
             }
             self.remaining.remove(at);
-            self.hsic_values.push(hsic_values);
+            self.hsic_values.push(value);
             self.normalized.push(normalized);
         }
         Ok(if wanted.is_some() { Stop::Requested } else { Stop::Exhausted })
@@ -239,7 +248,8 @@ mod tests {
             };
             let remaining: Vec<usize> = (0..data.d()).filter(|f| !chosen.contains(f)).collect();
             let values: Vec<f64> = remaining.iter().map(|&f| value(f)).collect();
-            let best = (0..remaining.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best });
+            let best =
+                (0..remaining.len()).fold(0, |best, at| if values[at] > values[best] { at } else { best });
             chosen.push(remaining[best]);
             hsic_values.push(values[best]);
         }
@@ -266,7 +276,9 @@ mod tests {
             let (chosen, hsic_values) = naive(&method, &data, 5);
             assert_eq!(found.selected(), chosen);
             // Rounding error of sums over all pairs in a different order.
-            assert!(found.path.iter().zip(&hsic_values).all(|(point, h)| (point.objective + h).abs() < 1e-13));
+            assert!(
+                found.path.iter().zip(&hsic_values).all(|(point, h)| (point.objective + h).abs() < 1e-13)
+            );
             // A smaller number selects the first of them.
             let three = method.select(&data, FeatureCount::Count(3), &Context::default()).unwrap();
             assert_eq!(three.selected(), &chosen[..3]);

@@ -90,7 +90,8 @@ impl Selector for InformationGain {
             let entropies = Entropies::of(&contingency(&bins, &classes.codes, n_classes));
             let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);
             let passes = bins.by_classes
-                || chi_squared_upper_tail(2.0 * column.len() as f64 * entropies.gain, degrees as f64) <= level;
+                || chi_squared_upper_tail(2.0 * column.len() as f64 * entropies.gain, degrees as f64)
+                    <= level;
             (entropies.value(self.measure), entropies.gain > 0.0 && passes)
         })?;
         let (scores, passes): (Vec<f64>, Vec<bool>) = found.into_iter().unzip();

@@ -176,8 +176,10 @@ impl<'a> Path<'a> {
         let solve = |(k, svm): (usize, &BinaryProblem)| {
             let sample_c: Vec<f64> = svm.unit_c.iter().map(|u| u * c).collect();
             let mut w = start.of[k].clone();
-            let sweeps =
-                StopRule { tolerance: self.method.tol * svm.minority_fraction, max_iterations: self.method.max_iter };
+            let sweeps = StopRule {
+                tolerance: self.method.tol * svm.minority_fraction,
+                max_iterations: self.method.max_iter,
+            };
             let mut rng = Rng::stream(ctx.seed, &format!("L1-SVM {k}"));
             let descent = l1_descent(&svm.columns, &sample_c, &mut w, sweeps, &mut rng, ctx)?;
             Ok((w, descent))
@@ -248,7 +250,10 @@ impl<'a> Path<'a> {
         }
         let mut order: Vec<usize> = (0..self.d).collect();
         order.sort_by(|&a, &b| {
-            scores[b].total_cmp(&scores[a]).then(gradient_norms[b].total_cmp(&gradient_norms[a])).then(a.cmp(&b))
+            scores[b]
+                .total_cmp(&scores[a])
+                .then(gradient_norms[b].total_cmp(&gradient_norms[a]))
+                .then(a.cmp(&b))
         });
         let count = self.count(weights);
         match wanted {

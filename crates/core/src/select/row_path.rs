@@ -62,7 +62,8 @@ impl PathSettings {
             let expected = "left out where a number of features is given";
             return Err(Error::param(self.title, "penalty", expected, lambda));
         }
-        let mut path = Path { settings: self, problem, points: vec![], bytes: 0.0, iterations: 0, unsolved: 0 };
+        let mut path =
+            Path { settings: self, problem, points: vec![], bytes: 0.0, iterations: 0, unsolved: 0 };
         let solution = match (wanted, self.penalty) {
             (Some(k), _) => path.reach_count(k, ctx)?,
             (None, Some(lambda)) => path.down_to(lambda, ctx)?,
@@ -88,8 +89,12 @@ impl PathSettings {
         ctx: &Context,
     ) -> Selection {
         let mut scores: Vec<f64> = solution.minimum.w.rows().into_iter().map(max_abs).collect();
-        let gradient_norms: Vec<f64> =
-            solution.negative_gradient.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum()).collect();
+        let gradient_norms: Vec<f64> = solution
+            .negative_gradient
+            .rows()
+            .into_iter()
+            .map(|row| row.iter().map(|v| v.abs()).sum())
+            .collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
             scores[b]

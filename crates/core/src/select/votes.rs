@@ -132,7 +132,8 @@ impl Threshold<'_> {
             levels.push(Level { positive: positive as u32, rows });
         }
         let bucket = |(&positive, &class): (&u32, &u8)| 2 * place[positive as usize] + u32::from(class);
-        let buckets = self.positive.par_iter().zip(&self.labels.codes).with_min_len(BLOCK).map(bucket).collect();
+        let buckets =
+            self.positive.par_iter().zip(&self.labels.codes).with_min_len(BLOCK).map(bucket).collect();
         (levels, buckets)
     }
 }
@@ -145,7 +146,11 @@ impl Ensemble for Threshold<'_> {
                 return vec![0; candidates.len()];
             }
             let counts = count(tile, &buckets, 2 * levels.len());
-            fewest_errors(&levels, &counts).iter().take(candidates.len()).map(|&errors| errors as usize).collect()
+            fewest_errors(&levels, &counts)
+                .iter()
+                .take(candidates.len())
+                .map(|&errors| errors as usize)
+                .collect()
         };
         let parts: Vec<Vec<usize>> =
             self.votes.tiles.par_iter().zip(candidates.par_chunks(VOTERS)).map(tile_errors).collect();

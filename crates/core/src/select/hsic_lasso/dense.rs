@@ -1,6 +1,6 @@
 //! Normalized kernel matrices of small blocks of samples, stored in full: low-rank factors would save nothing.
 
-use super::factors::{ROUNDING, LowRank};
+use super::factors::{LowRank, ROUNDING};
 use crate::simd::{dot, exp_scaled};
 
 /// Blocks of at most this many samples are stored in full.

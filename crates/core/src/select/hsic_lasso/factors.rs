@@ -249,7 +249,11 @@ impl Blocks {
 
     /// Converts low-rank factors to the representation used for features.
     fn stack(&self, factors: Vec<LowRank>) -> Stack {
-        if self.are_small() { Stack::Dense(Dense::of_low_rank(&factors, &self.0)) } else { Stack::LowRank(factors) }
+        if self.are_small() {
+            Stack::Dense(Dense::of_low_rank(&factors, &self.0))
+        } else {
+            Stack::LowRank(factors)
+        }
     }
 
     /// The target's kernel matrices. A continuous target has the kernel of the features by default.

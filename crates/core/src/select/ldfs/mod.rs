@@ -40,7 +40,7 @@
 mod least_squares;
 mod ratio;
 
-use super::row_path::{Penalized, PathSettings};
+use super::row_path::{PathSettings, Penalized};
 use super::selector::{FeatureCount, Selection, Selector};
 use super::standard::standard_columns;
 use crate::context::Context;

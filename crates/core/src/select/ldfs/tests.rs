@@ -51,7 +51,8 @@ fn every_point_of_the_wine_path_is_optimal() {
     let full = select(&Ldfs::default(), &data, FeatureCount::Auto);
     assert!((full.path[0].strength / first_penalty - 1.0).abs() < 1e-12);
     assert!(full.path[0].columns.is_empty(), "all weights are zero at the first penalty");
-    let below = select(&Ldfs { penalty: Some(0.999 * first_penalty), ..Ldfs::default() }, &data, FeatureCount::Auto);
+    let below =
+        select(&Ldfs { penalty: Some(0.999 * first_penalty), ..Ldfs::default() }, &data, FeatureCount::Auto);
     assert_eq!(below.path.last().unwrap().columns.len(), 1, "one feature enters below");
     assert_eq!(full.path.len(), 61);
     assert!(full.path.windows(2).all(|p| p[1].objective < p[0].objective));
@@ -73,8 +74,10 @@ fn every_point_of_the_wine_path_is_optimal() {
         assert!((objective - last.objective).abs() < 1e-12, "the objective includes the penalty");
     }
     // Features enter as the penalty decreases.
-    let counts: Vec<usize> =
-        [0.8, 0.5, 0.3, 0.1, 0.03].map(|fraction| n_features_at(&full, fraction * first_penalty)).into_iter().collect();
+    let counts: Vec<usize> = [0.8, 0.5, 0.3, 0.1, 0.03]
+        .map(|fraction| n_features_at(&full, fraction * first_penalty))
+        .into_iter()
+        .collect();
     assert!(counts.windows(2).all(|c| c[0] <= c[1]) && counts[0] <= 3 && counts[4] >= 8, "{counts:?}");
 }
 

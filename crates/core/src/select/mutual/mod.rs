@@ -102,7 +102,8 @@ impl Selector for MutualInformation {
         self.check()?;
         data.need_rows(NAME, 2)?;
         let raw = self.estimates(data, &target, "mutual information", ctx)?;
-        let scores: Vec<f64> = raw.iter().map(|estimate| estimate.map_or(0.0, |value| value.max(0.0))).collect();
+        let scores: Vec<f64> =
+            raw.iter().map(|estimate| estimate.map_or(0.0, |value| value.max(0.0))).collect();
         let threshold = if wanted.is_none() { self.chance_level(data, &target, ctx)? } else { 0.0 };
         let passes: Vec<bool> = scores.iter().map(|&score| score > threshold).collect();
         Ok(keep_leading(Selection::by_score("mutual-information", scores, 1), wanted, &passes, || {
@@ -120,7 +121,9 @@ impl MutualInformation {
         for _ in 0..MIN_PERMUTATION_ESTIMATES.div_ceil(data.d()) {
             rng.shuffle(&mut permutation);
             estimates.extend(
-                self.estimates(data, &target.shuffled(&permutation), "shuffled target", ctx)?.into_iter().flatten(),
+                self.estimates(data, &target.shuffled(&permutation), "shuffled target", ctx)?
+                    .into_iter()
+                    .flatten(),
             );
         }
         let n = (estimates.len() as f64).max(1.0);
@@ -149,7 +152,9 @@ impl MutualInformation {
             }
             Some(match (target, self.categories(column)) {
                 (EstimatorTarget::Classes(classes), Some(codes)) => gain(&codes, &classes.codes),
-                (EstimatorTarget::Classes(classes), None) => Labeled::new(column, &classes.codes).information(k, &psi),
+                (EstimatorTarget::Classes(classes), None) => {
+                    Labeled::new(column, &classes.codes).information(k, &psi)
+                }
                 (EstimatorTarget::Continuous(y), Some(codes)) => Labeled::new(y, &codes).information(k, &psi),
                 (EstimatorTarget::Continuous(y), None) => Pairs { x: column, y }.information(k, &psi),
             })

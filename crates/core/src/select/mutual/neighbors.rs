@@ -142,7 +142,9 @@ fn kth_in_plane(rows: &[(f64, f64)], place: usize, k: usize) -> (f64, usize) {
         let limit = if best.len() < k { f64::INFINITY } else { best[k - 1] };
         let left_distance = if left > 0 { a - rows[left - 1].0 } else { f64::INFINITY };
         let right_distance = if right < rows.len() { rows[right].0 - a } else { f64::INFINITY };
-        if left_distance.min(right_distance) >= limit && best.len() == k || left_distance.min(right_distance) == f64::INFINITY {
+        if left_distance.min(right_distance) >= limit && best.len() == k
+            || left_distance.min(right_distance) == f64::INFINITY
+        {
             break;
         }
         let (dx, other) = if left_distance <= right_distance {

@@ -18,7 +18,12 @@ use rayon::prelude::*;
 
 impl Relief {
     /// $w$, negative ones included.
-    pub(super) fn regression_weights(&self, data: &Dataset, target: &[f64], ctx: &Context) -> Result<Vec<f64>> {
+    pub(super) fn regression_weights(
+        &self,
+        data: &Dataset,
+        target: &[f64],
+        ctx: &Context,
+    ) -> Result<Vec<f64>> {
         data.need_rows(NAME, 2)?;
         let (n, d) = (data.n(), data.d());
         self.check_neighbors(n, "the rows")?;
@@ -57,7 +62,10 @@ impl Relief {
         }
         // If near samples all have the same target, the first term is undefined; if all have the maximum
         // difference, the second. Either is then 0.
-        let quotient = |numerator: f64, denominator: f64| if denominator > 0.0 { numerator / denominator } else { 0.0 };
-        Ok((0..d).map(|j| quotient(joint[j], target_mean) - quotient(sum[j] - joint[j], 1.0 - target_mean)).collect())
+        let quotient =
+            |numerator: f64, denominator: f64| if denominator > 0.0 { numerator / denominator } else { 0.0 };
+        Ok((0..d)
+            .map(|j| quotient(joint[j], target_mean) - quotient(sum[j] - joint[j], 1.0 - target_mean))
+            .collect())
     }
 }

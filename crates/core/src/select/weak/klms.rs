@@ -51,11 +51,14 @@ impl Klms {
         order: &[usize],
         ctx: &Context,
     ) -> Result<Vec<u8>> {
-        let Some((mean, std)) = mean_and_std(values) else { return Ok(vec![labels.majority(); values.len()]) };
+        let Some((mean, std)) = mean_and_std(values) else {
+            return Ok(vec![labels.majority(); values.len()]);
+        };
         let unit = self.bandwidth * std;
         // In units of the bandwidth, in the order of learning.
         let u: Vec<f64> = order.iter().map(|&i| (values[i] - mean) / unit).collect();
-        let quantum = self.quantum.unwrap_or(if values.len() <= MAX_EXACT_ROWS { 0.0 } else { DEFAULT_SPACING });
+        let quantum =
+            self.quantum.unwrap_or(if values.len() <= MAX_EXACT_ROWS { 0.0 } else { DEFAULT_SPACING });
         let codes: Vec<u8> = order.iter().map(|&i| labels.codes[i]).collect();
         // Two classes need one sum: the other is its negative.
         let n_sums = if labels.n_classes() == 2 { 1 } else { labels.n_classes() };
@@ -130,7 +133,8 @@ fn quantized(
     let quantum = quantum.max((max - min) / MAX_GRID_POINTS);
     let mut grid = vec![0.0; ((max - min) / quantum) as usize + 2];
     let radius = (KERNEL_RADIUS / quantum).ceil() as usize;
-    let mut kernel: Vec<f64> = (0..=2 * radius).map(|i| ((i as f64 - radius as f64) * quantum).powi(2)).collect();
+    let mut kernel: Vec<f64> =
+        (0..=2 * radius).map(|i| ((i as f64 - radius as f64) * quantum).powi(2)).collect();
     exp_scaled(&mut kernel, -0.5);
     let place = |u: f64| {
         let at = (u - min) / quantum;

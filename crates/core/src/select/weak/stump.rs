@@ -38,7 +38,8 @@ fn ordered_bits(value: f64) -> u64 {
 fn best_binary_cut(values: &[f64], labels: &Labels, weights: &[u64]) -> Option<Cut> {
     let of_class = |class: u8| {
         let pairs = values.iter().zip(&labels.codes);
-        let mut sorted: Vec<u64> = pairs.filter(|(_, c)| **c == class).map(|(&v, _)| ordered_bits(v)).collect();
+        let mut sorted: Vec<u64> =
+            pairs.filter(|(_, c)| **c == class).map(|(&v, _)| ordered_bits(v)).collect();
         sorted.sort_unstable();
         sorted
     };
