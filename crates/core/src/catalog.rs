@@ -2,8 +2,8 @@
 
 use crate::basis::{BASES, BasisMethod};
 use crate::error::{Error, Result};
-use crate::evaluate::EVALUATORS;
-use crate::learn::LEARNERS;
+use crate::evaluate::{EVALUATORS, Evaluator};
+use crate::learn::{LEARNERS, LearnerMethod};
 use crate::method::Info;
 use crate::parameters::{Parameter, Parameters};
 use crate::select::{SELECTORS, SelectorMethod};
@@ -22,9 +22,9 @@ pub struct Family {
 pub const FAMILIES: [Family; 5] = [
     Family { name: "selector", methods: SELECTORS },
     Family { name: "kernel-space", methods: &SPACES },
-    Family { name: "basis", methods: &BASES },
-    Family { name: "kernel-learner", methods: &LEARNERS },
-    Family { name: "evaluator", methods: &EVALUATORS },
+    Family { name: "basis", methods: BASES },
+    Family { name: "kernel-learner", methods: LEARNERS },
+    Family { name: "evaluator", methods: EVALUATORS },
 ];
 
 /// A method by name.
@@ -41,7 +41,9 @@ pub fn parameters(name: &str) -> Result<Vec<Parameter>> {
     let selector = SelectorMethod::by_name(name).map(|method| method.parameters());
     let space = || KernelSpaceSelector::by_name(name).map(|method| method.parameters());
     let basis = || BasisMethod::by_name(name).map(|method| method.parameters());
-    Ok(selector.or_else(|_| space()).or_else(|_| basis()).unwrap_or_default())
+    let learner = || LearnerMethod::by_name(name).map(|method| method.parameters());
+    let evaluator = || Evaluator::by_name(name).map(|method| method.parameters());
+    selector.or_else(|_| space()).or_else(|_| basis()).or_else(|_| learner()).or_else(|_| evaluator())
 }
 
 #[cfg(test)]

@@ -50,3 +50,66 @@ impl Needs {
         }
     }
 }
+
+/// Declares a family of methods: an enum with a variant per type, the list of descriptions, lookup by name, and dispatch to
+/// the family's trait. A line is `Variant(Type): INFO => default;`, with several pairs for a type with several names.
+macro_rules! family {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident: $trait:ident, $what:literal, $tag:literal, $list:ident {
+            $($variant:ident($type:ty): $($info:ident => $make:expr),+;)*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, ::serde::Serialize, ::serde::Deserialize)]
+        #[serde(tag = $tag, rename_all = "kebab-case")]
+        pub enum $name {
+            $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
+        }
+
+        #[doc = concat!("What to know about each ", $what, " before using it.")]
+        pub const $list: &[$crate::method::Info] = &[$($(<$type>::$info),+),*];
+
+        impl $name {
+            #[doc = concat!("Looks up a ", $what, " by name, with its defaults.")]
+            pub fn by_name(name: &str) -> $crate::Result<Self> {
+                $($(if name == <$type>::$info.name {
+                    return Ok(Self::$variant($make));
+                })+)*
+                Err($crate::Error::unknown_name($what, name, $list.iter().map(|info| info.name)))
+            }
+
+            /// The method itself.
+            fn inner(&self) -> &dyn $trait {
+                match self { $(Self::$variant(method) => method),* }
+            }
+
+            #[allow(dead_code, reason = "not every family changes a method in place")]
+            fn inner_mut(&mut self) -> &mut dyn $trait {
+                match self { $(Self::$variant(method) => method),* }
+            }
+        }
+
+        impl $crate::parameters::Parameters for $name {
+            fn parameters(&self) -> Vec<$crate::parameters::Parameter> {
+                self.inner().parameters()
+            }
+
+            fn check_ranges(&self) -> $crate::Result<()> {
+                self.inner().check_ranges()
+            }
+        }
+
+        impl $crate::parameters::ParameterValue for $name {
+            fn kinds() -> Vec<$crate::parameters::Kind> {
+                vec![]
+            }
+
+            fn list(&self, declared: &$crate::parameters::Declared) -> Vec<$crate::parameters::Parameter> {
+                $crate::parameters::nested(self.parameters(), declared)
+            }
+        }
+    };
+}
+
+pub(crate) use family;

@@ -8,7 +8,7 @@ use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::evaluate::{Evaluator, KernelNeighbors};
 use kernsift::kernel::{KernelChoice, gram_symmetric};
-use kernsift::learn::design::{Choice, KernelDesign, Penalties, Psd};
+use kernsift::learn::design::{KernelDesign, Penalties, Psd};
 use kernsift::learn::{LEARNERS, Learned, LearnerMethod, Status};
 use kernsift::linalg::symmetric_eigen;
 use kernsift::model::Content;
@@ -73,8 +73,8 @@ fn triplets_from_the_target_depend_on_the_seed() {
         let learned = method.learn_from_target(&data, 200, &ctx).unwrap();
         if let LearnerMethod::Design(_) = method {
             // The choice of penalties draws more triplets, so the penalties are given here.
-            let penalties = Choice::Given(Penalties { kernels: 1e-3, diagonal: 0.0 });
-            let method = LearnerMethod::Design(KernelDesign { penalties, ..KernelDesign::default() });
+            let penalties = Penalties { kernels: 1e-3, diagonal: 0.0 };
+            let method = LearnerMethod::Design(KernelDesign::default().with_penalties(penalties));
             let (a, b) = (
                 method.learn_from_target(&data, 200, &ctx).unwrap(),
                 method.learn(&data, &draw(&data, 200, 4), &ctx).unwrap(),

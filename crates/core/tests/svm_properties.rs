@@ -432,7 +432,7 @@ fn fits_with_a_column_cache_can_be_interrupted() {
     let observer = InterruptLater(0.into());
     let ctx = Context { memory_limit: 2 * 100 * 8 * 1500, observer: &observer, ..Context::default() };
     // A few thousand steps: a check every thousand would not reach twenty.
-    let svm = Svm { max_iter: 1000, ..rbf(2.0, 50.0) };
+    let svm = Svm { max_iter: Some(1000), ..rbf(2.0, 50.0) };
     assert!(svm.fit(&data, &ctx).unwrap_err().is_interrupted());
 }
 

@@ -1,10 +1,9 @@
 //! Arguments of `kernsift compare`.
 
 use super::shared::{ScaleArg, TableArgs};
-use super::values::{Counts, choice, counts, gamma, positive};
+use super::values::{Counts, choice, counts};
 use clap::Args;
 use kernsift::evaluate::Measure;
-use kernsift::kernel::{Family, Gamma};
 use std::path::PathBuf;
 
 /// `compare`
@@ -48,25 +47,9 @@ pub struct CompareArgs {
     /// Number of repetitions with other random splits
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Splits")]
     pub repeats: usize,
-    /// Estimator used for evaluation: svm, linear-svm, knn or kernel-knn for classification, ridge or knn for regression
-    /// [default: svm, ridge]
-    #[arg(long, value_name = "NAME", help_heading = "Evaluator")]
+    /// Estimator used for evaluation, with parameters if wanted: svm, linear-svm, knn or kernel-knn for classification,
+    /// ridge or knn for regression; such as knn:n_neighbors=3 (`kernsift methods svm` lists its parameters) [default: svm,
+    /// ridge]
+    #[arg(long, value_name = "NAME")]
     pub evaluator: Option<String>,
-    /// svm: values of the regularization parameter C to tune on the training rows; linear-svm: the value of C
-    /// [default: 0.25 to 256 by factors of 4; linear-svm: 1]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
-    pub cost: Option<Vec<f64>>,
-    /// svm, kernel-knn, ridge: the kernel [default: rbf]
-    #[arg(long, value_parser = choice::<Family>(), help_heading = "Evaluator")]
-    pub kernel: Option<Family>,
-    /// svm: values of gamma to tune on the training rows; ridge, and kernel-knn with --kernel poly: the value of gamma.
-    /// Values are numbers, scale or median [default: scale; kernel-knn: median]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = gamma, allow_hyphen_values = true, help_heading = "Evaluator")]
-    pub gamma: Option<Vec<Gamma>>,
-    /// knn, kernel-knn: number of neighbors [default: 5]
-    #[arg(long, value_name = "N", help_heading = "Evaluator")]
-    pub neighbors: Option<usize>,
-    /// ridge: penalties to tune on the training rows [default: 0.001 to 100 by factors of 10]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = positive, allow_hyphen_values = true, help_heading = "Evaluator")]
-    pub penalty: Option<Vec<f64>>,
 }

@@ -1,6 +1,6 @@
 //! `kernsift compare`
 
-use super::options::{no_such_method, refuse};
+use super::options::no_such_method;
 use super::report;
 use crate::args::{CompareArgs, ScaleArg};
 use crate::console::Console;
@@ -13,7 +13,6 @@ use kernsift::error::bytes;
 use kernsift::evaluate::{
     Candidate, Cell, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, cost_path,
 };
-use kernsift::kernel::{Family, Gamma, KernelChoice};
 use kernsift::{Context, Error, Observer};
 use kernsift_report::compare_page;
 use serde_json::json;
@@ -110,7 +109,7 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
         }
     }
     let evaluator = match &args.evaluator {
-        Some(name) => Evaluator::by_name(name)?,
+        Some(text) => Evaluator::parse(text).map_err(no_such_method)?,
         None => Evaluator::for_target(data.target()),
     };
     let repeats = args.repeats;
@@ -121,69 +120,11 @@ fn plan(args: &CompareArgs, data: &Dataset) -> Result<Compare, Failure> {
             Some(test_size) => Splits::Holdout { test_size, repeats },
             None => Splits::Folds { folds: args.folds.unwrap_or(5), repeats },
         }),
-        evaluator: with_options(evaluator, args)?,
+        evaluator,
         scale: args.scale == ScaleArg::Standard,
         impute: args.table.impute(),
         baseline: true,
     })
-}
-
-/// Sets the evaluator's options; those that it does not have are an error.
-fn with_options(mut evaluator: Evaluator, args: &CompareArgs) -> Result<Evaluator, Failure> {
-    let name = format!("--evaluator {}", evaluator.name());
-    let allowed: &[&str] = match evaluator {
-        Evaluator::Svm(_) => &["--kernel", "--cost", "--gamma"],
-        Evaluator::LinearSvm(_) => &["--cost"],
-        Evaluator::Knn(_) => &["--neighbors"],
-        Evaluator::KernelKnn(_) => &["--kernel", "--gamma", "--neighbors"],
-        Evaluator::Ridge(_) => &["--kernel", "--gamma", "--penalty"],
-    };
-    let given = [
-        ("--kernel", args.kernel.is_some()),
-        ("--cost", args.cost.is_some()),
-        ("--gamma", args.gamma.is_some()),
-        ("--neighbors", args.neighbors.is_some()),
-        ("--penalty", args.penalty.is_some()),
-    ];
-    refuse(&name, &given.into_iter().filter(|(option, _)| !allowed.contains(option)).collect::<Vec<_>>())?;
-    let is_linear = args.kernel == Some(Family::Linear);
-    refuse("--kernel linear", &[("--gamma", args.gamma.is_some() && is_linear)])?;
-    match &mut evaluator {
-        Evaluator::Svm(search) => {
-            search.c = args.cost.clone().unwrap_or_else(|| search.c.clone());
-            search.gamma = args.gamma.clone().unwrap_or_default();
-            set_kernel(&mut search.svm.kernel, args.kernel, None);
-        }
-        Evaluator::LinearSvm(svm) => svm.c = one(&args.cost, "--cost", &name)?.unwrap_or(svm.c),
-        Evaluator::Knn(knn) => knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors),
-        Evaluator::KernelKnn(knn) => {
-            // With the other kernels, the nearest neighbors do not depend on gamma.
-            let unused = args.gamma.is_some() && args.kernel != Some(Family::Poly);
-            refuse(&format!("{name} unless --kernel is poly"), &[("--gamma", unused)])?;
-            set_kernel(&mut knn.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
-            knn.n_neighbors = args.neighbors.unwrap_or(knn.n_neighbors);
-        }
-        Evaluator::Ridge(ridge) => {
-            set_kernel(&mut ridge.kernel, args.kernel, one(&args.gamma, "--gamma", &name)?);
-            ridge.penalties = args.penalty.clone().unwrap_or_else(|| ridge.penalties.clone());
-        }
-    }
-    Ok(evaluator)
-}
-
-/// The value of an option for evaluators that do not tune it.
-fn one<T: Copy>(values: &Option<Vec<T>>, option: &str, evaluator: &str) -> Result<Option<T>, Failure> {
-    match values.as_deref() {
-        None => Ok(None),
-        Some([value]) => Ok(Some(*value)),
-        Some(_) => Err(Failure::Input(format!("{evaluator} takes one {option}; only svm tunes it"))),
-    }
-}
-
-fn set_kernel(kernel: &mut KernelChoice, new_family: Option<Family>, new_gamma: Option<Gamma>) {
-    let KernelChoice::Named { family, gamma, .. } = kernel else { return };
-    *family = new_family.unwrap_or(*family);
-    *gamma = new_gamma.unwrap_or(*gamma);
 }
 
 fn check_measure(measure: Measure, target: &Target) -> Result<(), Failure> {
@@ -349,7 +290,6 @@ fn typed(error: Error) -> Failure {
         ("splits", "repeats", "--repeats"),
         ("splits", "test_size", "--test-size"),
         ("evaluator", "evaluator", "--evaluator"),
-        ("evaluator", "n_neighbors", "--neighbors"),
         ("evaluator", "target", "--target"),
     ];
     Failure::typed(error, &options)

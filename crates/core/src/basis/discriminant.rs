@@ -28,6 +28,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
+use crate::method::{Info, Needs};
 use crate::linalg::{cholesky, lower_solve, multiply, sign_of_largest, symmetric_eigen, transposed_solve};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
@@ -58,6 +59,31 @@ crate::parameters! {
 }
 
 impl Discriminant {
+    /// What `kernsift methods` says about KDA.
+    pub const KDA: Info = Info {
+        name: "kda",
+        title: "Kernel discriminant analysis",
+        summary: "Directions of large between-class relative to within-class scatter",
+        needs: Needs::Classes,
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Mika et al., 1999",
+    };
+
+    /// What `kernsift methods` says about GDA.
+    pub const GDA: Info = Info {
+        name: "gda",
+        title: "Generalized discriminant analysis",
+        summary: "Directions of large between-class relative to total scatter",
+        needs: Needs::Classes,
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Baudat and Anouar, 2000",
+    };
+
+    /// Generalized discriminant analysis.
+    pub fn gda() -> Self {
+        Self { criterion: Criterion::Gda, ..Self::default() }
+    }
+
     fn name(&self) -> &'static str {
         match self.criterion {
             Criterion::Kda => "KDA",
@@ -79,6 +105,14 @@ impl Discriminant {
 }
 
 impl Basis for Discriminant {
+    fn info(&self) -> &'static Info {
+        if self.criterion == Criterion::Kda { &Self::KDA } else { &Self::GDA }
+    }
+
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>) {
+        (&mut self.kernel, &mut self.n_components)
+    }
+
     fn kernel(&self) -> &KernelChoice {
         &self.kernel
     }

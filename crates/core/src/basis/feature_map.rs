@@ -10,6 +10,7 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
 use crate::kernel::{Kernel, KernelChoice, diagonal, gram};
+use crate::method::Info;
 use crate::linalg::{Factor, cholesky, invert_lower, multiply};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
@@ -21,11 +22,17 @@ const BLOCK: usize = 2048;
 
 /// Learns a basis of kernel space.
 pub trait Basis: Parameters {
+    /// What to know about it before using it.
+    fn info(&self) -> &'static Info;
+
     /// The kernel.
     fn kernel(&self) -> &KernelChoice;
 
     /// The maximum number of components, if one is set.
     fn n_components(&self) -> Option<usize>;
+
+    /// The kernel and the maximum number of components, mutable.
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>);
 
     /// Learns the map and maps the training samples.
     fn fit(&self, data: &Dataset, ctx: &Context) -> Result<Fitted>;

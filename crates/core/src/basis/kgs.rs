@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{Gram, KernelChoice};
+use crate::method::{Info, Needs};
 use crate::linalg::{Pivoting, Rule, pivoted_cholesky};
 use crate::parameters::Parameters;
 
@@ -39,7 +40,27 @@ crate::parameters! {
     }
 }
 
+impl Kgs {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "kgs",
+        title: "Kernel Gram-Schmidt",
+        summary: "An orthonormal basis from the samples in the order given",
+        needs: Needs::Nothing,
+        cost: "O(n m²) time, O(n m) memory",
+        reference: "Cao et al., ICML 2007",
+    };
+}
+
 impl Basis for Kgs {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>) {
+        (&mut self.kernel, &mut self.n_components)
+    }
+
     fn kernel(&self) -> &KernelChoice {
         &self.kernel
     }

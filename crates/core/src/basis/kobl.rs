@@ -33,6 +33,7 @@ use crate::context::Context;
 use crate::data::{Dataset, Rows};
 use crate::error::{Error, Result, number};
 use crate::kernel::{Gram, Kernel, KernelChoice, gram};
+use crate::method::{Info, Needs};
 use crate::linalg::{self, Factor, Rule, pivoted_cholesky};
 use crate::outcome::{Outcome, Stop};
 use crate::parameters::{Kind, ParameterValue, Parameters};
@@ -118,8 +119,8 @@ impl ParameterValue for Threshold {
         vec![names, Kind::Real]
     }
 
-    fn number(&self) -> Option<f64> {
-        if let Self::Power(power) = self { Some(*power) } else { None }
+    fn numbers(&self) -> Vec<f64> {
+        if let Self::Power(power) = self { vec![*power] } else { vec![] }
     }
 }
 
@@ -165,6 +166,16 @@ impl Threshold {
 }
 
 impl Kobl {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "kobl",
+        title: "Kernel orthogonal basis learning",
+        summary: "The intrinsic dimension of kernel space, and an orthonormal basis built from few samples",
+        needs: Needs::Nothing,
+        cost: "O(n m²) time, O(n m) memory",
+        reference: "Xu et al., TAKES, CIKM 2010",
+    };
+
     /// The threshold applied to each residual norm, if there is one.
     pub fn threshold_curve(&self, summary: &Summary) -> Option<Vec<f64>> {
         if matches!(self.threshold, Threshold::None) {
@@ -209,6 +220,14 @@ impl Kobl {
 pub(super) const ZERO: f64 = 1e-7;
 
 impl Basis for Kobl {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>) {
+        (&mut self.kernel, &mut self.n_components)
+    }
+
     fn kernel(&self) -> &KernelChoice {
         &self.kernel
     }

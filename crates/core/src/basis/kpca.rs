@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{KernelChoice, diagonal, gram_symmetric};
+use crate::method::{Info, Needs};
 use crate::linalg::{product_bytes, symmetric_eigen};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
@@ -37,7 +38,27 @@ crate::parameters! {
     }
 }
 
+impl Kpca {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "kpca",
+        title: "Kernel principal components",
+        summary: "The directions of largest variance in kernel space",
+        needs: Needs::Nothing,
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Schölkopf et al., 1998",
+    };
+}
+
 impl Basis for Kpca {
+    fn info(&self) -> &'static Info {
+        &Self::INFO
+    }
+
+    fn shared_mut(&mut self) -> (&mut KernelChoice, &mut Option<usize>) {
+        (&mut self.kernel, &mut self.n_components)
+    }
+
     fn kernel(&self) -> &KernelChoice {
         &self.kernel
     }

@@ -18,10 +18,12 @@ use super::svm::ClassWeight;
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result, need_columns};
+use crate::method::{Info, Needs};
 use crate::optim::{
     Convergence, DualProblem, RowProducts, StopRule, dual_descent, l1_descent, l1_objective, l1_slacks,
 };
 use crate::outcome::{Outcome, Stop};
+use crate::parameters::Parameters;
 use crate::random::Rng;
 use crate::simd::dot;
 use ndarray::{Array1, Array2};
@@ -30,58 +32,57 @@ use serde::{Deserialize, Serialize};
 
 const NAME: &str = "linear SVM";
 
-/// The penalty on the weights.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Penalty {
-    /// $\tfrac12 \lVert w \rVert_2^2$
-    L2,
-    /// $\lVert w \rVert_1$, which sets many weights to zero. Only with the squared hinge.
-    L1,
-}
-
-/// The loss of a margin violation $b$.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Loss {
-    /// $\max(0, b)$
-    Hinge,
-    /// $\max(0, b)^2$
-    SquaredHinge,
-}
-
-/// A linear SVM; see the module documentation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LinearSvm {
-    /// Regularization parameter $C$, above 0.
-    pub c: f64,
+crate::choices! {
     /// The penalty on the weights.
-    pub penalty: Penalty,
-    /// The loss.
-    pub loss: Loss,
-    /// Whether to fit an intercept.
-    pub intercept: bool,
-    /// Factors of $C$ for the rows of each class.
-    pub class_weight: ClassWeight,
-    /// Tolerance on the violation of the optimality conditions, above 0.
-    pub tol: f64,
-    /// Maximum number of passes over rows or columns, at least 1.
-    pub max_iter: usize,
+    pub enum Penalty {
+        /// Half of the sum of squares.
+        L2 = "l2",
+        /// The sum of absolute values, which sets many weights to zero; only with the squared hinge.
+        L1 = "l1",
+    }
 }
 
-impl Default for LinearSvm {
-    /// L2 penalty, squared hinge, $C = 1$, as in scikit-learn.
-    fn default() -> Self {
-        Self {
-            c: 1.0,
-            penalty: Penalty::L2,
-            loss: Loss::SquaredHinge,
-            intercept: true,
-            class_weight: ClassWeight::None,
-            tol: 1e-4,
-            max_iter: 1000,
-        }
+crate::choices! {
+    /// The loss of a margin violation.
+    pub enum Loss {
+        /// The square of the violation.
+        SquaredHinge = "squared_hinge",
+        /// The violation.
+        Hinge = "hinge",
     }
+}
+
+crate::parameters! {
+    /// A linear SVM; see the module documentation.
+    #[derive(PartialEq)]
+    pub struct LinearSvm as "linear SVM" {
+        /// Regularization parameter: the penalty of margin violations.
+        pub c as "C": f64 = 1.0, above(0);
+        /// The penalty on the weights.
+        pub penalty: Penalty = Penalty::L2;
+        /// The loss of a margin violation.
+        pub loss: Loss = Loss::SquaredHinge;
+        /// Whether to fit an intercept. It is penalized, like the weight of a constant feature.
+        pub fit_intercept: bool = true;
+        /// Factors of C by class.
+        pub class_weight: ClassWeight = ClassWeight::None;
+        /// Tolerance of the optimality conditions.
+        pub tol: f64 = 1e-4, above(0);
+        /// Maximum number of passes over the samples or features.
+        pub max_iter: usize = 1000, at_least(1);
+    }
+}
+
+impl LinearSvm {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "linear-svm",
+        title: "Linear support vector machine",
+        summary: "A linear boundary between classes",
+        needs: Needs::Classes,
+        cost: "O(n d) time per pass, O(n d) memory",
+        reference: "Hsieh et al., 2008",
+    };
 }
 
 /// A fitted linear SVM, with a row of weights per binary SVM.
@@ -125,7 +126,7 @@ impl LinearSvm {
         let solved: Vec<Solved> = problems.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         Ok(LinearModel {
             weights: Array2::from_shape_fn((solved.len(), data.d()), |(k, j)| solved[k].w[j]),
-            bias: solved.iter().map(|s| if self.intercept { s.w[data.d()] } else { 0.0 }).collect(),
+            bias: solved.iter().map(|s| if self.fit_intercept { s.w[data.d()] } else { 0.0 }).collect(),
             objectives: solved.iter().map(|s| s.objective).collect(),
             class_names: classes.names.clone(),
             present: super::svm::present(classes, &(0..data.n()).collect::<Vec<_>>()),
@@ -134,10 +135,10 @@ impl LinearSvm {
     }
 
     fn solve_dual(&self, x: &Rows, problem: &Problem, rng: &mut Rng, ctx: &Context) -> Result<Solved> {
-        let rows = RowsWithIntercept { x, intercept: self.intercept };
+        let rows = RowsWithIntercept { x, intercept: self.fit_intercept };
         let squared = self.loss == Loss::SquaredHinge;
         let mut alpha = vec![0.0; x.n()];
-        let d = x.d() + usize::from(self.intercept);
+        let d = x.d() + usize::from(self.fit_intercept);
         let Problem { signs, c } = problem;
         let dual = DualProblem { d, signs, c, squared };
         let (w, descent) = dual_descent(&rows, &dual, &mut alpha, self.sweeps(1.0), rng, ctx)?;
@@ -152,7 +153,7 @@ impl LinearSvm {
     }
 
     fn solve_l1(&self, x: &Rows, problem: &Problem, rng: &mut Rng, ctx: &Context) -> Result<Solved> {
-        let columns = signed_columns(x, &problem.signs, self.intercept);
+        let columns = signed_columns(x, &problem.signs, self.fit_intercept);
         let mut w = vec![0.0; columns.len()];
         let sweeps = self.sweeps(problem.minority_fraction());
         let descent = l1_descent(&columns, &problem.c, &mut w, sweeps, rng, ctx)?;
@@ -183,16 +184,9 @@ impl LinearSvm {
 
     /// Checks the parameters.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("C", self.c), ("tol", self.tol)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::param(NAME, name, "a positive finite number", value));
-            }
-        }
-        if self.max_iter == 0 {
-            return Err(Error::param(NAME, "max_iter", "1 or more", 0));
-        }
+        self.check_ranges()?;
         if (self.penalty, self.loss) == (Penalty::L1, Loss::Hinge) {
-            let expected = "'squared-hinge' with the l1 penalty";
+            let expected = "'squared_hinge' with the l1 penalty";
             return Err(Error::param(NAME, "loss", expected, "'hinge'"));
         }
         Ok(())
@@ -295,7 +289,7 @@ mod tests {
     fn two_points_match_closed_form() {
         let ctx = Context::default();
         let fit = |penalty, loss, c| {
-            let svm = LinearSvm { penalty, loss, c, intercept: false, tol: 1e-10, ..LinearSvm::default() };
+            let svm = LinearSvm { penalty, loss, c, fit_intercept: false, tol: 1e-10, ..LinearSvm::default() };
             let model = svm.fit(&pair(), &ctx).unwrap();
             (model.weights[[0, 0]], model.objectives[0])
         };
@@ -337,6 +331,6 @@ mod tests {
     fn l1_penalty_with_hinge_loss_is_an_error() {
         let svm = LinearSvm { penalty: Penalty::L1, loss: Loss::Hinge, ..LinearSvm::default() };
         let error = svm.fit(&pair(), &Context::default()).unwrap_err().to_string();
-        assert!(error.contains("'loss' must be 'squared-hinge' with the l1 penalty"), "{error}");
+        assert!(error.contains("'loss' must be 'squared_hinge' with the l1 penalty"), "{error}");
     }
 }

@@ -8,139 +8,137 @@ use crate::classify::{KnnClassifier, Knnc, LinearSvm, Svm, SvmSearch};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
-use crate::kernel::{Family, Gamma, KernelChoice};
-use crate::method::{Info, Needs};
+use crate::kernel::{Gamma, KernelChoice};
+use crate::method::{Info, Needs, family};
+use crate::parameters::{Parameters, apply, parse_settings};
 use crate::regress::{KernelRidge, nearest_mean};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 const NAME: &str = "evaluator";
 
-/// The estimator used for evaluation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case")]
-pub enum Evaluator {
-    /// A kernel SVM.
-    Svm(SvmSearch),
-    /// A linear SVM.
-    LinearSvm(LinearSvm),
+family! {
+    /// The estimator used for evaluation.
+    pub enum Evaluator: Parameters, "evaluator", "name", EVALUATORS {
+        Svm(SvmGrid): INFO => SvmGrid::default();
+        LinearSvm(LinearSvm): INFO => LinearSvm::default();
+        Knn(Neighbors): INFO => Neighbors::default();
+        KernelKnn(KernelNeighbors): INFO => KernelNeighbors::default();
+        Ridge(KernelRidge): INFO => KernelRidge::default();
+    }
+}
+
+crate::parameters! {
+    /// A kernel SVM with C and gamma chosen on the training samples.
+    #[derive(PartialEq)]
+    pub struct SvmGrid as "svm" {
+        /// The kernel.
+        pub kernel: KernelChoice = Svm::default().kernel;
+        /// Values of C to choose from by cross-validation on the training samples.
+        pub c as "C": Vec<f64> = vec![0.25, 1.0, 4.0, 16.0, 64.0, 256.0], above(0);
+        /// Values of gamma to choose from; none uses `gamma`.
+        pub gammas: Option<Vec<f64>> = None, above(0);
+        /// Number of folds of the training samples.
+        pub folds: usize = 5, at_least(2);
+    }
+}
+
+crate::parameters! {
     /// k-nearest neighbors.
-    Knn(Neighbors),
+    #[derive(PartialEq)]
+    pub struct Neighbors as "knn" {
+        /// Number of neighbors.
+        pub n_neighbors: usize = 5, at_least(1);
+    }
+}
+
+crate::parameters! {
     /// k-nearest neighbors by kernel distance.
-    KernelKnn(KernelNeighbors),
-    /// Kernel ridge regression.
-    Ridge(KernelRidge),
-}
-
-/// Parameters of k-nearest neighbors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Neighbors {
-    /// Neighbors that answer. Default: 5.
-    pub n_neighbors: usize,
-}
-
-impl Default for Neighbors {
-    fn default() -> Self {
-        Self { n_neighbors: 5 }
+    #[derive(PartialEq)]
+    pub struct KernelNeighbors as "kernel-knn" {
+        /// The kernel.
+        pub kernel: KernelChoice = KernelChoice::default();
+        /// Number of neighbors.
+        pub n_neighbors: usize = 5, at_least(1);
     }
 }
 
-/// Parameters of k-nearest neighbors by kernel distance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct KernelNeighbors {
-    /// The kernel. Default: RBF with the median heuristic for gamma.
-    pub kernel: KernelChoice,
-    /// Neighbors that answer. Default: 5.
-    pub n_neighbors: usize,
-}
-
-impl Default for KernelNeighbors {
-    fn default() -> Self {
-        Self { kernel: KernelChoice::default(), n_neighbors: Neighbors::default().n_neighbors }
-    }
-}
-
-/// The evaluators.
-pub const EVALUATORS: [Info; 5] = [
-    Info {
+impl SvmGrid {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
         name: "svm",
         title: "Support vector machine",
         summary: "A nonlinear boundary between classes; C and gamma are tuned by cross-validation on the training samples",
         needs: Needs::Classes,
         cost: "O(n²) to O(n³) time, O(n²) memory where there is room",
         reference: "Cortes and Vapnik, 1995",
-    },
-    Info {
-        name: "linear-svm",
-        title: "Linear support vector machine",
-        summary: "A linear boundary between classes",
-        needs: Needs::Classes,
-        cost: "O(n d) time per pass, O(n d) memory",
-        reference: "Hsieh et al., 2008",
-    },
-    Info {
+    };
+
+    fn search(&self) -> SvmSearch {
+        SvmSearch {
+            svm: Svm { kernel: self.kernel.clone(), ..Svm::default() },
+            c: self.c.clone(),
+            gamma: self.gammas.iter().flatten().copied().map(Gamma::Value).collect(),
+            folds: self.folds,
+        }
+    }
+}
+
+impl Neighbors {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
         name: "knn",
         title: "k-nearest neighbors",
         summary: "The majority class, or the mean target, of the nearest samples",
         needs: Needs::Target,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Cover and Hart, 1967",
-    },
-    Info {
+    };
+}
+
+impl KernelNeighbors {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
         name: "kernel-knn",
         title: "k-nearest neighbors by kernel distance",
         summary: "The majority class of the nearest samples in kernel space",
         needs: Needs::Classes,
         cost: "O(n² d) time, O(n d) memory",
         reference: "Xu et al., TAKES, CIKM 2010",
-    },
-    Info {
-        name: "ridge",
-        title: "Kernel ridge regression",
-        summary: "A smooth function; its penalty is tuned by cross-validation on the training samples",
-        needs: Needs::Continuous,
-        cost: "O(n³) time, O(n²) memory",
-        reference: "Saunders et al., 1998",
-    },
-];
-
-/// Values of C for the SVM to choose from.
-const C_VALUES: [f64; 6] = [0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
-/// Folds of the training rows for tuning.
-const FOLDS: usize = 5;
+    };
+}
 
 impl Evaluator {
-    /// An evaluator by name, with default parameters.
-    pub fn by_name(name: &str) -> Result<Self> {
-        match name {
-            "svm" => Ok(Self::Svm(rbf_search())),
-            "linear-svm" => Ok(Self::LinearSvm(LinearSvm::default())),
-            "knn" => Ok(Self::Knn(Neighbors::default())),
-            "kernel-knn" => Ok(Self::KernelKnn(KernelNeighbors::default())),
-            "ridge" => Ok(Self::Ridge(KernelRidge::default())),
-            _ => Err(Error::unknown_name("evaluator", name, EVALUATORS.iter().map(|info| info.name))),
+    /// Parses a name with optional parameters: `knn`, `knn:n_neighbors=3`, `svm:C=[1,10]`.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (name, settings) = parse_settings(text)?;
+        let evaluator = Self::by_name(name)?;
+        settings.iter().try_fold(evaluator, |evaluator, (key, value)| {
+            apply(&evaluator, evaluator.info().name, key, value)
+        })
+    }
+
+    /// What to know about it.
+    pub fn info(&self) -> &'static Info {
+        match self {
+            Self::Svm(_) => &SvmGrid::INFO,
+            Self::LinearSvm(_) => &LinearSvm::INFO,
+            Self::Knn(_) => &Neighbors::INFO,
+            Self::KernelKnn(_) => &KernelNeighbors::INFO,
+            Self::Ridge(_) => &KernelRidge::INFO,
         }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.info().name
     }
 
     /// The default evaluator: an RBF SVM for classification, kernel ridge regression for regression.
     pub fn for_target(target: &Target) -> Self {
         match target {
             Target::Continuous(_) => Self::Ridge(KernelRidge::default()),
-            _ => Self::Svm(rbf_search()),
-        }
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Svm(_) => "svm",
-            Self::LinearSvm(_) => "linear-svm",
-            Self::Knn(_) => "knn",
-            Self::KernelKnn(_) => "kernel-knn",
-            Self::Ridge(_) => "ridge",
+            _ => Self::Svm(SvmGrid::default()),
         }
     }
 
@@ -166,15 +164,11 @@ impl Evaluator {
     }
 
     fn validate(&self, n: usize) -> Result<()> {
+        self.check_ranges()?;
         match self {
-            Self::Svm(search) => search.check(n),
+            Self::Svm(grid) => grid.search().check(n),
             Self::LinearSvm(svm) => svm.check(),
             Self::Ridge(ridge) => ridge.validate(),
-            Self::Knn(Neighbors { n_neighbors }) | Self::KernelKnn(KernelNeighbors { n_neighbors, .. })
-                if *n_neighbors == 0 =>
-            {
-                Err(Error::param(NAME, "n_neighbors", "at least 1", 0))
-            }
             Self::KernelKnn(knn) => knn.kernel.validate(),
             Self::Knn(_) => Ok(()),
         }
@@ -206,13 +200,14 @@ impl Evaluator {
         let classes = train.classes(NAME)?;
         let mut chosen = BTreeMap::new();
         let (predicted, scores) = match self {
-            Self::Svm(search) => {
+            Self::Svm(grid) => {
+                let search = grid.search();
                 let model = match search.only() {
                     Some(svm) => svm.fit(train, ctx)?,
                     None => {
                         // A fold needs at least one row.
                         let folds = search.folds.min(train.n());
-                        let found = SvmSearch { folds, ..search.clone() }.fit(train, ctx)?;
+                        let found = SvmSearch { folds, ..search }.fit(train, ctx)?;
                         chosen.insert("c".to_owned(), found.c);
                         chosen.extend(found.gamma.map(|gamma| ("gamma".to_owned(), gamma)));
                         found.model
@@ -264,12 +259,6 @@ impl Evaluator {
         };
         Ok(Evaluation { scores: Scores::regression(truth, &predicted), chosen })
     }
-}
-
-/// An RBF SVM with C chosen by 5-fold cross-validation on the training rows.
-fn rbf_search() -> SvmSearch {
-    let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
-    SvmSearch { svm: Svm { kernel, ..Svm::default() }, c: C_VALUES.to_vec(), gamma: vec![], folds: FOLDS }
 }
 
 /// Whether every feature is constant.

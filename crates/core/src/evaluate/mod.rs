@@ -23,7 +23,7 @@ mod summary;
 
 pub use candidate::{Candidate, Method};
 pub use compare::{Compare, SplitChoice, counts_around};
-pub use evaluator::{EVALUATORS, Evaluation, Evaluator, KernelNeighbors, Neighbors};
+pub use evaluator::{EVALUATORS, Evaluation, Evaluator, KernelNeighbors, Neighbors, SvmGrid};
 pub use record::{Cost, Record, Run};
 pub use results_log::{ResultsLog, cost_path};
 pub use scores::Scores;

@@ -33,10 +33,10 @@ impl ParameterValue for Gamma {
         vec![rules, Kind::Real]
     }
 
-    fn number(&self) -> Option<f64> {
+    fn numbers(&self) -> Vec<f64> {
         match self {
-            Self::Value(gamma) => Some(*gamma),
-            _ => None,
+            Self::Value(gamma) => vec![*gamma],
+            _ => vec![],
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::linalg::symmetric_eigen;
+use crate::parameters::{Kind, ParameterValue};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,13 @@ crate::choices! {
         Poly = "poly",
         /// Laplacian: exp(-gamma ||x-y||₁).
         Laplacian = "laplacian",
+    }
+}
+
+impl ParameterValue for Vec<Family> {
+    fn kinds() -> Vec<Kind> {
+        let names = Family::kinds().into_iter();
+        names.map(|kind| if let Kind::Choice { values } = kind { Kind::Choices { values } } else { kind }).collect()
     }
 }
 

@@ -4,10 +4,11 @@ use crate::context::Context;
 use crate::data::{Dataset, Triplet};
 use crate::error::Result;
 use crate::kernel::Kernel;
+use crate::parameters::Parameters;
 use serde::{Deserialize, Serialize};
 
 /// Learns a kernel from triplets.
-pub trait KernelLearner: Send + Sync {
+pub trait KernelLearner: Parameters + Send + Sync {
     /// The name, as on the command line.
     fn name(&self) -> &'static str;
 

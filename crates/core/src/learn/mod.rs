@@ -16,4 +16,4 @@ pub use catalog::{LEARNERS, LearnerMethod};
 pub use design::{Designed, KernelDesign};
 pub use learner::{KernelLearner, Learned, Status};
 pub use single::{SingleKernel, UniformAverage};
-pub use xing::{MetricForm, XingMetric};
+pub use xing::{Ridge, XingMetric};

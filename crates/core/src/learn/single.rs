@@ -16,25 +16,80 @@ use crate::data::triplets::{check, points};
 use crate::data::{Dataset, Rows, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, diagonal};
+use crate::method::{Info, Needs};
+use crate::parameters::{Declared, Parameter, ParameterValue, Parameters, Range};
 use serde::{Deserialize, Serialize};
 
 /// A single kernel; see the module documentation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
+#[serde(default, deny_unknown_fields)]
 pub struct SingleKernel {
     /// The kernel. Default: a Gaussian with $\gamma$ by the median heuristic.
     pub kernel: KernelChoice,
 }
 
-/// The average of base kernels; see the module documentation.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct UniformAverage {
-    /// The base kernels. Default: for every feature three Gaussians and the linear kernel.
-    pub bases: Bases,
+impl Parameters for SingleKernel {
+    /// Those of the kernel, whose name is the learner's.
+    fn parameters(&self) -> Vec<Parameter> {
+        let used: &[&str] = match self.name() {
+            "gaussian" | "laplacian" => &["gamma"],
+            "polynomial" => &["gamma", "degree", "coef0"],
+            _ => &[],
+        };
+        let declared = Declared { name: "kernel", description: "", range: Range::any() };
+        let all = self.kernel.list(&declared).into_iter();
+        all.filter(|parameter| used.contains(&parameter.name.as_str())).collect()
+    }
+}
+
+crate::parameters! {
+    /// The average of base kernels; see the module documentation.
+    #[derive(PartialEq)]
+    pub struct UniformAverage as "average" {
+        /// The base kernels.
+        pub bases: Bases = Bases::default();
+    }
+}
+
+impl UniformAverage {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "average",
+        title: "Average of kernels",
+        summary: "The kernels that design would mix, with equal weights",
+        needs: Needs::Baseline,
+        cost: "O(n d)",
+        reference: "a baseline",
+    };
 }
 
 impl SingleKernel {
+    /// What `kernsift methods` says about the Gaussian kernel.
+    pub const GAUSSIAN: Info = Info {
+        name: "gaussian",
+        title: "Gaussian kernel",
+        summary: "A Gaussian kernel of all features; it satisfies the same triplets as the Euclidean distance",
+        needs: Needs::Baseline,
+        cost: "O(n d)",
+        reference: "a baseline",
+    };
+
+    /// What `kernsift methods` says about the linear kernel.
+    pub const LINEAR: Info = Info {
+        name: "linear",
+        title: "Linear kernel",
+        summary: "The inner product of samples",
+        ..Self::GAUSSIAN
+    };
+
+    /// What `kernsift methods` says about the polynomial kernel.
+    pub const POLYNOMIAL: Info = Info {
+        name: "polynomial",
+        title: "Polynomial kernel",
+        summary: "A polynomial of the inner product, of degree 2 by default",
+        ..Self::GAUSSIAN
+    };
+
     /// $\langle x, y \rangle$
     pub fn linear() -> Self {
         Self { kernel: Kernel::Linear.into() }

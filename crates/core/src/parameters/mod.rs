@@ -107,7 +107,11 @@ impl Parameter {
                 Kind::Integer => parts.push(numbers("an integer")),
                 Kind::Real => parts.push(numbers("a number")),
                 Kind::Boolean => parts.push("true or false".to_owned()),
-                Kind::Reals => parts.push("a list of numbers".to_owned()),
+                Kind::Reals => parts.push(numbers("a list of numbers")),
+                Kind::Choices { values } => {
+                    let names: Vec<&str> = values.iter().map(|value| value.name).collect();
+                    parts.push(format!("a list of {}", names.join(", ")));
+                }
                 Kind::Choice { values } => names.extend(values.iter().map(|value| value.name)),
                 Kind::None => {}
             }
@@ -128,13 +132,19 @@ impl Parameter {
         }
     }
 
-    /// The default in words.
+    /// The default as it is typed in a setting.
     pub fn default_text(&self) -> String {
-        match &self.default {
-            Value::Null => "none".to_owned(),
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
+        fn text(value: &Value) -> String {
+            match value {
+                Value::Null => "none".to_owned(),
+                Value::String(text) => text.clone(),
+                Value::Array(values) => {
+                    format!("[{}]", values.iter().map(text).collect::<Vec<_>>().join(", "))
+                }
+                value => value.to_string(),
+            }
         }
+        text(&self.default)
     }
 }
 
@@ -171,12 +181,12 @@ pub fn qualify_duplicates(lists: Vec<Vec<Parameter>>) -> Vec<Parameter> {
 /// Returns an error if a parameter's number is outside its range.
 #[doc(hidden)]
 pub fn check_range<T: ParameterValue>(method: &'static str, declared: &Declared, value: &T) -> Result<()> {
-    match value.number() {
-        Some(number) if !declared.range.contains(number) => {
+    match value.numbers().into_iter().find(|&number| !declared.range.contains(number)) {
+        Some(number) => {
             let expected = Parameter::new(declared, value).expected();
             Err(Error::param(method, declared.name, expected, number))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -87,17 +87,17 @@ impl Parameter {
                 let number = text.parse::<f64>().ok().filter(|&number| self.range.contains(number))?;
                 Number::from_f64(number).map(Value::Number)
             }
-            Kind::Reals => {
-                let text = text.strip_prefix('[')?.strip_suffix(']')?;
-                let number = |part: &str| part.trim().parse::<f64>().ok().and_then(Number::from_f64);
-                text.split(',')
-                    .map(|part| number(part).map(Value::Number))
-                    .collect::<Option<_>>()
-                    .map(Value::Array)
-            }
             Kind::Choice { values } => {
                 values.iter().find(|value| value.name == text).map(|value| Value::from(value.name))
             }
+            Kind::Reals => self.read_list(&Kind::Real, text),
+            Kind::Choices { values } => self.read_list(&Kind::Choice { values: values.clone() }, text),
         }
+    }
+
+    /// A list separated by commas, with or without brackets.
+    fn read_list(&self, kind: &Kind, text: &str) -> Option<Value> {
+        let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+        inner.split(',').map(|part| self.read_as(kind, part.trim())).collect::<Option<_>>().map(Value::Array)
     }
 }

@@ -15,10 +15,15 @@ pub enum Kind {
     Integer,
     /// A number in the parameter's range.
     Real,
-    /// A list of numbers.
+    /// A list of numbers in the parameter's range.
     Reals,
     /// One of several names.
     Choice {
+        /// The names.
+        values: Vec<Named>,
+    },
+    /// A list of such names.
+    Choices {
         /// The names.
         values: Vec<Named>,
     },
@@ -49,9 +54,9 @@ pub trait ParameterValue: Serialize + Sized {
     /// The types of value; none for a nested method, which is set by its own parameters.
     fn kinds() -> Vec<Kind>;
 
-    /// The number it holds, which must be in the parameter's range.
-    fn number(&self) -> Option<f64> {
-        None
+    /// The numbers it holds, which must be in the parameter's range.
+    fn numbers(&self) -> Vec<f64> {
+        vec![]
     }
 
     /// The parameters that a field of this type declares: usually one, for nested methods all of theirs.
@@ -71,8 +76,8 @@ impl ParameterValue for f64 {
         vec![Kind::Real]
     }
 
-    fn number(&self) -> Option<f64> {
-        Some(*self)
+    fn numbers(&self) -> Vec<f64> {
+        vec![*self]
     }
 }
 
@@ -81,8 +86,8 @@ impl ParameterValue for usize {
         vec![Kind::Integer]
     }
 
-    fn number(&self) -> Option<f64> {
-        Some(*self as f64)
+    fn numbers(&self) -> Vec<f64> {
+        vec![*self as f64]
     }
 }
 
@@ -91,14 +96,18 @@ impl ParameterValue for u32 {
         vec![Kind::Integer]
     }
 
-    fn number(&self) -> Option<f64> {
-        Some(f64::from(*self))
+    fn numbers(&self) -> Vec<f64> {
+        vec![f64::from(*self)]
     }
 }
 
 impl ParameterValue for Vec<f64> {
     fn kinds() -> Vec<Kind> {
         vec![Kind::Reals]
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        self.clone()
     }
 }
 
@@ -109,8 +118,8 @@ impl<T: ParameterValue> ParameterValue for Option<T> {
         kinds
     }
 
-    fn number(&self) -> Option<f64> {
-        self.as_ref().and_then(T::number)
+    fn numbers(&self) -> Vec<f64> {
+        self.as_ref().map_or(vec![], T::numbers)
     }
 
     /// A nested method that may be missing has its parameters where it is there.

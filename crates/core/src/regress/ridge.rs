@@ -16,31 +16,37 @@ use crate::data::Rows;
 use crate::error::{Error, Result, need_columns};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, gram, gram_symmetric};
 use crate::linalg::{cholesky, invert_lower};
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
 use ndarray::{Array1, Array2, ArrayView1};
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 const NAME: &str = "kernel ridge regression";
 /// Rows per block of the Gram matrix.
 const BLOCK: usize = 1024;
 
-/// Kernel ridge regression; see the module documentation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct KernelRidge {
-    /// The kernel. Default: RBF with scikit-learn's `gamma="scale"`.
-    pub kernel: KernelChoice,
-    /// Penalties to choose from, all above 0. Default: 0.001 to 100 by factors of 10.
-    pub penalties: Vec<f64>,
+crate::parameters! {
+    /// Kernel ridge regression; see the module documentation.
+    #[derive(PartialEq)]
+    pub struct KernelRidge as "kernel ridge regression" {
+        /// The kernel.
+        pub kernel: KernelChoice =
+            KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 1.0 };
+        /// Penalties to choose from by leave-one-out cross-validation on the training samples.
+        pub penalties: Vec<f64> = vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0], above(0);
+    }
 }
 
-impl Default for KernelRidge {
-    fn default() -> Self {
-        Self {
-            kernel: KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 1.0 },
-            penalties: vec![1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0],
-        }
-    }
+impl KernelRidge {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "ridge",
+        title: "Kernel ridge regression",
+        summary: "A smooth function; its penalty is tuned by cross-validation on the training samples",
+        needs: Needs::Continuous,
+        cost: "O(n³) time, O(n²) memory",
+        reference: "Saunders et al., 1998",
+    };
 }
 
 /// A fitted regression.
@@ -57,12 +63,11 @@ pub struct RidgeModel {
 impl KernelRidge {
     /// Checks the parameters.
     pub fn validate(&self) -> Result<()> {
-        let valid = |&penalty: &f64| penalty > 0.0 && penalty.is_finite();
-        match self.penalties.iter().find(|penalty| !valid(penalty)) {
-            Some(bad) => Err(Error::param(NAME, "penalties", "above 0", bad)),
-            None if self.penalties.is_empty() => Err(Error::param(NAME, "penalties", "at least one", "none")),
-            None => self.kernel.validate(),
+        self.check_ranges()?;
+        if self.penalties.is_empty() {
+            return Err(Error::param(NAME, "penalties", "at least one", "none"));
         }
+        self.kernel.validate()
     }
 
     /// Fits on rows and their target values.

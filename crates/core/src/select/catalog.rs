@@ -18,87 +18,35 @@ use super::selector::{FeatureCount, Selection, Selector};
 use super::svm_rfe::SvmRfe;
 use crate::context::Context;
 use crate::data::{Classes, Dataset};
-use crate::error::{Error, Result};
-use crate::method::{Info, Needs};
-use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
-use serde::{Deserialize, Serialize};
+use crate::error::Result;
+use crate::method::{Info, Needs, family};
+use crate::parameters::Parameters;
 
-/// Lists the selectors: a variant of [`SelectorMethod`] and its type. A new selector is one line. A variant is
-/// serialized under the name in its [`Info`]; a test compares them.
-macro_rules! selectors {
-    ($($variant:ident($type:ty)),* $(,)?) => {
-        /// A selector with its parameters.
-        #[derive(Debug, Clone, Serialize, Deserialize)]
-        #[serde(tag = "method", rename_all = "kebab-case")]
-        pub enum SelectorMethod {
-            $(#[doc = concat!("See [`", stringify!($type), "`].")] $variant($type),)*
-        }
-
-        /// What to know about each selector before using it.
-        pub const SELECTORS: &[Info] = &[$(<$type>::INFO),*];
-
-        impl SelectorMethod {
-            /// Looks up a selector by name, with its defaults.
-            pub fn by_name(name: &str) -> Result<Self> {
-                $(if name == <$type>::INFO.name {
-                    return Ok(Self::$variant(<$type>::default()));
-                })*
-                Err(Error::unknown_name("selector", name, SELECTORS.iter().map(|info| info.name)))
-            }
-
-            fn inner(&self) -> &dyn Selector {
-                match self { $(Self::$variant(method) => method),* }
-            }
-
-            fn inner_mut(&mut self) -> &mut dyn Selector {
-                match self { $(Self::$variant(method) => method),* }
-            }
-        }
-    };
-}
-
-selectors! {
-    Fisher(FisherScore),
-    Ffs(Ffs),
-    Relief(Relief),
-    SvmRfe(SvmRfe),
-    L1Svm(L1Svm),
-    InformationGain(InformationGain),
-    MutualInformation(MutualInformation),
-    ChiSquared(ChiSquared),
-    Laplacian(LaplacianScore),
-    Hsfs(Hsfs),
-    Fohsic(Fohsic),
-    Bahsic(Bahsic),
-    HsicLasso(HsicLasso),
-    Ldfs(Ldfs),
-    Pfs(Pfs),
+family! {
+    /// A selector with its parameters.
+    pub enum SelectorMethod: Selector, "selector", "method", SELECTORS {
+        Fisher(FisherScore): INFO => FisherScore::default();
+        Ffs(Ffs): INFO => Ffs::default();
+        Relief(Relief): INFO => Relief::default();
+        SvmRfe(SvmRfe): INFO => SvmRfe::default();
+        L1Svm(L1Svm): INFO => L1Svm::default();
+        InformationGain(InformationGain): INFO => InformationGain::default();
+        MutualInformation(MutualInformation): INFO => MutualInformation::default();
+        ChiSquared(ChiSquared): INFO => ChiSquared::default();
+        Laplacian(LaplacianScore): INFO => LaplacianScore::default();
+        Hsfs(Hsfs): INFO => Hsfs::default();
+        Fohsic(Fohsic): INFO => Fohsic::default();
+        Bahsic(Bahsic): INFO => Bahsic::default();
+        HsicLasso(HsicLasso): INFO => HsicLasso::default();
+        Ldfs(Ldfs): INFO => Ldfs::default();
+        Pfs(Pfs): INFO => Pfs::default();
+    }
 }
 
 impl SelectorMethod {
     /// The name that [`SelectorMethod::by_name`] accepts.
     pub fn name(&self) -> &'static str {
         self.info().name
-    }
-}
-
-impl Parameters for SelectorMethod {
-    fn parameters(&self) -> Vec<Parameter> {
-        self.inner().parameters()
-    }
-
-    fn check_ranges(&self) -> Result<()> {
-        self.inner().check_ranges()
-    }
-}
-
-impl ParameterValue for SelectorMethod {
-    fn kinds() -> Vec<Kind> {
-        vec![]
-    }
-
-    fn list(&self, declared: &Declared) -> Vec<Parameter> {
-        nested(self.parameters(), declared)
     }
 }
 

@@ -65,7 +65,7 @@ impl L1Svm {
         LinearSvm {
             c,
             penalty: Penalty::L1,
-            intercept: self.fit_intercept,
+            fit_intercept: self.fit_intercept,
             class_weight: self.class_weight.clone(),
             tol: self.tol,
             max_iter: self.max_iter,

@@ -6,8 +6,9 @@ use crate::paper::Settings;
 use crate::study::{Section, Table, Verdict};
 use kernsift::data::Standardizer;
 use kernsift::data::triplets::from_target;
+use kernsift::kernel::Family;
 use kernsift::learn::KernelDesign;
-use kernsift::learn::design::{Bases, Choice, Form, GammaGrid, Penalties, Psd};
+use kernsift::learn::design::{Bases, Penalties, Psd};
 use kernsift::{Context, Error, Result};
 use rayon::ThreadPool;
 use std::time::Instant;
@@ -29,12 +30,12 @@ struct FullProgram {
 
 fn design() -> KernelDesign {
     KernelDesign {
-        bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0, 0.1, 0.01]))]),
+        bases: Bases { kernels: vec![Family::Rbf], gammas: Some(vec![1.0, 0.1, 0.01]), ..Bases::default() },
         psd: Psd::DominanceWithNoise,
-        penalties: Choice::Given(Penalties { kernels: PENALTY, diagonal: PENALTY }),
         threshold: 0.0,
         ..KernelDesign::default()
     }
+    .with_penalties(Penalties { kernels: PENALTY, diagonal: PENALTY })
 }
 
 /// Solves the design problem of a data set; returns facts about the solution and the seconds.

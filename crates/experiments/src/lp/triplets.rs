@@ -8,7 +8,8 @@ use crate::statistics::{format_mean_sd, mean, mean_and_sd, paired_difference};
 use crate::study::Table;
 use kernsift::data::triplets::{from_target, split_points};
 use kernsift::evaluate::scores::triplet_accuracy_of;
-use kernsift::learn::design::{Bases, Form, GammaGrid, Psd};
+use kernsift::kernel::Family;
+use kernsift::learn::design::{Bases, Psd};
 use kernsift::learn::{KernelDesign, LearnerMethod, Status};
 use kernsift::{Context, Dataset, Kernel, Result};
 use kernsift_report::{Figure, Series, XAxis};
@@ -68,8 +69,8 @@ impl Learner {
 /// The learners by name.
 fn methods() -> Result<Vec<(&'static str, Learner)>> {
     let weak = |psd| Learner::Ours(LearnerMethod::Design(KernelDesign { psd, ..KernelDesign::default() }));
-    let polynomial = Form::Polynomial { degree: 2, coef0: 1.0 };
-    let full = Bases::Full(vec![Form::Gaussian(GammaGrid::default()), Form::Linear, polynomial]);
+    let kernels = vec![Family::Rbf, Family::Linear, Family::Poly];
+    let full = Bases { kernels, weak: false, ..Bases::default() };
     let mut all = vec![];
     for name in ["gaussian", "linear", "polynomial", "average"] {
         all.push((name, Learner::Ours(LearnerMethod::by_name(name)?)));

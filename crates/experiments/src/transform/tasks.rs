@@ -4,9 +4,8 @@ use crate::comparison::Comparison;
 use crate::datasets::{DatasetSpec, Source, sample_rows};
 use crate::paper::Settings;
 use crate::study::{Section, Verdict};
-use kernsift::classify::{Svm, SvmSearch};
 use kernsift::data::{ImputeStrategy, Splits};
-use kernsift::evaluate::{Candidate, Compare, Evaluator, SplitChoice};
+use kernsift::evaluate::{Candidate, Compare, Evaluator, SplitChoice, SvmGrid};
 use kernsift::kernel::{Family, Gamma, KernelChoice};
 use kernsift::{Context, Dataset, Result};
 
@@ -121,7 +120,7 @@ pub const TASKS: [Task; 6] = [
 pub fn evaluator() -> Evaluator {
     let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Value(0.5), degree: 3, coef0: 0.0 };
     let c = vec![0.25, 1.0, 4.0, 16.0, 64.0, 256.0];
-    Evaluator::Svm(SvmSearch { svm: Svm { kernel, ..Svm::default() }, c, gamma: vec![], folds: 5 })
+    Evaluator::Svm(SvmGrid { kernel, c, ..SvmGrid::default() })
 }
 
 /// The reason why a section has no results.

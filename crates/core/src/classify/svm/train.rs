@@ -8,7 +8,7 @@ use crate::data::{Classes, Dataset, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice};
 use crate::optim::{BlockColumns, ColumnMemory, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
-use crate::parameters::{Kind, ParameterValue};
+use crate::parameters::{Kind, ParameterValue, Parameters};
 use ndarray::{Array1, ArrayView2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -26,30 +26,28 @@ pub enum ClassWeight {
     Given(Vec<f64>),
 }
 
-/// A kernel SVM; see the module documentation.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Svm {
-    /// The kernel.
-    pub kernel: KernelChoice,
-    /// Regularization parameter $C$, above 0.
-    pub c: f64,
-    /// Factors of $C$ for the rows of each class.
-    pub class_weight: ClassWeight,
-    /// Tolerance on the violation of the optimality conditions, above 0.
-    pub tol: f64,
-    /// Maximum number of iterations of each binary SVM; 0 means the larger of 10 million and 100 per row.
-    pub max_iter: usize,
-    /// Whether to use the shrinking heuristic, which saves time.
-    pub shrinking: bool,
+crate::parameters! {
+    /// A kernel SVM; see the module documentation.
+    #[derive(PartialEq)]
+    pub struct Svm as "SVM" {
+        /// The kernel.
+        pub kernel: KernelChoice = default_kernel();
+        /// Regularization parameter: the penalty of margin violations.
+        pub c as "C": f64 = 1.0, above(0);
+        /// Factors of C by class.
+        pub class_weight: ClassWeight = ClassWeight::None;
+        /// Tolerance of the optimality conditions.
+        pub tol: f64 = 1e-3, above(0);
+        /// Maximum number of iterations of each binary SVM; none is ten million, or a hundred per sample if that is more.
+        pub max_iter: Option<usize> = None, at_least(1);
+        /// Whether to use the shrinking heuristic, which only saves time.
+        pub shrinking: bool = true;
+    }
 }
 
-impl Default for Svm {
-    /// RBF kernel with scikit-learn's `gamma="scale"`, $C = 1$.
-    fn default() -> Self {
-        let kernel = KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 };
-        let class_weight = ClassWeight::None;
-        Self { kernel, c: 1.0, class_weight, tol: 1e-3, max_iter: 0, shrinking: true }
-    }
+/// RBF with scikit-learn's `gamma="scale"`.
+pub(crate) fn default_kernel() -> KernelChoice {
+    KernelChoice::Named { family: Family::Rbf, gamma: Gamma::Scale, degree: 3, coef0: 0.0 }
 }
 
 impl ParameterValue for ClassWeight {
@@ -189,16 +187,12 @@ impl Svm {
     }
 
     fn solver(&self) -> Smo {
-        Smo { tolerance: self.tol, max_iterations: self.max_iter, shrinking: self.shrinking }
+        Smo { tolerance: self.tol, max_iterations: self.max_iter.unwrap_or(0), shrinking: self.shrinking }
     }
 
     /// Checks the parameters.
     pub(crate) fn check(&self) -> Result<()> {
-        for (name, value) in [("C", self.c), ("tol", self.tol)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::param(NAME, name, "a positive finite number", value));
-            }
-        }
+        self.check_ranges()?;
         self.kernel.validate()
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::data::Rows;
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, pair_ranks};
+use crate::kernel::{Family, Kernel, pair_ranks};
+use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
 use crate::random::Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -13,58 +14,49 @@ pub(super) const NAME: &str = "design";
 /// Pairs of rows whose distances are used, at most.
 const MAX_PAIRS: usize = 4096;
 
-/// The base kernels of a mixture.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Bases {
-    /// Of each form, one for every feature: the weights then select features.
-    Weak(Vec<Form>),
-    /// Of each form, one on all features.
-    Full(Vec<Form>),
-    /// Given kernels.
-    Custom(Vec<Kernel>),
-}
-
-impl Default for Bases {
-    /// For every feature three Gaussians and the linear kernel.
-    fn default() -> Self {
-        Self::Weak(vec![Form::Gaussian(GammaGrid::default()), Form::Linear])
+crate::parameters! {
+    /// The base kernels of a mixture: first those given by name, then those in `custom`.
+    #[derive(PartialEq)]
+    pub struct Bases as "base kernels" {
+        /// The kernels given by name.
+        pub kernels: Vec<Family> = vec![Family::Rbf, Family::Linear];
+        /// Whether a name means one kernel for every feature, which selects features, or one kernel of all features.
+        pub weak: bool = true;
+        /// Quantiles q of the distances between samples: gamma is 1/q² for rbf, 1/q for laplacian.
+        pub quantiles: Vec<f64> = vec![0.1, 0.5, 0.9], above_to(0, 1);
+        /// Values of gamma of rbf and laplacian, instead of `quantiles`.
+        pub gammas: Option<Vec<f64>> = None, above(0);
+        /// Degree of poly.
+        pub degree: u32 = 2, at_least(1);
+        /// Constant of poly. Its gamma is one over the number of features.
+        pub coef0: f64 = 1.0;
+        /// Further kernels, with all their parameters.
+        pub custom: CustomKernels = CustomKernels::default();
     }
 }
 
-/// The form of a base kernel.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Form {
-    /// $\exp(-\gamma \lVert x-y \rVert^2)$, one for each $\gamma$.
-    Gaussian(GammaGrid),
-    /// $\exp(-\gamma \lVert x-y \rVert_1)$, one for each $\gamma$.
-    Laplacian(GammaGrid),
-    /// $\langle x, y \rangle$
-    Linear,
-    /// $(\gamma \langle x, y \rangle + c_0)^p$ with $\gamma$ one over the number of features.
-    Polynomial {
-        /// $p \ge 1$
-        degree: u32,
-        /// $c_0$
-        coef0: f64,
-    },
+/// Kernels with all their parameters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CustomKernels(pub Vec<Kernel>);
+
+impl ParameterValue for CustomKernels {
+    fn kinds() -> Vec<Kind> {
+        vec![]
+    }
+
+    /// They are not written as text.
+    fn list(&self, _: &Declared) -> Vec<Parameter> {
+        vec![]
+    }
 }
 
-/// Values of $\gamma$ of Gaussian and Laplacian kernels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum GammaGrid {
-    /// One over these quantiles of the positive distances, squared for a Gaussian.
-    Quantiles(Vec<f64>),
-    /// Given values.
-    Values(Vec<f64>),
-}
+impl ParameterValue for Bases {
+    fn kinds() -> Vec<Kind> {
+        vec![]
+    }
 
-impl Default for GammaGrid {
-    /// The quantiles 0.1, 0.5 and 0.9.
-    fn default() -> Self {
-        Self::Quantiles(vec![0.1, 0.5, 0.9])
+    fn list(&self, declared: &Declared) -> Vec<Parameter> {
+        nested(self.parameters(), declared)
     }
 }
 
@@ -88,135 +80,117 @@ impl Base {
 }
 
 impl Bases {
-    pub(super) fn check(&self) -> Result<()> {
-        match self {
-            Self::Weak(forms) | Self::Full(forms) => {
-                if forms.is_empty() {
-                    return Err(Error::param(NAME, "kernels", "one form or more", "none"));
-                }
-                forms.iter().try_for_each(Form::check)
-            }
-            Self::Custom(kernels) if kernels.is_empty() => {
-                Err(Error::param(NAME, "kernels", "one kernel or more", "none"))
-            }
-            Self::Custom(_) => Ok(()),
+    /// Given kernels only.
+    pub fn custom(kernels: Vec<Kernel>) -> Self {
+        Self { kernels: vec![], custom: CustomKernels(kernels), ..Self::default() }
+    }
+
+    /// Rejects parameters that are out of range or have no effect.
+    pub fn check(&self) -> Result<()> {
+        self.check_ranges()?;
+        let is_empty = |values: Option<&Vec<f64>>| values.is_some_and(|values| values.is_empty());
+        if is_empty(Some(&self.quantiles)) {
+            return Err(Error::param(NAME, "quantiles", "one number or more", "none"));
         }
+        if is_empty(self.gammas.as_ref()) {
+            return Err(Error::param(NAME, "gammas", "one number or more", "none"));
+        }
+        let is_twice = |(at, family): (usize, &Family)| self.kernels[..at].contains(family);
+        if self.kernels.iter().enumerate().any(is_twice) {
+            return Err(Error::param(NAME, "kernels", "different names", format!("{:?}", self.kernels)));
+        }
+        let default = Self::default();
+        let has = |families: &[Family]| self.kernels.iter().any(|family| families.contains(family));
+        let radial = has(&[Family::Rbf, Family::Laplacian]);
+        let no_radial = "neither rbf nor laplacian is among the kernels";
+        let no_poly = "poly is not among the kernels";
+        let without_effect = [
+            ("quantiles", self.quantiles != default.quantiles && !radial, no_radial),
+            ("gammas", self.gammas.is_some() && !radial, no_radial),
+            ("quantiles", self.quantiles != default.quantiles && self.gammas.is_some(), "gammas are given"),
+            ("degree", self.degree != default.degree && !has(&[Family::Poly]), no_poly),
+            ("coef0", self.coef0 != default.coef0 && !has(&[Family::Poly]), no_poly),
+            ("weak", !self.weak && self.kernels.is_empty(), "no kernel is given by name"),
+        ];
+        check_effects(&without_effect)
     }
 
     /// Approximate bytes of the kernels for `d` features.
     pub(crate) fn bytes(&self, d: usize) -> f64 {
-        match self {
-            Self::Weak(forms) => 300.0 * (d * forms.iter().map(Form::count).sum::<usize>()) as f64,
-            Self::Full(_) | Self::Custom(_) => 0.0,
+        if !self.weak {
+            return 0.0;
         }
+        let gammas = self.gammas.as_ref().unwrap_or(&self.quantiles).len();
+        let count = |family: &Family| match family {
+            Family::Rbf | Family::Laplacian => gammas,
+            Family::Linear | Family::Poly => 1,
+        };
+        300.0 * (d * self.kernels.iter().map(count).sum::<usize>()) as f64
     }
 
     /// The kernels for these rows. Constant features get none.
     pub fn resolve(&self, x: &Rows, seed: u64) -> Result<Vec<Base>> {
         self.check()?;
+        if self.kernels.is_empty() && self.custom.0.is_empty() {
+            return Err(Error::param(NAME, "kernels", "one kernel or more", "none"));
+        }
+        self.custom.0.iter().try_for_each(|kernel| kernel.validate(x.d()))?;
         let pairs = pairs(x.n(), seed);
-        let bases: Vec<Base> = match self {
-            Self::Custom(kernels) => {
-                kernels.iter().try_for_each(|kernel| kernel.validate(x.d()))?;
-                kernels.iter().cloned().map(Base::new).collect()
-            }
-            Self::Full(forms) => {
-                let kernels: Result<Vec<_>> =
-                    forms.iter().map(|form| form.kernels(x, None, &pairs)).collect();
-                kernels?.into_iter().flatten().map(Base::new).collect()
-            }
-            Self::Weak(forms) => {
-                let by_column: Result<Vec<Vec<Kernel>>> = (0..x.d())
-                    .into_par_iter()
-                    .map(|j| {
-                        let column = x.column(j);
-                        if column.iter().all(|v| *v == column[0]) {
-                            return Ok(vec![]);
-                        }
-                        let mut kernels = vec![];
-                        for form in forms {
-                            kernels.extend(form.kernels(x, Some(j), &pairs)?);
-                        }
-                        Ok(kernels)
-                    })
-                    .collect();
-                by_column?.into_iter().flatten().map(Base::new).collect()
-            }
+        let mut kernels: Vec<Kernel> = if self.weak {
+            let by_column: Result<Vec<Vec<Kernel>>> = (0..x.d())
+                .into_par_iter()
+                .map(|j| {
+                    let column = x.column(j);
+                    if column.iter().all(|v| *v == column[0]) {
+                        return Ok(vec![]);
+                    }
+                    self.named(x, Some(j), &pairs)
+                })
+                .collect();
+            by_column?.into_iter().flatten().collect()
+        } else {
+            self.named(x, None, &pairs)?
         };
-        if bases.is_empty() {
+        kernels.extend(self.custom.0.iter().cloned());
+        if kernels.is_empty() {
             let why =
                 "all rows of the triplets are equal, so no kernel distinguishes them; check the columns"
                     .into();
             return Err(Error::Breakdown { step: NAME, why });
         }
-        Ok(bases)
-    }
-}
-
-impl Form {
-    /// Number of kernels.
-    fn count(&self) -> usize {
-        match self {
-            Self::Gaussian(GammaGrid::Quantiles(values) | GammaGrid::Values(values))
-            | Self::Laplacian(GammaGrid::Quantiles(values) | GammaGrid::Values(values)) => values.len(),
-            Self::Linear | Self::Polynomial { .. } => 1,
-        }
+        Ok(kernels.into_iter().map(Base::new).collect())
     }
 
-    fn check(&self) -> Result<()> {
-        match self {
-            Self::Gaussian(gammas) | Self::Laplacian(gammas) => gammas.check(),
-            Self::Linear => Ok(()),
-            Self::Polynomial { degree, coef0 } => {
-                Kernel::Polynomial { degree: *degree, gamma: 1.0, coef0: *coef0 }.validate(1)
-            }
-        }
-    }
-
-    fn kernels(&self, x: &Rows, feature: Option<usize>, pairs: &[[usize; 2]]) -> Result<Vec<Kernel>> {
+    /// The kernels given by name, on one feature or on all.
+    fn named(&self, x: &Rows, feature: Option<usize>, pairs: &[[usize; 2]]) -> Result<Vec<Kernel>> {
         let on = |kernel| match feature {
             Some(feature) => Kernel::OnFeature { feature, kernel: Box::new(kernel) },
             None => kernel,
         };
-        let for_each = |gammas: &GammaGrid, make: fn(f64) -> Kernel| -> Result<Vec<Kernel>> {
-            Ok(gammas.resolve(&on(make(1.0)), x, pairs)?.into_iter().map(make).map(on).collect())
+        let for_each_gamma = |make: fn(f64) -> Kernel| -> Result<Vec<Kernel>> {
+            let gammas = self.gammas_for(&on(make(1.0)), x, pairs)?;
+            Ok(gammas.into_iter().map(make).map(on).collect())
         };
-        match self {
-            Self::Gaussian(gammas) => for_each(gammas, |gamma| Kernel::Rbf { gamma }),
-            Self::Laplacian(gammas) => for_each(gammas, |gamma| Kernel::Laplacian { gamma }),
-            Self::Linear => Ok(vec![on(Kernel::Linear)]),
-            Self::Polynomial { degree, coef0 } => {
-                let gamma = if feature.is_some() { 1.0 } else { 1.0 / x.d() as f64 };
-                Ok(vec![on(Kernel::Polynomial { degree: *degree, gamma, coef0: *coef0 })])
+        let mut kernels = vec![];
+        for family in &self.kernels {
+            match family {
+                Family::Rbf => kernels.extend(for_each_gamma(|gamma| Kernel::Rbf { gamma })?),
+                Family::Laplacian => kernels.extend(for_each_gamma(|gamma| Kernel::Laplacian { gamma })?),
+                Family::Linear => kernels.push(on(Kernel::Linear)),
+                Family::Poly => {
+                    let gamma = if feature.is_some() { 1.0 } else { 1.0 / x.d() as f64 };
+                    kernels.push(on(Kernel::Polynomial { degree: self.degree, gamma, coef0: self.coef0 }));
+                }
             }
         }
-    }
-}
-
-impl GammaGrid {
-    fn check(&self) -> Result<()> {
-        let (name, values, expected, is_valid): (_, _, _, fn(f64) -> bool) = match self {
-            Self::Quantiles(values) => {
-                ("quantiles", values, "one or more numbers above 0 and up to 1", |v| v > 0.0 && v <= 1.0)
-            }
-            Self::Values(values) => {
-                ("gammas", values, "one or more positive finite numbers", |v| v > 0.0 && v.is_finite())
-            }
-        };
-        if values.is_empty() {
-            return Err(Error::param(NAME, name, expected, "none"));
-        }
-        match values.iter().find(|v| !is_valid(**v)) {
-            Some(invalid) => Err(Error::param(NAME, name, expected, invalid)),
-            None => Ok(()),
-        }
+        Ok(kernels)
     }
 
-    /// Distinct values of $\gamma$. `unit` is the kernel with $\gamma = 1$.
-    fn resolve(&self, unit: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec<f64>> {
-        let mut gammas = match self {
-            Self::Values(gammas) => gammas.clone(),
-            Self::Quantiles(quantiles) => {
+    /// Distinct values of gamma. `unit` is the kernel with gamma 1.
+    fn gammas_for(&self, unit: &Kernel, x: &Rows, pairs: &[[usize; 2]]) -> Result<Vec<f64>> {
+        let mut gammas = match &self.gammas {
+            Some(gammas) => gammas.clone(),
+            None => {
                 let mut distances: Vec<f64> = pair_ranks(unit, x, pairs)?.into_iter().map(|r| -r).collect();
                 distances.retain(|d| *d > 0.0);
                 if distances.is_empty() {
@@ -224,13 +198,23 @@ impl GammaGrid {
                 }
                 distances.sort_unstable_by(f64::total_cmp);
                 let last = distances.len() - 1;
-                quantiles.iter().map(|q| 1.0 / distances[(q * last as f64).round() as usize]).collect()
+                self.quantiles.iter().map(|q| 1.0 / distances[(q * last as f64).round() as usize]).collect()
             }
         };
         gammas.retain(|gamma| *gamma > 0.0 && gamma.is_finite());
         gammas.sort_unstable_by(f64::total_cmp);
         gammas.dedup();
         Ok(gammas)
+    }
+}
+
+/// An error for the first parameter that is set without effect; each has its name, whether this is so, and why.
+pub(super) fn check_effects(all: &[(&'static str, bool, &str)]) -> Result<()> {
+    match all.iter().find(|(_, is_set, _)| *is_set) {
+        Some((name, _, why)) => {
+            Err(Error::param(NAME, *name, format!("left at its default because {why}"), "another value"))
+        }
+        None => Ok(()),
     }
 }
 
@@ -258,29 +242,37 @@ mod tests {
     #[test]
     fn gammas_computed_by_hand() {
         let x: Rows = array![[0.0, 5.0], [1.0, 5.0], [3.0, 5.0]].into();
-        let bases = Bases::Weak(vec![Form::Gaussian(GammaGrid::Quantiles(vec![0.5, 1.0])), Form::Linear]);
-        let resolved = bases.resolve(&x, 0).unwrap();
+        let resolved = Bases { quantiles: vec![0.5, 1.0], ..Bases::default() }.resolve(&x, 0).unwrap();
         let on = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
         let expected =
             [on(Kernel::Rbf { gamma: 1.0 / 9.0 }), on(Kernel::Rbf { gamma: 0.25 }), on(Kernel::Linear)];
         assert_eq!(resolved.iter().map(|b| b.kernel.clone()).collect::<Vec<_>>(), expected);
         assert!(resolved.iter().all(|base| base.feature == Some(0)));
-        let full = Bases::Full(vec![Form::Laplacian(GammaGrid::Values(vec![2.0, 2.0]))]);
+        let kernels = vec![Family::Laplacian];
+        let full = Bases { kernels, weak: false, gammas: Some(vec![2.0, 2.0]), ..Bases::default() };
         assert_eq!(full.resolve(&x, 0).unwrap()[0].kernel, Kernel::Laplacian { gamma: 2.0 });
+        let further = Bases { custom: CustomKernels(vec![Kernel::Linear]), ..full };
+        let all: Vec<Kernel> = further.resolve(&x, 0).unwrap().into_iter().map(|base| base.kernel).collect();
+        assert_eq!(all, [Kernel::Laplacian { gamma: 2.0 }, Kernel::Linear]);
     }
 
     #[test]
-    fn errors_name_invalid_lists() {
+    fn errors_name_the_parameter() {
         let x: Rows = array![[0.0], [1.0]].into();
         let message = |bases: Bases| bases.resolve(&x, 0).unwrap_err().to_string();
-        assert!(message(Bases::Weak(vec![])).contains("one form or more"));
-        assert!(message(Bases::Custom(vec![])).contains("one kernel or more"));
-        let wide = Bases::Weak(vec![Form::Gaussian(GammaGrid::Quantiles(vec![1.5]))]);
+        assert!(message(Bases::custom(vec![])).contains("'kernels' must be one kernel or more"));
+        let above_one = Bases { quantiles: vec![1.5], ..Bases::default() };
         assert!(
-            message(wide).contains("'quantiles' must be one or more numbers above 0 and up to 1, got 1.5")
+            message(above_one).contains("'quantiles' must be a list of numbers, above 0 and at most 1, got 1.5")
         );
-        let negative = Bases::Full(vec![Form::Gaussian(GammaGrid::Values(vec![-1.0]))]);
-        assert!(message(negative).contains("'gammas'"));
+        let gammas = |gammas| Bases { gammas: Some(gammas), ..Bases::default() };
+        assert!(message(gammas(vec![-1.0])).contains("'gammas' must be a list of numbers, above 0, or none"));
+        assert!(message(gammas(vec![])).contains("'gammas' must be one number or more"));
+        assert!(message(Bases { quantiles: vec![], ..Bases::default() }).contains("'quantiles'"));
+        let unused = Bases { degree: 3, ..Bases::default() };
+        assert!(message(unused).contains("'degree' must be left at its default because poly is not among"));
+        let unused = Bases { quantiles: vec![0.5], ..gammas(vec![1.0]) };
+        assert!(message(unused).contains("'quantiles' must be left at its default because gammas are given"));
         let equal: Rows = array![[1.0], [1.0]].into();
         assert!(Bases::default().resolve(&equal, 0).unwrap_err().to_string().contains("equal"));
     }

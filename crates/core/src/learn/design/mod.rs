@@ -37,55 +37,50 @@ mod similarity;
 mod tests;
 mod tune;
 
-pub use bases::{Base, Bases, Form, GammaGrid};
+pub use bases::{Base, Bases, CustomKernels};
 pub use mixture::{Designed, Mixture};
-pub use penalties::{Choice, Penalties, Trial};
-pub use psd::{Grouping, PSD, Psd};
+pub use penalties::{Penalties, Penalty, Trial};
+pub use psd::{Grouping, Psd};
 
 use super::learner::{KernelLearner, Learned};
 use crate::context::Context;
 use crate::data::triplets::{TripletReport, check, from_target, points, split_points};
 use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
-use bases::NAME;
+use crate::method::{Info, Needs};
+use crate::parameters::Parameters;
+use bases::{NAME, check_effects};
 use ndarray::Array2;
 use program::{Problem, Solved};
-use serde::{Deserialize, Serialize};
 use similarity::{Similarity, check_grams, distinct_rows};
 use std::collections::HashMap;
 use tune::Halves;
 
-/// Learns a mixture of kernels from triplets; see the [module](self).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct KernelDesign {
-    /// The base kernels.
-    pub bases: Bases,
-    /// The constraint that makes the mixture positive semidefinite.
-    pub psd: Psd,
-    /// Which kernels share a penalty.
-    pub grouping: Grouping,
-    /// The penalties, or how to choose them.
-    pub penalties: Choice,
-    /// Features whose largest weight is at most this fraction of the largest weight are dropped; 0 keeps every feature with a
-    /// weight.
-    pub threshold: f64,
-    /// The relative gap between the objective and its lower bound at which the solver stops.
-    pub tolerance: f64,
-    /// Maximum number of rounds of cuts.
-    pub max_rounds: usize,
-}
-
-impl Default for KernelDesign {
-    fn default() -> Self {
-        Self {
-            bases: Bases::default(),
-            psd: Psd::Auto,
-            grouping: Grouping::Column,
-            penalties: Choice::default(),
-            threshold: 0.01,
-            tolerance: 1e-8,
-            max_rounds: 200,
-        }
+crate::parameters! {
+    /// Learns a mixture of kernels from triplets; see the [module](self).
+    #[derive(PartialEq)]
+    pub struct KernelDesign as "design" {
+        /// The base kernels.
+        pub bases: Bases = Bases::default();
+        /// The constraint that makes the mixture positive semidefinite.
+        pub psd: Psd = Psd::Auto;
+        /// Which weights gamma1 penalizes together.
+        pub group: Grouping = Grouping::Column;
+        /// Penalty of the weights, or several to choose from. none: 1e-5, 1e-4, 1e-3 and 1e-2; with more than 512 kernels,
+        /// fractions of the smallest penalty that sets all weights to zero.
+        pub gamma1: Option<Penalty> = None, above(0);
+        /// Penalty of the mean diagonal, or several to choose from. none: 0, 1e-5, 1e-4 and 1e-3; with more than 512
+        /// kernels, 1e-4. Penalties are chosen by the accuracy on the triplets of a held-out half of the samples.
+        pub gamma2: Option<Penalty> = None, at_least(0);
+        /// Number of random splits into halves for that choice.
+        pub repeats: usize = 1, between(1, 10_000);
+        /// Features whose largest weight is at most this fraction of the largest of all are dropped, and the linear program
+        /// is solved again. 0 keeps every feature with nonzero weight.
+        pub threshold: f64 = 0.01, from_below(0, 1);
+        /// Relative gap between the objective and its lower bound at which the solver stops.
+        pub tol: f64 = 1e-8, inside(0, 1);
+        /// Maximum number of rounds of cuts.
+        pub max_rounds: usize = 200, at_least(1);
     }
 }
 
@@ -115,19 +110,57 @@ impl KernelLearner for KernelDesign {
 }
 
 impl KernelDesign {
-    /// Rejects parameters out of range.
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: NAME,
+        title: "Kernel design by linear programming",
+        summary: "A mixture of one-feature kernels that satisfies triplet constraints, and the features it needs",
+        needs: Needs::Triplets,
+        cost: "O(t k²) per step for t triplets and k kernels; with dominance also O(n² k) per round",
+        reference: "Fung, Rosales and Rao, IJCAI 2007",
+    };
+
+    /// Rejects parameters that are out of range or have no effect.
     pub fn validate(&self) -> Result<()> {
+        self.check_ranges()?;
         self.bases.check()?;
-        if !(0.0..1.0).contains(&self.threshold) {
-            return Err(Error::param(NAME, "threshold", "0 or more and below 1", self.threshold));
+        for (name, penalty) in [("gamma1", &self.gamma1), ("gamma2", &self.gamma2)] {
+            if penalty.as_ref().is_some_and(|penalty| penalty.values().is_empty()) {
+                return Err(Error::param(NAME, name, "one number or more", "none"));
+            }
         }
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return Err(Error::param(NAME, "tolerance", "between 0 and 1", self.tolerance));
+        let repeats_unused = self.repeats != 1 && self.given_penalties().is_some();
+        check_effects(&[("repeats", repeats_unused, "both penalties are given")])
+    }
+
+    /// The same with fixed penalties.
+    pub fn with_penalties(self, penalties: Penalties) -> Self {
+        Self {
+            gamma1: Some(Penalty::Value(penalties.kernels)),
+            gamma2: Some(Penalty::Value(penalties.diagonal)),
+            repeats: 1,
+            ..self
         }
-        if self.max_rounds == 0 {
-            return Err(Error::param(NAME, "max_rounds", "1 or more", 0));
+    }
+
+    /// The penalties, if both are fixed.
+    fn given_penalties(&self) -> Option<Penalties> {
+        match (&self.gamma1, &self.gamma2) {
+            (Some(Penalty::Value(kernels)), Some(Penalty::Value(diagonal))) => {
+                Some(Penalties { kernels: *kernels, diagonal: *diagonal })
+            }
+            _ => None,
         }
-        self.penalties.check()
+    }
+
+    /// Rejects parameters about features if no kernel is of a single feature.
+    fn check_features(&self, features: &[Option<usize>]) -> Result<()> {
+        let (none, default) = (features.iter().all(Option::is_none), Self::default());
+        let why = "no kernel is of a single feature";
+        check_effects(&[
+            ("threshold", none && self.threshold != default.threshold, why),
+            ("group", none && self.group != default.group, why),
+        ])
     }
 
     /// Designs from triplets of row indices of `data`.
@@ -155,7 +188,7 @@ impl KernelDesign {
         let report = check(triplets, data.n())?;
         let rows = points(triplets);
         // The choice of penalties also keeps the rows of either half.
-        let copies = if matches!(self.penalties, Choice::Given(_)) { 2.0 } else { 3.0 };
+        let copies = if self.given_penalties().is_some() { 2.0 } else { 3.0 };
         let bytes = copies * data.x().bytes_of(rows.len()) + self.bases.bytes(data.d());
         let ctx = &ctx.hold("the rows of the triplets", bytes, "give fewer triplets or columns")?;
         let bases = self.bases.resolve(&data.x().take_rows(&rows), ctx.seed)?;
@@ -239,6 +272,7 @@ impl KernelDesign {
     }
 
     fn mix(&self, input: &Input, ctx: &Context) -> Result<Mixture> {
+        self.check_features(input.features)?;
         if let Some(warning) = input.report.warning() {
             ctx.warn(warning);
         }
@@ -276,19 +310,19 @@ impl KernelDesign {
     }
 
     fn choose_penalties(&self, input: &Input, ctx: &Context) -> Result<(Penalties, Vec<Trial>)> {
-        let repeats = match self.penalties {
-            Choice::Given(penalties) => return Ok((penalties, vec![])),
-            Choice::Halves { repeats, .. } => repeats,
-        };
+        if let Some(penalties) = self.given_penalties() {
+            return Ok((penalties, vec![]));
+        }
         let (mut grid, mut trials): (Vec<Penalties>, Vec<Trial>) = (vec![], vec![]);
-        for repeat in 0..repeats {
+        for repeat in 0..self.repeats {
             let halves = (input.halves)(repeat as u64)?;
             let mut problem = self.problem(input, &halves.train)?;
             let (mut validation, test) = (input.similarity)(&halves.test)?;
             validation.scales.clone_from(&problem.similarity.scales);
             let margins_of = |p: usize| validation.margins(p, &test);
             if grid.is_empty() {
-                grid = tune::grid(&self.penalties, &problem, ctx)?;
+                let of = |penalty: &Option<Penalty>| penalty.as_ref().map(|penalty| penalty.values().to_vec());
+                grid = tune::grid(of(&self.gamma1), of(&self.gamma2), &problem, ctx)?;
             }
             let tried = tune::try_all(&mut problem, &grid, &margins_of, test.len(), ctx)?;
             if trials.is_empty() {
@@ -297,7 +331,7 @@ impl KernelDesign {
                 trials.iter_mut().zip(tried).for_each(|(sum, trial)| sum.accuracy += trial.accuracy);
             }
         }
-        trials.iter_mut().for_each(|trial| trial.accuracy /= repeats as f64);
+        trials.iter_mut().for_each(|trial| trial.accuracy /= self.repeats as f64);
         Ok((tune::best(&trials), trials))
     }
 
@@ -305,10 +339,10 @@ impl KernelDesign {
         let (similarity, triplets) = (input.similarity)(triplets)?;
         Ok(Problem {
             similarity,
-            groups: self.grouping.groups(input.features),
+            groups: self.group.groups(input.features),
             triplets,
             psd: input.psd,
-            tolerance: self.tolerance,
+            tolerance: self.tol,
             max_rounds: self.max_rounds,
             cuts: None,
         })

@@ -1,7 +1,6 @@
 //! Penalties on the weights.
 
-use super::bases::NAME;
-use crate::error::{Error, Result};
+use crate::parameters::{Kind, ParameterValue};
 use serde::{Deserialize, Serialize};
 
 /// Penalties on the weights.
@@ -13,55 +12,33 @@ pub struct Penalties {
     pub diagonal: f64,
 }
 
-/// How to choose the penalties.
+/// A penalty, or several to choose from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Choice {
-    /// Fixed values.
-    Given(Penalties),
-    /// Hold-out validation over a grid: learn from the triplets of one half of the rows, validate on those of the other half.
-    Halves {
-        /// Values of $\gamma_1$. `None`: up to 512 kernels 1e-5, 1e-4, 1e-3 and 1e-2; with more kernels 0.5, 0.2, 0.1 and 0.05
-        /// times the smallest value at which all weights are zero, since much smaller penalties would overfit.
-        kernels: Option<Vec<f64>>,
-        /// Values of $\gamma_2$. `None`: up to 512 kernels 0, 1e-5, 1e-4 and 1e-3; with more 1e-4.
-        diagonal: Option<Vec<f64>>,
-        /// Number of random splits; accuracies are means over them.
-        repeats: usize,
-    },
+#[serde(untagged)]
+pub enum Penalty {
+    /// A fixed value.
+    Value(f64),
+    /// Values to choose from by validation.
+    Values(Vec<f64>),
 }
 
-/// The largest number of repeats.
-const MAX_REPEATS: usize = 10_000;
-
-impl Choice {
-    pub(super) fn check(&self) -> Result<()> {
-        let (kernels, diagonal): (&[f64], &[f64]) = match self {
-            Self::Given(penalties) => (&[penalties.kernels], &[penalties.diagonal]),
-            Self::Halves { repeats, .. } if !(1..=MAX_REPEATS).contains(repeats) => {
-                return Err(Error::param(NAME, "repeats", format!("from 1 to {MAX_REPEATS}"), repeats));
-            }
-            Self::Halves { kernels, diagonal, .. } => {
-                if [kernels, diagonal].into_iter().flatten().any(|values| values.is_empty()) {
-                    return Err(Error::param(NAME, "penalties", "one value or more of each", "none"));
-                }
-                (kernels.as_deref().unwrap_or_default(), diagonal.as_deref().unwrap_or_default())
-            }
-        };
-        if let Some(invalid) = kernels.iter().find(|v| !(**v > 0.0 && v.is_finite())) {
-            return Err(Error::param(NAME, "gamma1", "a positive finite number", invalid));
+impl Penalty {
+    /// The values.
+    pub fn values(&self) -> &[f64] {
+        match self {
+            Self::Value(value) => std::slice::from_ref(value),
+            Self::Values(values) => values,
         }
-        if let Some(invalid) = diagonal.iter().find(|v| !(**v >= 0.0 && v.is_finite())) {
-            return Err(Error::param(NAME, "gamma2", "a finite number of 0 or more", invalid));
-        }
-        Ok(())
     }
 }
 
-impl Default for Choice {
-    /// One split, over the default grid.
-    fn default() -> Self {
-        Self::Halves { kernels: None, diagonal: None, repeats: 1 }
+impl ParameterValue for Penalty {
+    fn kinds() -> Vec<Kind> {
+        vec![Kind::Real, Kind::Reals]
+    }
+
+    fn numbers(&self) -> Vec<f64> {
+        self.values().to_vec()
     }
 }
 

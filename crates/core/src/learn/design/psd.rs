@@ -4,42 +4,26 @@ use super::bases::{Base, NAME};
 use super::similarity::is_semidefinite;
 use crate::error::{Error, Result};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The constraint that makes the mixture positive semidefinite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Psd {
-    /// [`Psd::NonNegative`] if all base kernels are semidefinite, else [`Psd::DominanceWithNoise`].
-    Auto,
-    /// Nonnegative weights: a mixture of semidefinite kernels is semidefinite on any rows.
-    NonNegative,
-    /// The mixture plus white noise is diagonally dominant on the rows of the triplets. The noise is penalized like the
-    /// diagonal, so the penalty applies to the largest violation of dominance.
-    DominanceWithNoise,
-    /// The mixture has no negative eigenvalue on these rows.
-    EigenCuts,
-    /// The mixture itself is diagonally dominant, as published.
-    StrictDominance,
+crate::choices! {
+    /// The constraint that makes the mixture positive semidefinite.
+    pub enum Psd {
+        /// nonnegative if all base kernels are positive semidefinite, else dominance_with_noise.
+        Auto = "auto",
+        /// Nonnegative weights; the mixture is positive semidefinite on any samples.
+        NonNegative = "nonnegative",
+        /// With white noise added, the Gram matrix of the samples in triplets is diagonally dominant. Noise is penalized
+        /// by gamma2.
+        DominanceWithNoise = "dominance_with_noise",
+        /// No eigenvalue of that Gram matrix is negative.
+        EigenCuts = "eigen_cuts",
+        /// Diagonally dominant without noise, as published. Unless the kernels are very narrow, only the zero mixture is.
+        StrictDominance = "strict_dominance",
+    }
 }
 
-/// All constraints with their names in Python and on the command line.
-pub const PSD: &[(&str, Psd)] = &[
-    ("auto", Psd::Auto),
-    ("nonnegative", Psd::NonNegative),
-    ("dominance_with_noise", Psd::DominanceWithNoise),
-    ("eigen_cuts", Psd::EigenCuts),
-    ("strict_dominance", Psd::StrictDominance),
-];
-
 impl Psd {
-    /// The name in Python and on the command line.
-    pub fn name(self) -> &'static str {
-        PSD.iter().find(|(_, psd)| *psd == self).map_or("", |(name, _)| name)
-    }
-
     /// Resolves [`Psd::Auto`] for base kernels.
     pub(super) fn for_kernels(self, bases: &[Base]) -> Result<Self> {
         let first = bases.iter().position(|base| !base.kernel.is_semidefinite());
@@ -71,16 +55,14 @@ impl Psd {
     }
 }
 
-/// Which kernels share a penalty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Grouping {
-    /// All kernels of a feature share the penalty on their largest weight (program 7 of the paper); a kernel on all
-    /// features is a group.
-    #[default]
-    Column,
-    /// Each kernel is a group (program 4 of the paper).
-    Kernel,
+crate::choices! {
+    /// Which weights are penalized together.
+    pub enum Grouping {
+        /// The largest weight of each feature (program 7 of the paper); a kernel of all features is a group.
+        Column = "column",
+        /// The weight of each kernel (program 4 of the paper).
+        Kernel = "kernel",
+    }
 }
 
 impl Grouping {

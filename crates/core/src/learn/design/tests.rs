@@ -3,7 +3,7 @@ use super::*;
 use crate::context::Observer;
 use crate::data::triplets::from_labels;
 use crate::data::{BuiltIn, Prepare, Standardizer, Target};
-use crate::kernel::{Kernel, gram_symmetric};
+use crate::kernel::{Family, Kernel, gram_symmetric};
 use crate::learn::Status;
 use crate::linalg::symmetric_eigen;
 use crate::optim::{HingeProgram, WeightBound};
@@ -15,18 +15,23 @@ fn built_in(name: &str) -> Dataset {
     all.with_x(Standardizer::fit(all.x()).apply(all.x()).unwrap()).unwrap()
 }
 
-fn given(kernels: f64, diagonal: f64) -> Choice {
-    Choice::Given(Penalties { kernels, diagonal })
+/// A design with these penalties.
+fn given(kernels: f64, diagonal: f64) -> KernelDesign {
+    KernelDesign::default().with_penalties(Penalties { kernels, diagonal })
+}
+
+/// Gaussians of every feature with these values of gamma.
+fn gaussians(gammas: &[f64]) -> Bases {
+    Bases { kernels: vec![Family::Rbf], gammas: Some(gammas.to_vec()), ..Bases::default() }
 }
 
 /// Three values of gamma for every feature, as in the paper.
 fn paper(psd: Psd) -> KernelDesign {
     KernelDesign {
-        bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0, 0.1, 0.01]))]),
+        bases: gaussians(&[1.0, 0.1, 0.01]),
         psd,
-        penalties: given(1e-3, 1e-4),
         threshold: 0.0,
-        ..KernelDesign::default()
+        ..given(1e-3, 1e-4)
     }
 }
 
@@ -42,12 +47,7 @@ fn one_kernel_computed_by_hand() {
     let (data, triplets) = two_pairs();
     let expected = 0.25_f64.exp();
     for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::EigenCuts, Psd::StrictDominance] {
-        let design = KernelDesign {
-            bases: Bases::Weak(vec![Form::Gaussian(GammaGrid::Values(vec![1.0]))]),
-            penalties: given(0.01, 0.02),
-            psd,
-            ..KernelDesign::default()
-        };
+        let design = KernelDesign { bases: gaussians(&[1.0]), psd, ..given(0.01, 0.02) };
         let designed = design.design(&data, &triplets, &Context::default()).unwrap();
         let mixture = &designed.mixture;
         assert_eq!(mixture.status, Status::Optimal, "{psd:?}");
@@ -69,7 +69,7 @@ fn the_relevant_feature_is_selected() {
         rng.normal() + if j == 2 { 6.0 * codes[i] as f64 } else { 0.0 }
     });
     let data = Dataset::labeled(x, codes).unwrap();
-    let design = KernelDesign { penalties: given(0.1, 1e-3), ..KernelDesign::default() };
+    let design = given(0.1, 1e-3);
     let designed = design.design_from_target(&data, 500, &Context::default()).unwrap();
     assert_eq!(designed.learned.features(), [2]);
     assert!(designed.bases.len() > designed.mixture.alpha.iter().filter(|a| **a != 0.0).count());
@@ -178,7 +178,7 @@ fn strict_dominance_reports_a_trivial_cone() {
 fn over_regularization_is_distinguished_from_a_trivial_cone() {
     let (data, triplets) = two_pairs();
     for psd in [Psd::NonNegative, Psd::DominanceWithNoise, Psd::StrictDominance] {
-        let design = KernelDesign { penalties: given(10.0, 1.0), psd, ..KernelDesign::default() };
+        let design = KernelDesign { psd, ..given(10.0, 1.0) };
         let designed = design.design(&data, &triplets, &Context::default()).unwrap();
         assert_eq!(designed.mixture.status, Status::OverRegularized, "{psd:?}");
         assert!(designed.mixture.alpha.iter().all(|a| *a == 0.0));
@@ -258,8 +258,8 @@ fn indefinite_kernels_need_a_constraint() {
     let (data, triplets) = two_pairs();
     let ctx = Context::default();
     let odd = Kernel::Polynomial { degree: 2, gamma: 1.0, coef0: -1.0 };
-    let bases = Bases::Custom(vec![odd, Kernel::Rbf { gamma: 1.0 }]);
-    let design = KernelDesign { bases, penalties: given(0.01, 0.01), ..KernelDesign::default() };
+    let bases = Bases::custom(vec![odd, Kernel::Rbf { gamma: 1.0 }]);
+    let design = KernelDesign { bases, ..given(0.01, 0.01) };
     assert_eq!(design.design(&data, &triplets, &ctx).unwrap().mixture.psd, Psd::DominanceWithNoise);
     let strict = KernelDesign { psd: Psd::NonNegative, ..design.clone() };
     let message = strict.design(&data, &triplets, &ctx).unwrap_err().to_string();
@@ -291,13 +291,17 @@ fn errors_name_invalid_parameters_and_triplets() {
     let ctx = Context::default();
     let message = |design: KernelDesign| design.design(&data, &triplets, &ctx).unwrap_err().to_string();
     let base = KernelDesign::default;
-    assert!(message(KernelDesign { penalties: given(0.0, 0.0), ..base() }).contains("'gamma1'"));
-    assert!(message(KernelDesign { penalties: given(0.1, -1.0), ..base() }).contains("'gamma2'"));
+    assert!(message(given(0.0, 0.0)).contains("'gamma1'"));
+    assert!(message(given(0.1, -1.0)).contains("'gamma2'"));
     assert!(message(KernelDesign { threshold: 1.0, ..base() }).contains("'threshold'"));
-    assert!(message(KernelDesign { tolerance: 0.0, ..base() }).contains("'tolerance'"));
+    assert!(message(KernelDesign { tol: 0.0, ..base() }).contains("'tol'"));
     assert!(message(KernelDesign { max_rounds: 0, ..base() }).contains("'max_rounds'"));
-    let halves = Choice::Halves { kernels: Some(vec![]), diagonal: None, repeats: 1 };
-    assert!(message(KernelDesign { penalties: halves, ..base() }).contains("one value or more"));
+    let empty = KernelDesign { gamma1: Some(Penalty::Values(vec![])), ..base() };
+    assert!(message(empty).contains("'gamma1' must be one number or more"));
+    assert!(message(KernelDesign { repeats: 3, ..given(0.1, 0.1) }).contains("'repeats' must be left at its default"));
+    let full = KernelDesign { bases: Bases { weak: false, ..Bases::default() }, ..given(0.1, 0.1) };
+    assert!(message(KernelDesign { threshold: 0.5, ..full.clone() }).contains("'threshold' must be left"));
+    assert!(message(KernelDesign { group: Grouping::Kernel, ..full }).contains("'group' must be left"));
     assert!(base().design(&data, &[[0, 1, 9]], &ctx).is_err());
     assert!(base().design(&data, &[], &ctx).is_err());
     let asymmetric = [array![[1.0, 2.0], [0.0, 1.0]]];

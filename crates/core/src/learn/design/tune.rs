@@ -1,6 +1,6 @@
 //! The choice of penalties, as in the paper: learn from one half of the rows, validate on the other.
 
-use super::penalties::{Choice, Penalties, Trial};
+use super::penalties::{Penalties, Trial};
 use super::program::{MAX_DIRECT_KERNELS, Problem};
 use crate::context::{Context, Quiet};
 use crate::data::Triplet;
@@ -38,20 +38,21 @@ pub(super) fn halves(triplets: &[Triplet], seed: u64, ctx: &Context) -> Result<H
     }
 }
 
-/// The penalties to try on a problem.
-pub(super) fn grid(choice: &Choice, problem: &Problem, ctx: &Context) -> Result<Vec<Penalties>> {
-    let (kernels, diagonal) = match choice {
-        Choice::Given(penalties) => return Ok(vec![*penalties]),
-        Choice::Halves { kernels, diagonal, .. } => (kernels, diagonal),
-    };
+/// The penalties to try on a problem: given values, or the default grid.
+pub(super) fn grid(
+    kernels: Option<Vec<f64>>,
+    diagonal: Option<Vec<f64>>,
+    problem: &Problem,
+    ctx: &Context,
+) -> Result<Vec<Penalties>> {
     let many = problem.similarity.len() > MAX_DIRECT_KERNELS;
     let diagonal = match diagonal {
-        Some(values) => values.clone(),
+        Some(values) => values,
         None if many => vec![1e-4],
         None => DIAGONAL.to_vec(),
     };
     let kernels = match kernels {
-        Some(values) => values.clone(),
+        Some(values) => values,
         None if many => {
             let least = diagonal.iter().copied().fold(f64::INFINITY, f64::min);
             let largest = problem.smallest_zero_penalty(least, ctx)?;

@@ -56,6 +56,8 @@ use crate::data::{Dataset, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::product_bytes;
+use crate::method::{Info, Needs};
+use crate::parameters::{Kind, ParameterValue, Parameters};
 use ascent::Solution;
 use diagonal::Diagonal;
 use frame::{Frame, Table, breakdown, ridge_for};
@@ -64,42 +66,50 @@ use ndarray::Array2;
 use pairs::{Graph, NAME, Pairs, from_triplets, times};
 use serde::{Deserialize, Serialize};
 
-/// The form of the metric.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+crate::parameters! {
+    /// Learns a metric from similar and dissimilar pairs; see the [module](self).
+    #[derive(PartialEq)]
+    pub struct XingMetric as "Xing metric" {
+        /// Whether to learn a weight per feature instead of a full matrix. Features that are not needed get exactly 0.
+        pub diagonal: bool = false;
+        /// Fraction of the squared distances of all pairs that is added to those of similar pairs. Without it, a direction
+        /// in which similar pairs agree and others differ, as exists with more features than samples, would get all the weight.
+        pub ridge: Ridge = Ridge::Auto, at_least(0);
+        /// Relative gap between the value and its upper bound at which the solver stops.
+        pub tol: f64 = 1e-6, above(0);
+        /// Maximum number of iterations.
+        pub max_iter: usize = 1000, at_least(1);
+    }
+}
+
+/// The ridge of [`XingMetric`]. Serialized as `"auto"` or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum MetricForm {
-    /// Any positive semidefinite matrix.
-    #[default]
-    Full,
-    /// A diagonal matrix: a weight for every feature, exactly zero for features that are not needed.
-    Diagonal,
+pub enum Ridge {
+    /// 0, or 0.01 with a warning if similar pairs agree in a direction in which others differ.
+    Auto,
+    /// A number; with 0, such a direction is an error.
+    #[serde(untagged)]
+    Value(f64),
 }
 
-/// Learns a metric from similar and dissimilar pairs; see the [module](self).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "snake_case")]
-pub struct XingMetric {
-    /// Full or diagonal.
-    pub form: MetricForm,
-    /// $\rho$: this fraction of the squared distances of all pairs is added to those of similar pairs. `None`: 0, or 0.01 with a
-    /// warning if similar pairs agree in a direction in which others differ; with 0 this is an error.
-    pub ridge: Option<f64>,
-    /// The relative gap between the value and its upper bound at which the solver stops.
-    pub tolerance: f64,
-    /// Maximum number of iterations.
-    pub max_iter: usize,
-}
+impl ParameterValue for Ridge {
+    fn kinds() -> Vec<Kind> {
+        let auto = "0, or 0.01 with a warning if there is such a direction; with 0 that is an error.";
+        vec![Kind::choice(&[("auto", auto)]), Kind::Real]
+    }
 
-impl Default for XingMetric {
-    /// Full, automatic ridge, a tolerance of 1e-6 and 1000 iterations.
-    fn default() -> Self {
-        Self { form: MetricForm::Full, ridge: None, tolerance: 1e-6, max_iter: 1000 }
+    fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Auto => vec![],
+            Self::Value(ridge) => vec![*ridge],
+        }
     }
 }
 
 impl KernelLearner for XingMetric {
     fn name(&self) -> &'static str {
-        "xing"
+        if self.diagonal { Self::DIAGONAL.name } else { Self::INFO.name }
     }
 
     fn learn(&self, data: &Dataset, triplets: &[Triplet], ctx: &Context) -> Result<Learned> {
@@ -112,6 +122,30 @@ impl KernelLearner for XingMetric {
 }
 
 impl XingMetric {
+    /// What `kernsift methods` says about it.
+    pub const INFO: Info = Info {
+        name: "xing",
+        title: "Metric from similar and dissimilar pairs",
+        summary: "A metric in which similar pairs are near and dissimilar pairs are far",
+        needs: Needs::Triplets,
+        cost: "O(n d m + t m) per step for rank m, O(d³) in all",
+        reference: "Xing, Ng, Jordan and Russell, NIPS 2002",
+    };
+
+    /// What `kernsift methods` says about the diagonal form.
+    pub const DIAGONAL: Info = Info {
+        name: "xing-diagonal",
+        title: "Feature weights from similar and dissimilar pairs",
+        summary: "The same with one weight per feature, zero for features that are not needed",
+        cost: "O(t d) per step",
+        ..Self::INFO
+    };
+
+    /// The diagonal form.
+    pub fn diagonal() -> Self {
+        Self { diagonal: true, ..Self::default() }
+    }
+
     /// Learns from similar and dissimilar pairs of row indices.
     pub fn learn_pairs(
         &self,
@@ -120,7 +154,7 @@ impl XingMetric {
         dissimilar: &[[usize; 2]],
         ctx: &Context,
     ) -> Result<Learned> {
-        self.check()?;
+        self.check_ranges()?;
         data.need_complete(NAME)?;
         let pairs = Pairs::new(data.n(), similar, dissimilar)?;
         if pairs.both > 0 {
@@ -139,68 +173,54 @@ impl XingMetric {
         metric.learned(self.name(), data.d())
     }
 
-    fn check(&self) -> Result<()> {
-        let positive = |value: f64| value > 0.0 && value.is_finite();
-        if !positive(self.tolerance) {
-            return Err(Error::param(NAME, "tolerance", "a positive number", self.tolerance));
-        }
-        if self.max_iter == 0 {
-            return Err(Error::param(NAME, "max_iter", "at least 1", 0));
-        }
-        match self.ridge {
-            Some(ridge) if ridge != 0.0 && !positive(ridge) => {
-                Err(Error::param(NAME, "ridge", "0 or a positive number", ridge))
-            }
-            _ => Ok(()),
-        }
-    }
-
     fn need_memory(&self, pairs: &Pairs, d: usize, ctx: &Context) -> Result<()> {
         let (m, p, d) = (pairs.rows.len() as f64, pairs.dissimilar.len() as f64, d as f64);
         let r = d.min(m);
         // Copies of the rows; two of the metric; squared differences of pairs, or square matrices and the L-BFGS history.
-        let (bytes, advice) = match self.form {
-            MetricForm::Full => (
-                8.0 * (3.0 * m * d + 2.0 * d * d + 4.0 * r * r + 24.0 * 32.0 * r) + product_bytes(),
-                FULL_ADVICE,
-            ),
-            MetricForm::Diagonal => {
-                (8.0 * (2.0 * m * d + d * p.max(2.0 * d)), "use fewer triplets or columns")
-            }
+        let (bytes, advice) = if self.diagonal {
+            (8.0 * (2.0 * m * d + d * p.max(2.0 * d)), "use fewer triplets or columns")
+        } else {
+            let bytes = 8.0 * (3.0 * m * d + 2.0 * d * d + 4.0 * r * r + 24.0 * 32.0 * r) + product_bytes();
+            (bytes, FULL_ADVICE)
         };
         ctx.need_memory(format!("{NAME} of {m} rows x {d} columns"), bytes, advice)
     }
 
     fn solve(&self, problem: &Problem, ctx: &Context) -> Result<Metric> {
-        let Problem { table, similar, dissimilar } = problem;
-        match self.form {
-            MetricForm::Full => {
-                let frame = Frame::new(table, similar, dissimilar, self.ridge, ctx)?;
-                let full = Full { rows: &frame.rows, dissimilar };
-                let solution = full.solve(self.tolerance, self.max_iter, ctx)?;
-                let mapped = times(frame.rows.view(), solution.matrix.view());
-                let squares = similar
-                    .squared_distances(&mapped)
-                    .iter()
-                    .chain(&dissimilar.squared_distances(&mapped))
-                    .sum();
-                let factor = times(frame.transform.view(), solution.matrix.view());
-                let metric = times(factor.view(), factor.t());
-                Ok(problem.unscaled(metric, squares, solution))
-            }
-            MetricForm::Diagonal => {
-                let least = table.similar.iter().copied().fold(f64::INFINITY, f64::min);
-                let ridge = ridge_for(self.ridge, least, "column", ctx)?;
-                let sums: Vec<f64> =
-                    table.similar.iter().map(|fraction| table.squares * (fraction + ridge)).collect();
-                let solution =
-                    Diagonal::new(&table.x, dissimilar, &sums).solve(self.tolerance, self.max_iter, ctx)?;
-                let weights: Vec<f64> =
-                    solution.matrix.iter().zip(&sums).map(|(weight, sum)| weight / sum).collect();
-                let squares = table.squares * weights.iter().sum::<f64>();
-                Ok(problem.unscaled(Array2::from_diag(&ndarray::aview1(&weights)), squares, solution))
-            }
+        if self.diagonal { self.solve_diagonal(problem, ctx) } else { self.solve_full(problem, ctx) }
+    }
+
+    fn ridge(&self) -> Option<f64> {
+        match self.ridge {
+            Ridge::Auto => None,
+            Ridge::Value(ridge) => Some(ridge),
         }
+    }
+
+    fn solve_full(&self, problem: &Problem, ctx: &Context) -> Result<Metric> {
+        let Problem { table, similar, dissimilar } = problem;
+        let frame = Frame::new(table, similar, dissimilar, self.ridge(), ctx)?;
+        let full = Full { rows: &frame.rows, dissimilar };
+        let solution = full.solve(self.tol, self.max_iter, ctx)?;
+        let mapped = times(frame.rows.view(), solution.matrix.view());
+        let squares =
+            similar.squared_distances(&mapped).iter().chain(&dissimilar.squared_distances(&mapped)).sum();
+        let factor = times(frame.transform.view(), solution.matrix.view());
+        let metric = times(factor.view(), factor.t());
+        Ok(problem.unscaled(metric, squares, solution))
+    }
+
+    fn solve_diagonal(&self, problem: &Problem, ctx: &Context) -> Result<Metric> {
+        let Problem { table, dissimilar, .. } = problem;
+        let least = table.similar.iter().copied().fold(f64::INFINITY, f64::min);
+        let ridge = ridge_for(self.ridge(), least, "column", ctx)?;
+        let sums: Vec<f64> =
+            table.similar.iter().map(|fraction| table.squares * (fraction + ridge)).collect();
+        let solution = Diagonal::new(&table.x, dissimilar, &sums).solve(self.tol, self.max_iter, ctx)?;
+        let weights: Vec<f64> =
+            solution.matrix.iter().zip(&sums).map(|(weight, sum)| weight / sum).collect();
+        let squares = table.squares * weights.iter().sum::<f64>();
+        Ok(problem.unscaled(Array2::from_diag(&ndarray::aview1(&weights)), squares, solution))
     }
 }
 

@@ -88,8 +88,8 @@ impl ParameterValue for Step {
         vec![Kind::Integer, Kind::Real]
     }
 
-    fn number(&self) -> Option<f64> {
-        Some((*self).into())
+    fn numbers(&self) -> Vec<f64> {
+        vec![(*self).into()]
     }
 }
 

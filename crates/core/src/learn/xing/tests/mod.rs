@@ -10,12 +10,13 @@ use crate::optim::gradient_error;
 use crate::random::Rng;
 use ndarray::{Array1, array};
 
-const FORMS: [MetricForm; 2] = [MetricForm::Full, MetricForm::Diagonal];
+/// The full and the diagonal form.
+const FORMS: [bool; 2] = [false, true];
 
 type List = Vec<[usize; 2]>;
 
-fn with(form: MetricForm) -> XingMetric {
-    XingMetric { form, ..XingMetric::default() }
+fn with(diagonal: bool) -> XingMetric {
+    XingMetric { diagonal, ..XingMetric::default() }
 }
 
 fn metric(learned: &Learned) -> &Array2<f64> {
@@ -63,8 +64,8 @@ fn random_problem(seed: u64, n: usize, d: usize, pairs: usize) -> (Array2<f64>, 
 #[test]
 fn metric_of_one_column() {
     let x = array![[0.0], [1.0], [3.0]];
-    for form in FORMS {
-        let learned = learn(&with(form), &x, &[[0, 1]], &[[0, 2], [2, 1]]);
+    for diagonal in FORMS {
+        let learned = learn(&with(diagonal), &x, &[[0, 1]], &[[0, 2], [2, 1]]);
         // Squares 1, 9 and 4 have the mean 14/3.
         assert!((metric(&learned)[[0, 0]] - 3.0 / 14.0).abs() < 1e-15, "{}", metric(&learned));
         assert_eq!((learned.scores, learned.status), (vec![1.0], Status::Optimal));
@@ -87,22 +88,22 @@ fn two_columns(apart: &[[f64; 2]]) -> (Array2<f64>, List, List) {
 fn two_columns_computed_by_hand() {
     // g = sqrt(a11) + sqrt(a22) is largest at a11 = 0.8, a22 = 0.05, where it is sqrt(5)/2.
     let (x, near, far) = two_columns(&[[1.0, 0.0], [0.0, 1.0]]);
-    for form in FORMS {
-        let learned = learn(&with(form), &x, &near, &far);
+    for diagonal in FORMS {
+        let learned = learn(&with(diagonal), &x, &near, &far);
         let a = metric(&learned);
         // The gap is below 1e-6; the error of the weights is about its square root.
-        assert!((value(&x, a, &near, &far) - 1.25_f64.sqrt()).abs() < 2e-6, "{form:?}");
-        assert!((a[[0, 0]] / a[[1, 1]] - 16.0).abs() < 0.02, "{form:?} {a}");
+        assert!((value(&x, a, &near, &far) - 1.25_f64.sqrt()).abs() < 2e-6, "{diagonal}");
+        assert!((a[[0, 0]] / a[[1, 1]] - 16.0).abs() < 0.02, "{diagonal} {a}");
         assert!((learned.scores[1] - 0.25).abs() < 1e-3 && learned.scores[0] == 1.0, "{:?}", learned.scores);
     }
     // g = 2 sqrt(a11 + a22) at best, and a unit of a22 costs four times as much: a22 = 0.
     let (x, near, far) = two_columns(&[[1.0, 1.0], [1.0, -1.0]]);
-    for form in FORMS {
-        let learned = learn(&with(form), &x, &near, &far);
+    for diagonal in FORMS {
+        let learned = learn(&with(diagonal), &x, &near, &far);
         let a = metric(&learned);
-        assert!((value(&x, a, &near, &far) - 2.0).abs() < 2e-6, "{form:?}");
-        assert!(a[[1, 1]] < 1e-5 * a[[0, 0]], "{form:?} {a}");
-        if form == MetricForm::Diagonal {
+        assert!((value(&x, a, &near, &far) - 2.0).abs() < 2e-6, "{diagonal}");
+        assert!(a[[1, 1]] < 1e-5 * a[[0, 0]], "{diagonal} {a}");
+        if diagonal {
             assert_eq!(learned.scores, [1.0, 0.0], "exactly zero");
             assert_eq!(learned.features(), [0]);
         }
@@ -115,14 +116,14 @@ fn a_small_weight_that_separates_a_pair_is_kept() {
     let mut apart = vec![[1.0, 0.0]; 200];
     apart.push([0.0, 1.0]);
     let (x, near, far) = two_columns(&apart);
-    for form in FORMS {
-        let learned = learn(&XingMetric { tolerance: 1e-9, ..with(form) }, &x, &near, &far);
-        assert_eq!(learned.status, Status::Optimal, "{form:?}");
+    for diagonal in FORMS {
+        let learned = learn(&XingMetric { tol: 1e-9, ..with(diagonal) }, &x, &near, &far);
+        assert_eq!(learned.status, Status::Optimal, "{diagonal}");
         let a = metric(&learned);
         let best = (200.0_f64.powi(2) + 0.25).sqrt();
-        assert!((value(&x, a, &near, &far) / best - 1.0).abs() < 2e-9, "{form:?}");
+        assert!((value(&x, a, &near, &far) / best - 1.0).abs() < 2e-9, "{diagonal}");
         // The second column contributes 3e-6 of the value, so a gap of 1e-9 allows an error of some hundredths in its weight.
-        assert!((a[[1, 1]] / a[[0, 0]] * 800.0_f64.powi(2) - 1.0).abs() < 0.1, "{form:?} {a}");
+        assert!((a[[1, 1]] / a[[0, 0]] * 800.0_f64.powi(2) - 1.0).abs() < 0.1, "{diagonal} {a}");
     }
 }
 
@@ -188,12 +189,12 @@ fn metric_is_equivariant_to_units() {
     let (x, near, far) = random_problem(3, 30, 4, 50);
     let unit = [1e-9, 1.0, 1e7, 30.0];
     let scaled = &x * &Array1::from(unit.to_vec());
-    for form in FORMS {
-        let learner = XingMetric { tolerance: 1e-9, ..with(form) };
+    for diagonal in FORMS {
+        let learner = XingMetric { tol: 1e-9, ..with(diagonal) };
         let (a, b) = (learn(&learner, &x, &near, &far), learn(&learner, &scaled, &near, &far));
         let back = Array2::from_shape_fn((4, 4), |(i, j)| metric(&b)[[i, j]] * unit[i] * unit[j]);
         // The error of both is about the square root of 1e-9.
-        assert!((metric(&a) - &back).iter().all(|e| e.abs() < 1e-3), "{form:?} {} {back}", metric(&a));
+        assert!((metric(&a) - &back).iter().all(|e| e.abs() < 1e-3), "{diagonal} {} {back}", metric(&a));
         assert_eq!(a.features(), b.features());
     }
     // A full metric is equivariant to any linear transformation.
@@ -204,8 +205,8 @@ fn metric_is_equivariant_to_units() {
         [1.0, 0.0, 0.0, 5.0]
     ]);
     let (a, b) = (
-        learn(&with(MetricForm::Full), &x, &near, &far),
-        learn(&with(MetricForm::Full), &sheared, &near, &far),
+        learn(&with(false), &x, &near, &far),
+        learn(&with(false), &sheared, &near, &far),
     );
     let (a, b) = (value(&x, metric(&a), &near, &far), value(&sheared, metric(&b), &near, &far));
     // Each is within 1e-6 of the same optimum.
@@ -215,8 +216,8 @@ fn metric_is_equivariant_to_units() {
 #[test]
 fn mean_squared_distance_is_one_and_the_metric_is_valid() {
     let (x, near, far) = random_problem(4, 30, 5, 50);
-    for form in FORMS {
-        let learned = learn(&with(form), &x, &near, &far);
+    for diagonal in FORMS {
+        let learned = learn(&with(diagonal), &x, &near, &far);
         let a = metric(&learned);
         let sum: f64 = near.iter().chain(&far).map(|&pair| square(&x, a, pair)).sum();
         assert!((sum / 100.0 - 1.0).abs() < 1e-12, "{sum}");
@@ -246,14 +247,14 @@ fn a_planted_direction_is_found() {
     let direction = array![0.6, 0.0, -0.64, 0.48];
     let (x, triplets) = planted(&direction, 120);
     let learned =
-        with(MetricForm::Full).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
+        with(false).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let eigen = symmetric_eigen(metric(&learned.unwrap()).view()).unwrap();
     assert!(eigen.values[1] < 0.05 * eigen.values[0], "{}", eigen.values);
     // 120 rows with standard deviation 1 about means 10 apart: the angular error is about 0.1.
     assert!(eigen.vectors.column(0).dot(&direction).abs() > 0.98, "{}", eigen.vectors.column(0));
     let (x, triplets) = planted(&array![0.0, 1.0, 0.0, 0.0], 120);
     let learned =
-        with(MetricForm::Diagonal).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
+        with(true).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let scores = learned.unwrap().scores;
     assert!(scores[1] == 1.0 && (0..4).all(|j| j == 1 || scores[j] < 0.1), "{scores:?}");
 }

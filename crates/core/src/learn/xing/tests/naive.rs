@@ -59,7 +59,7 @@ fn naive_ascent_finds_the_same_full_metric() {
     for seed in 0..4 {
         let (x, near, far) = random_problem(10 + seed, 15, 3, 18);
         let naive = naive_full(&x, &near, &far);
-        let ours = XingMetric { tolerance: 1e-8, ..with(MetricForm::Full) };
+        let ours = XingMetric { tol: 1e-8, ..with(false) };
         let learned = learn(&ours, &x, &near, &far);
         assert_eq!(learned.status, Status::Optimal);
         let a = metric(&learned);
@@ -90,7 +90,7 @@ fn multiplicative_updates_find_the_same_diagonal_metric() {
                 |j: usize| far.iter().zip(&roots).map(|(&p, r)| column(j, p) / similar[j] / r).sum::<f64>();
             b = (0..6).map(|j| b[j] * gradient(j) / g).collect();
         }
-        let learner = XingMetric { tolerance: 1e-9, ..with(MetricForm::Diagonal) };
+        let learner = XingMetric { tol: 1e-9, ..with(true) };
         let learned = learn(&learner, &x, &near, &far);
         assert_eq!(learned.status, Status::Optimal);
         let a = metric(&learned).diag().to_owned();
