@@ -79,6 +79,13 @@ macro_rules! family {
                 Err($crate::Error::unknown_name($what, name, $list.iter().map(|info| info.name)))
             }
 
+            /// A method by name, with parameters set from text: pairs of name and value.
+            pub fn with_settings(name: &str, settings: &[(&str, &str)]) -> $crate::Result<Self> {
+                let method = Self::by_name(name)?;
+                let known = $list.iter().find(|info| info.name == name).map_or("", |info| info.name);
+                $crate::parameters::apply(method, known, settings)
+            }
+
             /// The method itself.
             fn inner(&self) -> &dyn $trait {
                 match self { $(Self::$variant(method) => method),* }

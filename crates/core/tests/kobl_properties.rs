@@ -276,3 +276,12 @@ fn sparse_and_dense_rows_agree() {
     assert!((&a.features - &b.features).iter().all(|e| e.abs() < 1e-10));
     assert!(b.map.anchors().is_sparse());
 }
+
+/// Several pivots by gain with small residuals in a row amplify rounding error to -6e-8; the batch is then computed again with
+/// larger residuals. The kernel has the rank 6 of quadratic polynomials in two variables.
+#[test]
+fn gain_pivots_with_small_residuals_are_replaced() {
+    let kernel = Kernel::Polynomial { degree: 2, gamma: 0.155854043934619, coef0: 1.0 };
+    let kobl = Kobl { kernel: kernel.into(), pivoting: Pivoting::Gain, ..Kobl::default() };
+    assert_eq!(fit(&kobl, &rows(59, 2, 534)).map.n_components(), 6);
+}

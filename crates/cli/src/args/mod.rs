@@ -9,7 +9,7 @@ mod shared;
 mod values;
 
 pub use compare::CompareArgs;
-pub use design::{BaseArg, DesignArgs, GroupArg, PsdArg};
+pub use design::DesignArgs;
 pub use parse::parse;
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;

@@ -97,40 +97,11 @@ pub fn counts(text: &str) -> Result<Counts, String> {
     Ok(Counts(all))
 }
 
-/// A number above 0.
-pub fn positive(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        _ => Err("a positive number is expected".into()),
-    }
-}
-
-/// A number of 0 or more.
-pub fn zero_or_more(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
-        _ => Err("a number of 0 or more is expected".into()),
-    }
-}
-
 /// A fraction of at least 0 and below 1.
 pub fn fraction(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(fraction) if (0.0..1.0).contains(&fraction) => Ok(fraction),
         _ => Err("a fraction of at least 0 and below 1 is expected".into()),
-    }
-}
-
-/// Gamma: a number, or a rule that computes it from the data.
-pub fn gamma(text: &str) -> Result<kernsift::kernel::Gamma, String> {
-    use kernsift::kernel::Gamma;
-    match text {
-        "median" => Ok(Gamma::Median),
-        "scale" => Ok(Gamma::Scale),
-        _ => match text.parse::<f64>() {
-            Ok(value) if value > 0.0 && value.is_finite() => Ok(Gamma::Value(value)),
-            _ => Err("median, scale or a positive number is expected".into()),
-        },
     }
 }
 
@@ -157,10 +128,8 @@ mod tests {
         for wrong in ["", "a", "4..1", "1..9:0", "3:2", "1..", "1..1000000000", "-1"] {
             assert!(list(wrong).is_err(), "{wrong}");
         }
-        assert!(zero_or_more("0").is_ok() && zero_or_more("-1").is_err() && zero_or_more("nan").is_err());
         assert!(fraction("0").is_ok() && fraction("0.99").is_ok());
         assert!(fraction("1").is_err() && fraction("-0.1").is_err());
-        assert!(positive("0").is_err() && positive("inf").is_err() && positive(" 2.5").is_ok());
     }
 
     #[test]
@@ -168,7 +137,6 @@ mod tests {
         assert_eq!(feature_count("3").unwrap(), FeatureCount::Count(3));
         assert_eq!(feature_count("0.25").unwrap(), FeatureCount::Fraction(0.25));
         assert!(feature_count("1.5").is_err() && feature_count("few").is_err());
-        assert!(gamma("-1").is_err() && gamma("median").is_ok() && gamma("0.3").is_ok());
         assert!(threads("0").is_err() && threads("2").is_ok());
     }
 }

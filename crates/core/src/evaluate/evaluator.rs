@@ -10,7 +10,7 @@ use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
 use crate::kernel::{Gamma, KernelChoice};
 use crate::method::{Info, Needs, family};
-use crate::parameters::{Parameters, apply, parse_settings};
+use crate::parameters::{Parameters, parse_settings};
 use crate::regress::{KernelRidge, nearest_mean};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -112,10 +112,7 @@ impl Evaluator {
     /// Parses a name with optional parameters: `knn`, `knn:n_neighbors=3`, `svm:C=[1,10]`.
     pub fn parse(text: &str) -> Result<Self> {
         let (name, settings) = parse_settings(text)?;
-        let evaluator = Self::by_name(name)?;
-        settings.iter().try_fold(evaluator, |evaluator, (key, value)| {
-            apply(&evaluator, evaluator.info().name, key, value)
-        })
+        Self::with_settings(name, &settings)
     }
 
     /// What to know about it.

@@ -196,7 +196,6 @@ fn unlearned(method: &str, kernel: Kernel, d: usize) -> Learned {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learn::design::{Form, GammaGrid};
     use ndarray::array;
 
     /// The last row is in no triplet; the second column is constant on the others.
@@ -208,7 +207,7 @@ mod tests {
 
     #[test]
     fn average_computed_by_hand() {
-        let bases = Bases::Weak(vec![Form::Gaussian(GammaGrid::Quantiles(vec![1.0])), Form::Linear]);
+        let bases = Bases { quantiles: vec![1.0], ..Bases::default() };
         let learned = UniformAverage { bases }.learn(&data(), &TRIPLETS, &Context::default()).unwrap();
         let on = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
         // Squared distances 1, 4, 9; squares 0, 1, 9 with the mean 10/3.

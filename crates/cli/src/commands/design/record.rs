@@ -1,6 +1,6 @@
-//! What was learned, for a script to read.
+//! The results as JSON.
 
-use super::holdout::{By, Evaluated, Held};
+use super::holdout::{By, Evaluated, HoldOut};
 use super::page::own_kernel;
 use super::{Findings, by_score};
 use crate::args::ScaleArg;
@@ -8,28 +8,28 @@ use kernsift::Context;
 use kernsift::learn::design::Designed;
 use serde_json::{Map, Value, json};
 
-/// The whole record.
+/// The record of `--json`.
 pub fn record(result: &Findings, ctx: &Context) -> Value {
-    let (stated, learned) = (result.stated, &result.made.learned);
-    let data = &stated.loaded.prepared.data;
+    let (input, learned) = (result.input, &result.fit.learned);
+    let data = &input.loaded.prepared.data;
     let names = data.names();
-    let broken: Vec<usize> = result.broken.iter().map(|&at| stated.lines[at]).collect();
+    let violated: Vec<usize> = result.violated.iter().map(|&at| input.lines[at]).collect();
     json!({
         "command": "design",
         "version": env!("CARGO_PKG_VERSION"),
-        "data": {"name": stated.loaded.name, "rows": data.n(), "columns": data.d(),
-                 "target": stated.loaded.prepared.recipe.target()},
+        "data": {"name": input.loaded.name, "rows": data.n(), "columns": data.d(),
+                 "target": input.loaded.prepared.recipe.target()},
         "method": learned.method,
         "scaled": result.args.scale == ScaleArg::Standard,
         "seed": ctx.seed,
         "triplets": {
             "file": result.args.triplets,
-            "drawn": stated.drawn,
-            "report": stated.report,
-            "left_out": stated.lost,
-            "in_order": result.fits,
-            // From 1, as lines of the file without its header.
-            "out_of_order": if stated.drawn.is_some() { Value::Null } else { json!(broken) },
+            "drawn": input.drawn,
+            "report": input.report,
+            "dropped": input.dropped,
+            "satisfied": result.accuracy,
+            // Counted from 1, as lines of the file without its header.
+            "violated": if input.drawn.is_some() { Value::Null } else { json!(violated) },
         },
         "status": learned.status,
         "status_text": learned.status.explain(),
@@ -38,8 +38,8 @@ pub fn record(result: &Findings, ctx: &Context) -> Value {
         "scores": names.iter().cloned().zip(learned.scores.iter().map(|&s| json!(s))).collect::<Map<_, _>>(),
         "kernel": learned.kernel,
         "noise": learned.noise,
-        "mixture": result.made.designed.as_ref().map(|designed| mixture(designed, names)),
-        "held_out": result.held.as_ref().map(held_out),
+        "mixture": result.fit.designed.as_ref().map(|designed| mixture(designed, names)),
+        "held_out": result.hold_out.as_ref().map(held_out),
         "seconds": result.seconds,
         "settings": result.method,
     })
@@ -47,12 +47,12 @@ pub fn record(result: &Findings, ctx: &Context) -> Value {
 
 fn mixture(designed: &Designed, names: &[String]) -> Value {
     let mixture = &designed.mixture;
-    let weighed = designed.bases.iter().zip(&mixture.alpha).zip(&mixture.scales);
-    let kernels: Vec<Value> = weighed
+    let weighted = designed.bases.iter().zip(&mixture.alpha).zip(&mixture.scales);
+    let kernels: Vec<Value> = weighted
         .filter(|((_, alpha), _)| **alpha != 0.0)
         .map(|((base, alpha), scale)| {
             json!({
-                "column": base.feature.map(|j| &names[j]),
+                "feature": base.feature.map(|j| &names[j]),
                 "kernel": own_kernel(&base.kernel),
                 "weight": alpha,
                 "scale": scale,
@@ -73,8 +73,8 @@ fn mixture(designed: &Designed, names: &[String]) -> Value {
     })
 }
 
-fn held_out(held: &Held) -> Value {
-    let designed = held.made.as_ref().and_then(|made| made.designed.as_ref());
+fn held_out(held: &HoldOut) -> Value {
+    let designed = held.fit.as_ref().and_then(|fit| fit.designed.as_ref());
     let (by, rows, folds) = match held.by {
         By::Rows(rows) => ("rows", Some(rows), None),
         By::Triplets => ("triplets", None, None),
@@ -93,7 +93,7 @@ fn held_out(held: &Held) -> Value {
         "straddling": held.straddling,
         "trials": designed.map(|designed| &designed.mixture.trials),
         "accuracy": each(|evaluated| json!(evaluated.accuracy)),
-        "columns": each(|evaluated| json!(evaluated.columns)),
+        "features": each(|evaluated| json!(evaluated.features)),
         "converged": each(|evaluated| json!(evaluated.converged)),
     })
 }

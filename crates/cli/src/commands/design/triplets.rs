@@ -1,4 +1,4 @@
-//! The table and what is stated about its rows.
+//! The table, and triplets of its rows.
 
 use super::options::typed;
 use crate::args::DesignArgs;
@@ -13,45 +13,45 @@ use kernsift::data::{Column, Table, Target, TargetChoice, Triplet, Values};
 use kernsift::{Context, Error, Observer};
 use std::path::Path;
 
-/// Triplets to draw unless the user says otherwise.
+/// The default number of triplets to draw.
 const DRAWN: usize = 1500;
 
 /// A table, and triplets of its rows.
-pub struct Stated {
+pub struct Input {
     /// The table.
     pub loaded: Loaded,
-    /// The triplets, rows counted from 0 as in the data.
+    /// The triplets, as row indices of the data.
     pub triplets: Vec<Triplet>,
-    /// The place of each in its file, from 1 and without a header.
+    /// The line of each in its file, counted from 1 without the header.
     pub lines: Vec<usize>,
-    /// What there is to say of them.
+    /// Counts of duplicates and contradictions.
     pub report: TripletReport,
-    /// How many were drawn from the target; none if they came from a file.
+    /// Their number if they were drawn from the target; none if they came from a file.
     pub drawn: Option<usize>,
-    /// Triplets of the file that name rows with empty cells, which are left out.
-    pub lost: usize,
-    /// What the rows are called in the triplets.
+    /// Number of triplets that were dropped with rows that have missing values.
+    pub dropped: usize,
+    /// The names of the rows in the triplets.
     names: Vec<String>,
 }
 
-impl Stated {
-    /// What a row is called in the triplets: its id, or its number in the table.
+impl Input {
+    /// The name of a row in the triplets: its id, or its number in the table.
     pub fn name(&self, row: usize) -> &str {
         &self.names[row]
     }
 }
 
 /// Reads the table and its triplets, or draws them.
-pub fn state(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
+pub fn load(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, Failure> {
     match &args.triplets {
         Some(file) => from_file(args, file, ctx, console),
         None => drawn(args, ctx, console),
     }
 }
 
-fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
+fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, Failure> {
     let belongs = |option: &str| {
-        Failure::Input(format!("{option} says how a file of triplets names rows; add --triplets FILE"))
+        Failure::Input(format!("{option} applies to a file of triplets; add --triplets FILE"))
     };
     if args.ids.is_some() {
         return Err(belongs("--ids"));
@@ -74,13 +74,13 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Stated, 
     let report = check(&triplets, data.n())?;
     let names = loaded.prepared.rows.iter().map(|row| (row + 1).to_string()).collect();
     let lines = (1..=triplets.len()).collect();
-    Ok(Stated { loaded, triplets, lines, report, drawn: Some(n), lost: 0, names })
+    Ok(Input { loaded, triplets, lines, report, drawn: Some(n), dropped: 0, names })
 }
 
-fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -> Result<Stated, Failure> {
+fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -> Result<Input, Failure> {
     if args.n_triplets.is_some() {
         return Err(Failure::Input(
-            "--n-triplets has no effect with --triplets, which has its number; leave one of them out".into(),
+            "--n-triplets has no effect with --triplets; leave one of them out".into(),
         ));
     }
     if args.ids.is_some() && args.origin.is_some() {
@@ -90,7 +90,7 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     let mut table = read(&args.table.data, args.table.no_header, ctx, console)?;
     let n_rows = table.n_rows();
     let ids = args.ids.as_ref().map(|name| take_ids(&mut table, name, args)).transpose()?;
-    // A row with several names or none is a mistake of the table, not of the triplets.
+    // A missing or duplicate id is an error of the table, not of the triplets.
     let by_id = ids.as_ref().map(|column| Ids::of_column(column).map_err(in_data)).transpose()?;
     let origin = usize::from(args.origin.unwrap_or(1));
     let naming = match &by_id {
@@ -102,30 +102,30 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         load_table(&args.table, TargetChoice::AutoByName, &table, console).map_err(|e| hinted(e, args))?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
-    let mut stays = vec![false; n_rows];
-    rows.iter().for_each(|&row| stays[row] = true);
-    let whole = |at: &usize| all[*at].iter().all(|&row| stays[row]);
-    let lines: Vec<usize> = (0..all.len()).filter(whole).map(|at| at + 1).collect();
-    let lost = all.len() - triplets.len();
+    let mut is_kept = vec![false; n_rows];
+    rows.iter().for_each(|&row| is_kept[row] = true);
+    let is_complete = |at: &usize| all[*at].iter().all(|&row| is_kept[row]);
+    let lines: Vec<usize> = (0..all.len()).filter(is_complete).map(|at| at + 1).collect();
+    let dropped = all.len() - triplets.len();
     if triplets.is_empty() {
         return Err(Failure::Input(format!(
-            "{}: all {lost} triplets name rows that were left out for their empty cells; fill these with --missing mean \
+            "{}: all {dropped} triplets have rows that were dropped for missing values; impute them with --missing mean \
              or median",
             file.display()
         )));
     }
-    if lost > 0 {
-        console.warn(&format!("{lost} triplets name rows that were left out, and are left out with them"));
+    if dropped > 0 {
+        console.warn(&format!("{dropped} triplets were dropped with rows that have missing values"));
     }
     let report = check(&triplets, rows.len()).map_err(|e| e.in_file(file))?;
     let names = match &ids {
         Some(column) => rows.iter().map(|&row| cell(column, row)).collect(),
         None => rows.iter().map(|row| (row + origin).to_string()).collect(),
     };
-    Ok(Stated { loaded, triplets, lines, report, drawn: None, lost, names })
+    Ok(Input { loaded, triplets, lines, report, drawn: None, dropped, names })
 }
 
-/// Takes the column of ids out of a table: it is not a feature.
+/// Removes the column of ids from the table: it is not a feature.
 fn take_ids(table: &mut Table, name: &str, args: &DesignArgs) -> Result<Column, Failure> {
     if args.table.target.as_deref() == Some(name) {
         return Err(Failure::Input(format!("the column '{name}' cannot be both --ids and --target")));

@@ -21,8 +21,8 @@ const EQUAL: f64 = 1e-13;
 const GROUP: usize = 16;
 
 /// With pivots by gain, rows with less than this fraction of the largest residual are skipped: dividing by small residuals
-/// amplifies rounding error.
-const MIN_GAIN_RESIDUAL: f64 = 1e-4;
+/// amplifies rounding error. Where the first fraction is too small, the batch is computed again with the next.
+const MIN_GAIN_RESIDUAL: [f64; 3] = [1e-4, 1e-2, 1.0];
 
 /// Rows about to become pivots.
 struct Batch {
@@ -65,17 +65,47 @@ impl Run<'_> {
     /// Adds planned rows as pivots, in order, until a stopping criterion holds.
     pub(super) fn add_pivots(&mut self, planned: Vec<usize>) -> Result<Option<Stop>> {
         self.reserve(planned.len())?;
-        let (mut batch, mut exhausted) = self.batch(&planned);
-        if batch.rows.is_empty() && exhausted.is_empty() {
-            // All rows were skipped. Use the row with the largest residual, recomputed in case it is mostly rounding error.
-            let (largest, _) = self.largest_residual();
-            self.recompute(largest);
-            let (largest, _) = self.largest_residual();
-            (batch, exhausted) = self.batch(&[largest]);
+        // Other strategies choose large residuals or follow row order.
+        let fractions: &[f64] =
+            if self.rule.pivoting == Pivoting::Gain { &MIN_GAIN_RESIDUAL } else { &[0.0] };
+        let mut last = None;
+        for &fraction in fractions {
+            let (batch, exhausted) = self.batch_or_largest(&planned, fraction);
+            self.top = None;
+            let steps = if batch.rows.is_empty() { vec![] } else { self.compute_columns(&batch) };
+            match self.check_steps(&batch, &steps) {
+                Ok(checked) => return Ok(self.accept(&planned, batch, exhausted, checked)),
+                Err(error) => {
+                    self.l.truncate(self.rank() * self.n);
+                    self.restore_residuals(0);
+                    last = Some(error);
+                }
+            }
         }
-        self.top = None;
-        let steps = if batch.rows.is_empty() { vec![] } else { self.compute_columns(&batch) };
-        let (accepted, stop) = self.check_steps(&batch, &steps)?;
+        Err(last.expect("there is at least one fraction"))
+    }
+
+    /// A batch of the planned rows or, if all are skipped, of the row with the largest residual.
+    fn batch_or_largest(&mut self, planned: &[usize], fraction: f64) -> (Batch, Vec<usize>) {
+        let (batch, exhausted) = self.batch(planned, fraction);
+        if !batch.rows.is_empty() || !exhausted.is_empty() {
+            return (batch, exhausted);
+        }
+        // Recomputed in case it is mostly rounding error.
+        let (largest, _) = self.largest_residual();
+        self.recompute(largest);
+        let (largest, _) = self.largest_residual();
+        self.batch(&[largest], fraction)
+    }
+
+    /// Adds the pivots of a batch up to the stop.
+    fn accept(
+        &mut self,
+        planned: &[usize],
+        batch: Batch,
+        exhausted: Vec<usize>,
+        (accepted, stop): (usize, Option<Stop>),
+    ) -> Option<Stop> {
         self.pivots.extend(&batch.rows[..accepted]);
         self.norms.extend(&batch.norms[..accepted]);
         self.l.truncate(self.rank() * self.n);
@@ -92,19 +122,15 @@ impl Run<'_> {
                 planned.iter().find(|row| !batch.rows[..accepted].contains(row) && !exhausted.contains(row));
             self.next_in_order = first.map_or(self.next_in_order, |&row| row.min(self.next_in_order));
         }
-        Ok(stop)
+        stop
     }
 
     /// A batch of the planned rows, and the rows with a residual of zero. Skips rows with much smaller residuals than others and
     /// ends before the first row whose residual is mostly rounding error.
-    fn batch(&mut self, planned: &[usize]) -> (Batch, Vec<usize>) {
+    fn batch(&mut self, planned: &[usize], fraction: f64) -> (Batch, Vec<usize>) {
         let known = self.rows(planned);
         let mut residual = self.residual_block(planned, &known);
-        let min = match self.rule.pivoting {
-            Pivoting::Gain => MIN_GAIN_RESIDUAL * self.largest_residual().1,
-            // Other strategies choose large residuals or follow row order.
-            _ => 0.0,
-        };
+        let min = if fraction > 0.0 { fraction * self.largest_residual().1 } else { 0.0 };
         let (mut kept, mut exhausted) = (vec![], vec![]);
         let mut norms = vec![];
         for i in 0..planned.len() {
