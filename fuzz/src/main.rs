@@ -4,7 +4,7 @@
 
 mod readers;
 
-use kernsift::memory::Counting;
+use kernsift::internals::Counting;
 use libfuzzer_sys::fuzz_target;
 use readers::{READERS, Reader};
 use std::sync::LazyLock;

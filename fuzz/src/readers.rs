@@ -6,7 +6,7 @@ use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::triplets::{Ids, Naming, read_bytes as read_triplets};
 use kernsift::data::{Prepare, TargetChoice};
 use kernsift::evaluate::ResultsLog;
-use kernsift::memory::metered;
+use kernsift::internals::metered;
 use kernsift::model::Content;
 use kernsift::{Context, Model};
 use ndarray::Array2;

@@ -12,7 +12,7 @@
 
 #![forbid(unsafe_code)]
 
-use kernsift::memory::Counting;
+use kernsift::internals::Counting;
 use pyo3::prelude::*;
 
 mod basis;

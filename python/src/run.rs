@@ -12,7 +12,7 @@
 //! its thread then waits for that fit. If the threads of a shared pool waited so, none would be free to do the fit.
 
 use crate::error::to_python;
-use kernsift::memory::Meter;
+use kernsift::internals::Meter;
 use kernsift::{Context, Observer};
 use pyo3::exceptions::{PyRuntimeError, PyUserWarning};
 use pyo3::prelude::*;

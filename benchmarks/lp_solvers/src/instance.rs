@@ -3,7 +3,7 @@
 use kernsift::data::triplets::from_labels;
 use kernsift::data::{BuiltIn, Prepare, Rows, Standardizer};
 use kernsift::kernel::{gram, pair_values};
-use kernsift::optim::{HingeProgram, HingeSolution, WeightBound};
+use kernsift::internals::{HingeProgram, HingeSolution, WeightBound};
 use kernsift::{Context, Kernel, Result};
 use ndarray::{Array2, ShapeBuilder};
 

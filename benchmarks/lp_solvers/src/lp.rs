@@ -1,7 +1,7 @@
 //! A linear program in general form, and our program as its primal and dual.
 
 use crate::instance::{Instance, PENALTY};
-use kernsift::optim::WeightBound;
+use kernsift::internals::WeightBound;
 
 const INF: f64 = f64::INFINITY;
 

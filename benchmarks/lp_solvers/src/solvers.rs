@@ -6,7 +6,7 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettingsBuilder, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
 };
-use kernsift::optim::Ending;
+use kernsift::internals::Ending;
 
 /// The tolerance of kernel design.
 pub const TOLERANCE: f64 = 1e-8;

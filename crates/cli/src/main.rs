@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use kernsift::memory::Counting;
+use kernsift::internals::Counting;
 use std::process::ExitCode;
 
 /// Measures the peak memory of methods.

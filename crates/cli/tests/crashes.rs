@@ -2,7 +2,7 @@
 //! bytes. `KERNSIFT_KILLS` is the total number of kills.
 
 use crate::scratch::Scratch;
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;

@@ -6,10 +6,9 @@ use divan::{Bencher, black_box};
 use kernsift::Context;
 use kernsift::basis::{Basis, Kobl, Pivoting, Threshold};
 use kernsift::data::{Dataset, Rows};
+use kernsift::internals::{Rng, exp_scaled};
 use kernsift::kernel::{Kernel, gram};
-use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, FisherScore, Selector};
-use kernsift::simd::exp_scaled;
 use ndarray::Array2;
 
 fn main() {

@@ -8,9 +8,9 @@
 
 use kernsift::data::Rows;
 use kernsift::dependence::projection::{Exact, Projected, unit_factor};
-use kernsift::linalg::multiply;
+use kernsift::internals::Rng;
+use kernsift::internals::multiply;
 use kernsift::optim::Criterion;
-use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, Hsfs, Selector};
 use kernsift::{Context, Dataset, Result};
 use ndarray::{Array2, Axis};

@@ -1,41 +1,55 @@
-//! kernsift finds the few features that matter in a table of data, when what matters is nonlinear.
+//! kernsift selects the features that matter in a table, when effects are nonlinear or features act together.
+//!
+//! # Select features from an array
 //!
 //! ```
-//! use kernsift::basis::{Basis, Kobl};
-//! use kernsift::data::{BuiltIn, Prepare, Standardizer};
-//! use kernsift::Context;
+//! use kernsift::data::{Dataset, Standardizer};
+//! use kernsift::select::{FeatureCount, Hsfs};
+//! use kernsift::{Context, Selector};
+//! use ndarray::Array2;
 //!
 //! # fn main() -> kernsift::Result<()> {
-//! let wine = Prepare::default().fit(&BuiltIn::by_name("wine")?.table()?)?.data;
-//! let scaled = wine.with_x(Standardizer::fit(wine.x()).apply(wine.x())?)?;
-//! let basis = Kobl::default().fit(&scaled, &Context::default())?;
-//! println!("{} dimensions of kernel space", basis.map.n_components());
-//! # assert!(basis.map.n_components() > 10);
+//! // The class is the exclusive or of the signs of features 0 and 1; features 2 to 5 are noise.
+//! let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729) % 1000) as f64 / 500.0 - 1.0;
+//! let x = Array2::from_shape_fn((200, 6), |(i, j)| noise(i + 1, j * j + 1));
+//! let classes = x.rows().into_iter().map(|row| usize::from((row[0] > 0.0) != (row[1] > 0.0))).collect();
+//!
+//! let data = Dataset::labeled(x, classes)?;
+//! let data = data.with_x(Standardizer::fit(data.x()).apply(data.x())?)?;
+//! let selection = Hsfs::default().select(&data, FeatureCount::Count(2), &Context::default())?;
+//! let mut selected = selection.selected().to_vec();
+//! selected.sort_unstable();
+//! assert_eq!(selected, [0, 1]);
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # Where things are
+//! A method is a struct with public fields, its parameters; `Default` has the defaults. [`select::SelectorMethod::with_settings`]
+//! makes one from its name and settings as text, as the command line does. [`Context`] has the seed, the memory limit and an
+//! [`Observer`] for progress and interrupts.
 //!
-//! | module | what it holds |
+//! # Modules
+//!
+//! | module | contents |
 //! |---|---|
-//! | [`data`] | tables, reading and writing them, preparing and scaling, data sets with known answers |
-//! | [`kernel`] | kernel formulas, blocks of Gram matrices, widths |
-//! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; all end as one [`basis::FeatureMap`] |
-//! | [`dependence`] | how much two sets of variables depend on each other: HSIC and its factors |
-//! | [`select`] | selectors: which columns matter |
-//! | [`learn`] | kernel learners: from "i is more like j than k" to a kernel |
-//! | [`space`] | selection in kernel space: TAKES and its rivals |
-//! | [`classify`], [`regress`], [`neighbors`] | classifiers and regressors that evaluate features, and nearest neighbors |
-//! | [`evaluate`] | comparison of methods by cross-validation: splits, evaluators, scores, records |
-//! | [`optim`] | the solvers behind them |
-//! | [`model`] | saved models |
-//! | [`linalg`], [`simd`], [`random`], [`probability`], [`memory`] | the ground |
-//! | [`context`], [`outcome`], [`error`], [`method`] | what a run is given, how it ended, what went wrong, what there is |
+//! | [`data`] | tables, reading and writing files, preprocessing, scaling, triplets, built-in and synthetic data sets |
+//! | [`select`] | feature selectors: one trait, [`Selector`], and a struct per method |
+//! | [`space`] | selection in kernel space: TAKES and its alternatives |
+//! | [`basis`] | bases of kernel space: KOBL, KGS, KPCA, KDA, GDA; each gives a [`FeatureMap`] |
+//! | [`learn`] | kernel learners: a kernel from triplets "i is closer to j than to k" |
+//! | [`evaluate`] | comparison of methods by cross-validation |
+//! | [`dependence`] | HSIC and kernel alignment of two sets of variables |
+//! | [`classify`], [`regress`] | classifiers and regressors, which also evaluate selected features |
+//! | [`kernel`] | kernel functions, Gram matrices, choice of gamma |
+//! | [`model`] | fitted models and their files |
+//! | [`optim`] | the engine that turns a criterion J(XW) into a feature selector |
+//! | [`catalog`], [`method`], [`parameters`] | all methods by name, what they need, and their parameters |
+//! | [`context`], [`outcome`], [`error`] | what a fit is given, how it ended, what went wrong |
 //!
-//! Imports run one way: ground, then `data`, `kernel` and `optim`, `dependence`, `basis`, `classify` and `regress`, `select`,
-//! `space` and `learn`, `model` and `evaluate` on top. In each family of methods a trait file is at the bottom, one file
-//! per method imports it, and `catalog.rs` on top lists them all.
+//! # Cargo features
+//!
+//! `io` reads and writes files (CSV, ARFF, LIBSVM, NumPy, saved models), `parquet` adds Parquet, `datasets` the built-in data
+//! sets; these are on by default. `madelon` adds a large data set. Without features the crate computes on `ndarray` arrays only.
 
 // The macros of `parameters` name the crate as its users do.
 extern crate self as kernsift;
@@ -50,19 +64,19 @@ pub mod error;
 pub mod evaluate;
 pub mod kernel;
 pub mod learn;
-pub mod linalg;
-pub mod memory;
+mod linalg;
+mod memory;
 pub mod method;
 pub mod model;
-pub mod neighbors;
+mod neighbors;
 pub mod optim;
 pub mod outcome;
 pub mod parameters;
-pub mod probability;
-pub mod random;
+mod probability;
+mod random;
 pub mod regress;
 pub mod select;
-pub mod simd;
+mod simd;
 pub mod space;
 
 pub use basis::{Basis, FeatureMap};
@@ -75,6 +89,20 @@ pub use model::Model;
 pub use outcome::{Outcome, Stop};
 pub use select::{Selection, Selector};
 pub use space::{KernelSpace, KernelSpaceSelector};
+
+/// What the tests, benchmarks and other crates of this project use. Not part of the API: it changes without notice.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::linalg::{cholesky, lower_solve, multiply, numerical_rank, symmetric_eigen};
+    pub use crate::memory::{Counting, Meter, metered};
+    pub use crate::optim::columns::{BlockColumns, KernelColumns};
+    pub use crate::optim::hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
+    pub use crate::optim::pair_problem::{PairProblem, PairStart};
+    pub use crate::optim::row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows};
+    pub use crate::optim::smo::{Smo, SmoSolution};
+    pub use crate::random::Rng;
+    pub use crate::simd::exp_scaled;
+}
 
 /// The README's example runs with the other documentation tests.
 #[cfg(doctest)]

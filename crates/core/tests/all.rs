@@ -1,6 +1,6 @@
 //! Property, reference and conformance tests. They form one program, so that the library is linked once.
 
-use kernsift::memory::Counting;
+use kernsift::internals::Counting;
 
 mod all_methods;
 mod compare;

@@ -5,7 +5,7 @@ use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, cost_path,
     counts_around,
 };
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use kernsift::select::{FeatureCount, FisherScore, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error, Observer, Selector};

@@ -3,10 +3,10 @@
 use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
 use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
+use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::method::Needs;
 use kernsift::model::Content;
-use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, SELECTORS, Selection, Selector, SelectorMethod};
 use kernsift::space::SPACES;
 use kernsift::{Context, Error, Kernel, KernelSpaceSelector, Model, Observer};

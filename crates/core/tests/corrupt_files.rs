@@ -43,7 +43,7 @@ fn corpus_files_are_read_or_rejected() {
 #[test]
 fn damaged_files_are_read_or_rejected() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    let mut rng = kernsift::random::Rng::new(11);
+    let mut rng = kernsift::internals::Rng::new(11);
     for reader in READERS {
         for entry in std::fs::read_dir(corpus.join(reader.name)).unwrap() {
             let bytes = std::fs::read(entry.unwrap().path()).unwrap();

@@ -1,6 +1,6 @@
 //! Forward selection compared with a brute-force implementation of its definition.
 
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use kernsift::select::{FeatureCount, Ffs, Selection, Selector, WeakLearner, WeightRule};
 use kernsift::{Context, Dataset};
 use ndarray::Array2;

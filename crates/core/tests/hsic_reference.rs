@@ -9,7 +9,7 @@ use kernsift::Context;
 use kernsift::data::synthetic::{Pattern, Synthetic};
 use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, SparseRows, Standardizer};
 use kernsift::dependence::{Estimator, TargetKernel};
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use kernsift::select::{Bahsic, Elimination, FeatureCount, Fohsic, HsicLasso, Selection, Selector};
 use ndarray::Array2;
 

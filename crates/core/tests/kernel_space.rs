@@ -3,9 +3,9 @@
 use kernsift::basis::{Basis, BasisMethod, Discriminant, Kgs, Kobl, Threshold};
 use kernsift::classify::Knnc;
 use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
+use kernsift::internals::Rng;
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
-use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, Ffs, Relief, Selector, SelectorMethod, WeakLearner, WeightRule};
 use kernsift::space::{KernelSpace, KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Model, Observer};

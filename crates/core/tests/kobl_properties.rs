@@ -3,8 +3,8 @@
 
 use kernsift::basis::{Basis, Fitted, Kobl, Kpca, Pivoting, Threshold};
 use kernsift::data::{Dataset, Rows};
+use kernsift::internals::Rng;
 use kernsift::kernel::{Kernel, gram};
-use kernsift::random::Rng;
 use kernsift::{Context, Stop};
 use ndarray::{Array1, Array2};
 use proptest::prelude::*;

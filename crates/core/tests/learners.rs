@@ -7,10 +7,10 @@ use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, Standardizer, Target, Trip
 use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::evaluate::{Evaluator, KernelNeighbors};
+use kernsift::internals::symmetric_eigen;
 use kernsift::kernel::{KernelChoice, gram_symmetric};
 use kernsift::learn::design::{KernelDesign, Penalties, Psd};
 use kernsift::learn::{LEARNERS, Learned, LearnerMethod, Status};
-use kernsift::linalg::symmetric_eigen;
 use kernsift::model::Content;
 use kernsift::{Context, KernelLearner, Model, Observer};
 

@@ -6,8 +6,8 @@
 
 use crate::all_methods::{self, Method, MethodResult, TimeLimit, methods};
 use kernsift::data::{Column, Dataset, Prepare, Standardizer, Table, Target};
+use kernsift::internals::Rng;
 use kernsift::learn::LEARNERS;
-use kernsift::random::Rng;
 use kernsift::{Context, Result};
 use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;

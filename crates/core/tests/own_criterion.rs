@@ -12,7 +12,7 @@ use ndarray::Array2;
 #[test]
 fn a_logistic_loss_gives_a_path_of_features() {
     let (data, criterion) = wine().unwrap();
-    let mut rng = kernsift::random::Rng::new(1);
+    let mut rng = kernsift::internals::Rng::new(1);
     let w = Array2::from_shape_simple_fn(criterion.shape(), || rng.normal());
     assert!(gradient_error(&criterion, &w, 1e-5) < 1e-6);
     let radii = [0.25, 1.0, 4.0];

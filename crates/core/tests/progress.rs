@@ -3,8 +3,8 @@
 use kernsift::basis::{BASES, Basis, BasisMethod};
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{Dataset, Standardizer};
+use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
-use kernsift::random::Rng;
 use kernsift::select::{FeatureCount, SELECTORS, Selector, SelectorMethod};
 use kernsift::space::{KernelSpaceSelector, SPACES, Tune};
 use kernsift::{Context, Observer, Result};

@@ -1,6 +1,7 @@
 //! Properties of the row norm, its proximal operator and its projection.
 
-use kernsift::optim::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};
+use kernsift::internals::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows};
+use kernsift::optim::row_norm;
 use ndarray::Array2;
 use proptest::prelude::*;
 
@@ -124,7 +125,7 @@ proptest! {
 
 #[test]
 fn projection_of_a_large_matrix_is_exact() {
-    let mut rng = kernsift::random::Rng::new(1);
+    let mut rng = kernsift::internals::Rng::new(1);
     let v = Array2::from_shape_simple_fn((20_000, 8), || rng.normal());
     for tau in [1e-3, 1.0, 100.0, 1e4, 3e4] {
         let w = project(&v, tau);

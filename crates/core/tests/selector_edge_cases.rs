@@ -2,7 +2,7 @@
 
 use crate::all_methods::sparse;
 use kernsift::data::{Classes, Dataset, Target};
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use kernsift::select::{
     Approximation, Bahsic, Elimination, FeatureCount, Fohsic, Hsfs, HsfsForm, HsicLasso, Ldfs, LdfsForm, Pfs,
     Selector, SelectorMethod,

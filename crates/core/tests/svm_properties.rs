@@ -3,9 +3,9 @@
 use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm, SvmModel, SvmSearch};
 use kernsift::data::{Classes, Dataset, Rows, SparseRows};
+use kernsift::internals::Rng;
+use kernsift::internals::{BlockColumns, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
 use kernsift::kernel::{CachedColumns, Family, Gamma, Kernel, KernelChoice, gram_symmetric};
-use kernsift::optim::{BlockColumns, KernelColumns, PairProblem, PairStart, Smo, SmoSolution};
-use kernsift::random::Rng;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 use crate::paper::Settings;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::{BuiltIn, Classes, Fold, Prepare, Rows, SparseRows, Standardizer, Target};
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 use kernsift::{Context, Dataset, Error, Result};
 use ndarray::{Axis, concatenate};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::plot::{Axis, Colors};
 use crate::text::{counted, number, percent};
 use kernsift::Dataset;
 use kernsift::data::Target;
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
 
 /// Maximum number of features.
 const MAX_FEATURES: usize = 12;

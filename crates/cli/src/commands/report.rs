@@ -10,8 +10,8 @@ use kernsift::data::{Missing, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
-use kernsift::memory::metered;
-use kernsift::random::Rng;
+use kernsift::internals::Rng;
+use kernsift::internals::metered;
 use kernsift_report::{RunInfo, Validation};
 use serde::Serialize;
 use std::path::Path;

@@ -17,8 +17,8 @@ use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{Gram, KernelChoice};
-use crate::method::{Info, Needs};
 use crate::linalg::{Pivoting, Rule, pivoted_cholesky};
+use crate::method::{Info, Needs};
 use crate::parameters::Parameters;
 
 /// Residual norms at or below this fraction of the largest count as zero. Greedy pivoting allows a smaller value,

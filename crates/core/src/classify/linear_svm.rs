@@ -289,7 +289,8 @@ mod tests {
     fn two_points_match_closed_form() {
         let ctx = Context::default();
         let fit = |penalty, loss, c| {
-            let svm = LinearSvm { penalty, loss, c, fit_intercept: false, tol: 1e-10, ..LinearSvm::default() };
+            let svm =
+                LinearSvm { penalty, loss, c, fit_intercept: false, tol: 1e-10, ..LinearSvm::default() };
             let model = svm.fit(&pair(), &ctx).unwrap();
             (model.weights[[0, 0]], model.objectives[0])
         };

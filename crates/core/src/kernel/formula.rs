@@ -23,7 +23,9 @@ crate::choices! {
 impl ParameterValue for Vec<Family> {
     fn kinds() -> Vec<Kind> {
         let names = Family::kinds().into_iter();
-        names.map(|kind| if let Kind::Choice { values } = kind { Kind::Choices { values } } else { kind }).collect()
+        names
+            .map(|kind| if let Kind::Choice { values } = kind { Kind::Choices { values } } else { kind })
+            .collect()
     }
 }
 

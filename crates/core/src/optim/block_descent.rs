@@ -226,7 +226,8 @@ impl BlockDescent {
     }
 
     /// Solutions at each penalty in turn, preferably decreasing, each starting from the previous one.
-    pub fn path(&self, problem: &LeastSquares, lambdas: &[f64], ctx: &Context) -> Result<Vec<PathSolution>> {
+    #[cfg(test)]
+    fn path(&self, problem: &LeastSquares, lambdas: &[f64], ctx: &Context) -> Result<Vec<PathSolution>> {
         let mut path: Vec<PathSolution> = vec![];
         for (at, &lambda) in lambdas.iter().enumerate() {
             ctx.step("path", at, lambdas.len())?;

@@ -1,34 +1,36 @@
-//! Optimization: solvers for vectors and matrices.
+//! The engine that turns a criterion $J(XW)$ into a feature selector: implement [`Criterion`], and [`Spectral`] minimizes it
+//! with an l1/l-infinity penalty or constraint on the rows of $W$. `examples/own_criterion.rs` shows how.
 
 mod active_set;
 mod block_descent;
-mod columns;
+pub(crate) mod columns;
 mod coordinate;
 mod criterion;
 mod design;
-mod hinge_program;
+pub(crate) mod hinge_program;
 mod nonnegative_lars;
-mod pair_problem;
-mod row_norm;
-mod smo;
+pub(crate) mod pair_problem;
+pub(crate) mod row_norm;
+pub(crate) mod smo;
 mod sparse_columns;
 mod spectral;
 mod two_metric;
 
-pub use active_set::{Products, polish};
-pub use block_descent::{BlockDescent, LeastSquares, PathSolution, geometric};
-pub use columns::{BlockColumns, ColumnMemory, KernelColumns};
-pub use coordinate::{
+pub use criterion::{Criterion, gradient_error};
+pub use row_norm::row_norm;
+pub use spectral::{Minimum, Regularizer, Spectral};
+
+pub(crate) use active_set::{Products, polish};
+pub(crate) use block_descent::{BlockDescent, LeastSquares, PathSolution, geometric};
+pub(crate) use columns::{BlockColumns, ColumnMemory, KernelColumns};
+pub(crate) use coordinate::{
     Convergence, DualProblem, RowProducts, StopRule, dual_descent, l1_descent, l1_gradient, l1_objective,
     l1_slacks,
 };
-pub use criterion::{Criterion, gradient_error};
-pub use design::Design;
-pub use hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
-pub use nonnegative_lars::{Knot, LarsPath, LarsStop, nonnegative_lars};
-pub use pair_problem::{PairProblem, PairStart};
-pub use row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows, row_norm};
-pub use smo::{Smo, SmoSolution};
-pub use sparse_columns::SparseColumns;
-pub use spectral::{Minimum, Regularizer, Spectral};
-pub use two_metric::{Bounds, TwoMetric};
+pub(crate) use design::Design;
+pub(crate) use hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
+pub(crate) use nonnegative_lars::{Knot, LarsPath, LarsStop, nonnegative_lars};
+pub(crate) use pair_problem::{PairProblem, PairStart};
+pub(crate) use smo::{Smo, SmoSolution};
+pub(crate) use sparse_columns::SparseColumns;
+pub(crate) use two_metric::{Bounds, TwoMetric};

@@ -6,8 +6,8 @@ use crate::paper::Settings;
 use crate::statistics::{format_mean_sd, mean};
 use crate::study::{Section, Table, Verdict};
 use kernsift::basis::{Basis, Discriminant, Kgs, Kobl, Kpca, Pivoting, Threshold, gamma_for_n_components};
+use kernsift::internals::{cholesky, lower_solve};
 use kernsift::kernel::{Kernel, KernelChoice, gram};
-use kernsift::linalg::{cholesky, lower_solve};
 use kernsift::{Context, Dataset, Error, Result};
 use ndarray::Array2;
 

@@ -6,7 +6,7 @@
 use crate::checkpoint::Checkpoint;
 use crate::study::{Section, Table, Verdict};
 use kernsift::basis::{Basis, Kobl, Threshold};
-use kernsift::linalg::numerical_rank;
+use kernsift::internals::numerical_rank;
 use kernsift::{Context, Dataset, Kernel, Result};
 use ndarray::{Array1, Array2};
 

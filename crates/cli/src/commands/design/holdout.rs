@@ -179,7 +179,8 @@ fn split_drawn(
     ctx: &Context,
 ) -> kernsift::Result<Splitting> {
     let data = &input.loaded.prepared.data;
-    let folds = Splits::Holdout { test_size: fraction, repeats: 1 }.split(data.target(), data.n(), ctx.seed)?;
+    let folds =
+        Splits::Holdout { test_size: fraction, repeats: 1 }.split(data.target(), data.n(), ctx.seed)?;
     let fold = folds.into_iter().next().expect("a fold for the only repeat");
     let (train, test) = (data.take_rows(&fold.train), data.take_rows(&fold.test));
     let within = |data: &Dataset, n: usize| {

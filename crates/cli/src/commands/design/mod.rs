@@ -195,7 +195,11 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
 }
 
 /// The fraction of triplets that a kernel satisfies, and the indices of those that it violates.
-fn training_accuracy(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<(f64, Vec<usize>)> {
+fn training_accuracy(
+    learned: &Learned,
+    data: &Dataset,
+    triplets: &[Triplet],
+) -> kernsift::Result<(f64, Vec<usize>)> {
     let ranks = pair_ranks(&learned.kernel, data.x(), &pairs_of(triplets))?;
     // NaN does not satisfy a triplet.
     let is_satisfied = |at: usize| ranks[2 * at] > ranks[2 * at + 1];

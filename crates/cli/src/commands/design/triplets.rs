@@ -50,9 +50,8 @@ pub fn load(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input
 }
 
 fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, Failure> {
-    let belongs = |option: &str| {
-        Failure::Input(format!("{option} applies to a file of triplets; add --triplets FILE"))
-    };
+    let belongs =
+        |option: &str| Failure::Input(format!("{option} applies to a file of triplets; add --triplets FILE"));
     if args.ids.is_some() {
         return Err(belongs("--ids"));
     }

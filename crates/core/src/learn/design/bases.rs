@@ -263,7 +263,8 @@ mod tests {
         assert!(message(Bases::custom(vec![])).contains("'kernels' must be one kernel or more"));
         let above_one = Bases { quantiles: vec![1.5], ..Bases::default() };
         assert!(
-            message(above_one).contains("'quantiles' must be a list of numbers, above 0 and at most 1, got 1.5")
+            message(above_one)
+                .contains("'quantiles' must be a list of numbers, above 0 and at most 1, got 1.5")
         );
         let gammas = |gammas| Bases { gammas: Some(gammas), ..Bases::default() };
         assert!(message(gammas(vec![-1.0])).contains("'gammas' must be a list of numbers, above 0, or none"));

@@ -321,7 +321,8 @@ impl KernelDesign {
             validation.scales.clone_from(&problem.similarity.scales);
             let margins_of = |p: usize| validation.margins(p, &test);
             if grid.is_empty() {
-                let of = |penalty: &Option<Penalty>| penalty.as_ref().map(|penalty| penalty.values().to_vec());
+                let of =
+                    |penalty: &Option<Penalty>| penalty.as_ref().map(|penalty| penalty.values().to_vec());
                 grid = tune::grid(of(&self.gamma1), of(&self.gamma2), &problem, ctx)?;
             }
             let tried = tune::try_all(&mut problem, &grid, &margins_of, test.len(), ctx)?;

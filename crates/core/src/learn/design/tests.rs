@@ -27,12 +27,7 @@ fn gaussians(gammas: &[f64]) -> Bases {
 
 /// Three values of gamma for every feature, as in the paper.
 fn paper(psd: Psd) -> KernelDesign {
-    KernelDesign {
-        bases: gaussians(&[1.0, 0.1, 0.01]),
-        psd,
-        threshold: 0.0,
-        ..given(1e-3, 1e-4)
-    }
+    KernelDesign { bases: gaussians(&[1.0, 0.1, 0.01]), psd, threshold: 0.0, ..given(1e-3, 1e-4) }
 }
 
 /// Two pairs of points; within a pair the similarity is exp(-1/4), across pairs 0.
@@ -298,7 +293,10 @@ fn errors_name_invalid_parameters_and_triplets() {
     assert!(message(KernelDesign { max_rounds: 0, ..base() }).contains("'max_rounds'"));
     let empty = KernelDesign { gamma1: Some(Penalty::Values(vec![])), ..base() };
     assert!(message(empty).contains("'gamma1' must be one number or more"));
-    assert!(message(KernelDesign { repeats: 3, ..given(0.1, 0.1) }).contains("'repeats' must be left at its default"));
+    assert!(
+        message(KernelDesign { repeats: 3, ..given(0.1, 0.1) })
+            .contains("'repeats' must be left at its default")
+    );
     let full = KernelDesign { bases: Bases { weak: false, ..Bases::default() }, ..given(0.1, 0.1) };
     assert!(message(KernelDesign { threshold: 0.5, ..full.clone() }).contains("'threshold' must be left"));
     assert!(message(KernelDesign { group: Grouping::Kernel, ..full }).contains("'group' must be left"));

@@ -217,8 +217,7 @@ impl XingMetric {
         let sums: Vec<f64> =
             table.similar.iter().map(|fraction| table.squares * (fraction + ridge)).collect();
         let solution = Diagonal::new(&table.x, dissimilar, &sums).solve(self.tol, self.max_iter, ctx)?;
-        let weights: Vec<f64> =
-            solution.matrix.iter().zip(&sums).map(|(weight, sum)| weight / sum).collect();
+        let weights: Vec<f64> = solution.matrix.iter().zip(&sums).map(|(weight, sum)| weight / sum).collect();
         let squares = table.squares * weights.iter().sum::<f64>();
         Ok(problem.unscaled(Array2::from_diag(&ndarray::aview1(&weights)), squares, solution))
     }

@@ -59,8 +59,7 @@ fn redundant_and_constant_columns_are_supported() {
         5 => 7.0,
         _ => 1e6 * (1.0 + f64::EPSILON * (i % 2) as f64),
     });
-    let (plain, learned) =
-        (learn(&with(false), &x, &near, &far), learn(&with(false), &wide, &near, &far));
+    let (plain, learned) = (learn(&with(false), &x, &near, &far), learn(&with(false), &wide, &near, &far));
     assert_eq!(learned.status, Status::Optimal);
     assert!(learned.scores[5] == 0.0 && learned.scores[6] == 0.0, "{:?}", learned.scores);
     let (a, b) = (value(&x, metric(&plain), &near, &far), value(&wide, metric(&learned), &near, &far));
@@ -84,7 +83,8 @@ fn a_ridge_is_added_where_similar_pairs_agree() {
         let (explicit, messages) =
             learn_and_record(&XingMetric { ridge: Ridge::Value(0.01), ..with(diagonal) }, &x, &near, &far);
         assert!(explicit.unwrap() == learned && !messages.contains("warning"), "{messages}");
-        let (none, _) = learn_and_record(&XingMetric { ridge: Ridge::Value(0.0), ..with(diagonal) }, &x, &near, &far);
+        let (none, _) =
+            learn_and_record(&XingMetric { ridge: Ridge::Value(0.0), ..with(diagonal) }, &x, &near, &far);
         assert!(none.unwrap_err().to_string().contains("allow a ridge"));
     }
     // More columns than rows.
@@ -148,15 +148,18 @@ fn invalid_input_is_rejected() {
     assert!(fails(plain.clone(), &[[0, 1]], &[[2, 2]]).contains("expected two different rows, got 2 and 2"));
     assert!(fails(plain.clone(), &[[0, 1]], &[[2, 3]]).contains("all dissimilar pairs are of equal rows"));
     assert!(fails(plain.clone(), &[[2, 3]], &[[0, 1]]).contains("all similar pairs are of equal rows"));
-    assert!(
-        fails(XingMetric { tol: 0.0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'tolerance'")
-    );
+    assert!(fails(XingMetric { tol: 0.0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'tolerance'"));
     assert!(fails(XingMetric { max_iter: 0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'max_iter'"));
     assert!(
-        fails(XingMetric { ridge: Ridge::Value(-1.0), ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'ridge'")
+        fails(XingMetric { ridge: Ridge::Value(-1.0), ..plain.clone() }, &[[0, 1]], &[[0, 2]])
+            .contains("'ridge'")
     );
-    let (_, messages) =
-        learn_and_record(&XingMetric { ridge: Ridge::Value(0.1), ..plain.clone() }, &x, &[[0, 1]], &[[2, 3], [1, 2]]);
+    let (_, messages) = learn_and_record(
+        &XingMetric { ridge: Ridge::Value(0.1), ..plain.clone() },
+        &x,
+        &[[0, 1]],
+        &[[2, 3], [1, 2]],
+    );
     assert!(messages.contains("1 dissimilar pairs are of equal rows"), "{messages}");
     let far = array![[1e308, 0.0], [-1e308, 1.0], [0.0, 2.0]];
     let (learned, _) = learn_and_record(&plain, &far, &[[0, 1]], &[[0, 2]]);

@@ -204,10 +204,7 @@ fn metric_is_equivariant_to_units() {
         [0.0, 0.0, 1.0, 0.0],
         [1.0, 0.0, 0.0, 5.0]
     ]);
-    let (a, b) = (
-        learn(&with(false), &x, &near, &far),
-        learn(&with(false), &sheared, &near, &far),
-    );
+    let (a, b) = (learn(&with(false), &x, &near, &far), learn(&with(false), &sheared, &near, &far));
     let (a, b) = (value(&x, metric(&a), &near, &far), value(&sheared, metric(&b), &near, &far));
     // Each is within 1e-6 of the same optimum.
     assert!((a / b - 1.0).abs() < 2e-6, "{a} {b}");
@@ -246,15 +243,13 @@ fn planted(direction: &Array1<f64>, n: usize) -> (Array2<f64>, Vec<Triplet>) {
 fn a_planted_direction_is_found() {
     let direction = array![0.6, 0.0, -0.64, 0.48];
     let (x, triplets) = planted(&direction, 120);
-    let learned =
-        with(false).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
+    let learned = with(false).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let eigen = symmetric_eigen(metric(&learned.unwrap()).view()).unwrap();
     assert!(eigen.values[1] < 0.05 * eigen.values[0], "{}", eigen.values);
     // 120 rows with standard deviation 1 about means 10 apart: the angular error is about 0.1.
     assert!(eigen.vectors.column(0).dot(&direction).abs() > 0.98, "{}", eigen.vectors.column(0));
     let (x, triplets) = planted(&array![0.0, 1.0, 0.0, 0.0], 120);
-    let learned =
-        with(true).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
+    let learned = with(true).learn(&Dataset::unlabeled(x).unwrap(), &triplets, &Context::default());
     let scores = learned.unwrap().scores;
     assert!(scores[1] == 1.0 && (0..4).all(|j| j == 1 || scores[j] < 0.1), "{scores:?}");
 }
