@@ -27,7 +27,7 @@ def design_ours(name: str) -> Work:
     """Three values of gamma for every feature."""
     x, triplets = problem(name)
     learner = kernsift.KernelDesign(
-        ["gaussian"],
+        ["rbf"],
         gammas=GAMMAS,
         psd="dominance_with_noise",
         gamma1=PENALTY,

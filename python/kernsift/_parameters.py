@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
+import numpy as np
+
 from kernsift import _native
 from kernsift._sklearn import Interval, StrOptions
 
@@ -180,7 +182,7 @@ def _constraint(parameter: dict[str, Any]) -> list[Any]:
                 allowed.append(_interval(Integral, parameter["range"]))
             case "real":
                 allowed.append(_interval(Real, parameter["range"]))
-            case "reals":
+            case "reals" | "choices":
                 allowed.append("array-like")
     return allowed
 
@@ -217,7 +219,16 @@ def native_value(method: str, name: str, value: Any) -> Any:
         return bool(value)
     if isinstance(value, Integral) and "integer" in kinds:
         return int(value)
+    if "reals" in kinds and not isinstance(value, Real):
+        return _numbers(name, value)
     return float(value)
+
+
+def _numbers(name: str, values: Any) -> list[float]:
+    numbers = np.asarray(values)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+        raise ValueError(f"{name} must be finite numbers, got {values!r}.")
+    return [float(number) for number in numbers]
 
 
 def document(cls: Any) -> None:
@@ -298,10 +309,10 @@ def _core_doc(parameter: dict[str, Any]) -> tuple[str, str]:
 
 
 def _kind(parameter: dict[str, Any]) -> str:
-    words = {"boolean": "bool", "integer": "int", "real": "float", "reals": "array-like", "none": "None"}
+    words = {"boolean": "bool", "integer": "int", "real": "float", "reals": "list of float", "none": "None"}
     parts = []
     for kind in parameter["kinds"]:
-        if kind["type"] == "choice":
+        if kind["type"] in ("choice", "choices"):
             parts.append("{" + ", ".join(map(_choice, kind["values"])) + "}")
         else:
             parts.append(words[kind["type"]])

@@ -15,52 +15,39 @@ from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, Estimator, labeled_rows, store_kernel
 from kernsift._html import Summary
 from kernsift._native_data import FloatArray, NativeRows, native_rows, to_json
-from kernsift._parameters import Docs, core_docs
+from kernsift._parameters import Docs, constraints, declared, native_value
 from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
 from kernsift.kernels import Kernel, choice_form
 
 __all__ = ["SVC", "SVCCV", "LinearSVC"]
 
-#: Constraints of parameters of every SVM.
-SVM_CONSTRAINTS: dict[str, list[Any]] = {
-    "C": [Interval(Real, 0, None, closed="neither")],
-    "tol": [Interval(Real, 0, None, closed="neither")],
-    "class_weight": [StrOptions({"balanced"}), dict, None],
-}
-
-#: Documentation of parameters of every SVM.
-SVM_DOCS: Docs = {
-    "C": ("float", "Regularization parameter: the penalty of margin violations."),
+#: Class weights of every SVM, which may also be given.
+WEIGHT_CONSTRAINTS: dict[str, list[Any]] = {"class_weight": [StrOptions({"balanced"}), dict, None]}
+WEIGHT_DOCS: Docs = {
     "class_weight": (
         'dict, "balanced" or None',
         'Factors of `C` by class; "balanced" is inversely proportional to the class frequencies.',
     ),
-    "tol": ("float", "Tolerance of the optimality conditions."),
 }
 
 
 class _BaseSVC(ClassifierMixin, Estimator):
     """Base class of SVMs with a kernel."""
 
+    _catalog_name = "svc"
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "max_iter": "If it is reached, `converged_` is False, with a warning."
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SVM_CONSTRAINTS,
-        "shrinking": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        **WEIGHT_CONSTRAINTS,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
     }
     _docs: ClassVar[Docs] = {
-        **core_docs("kobl"),
-        **SVM_DOCS,
+        **WEIGHT_DOCS,
         "X": (
             "{array-like, sparse matrix} of shape (n_samples, n_features)",
             'Samples; for ``kernel="precomputed"``, their kernel values with all training samples.',
-        ),
-        "shrinking": ("bool", "Whether to use the shrinking heuristic, which only saves time."),
-        "max_iter": (
-            "int or None",
-            "Maximum number of iterations of each binary SVM; None is ten million, or a hundred per sample "
-            "if that is more. If it is reached, `converged_` is False, with a warning.",
         ),
         "decision_function_shape": (
             '{"ovr", "ovo"}',
@@ -161,10 +148,10 @@ class _BaseSVC(ClassifierMixin, Estimator):
     def _form(self, c: float, kernel: Any, y: npt.NDArray[Any]) -> dict[str, Any]:
         return {
             "kernel": kernel,
-            "c": c,
+            "C": c,
             "class_weight": weight_form(self.class_weight, self.classes_, y),
             "tol": float(self.tol),
-            "max_iter": 0 if self.max_iter is None else int(self.max_iter),
+            "max_iter": None if self.max_iter is None else int(self.max_iter),
             "shrinking": bool(self.shrinking),
         }
 
@@ -357,7 +344,7 @@ class SVCCV(_BaseSVC):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "C": ["array-like", *SVM_CONSTRAINTS["C"]],
+        "C": ["array-like", *constraints("svc", "C")["C"]],
         "gamma": ["array-like", *KERNEL_CONSTRAINTS["gamma"]],
         "cv": [Interval(Integral, 2, None, closed="left")],
     }
@@ -477,23 +464,7 @@ class LinearSVC(LinearClassifierMixin, Estimator):
 
     Parameters
     ----------
-    {C}
-    penalty : {"l2", "l1"}, default="l2"
-        Norm of the penalty; "l1" sets many weights to exactly zero, and needs the squared hinge loss.
-    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        The loss of a margin violation.
-    fit_intercept : bool, default=True
-        Whether to fit an intercept. It is penalized, like the weight of a constant feature.
-    {class_weight}
-        With more than two classes, the weight of a class is used only in the SVM of that class against the
-        rest.
-    {tol}
-    max_iter : int, default=1000
-        Maximum number of passes over the samples ("l2") or features ("l1").
-    {random_state}
-        It determines the order in which samples or features are visited.
-    {n_jobs}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -528,13 +499,13 @@ class LinearSVC(LinearClassifierMixin, Estimator):
     True
     """
 
-    _docs: ClassVar[Docs] = SVM_DOCS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SVM_CONSTRAINTS,
-        "penalty": [StrOptions({"l1", "l2"})],
-        "loss": [StrOptions({"hinge", "squared_hinge"})],
-        "fit_intercept": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    _catalog_name = "linear-svm"
+    _docs: ClassVar[Docs] = WEIGHT_DOCS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = WEIGHT_CONSTRAINTS
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "class_weight": "With more than two classes, the weight of a class is used only in the SVM of that class "
+        "against the rest.",
+        "random_state": "It determines the order in which samples or features are visited.",
     }
 
     def __init__(
@@ -576,15 +547,10 @@ class LinearSVC(LinearClassifierMixin, Estimator):
         {self}
         """
         X, classes = labeled_rows(self, X, y)
-        form = {
-            "c": float(self.C),
-            "penalty": self.penalty,
-            "loss": self.loss.replace("_", "-"),
-            "intercept": bool(self.fit_intercept),
-            "class_weight": weight_form(self.class_weight, self.classes_, self.classes_[classes[0]]),
-            "tol": float(self.tol),
-            "max_iter": int(self.max_iter),
-        }
+        weight = weight_form(self.class_weight, self.classes_, self.classes_[classes[0]])
+        own = {name: getattr(self, name) for name in declared("linear-svm") if name != "class_weight"}
+        form = {name: native_value("linear-svm", name, value) for name, value in own.items()}
+        form["class_weight"] = weight
         with report_progress(self, X):
             rows = native_rows(X)
             answer = _native.fit_linear_svm(to_json(form), rows, classes, self._fit_settings())

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import warnings
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,9 +22,9 @@ from kernsift._native_data import (
     native_target,
     to_json,
 )
+from kernsift._parameters import Docs, choices, declared, native_value
 from kernsift._selected import kernel_weights
 from kernsift._selector import FeatureSelectorMixin
-from kernsift._sklearn import Interval, StrOptions
 from kernsift.kernels import Kernel, OnFeature, WhiteNoise
 from kernsift.learners import KernelLearner, standardized
 
@@ -47,62 +45,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
 
     Parameters
     ----------
-    kernels : sequence of str, Kernel or callable, default=("gaussian", "linear")
-        The base kernels, in any combination:
-
-        - names: "gaussian" (or "rbf"), "laplacian", "linear", "polynomial" (or "poly"), each for every
-          feature or for all features together, see `weak`;
-        - objects of :mod:`kernsift.kernels`;
-        - functions ``k(X, Z)`` that return the Gram matrix of two sets of samples. With functions, the Gram
-          matrices of all kernels are stored, and penalties are chosen by held-out triplets also if labels are
-          given.
-
-        Kernels and functions get standardized samples if `standardize`.
-    weak : bool, default=True
-        Whether a name means one kernel per feature, or one kernel of all features.
-    psd : {"auto", "nonnegative", "dominance_with_noise", "eigen_cuts", "strict_dominance"}, default="auto"
-        The condition that makes the combination positive semidefinite:
-
-        - "nonnegative": nonnegative weights. It holds for all samples, and needs positive semidefinite base
-          kernels.
-        - "dominance_with_noise": with white noise added, the Gram matrix of the samples in triplets is
-          diagonally dominant. Noise is penalized by `gamma2`.
-        - "eigen_cuts": no eigenvalue of that Gram matrix is negative.
-        - "strict_dominance": diagonally dominant without noise, as published. Unless the kernels are very
-          narrow, only the zero combination is; then `status_` is "trivial-cone", with a warning.
-        - "auto": "nonnegative" if all base kernels allow it, else "dominance_with_noise".
-    quantiles : sequence of float, default=(0.1, 0.5, 0.9)
-        Quantiles q of the distances between samples in triplets: gamma is 1 / q^2 for "gaussian", 1 / q for
-        "laplacian".
-    gammas : sequence of float, default=None
-        Values of gamma, instead of `quantiles`.
-    degree : int, default=2
-        Degree of "polynomial".
-    coef0 : float, default=1.0
-        Constant of "polynomial".
-    group : {"column", "kernel"}, default="column"
-        Whether `gamma1` penalizes the largest weight of each feature, or the weight of each kernel.
-    gamma1 : float or sequence of float, default=None
-        Penalty of the weights, or several to choose from. None is 1e-5, 1e-4, 1e-3 and 1e-2; with more than
-        512 kernels, fractions of the smallest penalty that sets all weights to zero.
-    gamma2 : float or sequence of float, default=None
-        Penalty of the diagonal, or several to choose from. None is 0, 1e-5, 1e-4 and 1e-3; with more than 512
-        kernels, 1e-4. Penalties are chosen by the accuracy on the triplets of a held-out half of the samples.
-    repeats : int, default=1
-        Number of random splits into halves for that choice.
-    threshold : float, default=0.01
-        Features whose largest weight is at most this fraction of the largest of all are dropped, and the
-        linear program is solved again. With 0, all features with nonzero weight are selected.
-    {standardize}
-    {n_triplets}
-    {target_type}
-    tol : float, default=1e-8
-        Relative gap between objective and bound at which the solver stops.
-    max_rounds : int, default=200
-        Maximum number of rounds of cuts.
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -174,29 +117,25 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernels": [list, tuple],
-        "weak": ["boolean"],
-        "psd": [
-            StrOptions({"auto", "nonnegative", "dominance_with_noise", "eigen_cuts", "strict_dominance"})
-        ],
-        "quantiles": ["array-like"],
-        "gammas": ["array-like", None],
-        "degree": [Interval(Integral, 1, None, closed="left")],
-        "coef0": [Interval(Real, None, None, closed="neither")],
-        "group": [StrOptions({"column", "kernel"})],
-        "gamma1": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "gamma2": [Interval(Real, 0, None, closed="left"), "array-like", None],
-        "repeats": [Interval(Integral, 1, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="left")],
-        "tol": [Interval(Real, 0, 1, closed="neither")],
-        "max_rounds": [Interval(Integral, 1, None, closed="left")],
-        **KernelLearner._parameter_constraints,
+    _method = "design"
+    _docs: ClassVar[Docs] = {
+        "kernels": (
+            "sequence of str, Kernel or callable",
+            "The base kernels, in any combination. Kernels and functions get standardized samples if "
+            "`standardize`.\n"
+            '- names: "rbf", "laplacian", "linear", "poly", each for every feature or for all features together, '
+            "see `weak`;\n"
+            "- objects of :mod:`kernsift.kernels`;\n"
+            "- functions ``k(X, Z)`` that return the Gram matrix of two sets of samples. With functions, the "
+            "Gram matrices of all kernels are stored, and penalties are chosen by held-out triplets also if "
+            "labels are given.",
+        ),
     }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"kernels": [list, tuple]}
 
     def __init__(
         self,
-        kernels: Sequence[str | Kernel | Callable[[Any, Any], Any]] = ("gaussian", "linear"),
+        kernels: Sequence[str | Kernel | Callable[[Any, Any], Any]] = ("rbf", "linear"),
         *,
         weak: bool = True,
         psd: str = "auto",
@@ -278,7 +217,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         return _native.triplet_accuracy(self._gram(X, None), triplets)
 
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
-        named, others = self._named_and_others()
+        form, functions = self._form()
         target = None if triplets is not None else native_target(y, self.target_type, "y")
         rows = (
             native_rows(X),
@@ -288,13 +227,10 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
             bool(self.standardize),
             run,
         )
-        own = [kernel for kernel in others if isinstance(kernel, Kernel)]
-        if len(own) == len(others):
-            parts = named + ([{"custom": [kernel._form() for kernel in own]}] if own else [])
-            return _native.fit_design(self._form(parts), *rows)
-        form = self._form(named)
+        if not functions:
+            return _native.fit_design(form, *rows)
         answer = _native.prepare_design(form, *rows)
-        kernels: list[Any] = [Kernel.from_json(json.dumps(k)) for k in json.loads(answer["kernels"])] + others
+        kernels: list[Any] = [Kernel.from_json(json.dumps(k)) for k in json.loads(answer["kernels"])] + functions
         x = standardized(X, answer["shift"], answer["scale"])
         kept, places = _distinct(x, answer["triplets"])
         features = [kernel.feature if isinstance(kernel, OnFeature) else None for kernel in kernels]
@@ -348,101 +284,30 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         ]
         return Summary(selection_summary(self, *facts).facts, Bars("weight", labels, weights))
 
-    def _form(self, parts: list[Any]) -> str:
-        """The design in the core's serialized form."""
-        penalties: dict[str, Any]
-        if isinstance(self.gamma1, Real) and isinstance(self.gamma2, Real):
-            self._check_unset("repeats", "penalties are given")
-            penalties = {"given": {"kernels": float(self.gamma1), "diagonal": float(self.gamma2)}}
-        else:
-            grid = {
-                "kernels": _numbers("gamma1", self.gamma1),
-                "diagonal": _numbers("gamma2", self.gamma2),
-            }
-            penalties = {"halves": {**grid, "repeats": int(self.repeats)}}
-        form = {
-            "parts": parts,
-            "psd": self.psd,
-            "grouping": self.group,
-            "penalties": penalties,
-            "threshold": float(self.threshold),
-            "tolerance": float(self.tol),
-            "max_rounds": int(self.max_rounds),
-        }
-        return to_json(form)
-
-    def _named_and_others(self) -> tuple[list[Any], list[Any]]:
-        """Kernels given by name, in the core's serialized form, and the others."""
+    def _form(self) -> tuple[str, list[Any]]:
+        """The design in the core's serialized form, and the kernels that are functions."""
         names = [kernel for kernel in self.kernels if isinstance(kernel, str)]
-        others = [kernel for kernel in self.kernels if not isinstance(kernel, str)]
+        own = [kernel for kernel in self.kernels if isinstance(kernel, Kernel)]
+        functions = [kernel for kernel in self.kernels if not isinstance(kernel, str | Kernel)]
         if not self.kernels:
             raise ValueError("kernels must have at least one kernel, got none.")
-        for kernel in others:
-            if not isinstance(kernel, Kernel) and not callable(kernel):
+        for function in functions:
+            if not callable(function):
                 raise ValueError(
-                    f"kernels must be names, objects of kernsift.kernels or functions, got {kernel!r}."
+                    f"kernels must be names, objects of kernsift.kernels or functions, got {function!r}."
                 )
-        unknown = [name for name in names if name not in _FORMS]
-        if unknown:
-            raise ValueError(f"kernels must be among {', '.join(_FORMS)}, got {unknown[0]!r}.")
-        forms = list(dict.fromkeys(_FORMS[name] for name in names))
-        self._check_unused_parameters(forms, others)
-        if not forms:
-            return [], others
-        if self.gammas is None:
-            gammas = {"quantiles": _numbers("quantiles", self.quantiles)}
-        else:
-            gammas = {"values": _numbers("gammas", self.gammas)}
-        spelled = {
-            "gaussian": {"gaussian": gammas},
-            "laplacian": {"laplacian": gammas},
-            "linear": "linear",
-            "polynomial": {"polynomial": {"degree": int(self.degree), "coef0": float(self.coef0)}},
+        known = choices("design", "kernels")
+        for name in names:
+            if name not in known:
+                raise ValueError(f"kernels must be among {', '.join(sorted(known))}, got {name!r}.")
+        form = {
+            name: native_value("design", name, getattr(self, name))
+            for name in declared("design")
+            if name != "kernels"
         }
-        return [{"weak" if self.weak else "full": [spelled[form] for form in forms]}], others
-
-    def _check_unused_parameters(self, forms: list[str], others: list[Any]) -> None:
-        """Raises for parameters without effect."""
-        if not {"gaussian", "laplacian"} & set(forms):
-            for name in ("quantiles", "gammas"):
-                self._check_unset(name, "neither 'gaussian' nor 'laplacian' is among the kernels")
-        elif self.gammas is not None:
-            self._check_unset("quantiles", "gammas are given")
-        if "polynomial" not in forms:
-            for name in ("degree", "coef0"):
-                self._check_unset(name, "'polynomial' is not among the kernels")
-        if not forms:
-            self._check_unset("weak", "no kernel is given by name")
-        if not (forms and self.weak) and not any(isinstance(kernel, OnFeature) for kernel in others):
-            self._check_unset("threshold", "no kernel is of a single feature")
-            self._check_unset("group", "no kernel is of a single feature")
-
-    def _check_unset(self, name: str, why: str) -> None:
-        value, default = getattr(self, name), inspect.signature(type(self)).parameters[name].default
-        same = value is default if default is None else np.array_equal(np.asarray(value), np.asarray(default))
-        if not same:
-            raise ValueError(f"'{name}' has no effect because {why}. Leave it at its default. Got {value!r}.")
-
-
-#: Names of kernels, and those of the core.
-_FORMS = {
-    "gaussian": "gaussian",
-    "rbf": "gaussian",
-    "laplacian": "laplacian",
-    "linear": "linear",
-    "polynomial": "polynomial",
-    "poly": "polynomial",
-}
-
-
-def _numbers(name: str, values: Any) -> list[float] | None:
-    """One number or several, as a list; None stays None."""
-    if values is None:
-        return None
-    numbers = np.atleast_1d(np.asarray(values))
-    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
-        raise ValueError(f"{name} must be finite numbers, got {values!r}.")
-    return [float(number) for number in numbers]
+        bases = {name: form.pop(name) for name in ("weak", "quantiles", "gammas", "degree", "coef0")}
+        bases |= {"kernels": names, "custom": [kernel._form() for kernel in own]}
+        return to_json({**form, "bases": bases}), functions
 
 
 def _base_gram(kernel: Any, x: Any, z: Any) -> FloatArray:

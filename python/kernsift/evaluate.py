@@ -99,10 +99,10 @@ def compare(
         Number of repetitions of the folds, if `cv` is an int.
     evaluator : str, dict or None, default=None
         Estimator used for evaluation: "svm", "linear-svm", "knn" or "kernel-knn"; for a continuous target
-        "ridge" or "knn". None is "svm", for a continuous target "ridge". A dict has the name as "name", and
-        its parameters: "c", "gamma" and "folds" of "svm", "n_neighbors" of the nearest neighbors, "penalties"
-        and "gamma" of "ridge": ``{"name": "svm", "c": [1, 10]}``. Several values are chosen from by
-        cross-validation on the training samples.
+        "ridge" or "knn". None is "svm", for a continuous target "ridge". Parameters are set as on the command
+        line, ``"knn:n_neighbors=3"``, or by a dict with the name as "name":
+        ``{"name": "svm", "C": [1, 10]}``; ``kernsift methods svm`` lists them. Several values are chosen from
+        by cross-validation on the training samples.
     scoring : {"error", "balanced-accuracy", "auc", "r2"} or None, default=None
         The score of tables and plots; all are recorded. None is "error", for a continuous target "r2".
     {target_type}
@@ -326,27 +326,23 @@ def _check_parameters_set_by_compare(estimator: Any, standardize: bool, random_s
         )
 
 
-def _evaluator(evaluator: str | Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if evaluator is None:
-        return None
-    if isinstance(evaluator, str):
-        return {"name": evaluator}
+def _evaluator(evaluator: str | Mapping[str, Any] | None) -> str | None:
+    """The evaluator as on the command line: ``knn:n_neighbors=3``."""
+    if evaluator is None or isinstance(evaluator, str):
+        return evaluator
+    settings = dict(evaluator)
+    name = settings.pop("name", None)
+    if not isinstance(name, str):
+        raise ValueError("evaluator must have the evaluator's name under 'name' if it is a dict.")
 
-    def plain(key: str, value: Any) -> Any:
-        if isinstance(value, Mapping):
-            return {str(name): plain(str(name), inner) for name, inner in value.items()}
+    def text(value: Any) -> str:
         if isinstance(value, np.ndarray | list | tuple):
-            return [plain(key, one) for one in value]
-        if isinstance(value, bool | np.bool_):
-            return bool(value)
-        if isinstance(value, Integral) and key != "gamma":
-            return int(value)
-        if isinstance(value, Real):
-            # The core distinguishes names and floats.
-            return float(value)
-        return value
+            return f"[{','.join(map(text, value))}]"
+        if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
+            return repr(float(value))
+        return str(value)
 
-    return {str(key): plain(str(key), value) for key, value in evaluator.items()}
+    return f"{name}:{','.join(f'{key}={text(value)}' for key, value in settings.items())}"
 
 
 def _recorded_seed(path: Path) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
-from kernsift._base import RUN_CONSTRAINTS, Estimator
+from kernsift._base import Estimator
 from kernsift._html import Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
@@ -34,7 +34,7 @@ from kernsift._native_data import (
 )
 from kernsift._progress import report_progress
 from kernsift._reports import ReportMixin, ReportParts
-from kernsift._sklearn import Interval, StrOptions, _fit_context
+from kernsift._sklearn import Interval, _fit_context
 from kernsift.exceptions import BreakdownError
 from kernsift.kernels import Mahalanobis
 
@@ -45,19 +45,13 @@ class KernelLearner(ReportMixin, Estimator):
     """Base class of kernel learners."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "standardize": ["boolean"],
         "n_triplets": [Interval(Integral, 1, None, closed="left")],
-        "target_type": [StrOptions({"auto", "class", "number"})],
-        **RUN_CONSTRAINTS,
     }
 
     # Set by __init__ of the subclasses, as scikit-learn requires.
     standardize: bool
     n_triplets: int
     target_type: str
-    random_state: Any
-    n_jobs: int | None
-    verbose: int
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -222,25 +216,7 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
 
     Parameters
     ----------
-    diagonal : bool, default=False
-        Whether to learn a weight per feature instead of a full matrix. Features that are not needed get
-        exactly 0.
-    ridge : "auto" or float, default="auto"
-        Fraction of the squared distances of all pairs that is added to those of similar pairs. Without it, a
-        direction in which similar pairs agree and others differ, as exists with more features than samples,
-        would get all the weight. "auto" is 0, or 0.01 in that case, with a warning; with 0 that case is an
-        error.
-    {standardize}
-        The metric does not depend on it; `scores_` do.
-    {n_triplets}
-    {target_type}
-    max_iter : int, default=1000
-        Maximum number of iterations.
-    tol : float, default=1e-6
-        Relative duality gap at which the solver stops.
-    {random_state}
-    {n_jobs}
-    {verbose}
+    {parameters}
 
     Attributes
     ----------
@@ -286,12 +262,9 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
     (178, 178)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "diagonal": ["boolean"],
-        "ridge": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        **KernelLearner._parameter_constraints,
+    _method = "xing"
+    _parameter_notes: ClassVar[dict[str, str]] = {
+        "standardize": "The metric does not depend on it; `scores_` do."
     }
 
     def __init__(
@@ -336,14 +309,8 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
         return mapped
 
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
-        form = {
-            "form": "diagonal" if self.diagonal else "full",
-            "ridge": None if isinstance(self.ridge, str) else float(self.ridge),
-            "tolerance": float(self.tol),
-            "max_iter": int(self.max_iter),
-        }
         drawn = triplets if triplets is not None else self._draw(y, run)
-        return _native.fit_xing(to_json(form), native_rows(X), drawn, bool(self.standardize), run)
+        return _native.fit_xing(to_json(self._own_parameters()), native_rows(X), drawn, bool(self.standardize), run)
 
     def _store(self, answer: dict[str, Any]) -> None:
         metric: FloatArray = answer["metric"]

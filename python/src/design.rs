@@ -4,52 +4,16 @@ use crate::convert::{
     RowsArgument, TargetArgument, from_json, from_triplets, name_of, scaled, set_scaling,
     to_dataset_with_missing, to_json, to_triplets,
 };
-use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::triplets::{check, from_target, points};
-use kernsift::data::{Dataset, Rows, Triplet};
+use kernsift::data::{Dataset, Triplet};
 use kernsift::learn::KernelDesign;
-use kernsift::learn::design::{Bases, Choice, Grouping, Mixture, PSD, Trial};
-use kernsift::{Context, Error, Kernel};
+use kernsift::learn::design::{Mixture, Trial};
+use kernsift::{Context, Kernel};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde::Deserialize;
-
-/// A design in the JSON of the Python package.
-#[derive(Deserialize)]
-struct Form {
-    /// The kernels of all parts are combined.
-    parts: Vec<Bases>,
-    psd: String,
-    grouping: Grouping,
-    penalties: Choice,
-    threshold: f64,
-    tolerance: f64,
-    max_rounds: usize,
-}
-
-impl Form {
-    fn design(&self) -> kernsift::Result<KernelDesign> {
-        let known = PSD.iter().find(|(name, _)| *name == self.psd);
-        let (_, psd) = known.ok_or_else(|| Error::param("design", "psd", "a known condition", &self.psd))?;
-        Ok(KernelDesign {
-            bases: Bases::default(),
-            psd: *psd,
-            grouping: self.grouping,
-            penalties: self.penalties.clone(),
-            threshold: self.threshold,
-            tolerance: self.tolerance,
-            max_rounds: self.max_rounds,
-        })
-    }
-
-    fn kernels(&self, x: &Rows, seed: u64) -> kernsift::Result<Vec<Kernel>> {
-        let parts: kernsift::Result<Vec<_>> = self.parts.iter().map(|part| part.resolve(x, seed)).collect();
-        Ok(parts?.into_iter().flatten().map(|base| base.kernel).collect())
-    }
-}
 
 /// The given triplets, or the number to draw from the target.
 enum TripletSource {
@@ -84,14 +48,12 @@ pub fn fit_design<'py>(
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let form: Form = from_json("design", design)?;
+    let design: KernelDesign = from_json("design", design)?;
     let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
     let (designed, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
         let triplets = source.triplets(&data, ctx)?;
-        let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
-        let design = KernelDesign { bases: Bases::Custom(kernels), ..form.design()? };
         let designed = match source {
             TripletSource::Given(_) => design.design(&data, &triplets, ctx)?,
             TripletSource::Drawn(n) => design.design_from_target(&data, n, ctx)?,
@@ -120,13 +82,19 @@ pub fn prepare_design<'py>(
     standardize: bool,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let form: Form = from_json("design", design)?;
+    let design: KernelDesign = from_json("design", design)?;
     let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
     let (kernels, triplets, scaler) = run(py, settings, move |ctx| {
         let (data, scaler) = scaled(data, standardize)?;
         let triplets = source.triplets(&data, ctx)?;
-        let kernels = form.kernels(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
+        let bases = &design.bases;
+        let kernels: Vec<Kernel> = if bases.kernels.is_empty() && bases.custom.0.is_empty() {
+            bases.check().map(|()| vec![])?
+        } else {
+            let resolved = bases.resolve(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
+            resolved.into_iter().map(|base| base.kernel).collect()
+        };
         Ok((kernels, triplets, scaler))
     })?;
     let dict = PyDict::new(py);
@@ -147,7 +115,7 @@ pub fn weigh_design<'py>(
     triplets: PyReadonlyArray2<'py, i64>,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let design = from_json::<Form>("design", design)?.design().map_err(to_python)?;
+    let design = from_json::<KernelDesign>("design", design)?;
     let grams: Vec<Array2<f64>> = grams.iter().map(|gram| gram.as_array().to_owned()).collect();
     let places: Vec<usize> = places.as_array().iter().map(|&at| at as usize).collect();
     let triplets = to_triplets(&triplets);
@@ -178,7 +146,7 @@ fn mixture(py: Python<'_>, mixture: Mixture) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("trials", trials)?;
     dict.set_item("report", report)?;
     dict.set_item("noise", mixture.noise)?;
-    dict.set_item("psd", mixture.psd.name())?;
+    dict.set_item("psd", name_of(&mixture.psd)?)?;
     dict.set_item("gamma1", mixture.penalties.kernels)?;
     dict.set_item("gamma2", mixture.penalties.diagonal)?;
     dict.set_item("objective", mixture.objective)?;

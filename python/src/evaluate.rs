@@ -24,8 +24,8 @@ struct Plan {
     methods: Vec<RequestedMethod>,
     counts: Vec<usize>,
     splits: Splits,
-    /// The name under "name", and parameters; null is the default evaluator.
-    evaluator: Option<Map<String, Value>>,
+    /// As on the command line: `knn:n_neighbors=3`; null is the default evaluator.
+    evaluator: Option<String>,
     standardize: bool,
     /// Imputation; with null, missing values are an error.
     fill: Option<ImputeStrategy>,
@@ -79,7 +79,7 @@ pub fn compare<'py>(
         splits,
         evaluator: plan
             .evaluator
-            .map_or_else(|| Ok(Evaluator::for_target(data.target())), evaluator)
+            .map_or_else(|| Ok(Evaluator::for_target(data.target())), |text| Evaluator::parse(&text))
             .map_err(to_python)?,
         scale: plan.standardize,
         impute: plan.fill.unwrap_or_default(),
@@ -172,41 +172,4 @@ fn candidates(requested: Vec<RequestedMethod>, target: &Target) -> kernsift::Res
         }
     }
     Ok(all)
-}
-
-/// An evaluator with the given parameters, and defaults for the others.
-fn evaluator(settings: Map<String, Value>) -> kernsift::Result<Evaluator> {
-    let wrong = |why: String| Error::parse(format!("evaluator: {why}"));
-    let Some(name) = settings.get("name").and_then(Value::as_str) else {
-        return Err(wrong("a dict of settings needs the evaluator's name under 'name'".into()));
-    };
-    let default = Evaluator::by_name(name)?;
-    let mut form = serde_json::to_value(&default).map_err(|e| wrong(e.to_string()))?;
-    for (key, value) in settings.iter().filter(|(key, _)| *key != "name") {
-        set_parameter(&mut form, key, value.clone())?;
-    }
-    serde_json::from_value(form).map_err(|e| wrong(format!("{name}: {e}")))
-}
-
-/// Sets a parameter. A single value for a list parameter becomes a list of one.
-fn set_parameter(form: &mut Value, key: &str, value: Value) -> kernsift::Result<()> {
-    let known: Vec<String> = form.as_object().into_iter().flat_map(|all| all.keys().cloned()).collect();
-    // Evaluators that do not search gamma have it in their kernel.
-    let place = if key == "gamma" && !known.iter().any(|known| known == key) {
-        form.pointer_mut("/kernel/named/gamma")
-    } else {
-        form.get_mut(key)
-    };
-    match (place, value) {
-        (Some(inner @ Value::Object(_)), Value::Object(values)) if key != "gamma" => {
-            return values.into_iter().try_for_each(|(key, value)| set_parameter(inner, &key, value));
-        }
-        (Some(place @ Value::Array(_)), value) if !value.is_array() => *place = Value::Array(vec![value]),
-        (Some(place), value) => *place = value,
-        (None, _) => {
-            let settings = known.iter().map(String::as_str).filter(|known| *known != "name");
-            return Err(Error::unknown_name("setting of this evaluator", key, settings));
-        }
-    }
-    Ok(())
 }

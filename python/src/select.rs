@@ -8,8 +8,9 @@ use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Selector;
 use kernsift::catalog::{self, FAMILIES};
+use kernsift::classify::Svm;
 use kernsift::method::Info;
-use kernsift::parameters::Parameter;
+use kernsift::parameters::{Parameter, Parameters};
 use kernsift::select::{FeatureCount, PathPoint, SelectorMethod};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -83,7 +84,8 @@ struct Listed {
 /// The parameters of a method as JSON, with types, ranges, defaults and descriptions.
 #[pyfunction]
 pub fn method_parameters(name: &str) -> PyResult<String> {
-    let all = catalog::parameters(name).map_err(to_python)?;
+    // The SVM of the Python package, which is not in the catalog.
+    let all = if name == "svc" { Svm::default().parameters() } else { catalog::parameters(name).map_err(to_python)? };
     let described = all.iter().map(|parameter| Described {
         parameter,
         expected: parameter.expected(),

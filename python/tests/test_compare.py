@@ -468,11 +468,11 @@ class TestInput:
             ({"n_features": [1.5]}, "integers from 1"),
             ({"evaluator": "swm"}, "did you mean 'svm'?"),
             ({"evaluator": "ridge"}, "for classes, got ridge"),
-            ({"evaluator": {"c": 1}}, "name under 'name'"),
-            ({"evaluator": {"name": "svm", "cost": 1}}, "setting of this evaluator"),
-            ({"evaluator": {"name": "svm", "c": -1}}, "positive finite number, got -1"),
-            ({"evaluator": {"name": "knn", "n_neighbors": 0}}, "at least 1"),
-            ({"evaluator": {"name": "knn", "n_neighbors": "few"}}, "knn: invalid type"),
+            ({"evaluator": {"C": 1}}, "name under 'name'"),
+            ({"evaluator": {"name": "svm", "cost": 1}}, "no parameter 'cost'"),
+            ({"evaluator": {"name": "svm", "C": -1}}, "a list of numbers, above 0, got '-1'"),
+            ({"evaluator": {"name": "knn", "n_neighbors": 0}}, "at least 1, got '0'"),
+            ({"evaluator": "knn:n_neighbors=few"}, "an integer, at least 1, got 'few'"),
             ({"scoring": "r2"}, "for class labels, got 'r2'"),
             ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for class labels"),
             ({"missing": "zero"}, "The 'missing' parameter"),
@@ -491,8 +491,9 @@ class TestInput:
                 "evaluator"
             ]
 
-        svm = evaluator({"name": "svm", "c": 2, "gamma": [0.5, "median"]})
-        assert (svm["c"], svm["gamma"]) == ([2.0], [0.5, "median"])
+        svm = evaluator({"name": "svm", "C": 2, "gammas": np.array([0.5, 1e-7])})
+        assert (svm["C"], svm["gammas"]) == ([2.0], [0.5, 1e-7])
+        assert evaluator("knn:n_neighbors=3") == {"name": "knn", "n_neighbors": 3}
         assert evaluator({"name": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
             "name": "kernel-knn",
             "kernel": {"named": {"family": "rbf", "gamma": 3.0, "degree": 3, "coef0": 1.0}},

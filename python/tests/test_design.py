@@ -115,7 +115,7 @@ CASES = [
 @pytest.mark.parametrize("name, n, psd, gammas", CASES)
 def test_the_optimum_is_that_of_the_full_linear_program(name, n, psd, gammas, group):
     X, triplets = rows_and_triplets(name, n)
-    design = KernelDesign(["gaussian"], gammas=gammas, psd=psd, group=group, threshold=0, **GIVEN)
+    design = KernelDesign(["rbf"], gammas=gammas, psd=psd, group=group, threshold=0, **GIVEN)
     design.fit(X, triplets)
     kernels = [OnFeature(f, RBF(g)) for f in range(X.shape[1]) for g in sorted(gammas)]
     assert design.kernels_ == kernels
@@ -137,7 +137,7 @@ def test_the_optimum_is_that_of_the_full_linear_program(name, n, psd, gammas, gr
 def test_bounds_never_fall_and_the_kernel_is_semidefinite(psd):
     for name, n, gammas in (("iris", 12, NARROW), ("wine", 16, NARROW), ("wine", 60, WIDE)):
         X, triplets = rows_and_triplets(name, n)
-        design = KernelDesign(["gaussian", "polynomial"], gammas=gammas, psd=psd, **GIVEN)
+        design = KernelDesign(["rbf", "poly"], gammas=gammas, psd=psd, **GIVEN)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             design.fit(X, triplets)
@@ -160,7 +160,7 @@ def test_the_objective_in_numpy(psd, standardize):
     X, triplets = rows_and_triplets("wine", 30)
     X = X if standardize else X / X.max(axis=0)
     design = KernelDesign(
-        ["gaussian", "linear", "laplacian", "polynomial"], psd=psd, standardize=standardize, **GIVEN
+        ["rbf", "linear", "laplacian", "poly"], psd=psd, standardize=standardize, **GIVEN
     ).fit(X, triplets)
     assert design.status_ == "optimal"
     grams, placed = scaled_grams(X, triplets, design.kernels_, standardize)
@@ -239,7 +239,7 @@ def test_labels_give_drawn_triplets():
 def test_kernels_of_all_kinds_combine():
     X, triplets = rows_and_triplets("wine", 50)
     own = [RBF(0.1), OnFeature(3, Laplacian(2.0))]
-    design = KernelDesign([own[0], "gaussian", own[1], "poly"], weak=False, gammas=[0.5], **GIVEN)
+    design = KernelDesign([own[0], "rbf", own[1], "poly"], weak=False, gammas=[0.5], **GIVEN)
     design.fit(X, triplets)
     names = [RBF(0.5), Polynomial(2, 1 / 13, 1.0)]
     assert design.kernels_ == [*names, *own]
@@ -260,7 +260,7 @@ def test_functions_are_weighted_like_kernels(psd, rows):
     if rows is np.asarray:
         functions[2] = lambda x, z: x @ z.T
     X = rows(X)
-    for names in ([], ["gaussian"]):
+    for names in ([], ["rbf"]):
         design, other = (KernelDesign([*names, *k], psd=psd, **GIVEN) for k in (kernels, functions))
         design.fit(X, triplets)
         other.fit(X, triplets)
@@ -284,7 +284,7 @@ def test_functions_that_are_not_kernels():
     def distance(x, z):
         return np.abs(x[:, None] - z[None]).sum(axis=2)
 
-    design = KernelDesign([lambda x, z: -distance(x, z), "gaussian"], **GIVEN).fit(X, triplets)
+    design = KernelDesign([lambda x, z: -distance(x, z), "rbf"], **GIVEN).fit(X, triplets)
     assert design.psd_ == "dominance_with_noise"
     values = np.linalg.eigvalsh(design.kernel(X, noise=True))
     assert values[0] >= -1e-8 * values[-1]
@@ -446,18 +446,18 @@ DESIGN = functools.partial(KernelDesign, **GIVEN)
             lambda: DESIGN(gammas=[1], quantiles=[0.5]).fit(X, y),
             "'quantiles' has no effect because gammas are",
         ),
-        (lambda: DESIGN(degree=3).fit(X, y), "'degree' has no effect because 'polynomial' is not among"),
+        (lambda: DESIGN(degree=3).fit(X, y), "'degree' has no effect because poly is not among"),
         (lambda: DESIGN(coef0=0).fit(X, y), "'coef0' has no effect"),
         (lambda: DESIGN([RBF(1)], weak=False).fit(X, y), "'weak' has no effect"),
         (lambda: DESIGN(weak=False, threshold=0.1).fit(X, y), "'threshold' has no effect"),
-        (lambda: DESIGN(repeats=2).fit(X, y), "'repeats' has no effect because penalties are given"),
-        (lambda: DESIGN(gammas=[-1]).fit(X, y), "'gammas' must be one or more positive finite numbers"),
-        (lambda: DESIGN(gammas=[]).fit(X, y), "'gammas' must be one or more positive finite numbers"),
+        (lambda: DESIGN(repeats=2).fit(X, y), "'repeats' has no effect because both penalties are given"),
+        (lambda: DESIGN(gammas=[-1]).fit(X, y), "'gammas' must be a list of numbers, above 0"),
+        (lambda: DESIGN(gammas=[]).fit(X, y), "gammas must be finite numbers"),
         (lambda: DESIGN(gammas=["a"]).fit(X, y), "gammas must be finite numbers"),
-        (lambda: DESIGN(quantiles=[2]).fit(X, y), "'quantiles' must be one or more numbers above 0"),
-        (lambda: KernelDesign(gamma1=[0, 1]).fit(X, y), "'gamma1' must be a positive finite number"),
+        (lambda: DESIGN(quantiles=[2]).fit(X, y), "'quantiles' must be a list of numbers, above 0 and at most 1"),
+        (lambda: KernelDesign(gamma1=[0, 1]).fit(X, y), "'gamma1' must be a number, above 0"),
         (lambda: KernelDesign(gamma1=-1).fit(X, y), "The 'gamma1' parameter of KernelDesign"),
-        (lambda: KernelDesign(gamma2=[-1]).fit(X, y), "'gamma2' must be a finite number of 0 or more"),
+        (lambda: KernelDesign(gamma2=[-1]).fit(X, y), "'gamma2' must be a number, at least 0"),
         (lambda: DESIGN(["poly"], coef0=-1, psd="nonnegative").fit(X, y), "not positive semidefinite"),
         (lambda: DESIGN().fit(X, y).kernel(X[:, :2]), "X has 2 features, but KernelDesign is expecting 3"),
         (lambda: DESIGN().fit(X, y).score(X, [[0, 1, 40]]), "triplet 1: expected rows below 30, got 40"),

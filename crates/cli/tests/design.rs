@@ -23,25 +23,25 @@ fn a_page_from_labels() {
     let run = s.ok("design builtin:iris");
     assert_eq!(run.err, "target: 'target' (by its name)\n");
     for expected in [
-        "builtin:iris: 150 rows, 4 columns standardized, target 'target' with 3 classes\ndesign keeps ",
+        "builtin:iris: 150 rows, 4 columns standardized, target 'target' with 3 classes\ndesign selects ",
         "of 16 kernels; the optimum was reached\n",
-        "  triplets              1500     drawn from 'target', about 150 rows\n",
-        "of the triplets it was learned from\n",
+        "  triplets              1500     drawn from 'target', of 150 rows\n",
+        "of the training triplets\n",
         "  gamma1                ",
-        "chosen with gamma2 from 16 pairs, by halves: ",
-        "  noise                 0        no weight is negative, so the kernel is positive semidefinite\n",
-        "\n rank  column",
-        "\n column        kernel",
-        "\n held-out triplets  in order ",
+        "chosen with gamma2 from 16 pairs by validation: ",
+        "  noise                 0        nonnegative weights: the kernel is positive semidefinite\n",
+        "\n rank  feature",
+        "\n feature       kernel",
+        "\n held-out triplets  satisfied ",
         "\n design ",
         "\n gaussian ",
         "\n average ",
-        "of 1000 triplets about 23 rows that were held out; learned from 1500 about the other 127 rows.\n",
-        "The kernel above is learned from all triplets, with the penalties that were chosen without those held out.\n",
+        "1000 test triplets of 23 held-out rows; 1500 training triplets of the other 127 rows.\n",
+        "The kernel above is learned from all triplets, with penalties chosen without the held-out ones.\n",
     ] {
         assert!(run.out.contains(expected), "{expected}\n{}", run.out);
     }
-    assert!(!run.out.contains("is not more like"), "drawn triplets are nobody's statements");
+    assert!(!run.out.contains("not closer to"), "violated triplets are listed only from a file");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_record_from_labels() {
     assert_eq!((&record["data"]["rows"], &record["seed"]), (&150.into(), &2.into()));
     assert_eq!((&record["triplets"]["drawn"], &record["triplets"]["file"]), (&300.into(), &Value::Null));
     assert_eq!(record["triplets"]["report"]["triplets"], 300);
-    assert!(record["triplets"]["out_of_order"].is_null());
+    assert!(record["triplets"]["violated"].is_null());
     let held = &record["held_out"];
     assert_eq!(
         (&held["by"], &held["rows"], &held["learned_rows"]),
@@ -68,7 +68,7 @@ fn a_record_from_labels() {
     // Any of them sees that iris has classes.
     assert!(accuracy.values().all(|v| v.as_f64().unwrap() > 0.7), "{accuracy:?}");
     let mixture = &record["mixture"];
-    assert_eq!((&mixture["psd"], &mixture["n_kernels"]), (&"non-negative".into(), &16.into()));
+    assert_eq!((&mixture["psd"], &mixture["n_kernels"]), (&"nonnegative".into(), &16.into()));
     assert_eq!(held["trials"].as_array().unwrap().len(), 16);
     let chosen = held["trials"].as_array().unwrap().iter().any(|trial| {
         (&trial["penalties"]["kernels"], &trial["penalties"]["diagonal"])
@@ -78,7 +78,7 @@ fn a_record_from_labels() {
     assert!(mixture["trials"].as_array().unwrap().is_empty(), "they were given the second time");
     let kept = record["selected"].as_array().unwrap();
     for kernel in mixture["kernels"].as_array().unwrap() {
-        assert!(kernel["weight"].as_f64().unwrap() > 0.0 && kept.contains(&kernel["column"]));
+        assert!(kernel["weight"].as_f64().unwrap() > 0.0 && kept.contains(&kernel["feature"]));
     }
     let scores = record["scores"].as_object().unwrap();
     assert_eq!(scores.values().filter(|score| score.as_f64().unwrap() > 0.0).count(), kept.len());
@@ -96,7 +96,7 @@ fn a_target_of_numbers_gives_triplets_too() {
     s.ok("data make linear --rows 120 --columns 4 --continuous --out t.csv");
     let run = s.ok("design t.csv -n 400");
     assert!(run.out.contains("continuous target 'target'"), "{}", run.out);
-    assert!(run.out.contains("400      drawn from 'target', about 120 rows"), "{}", run.out);
+    assert!(run.out.contains("400      drawn from 'target', of 120 rows"), "{}", run.out);
 }
 
 #[test]
@@ -105,14 +105,14 @@ fn triplets_by_hand_with_ids() {
     s.file("flats.csv", FLATS).file("triplets.csv", TRIPLETS);
     let line = "design flats.csv --ids name --triplets triplets.csv";
     let run = s.ok(line);
-    assert!(run.err.contains("so triplets are held out and not rows"), "{}", run.err);
+    assert!(run.err.contains("so triplets are held out instead of rows"), "{}", run.err);
     assert!(
         run.out.contains("12 rows, 6 columns standardized, no target"),
         "the ids are no feature: {}",
         run.out
     );
-    assert!(run.out.contains("  triplets              24       about 12 rows\n"), "{}", run.out);
-    assert!(run.out.contains(" of 24 triplets, each held out once in 7 folds; learned from the others.\n The kernel above is learned from all triplets.\n"));
+    assert!(run.out.contains("  triplets              24       of 12 rows\n"), "{}", run.out);
+    assert!(run.out.contains(" 24 triplets, each held out once in 7 folds.\n The kernel above is learned from all triplets.\n"));
     // The same by numbers, and from 0.
     let rows: Vec<&str> = FLATS.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
     for origin in [0, 1] {
@@ -136,20 +136,20 @@ fn triplets_that_a_kernel_cannot_bear_out_are_listed() {
     let s = small();
     // The fourth contradicts the first, as rows 2 and 3 lie on the way from 1 to 4.
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n2,5,1\n4,6,3\n");
-    let line = "design t.csv --triplets w.csv --hold-out 0 --gamma1 0.001 --gamma2 0 --kernels linear";
+    let line = "design t.csv --triplets w.csv --hold-out 0 -m design:gamma1=0.001,gamma2=0,kernels=linear";
     let run = s.ok(line);
     assert!(
-        run.out.contains("  in order              80.0 %   of the triplets it was learned from\n"),
+        run.out.contains("  satisfied             80.0 %   of the training triplets\n"),
         "{}",
         run.out
     );
     assert!(
-        run.out.contains("\n triplet  row  is not more like  than\n       4  2    5                 1\n"),
+        run.out.contains("\n violated  row  not closer to  than to\n        4  2    5              1\n"),
         "{}",
         run.out
     );
     assert_eq!(
-        json(&s.ok(&format!("{line} --json")).out)["triplets"]["out_of_order"],
+        json(&s.ok(&format!("{line} --json")).out)["triplets"]["violated"],
         serde_json::json!([4])
     );
 }
@@ -165,7 +165,7 @@ fn triplets_that_disagree_are_a_warning() {
             "warning: 6 triplets over 7 rows; 1 duplicate; 1 contradiction, (i, j, k) and (i, k, j)";
         assert_eq!(run.err.matches(expected).count(), 1, "{method}: {}", run.err);
         assert!(
-            run.out.contains("6        about 7 rows; 1 repeats another; 1 stated both ways\n"),
+            run.out.contains("6        of 7 rows; 1 duplicate; 1 contradictory\n"),
             "{}",
             run.out
         );
@@ -173,11 +173,11 @@ fn triplets_that_disagree_are_a_warning() {
 }
 
 #[test]
-fn rows_that_are_left_out_take_their_triplets_along() {
+fn triplets_of_dropped_rows_are_dropped() {
     let s = Scratch::new();
     s.file("t.csv", "a,b\n0,3\n1,\n2,1\n10,8\n11,2\n12,7\n13,3\n").file("w.csv", "1,2,4\n1,3,4\n4,5,1\n");
     let run = s.ok("design t.csv --triplets w.csv --missing drop --hold-out 0");
-    assert!(run.err.contains("warning: 1 triplets name rows that were left out"), "{}", run.err);
+    assert!(run.err.contains("warning: 1 triplets were dropped with rows that have missing values"), "{}", run.err);
     assert!(
         run.out.contains("6 rows, 2 columns standardized, no target"),
         "the last column is no target: {}",
@@ -185,12 +185,12 @@ fn rows_that_are_left_out_take_their_triplets_along() {
     );
     let record = json(&s.ok("design t.csv --triplets w.csv --missing drop --hold-out 0 --json").out);
     assert_eq!(
-        (&record["triplets"]["left_out"], &record["triplets"]["report"]["triplets"]),
+        (&record["triplets"]["dropped"], &record["triplets"]["report"]["triplets"]),
         (&1.into(), &2.into())
     );
     s.file("w.csv", "1,2,4\n");
     let error = s.error("design t.csv --triplets w.csv --missing drop --hold-out 0");
-    assert!(error.starts_with("w.csv: all 1 triplets name rows that were left out"), "{error}");
+    assert!(error.starts_with("w.csv: all 1 triplets have rows that were dropped"), "{error}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn what_is_held_out() {
     );
     // A class that lies in one half alone: penalties are then chosen on halves of the triplets.
     s.ok("design t.csv -n 20 --hold-out 0.5");
-    s.ok("design t.csv -n 20 --hold-out 0.5 --gamma1 0.001 --gamma2 0");
+    s.ok("design t.csv -n 20 --hold-out 0.5 -m design:gamma1=0.001,gamma2=0");
     // Many triplets about many rows: rows are held out.
     s.ok("data export iris --out iris.csv");
     let text = s.text("iris.csv");
@@ -223,7 +223,7 @@ fn what_is_held_out() {
     }
     s.file("many.csv", lines.join("\n"));
     let record = json(
-        &s.ok("design iris.csv --triplets many.csv --hold-out 0.4 --gamma1 0.001 --gamma2 0 --json").out,
+        &s.ok("design iris.csv --triplets many.csv --hold-out 0.4 -m design:gamma1=0.001,gamma2=0 --json").out,
     );
     let held = &record["held_out"];
     assert_eq!((&held["by"], &held["rows"]), (&"rows".into(), &60.into()), "{held}");
@@ -235,14 +235,14 @@ fn what_is_held_out() {
     assert_eq!((&record["data"]["columns"], &record["data"]["target"]), (&4.into(), &"target".into()));
     // Triplets that name rows too widely for that, but are many: a share of them.
     s.file("most.csv", lines[..400].join("\n"));
-    let run = s.ok("design iris.csv --triplets most.csv --gamma1 0.001 --gamma2 0");
+    let run = s.ok("design iris.csv --triplets most.csv -m design:gamma1=0.001,gamma2=0");
     assert!(
-        run.out.contains(" of 60 triplets that were held out; learned from the other 340.\n"),
+        run.out.contains(" 60 held-out triplets; 340 training triplets.\n"),
         "{}",
         run.out
     );
     s.file("few.csv", lines[..3].join("\n"));
-    let record = json(&s.ok("design iris.csv --triplets few.csv --gamma1 0.001 --gamma2 0 --json").out);
+    let record = json(&s.ok("design iris.csv --triplets few.csv -m design:gamma1=0.001,gamma2=0 --json").out);
     assert_eq!((&record["held_out"]["folds"], &record["held_out"]["triplets"]), (&3.into(), &3.into()));
     let none = json(&s.ok("design builtin:iris -n 100 --baselines none --json").out);
     assert_eq!(none["held_out"]["accuracy"].as_object().unwrap().len(), 1);

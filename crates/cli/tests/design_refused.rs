@@ -91,7 +91,7 @@ fn messages_for_invalid_ids() {
     );
     for option in ["--ids name", "--origin 0"] {
         let error = s.error(&format!("design flats.csv {option}"));
-        assert!(error.ends_with("says how a file of triplets names rows; add --triplets FILE"), "{error}");
+        assert!(error.ends_with("applies to a file of triplets; add --triplets FILE"), "{error}");
     }
     s.file("twice.csv", "id,a,b\nx,1,2\ny,2,1\nx,3,3\n").file("missing.csv", "id,a,b\nx,1,2\n,2,1\nz,3,3\n");
     assert_eq!(
@@ -154,43 +154,29 @@ fn options_without_effect_are_errors() {
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n");
     let error = |options: &str| s.error(&format!("design t.csv {options}"));
     assert_eq!(
-        error("-m xing --kernels linear"),
-        "--kernels has no effect with -m xing; leave one of them out"
+        error("-m xing:kernels=linear"),
+        "no parameter 'kernels'; there are: diagonal, ridge, tol, max_iter"
     );
-    assert_eq!(
-        error("-m xing --max-rounds 3"),
-        "--max-rounds has no effect with -m xing; leave one of them out"
-    );
-    assert_eq!(error("--ridge 0.1"), "--ridge has no effect with -m design; leave one of them out");
-    assert_eq!(error("--max-iter 9"), "--max-iter has no effect with -m design; leave one of them out");
-    assert_eq!(error("-m linear --gammas 1"), "--gammas has no effect with -m linear; leave one of them out");
-    assert_eq!(
-        error("-m average --gamma1 1"),
-        "--gamma1 has no effect with -m average; leave one of them out"
-    );
-    assert_eq!(error("-m gaussian --gammas 1,2"), "-m gaussian takes one width with --gammas, not several");
-    assert_eq!(
-        error("--degree 3"),
-        "--degree is for polynomial kernels, of which there are none; add polynomial to --kernels, or leave it out"
-    );
-    assert!(
-        error("--kernels linear --quantiles 0.5")
-            .starts_with("--quantiles is for gaussian and laplacian kernels")
-    );
-    assert_eq!(error("--kernels linear,gaussian,linear"), "--kernels names linear twice");
-    assert!(error("--full --group column").starts_with("--group has no effect with --full"));
-    assert!(error("--full --threshold 0.5").starts_with("--threshold has no effect with --full"));
-    assert!(
-        error("--gamma1 1 --gamma2 0 --repeats 2").starts_with("--repeats has no effect with one --gamma1")
-    );
+    assert!(error("--set ridge=0.1").starts_with("no parameter 'ridge'"));
+    assert_eq!(error("-m linear:gamma=1"), "linear has no parameters; leave out 'gamma'");
+    for (settings, expected) in [
+        ("degree=3", "parameter 'degree' has no effect because poly is not among the kernels"),
+        ("kernels=linear,quantiles=0.5", "'quantiles' has no effect because neither rbf nor laplacian is among"),
+        ("kernels=[linear,rbf,linear]", "parameter 'kernels' must be different names"),
+        ("gammas=1,quantiles=0.5", "'quantiles' has no effect because gammas are given"),
+        ("gamma1=1,gamma2=0,repeats=2", "'repeats' has no effect because both penalties are given"),
+    ] {
+        let message = error(&format!("-m design:{settings}"));
+        assert!(message.starts_with("design: parameter") && message.contains(expected), "{message}");
+    }
+    let message = error("-m design:weak=false,threshold=0.5 --hold-out 0");
+    assert!(message.contains("'threshold' has no effect because no kernel is of a single feature"), "{message}");
     assert!(error("--triplets w.csv -n 10").starts_with("--n-triplets has no effect with --triplets"));
     assert!(
         error("--hold-out 0 --baselines linear").starts_with("--baselines has no effect with --hold-out 0")
     );
-    assert_eq!(error("--with-noise"), "--with-noise is about --gram FILE; add that");
-    assert_eq!(error("--baselines none,linear"), "--baselines none stands alone");
-    assert!(s.run("design t.csv --weak --full").err.contains("cannot be used with"));
-    assert!(s.run("design t.csv --quantiles 0.5 --gammas 1").err.contains("cannot be used with"));
+    assert_eq!(error("--with-noise"), "--with-noise needs --gram FILE");
+    assert_eq!(error("--baselines none,linear"), "--baselines none cannot be combined with others");
 }
 
 #[test]
@@ -200,26 +186,26 @@ fn invalid_values_are_named_by_their_options() {
     assert_eq!(error("-m desing"), "no kernel learner 'desing'; did you mean 'design'?");
     assert_eq!(error("--baselines gausian"), "no kernel learner 'gausian'; did you mean 'gaussian'?");
     assert!(s.error("select t.csv -m xing").contains("use `kernsift design -m xing`"));
-    assert_eq!(error("--threshold 1"), "--threshold must be 0 or more and below 1, got 1");
-    assert_eq!(error("--tolerance 0"), "--tolerance must be between 0 and 1, got 0");
-    assert_eq!(error("--max-rounds 0"), "--max-rounds must be 1 or more, got 0");
-    assert_eq!(error("--repeats 0"), "--repeats must be from 1 to 10000, got 0");
     assert_eq!(error("-n 0"), "--n-triplets must be at least 1, got 0");
-    assert_eq!(
-        error("--quantiles 1.5"),
-        "--quantiles must be one or more numbers above 0 and up to 1, got 1.5"
-    );
-    assert!(error("--kernels polynomial --degree 0").starts_with("--degree must be 1 or more"));
-    assert!(
-        error("--kernels polynomial --coef0 -1 --psd nonnegative --hold-out 0").starts_with("--psd must be")
-    );
+    for (setting, expected) in [
+        ("threshold=1", "'threshold' must be a number, at least 0 and below 1, got '1'"),
+        ("tol=0", "'tol' must be a number, above 0 and below 1, got '0'"),
+        ("max_rounds=0", "'max_rounds' must be an integer, at least 1, got '0'"),
+        ("repeats=0", "'repeats' must be an integer, from 1 to 10000, got '0'"),
+        ("quantiles=1.5", "'quantiles' must be a list of numbers, above 0 and at most 1, got '1.5'"),
+        ("gamma1=-1", "'gamma1' must be a number, above 0, or a list of numbers, above 0, or none, got '-1'"),
+        ("psd=convex", "'psd' must be auto, nonnegative, dominance_with_noise, eigen_cuts or strict_dominance"),
+        ("kernels=cubic", "'kernels' must be a list of rbf, linear, poly, laplacian, got 'cubic'"),
+        ("kernels=poly,degree=0", "'degree' must be an integer, at least 1, got '0'"),
+    ] {
+        let message = error(&format!("-m design:{setting}"));
+        assert!(message.contains(expected), "{message}");
+    }
+    let message = error("-m design:kernels=poly,coef0=-1,psd=nonnegative --hold-out 0");
+    assert!(message.contains("'psd' must be dominance_with_noise or eigen_cuts"), "{message}");
     for (options, expected) in [
-        ("--gamma1 -1", "a positive number is expected"),
-        ("--gamma2 x", "a number of 0 or more is expected"),
         ("--hold-out 1", "a fraction of at least 0 and below 1 is expected"),
         ("--origin 2", "2 is not in 0..=1"),
-        ("--psd convex", "possible values"),
-        ("--kernels cubic", "possible values"),
     ] {
         let run = s.run(&format!("design t.csv {options}"));
         assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);

@@ -10,6 +10,7 @@ pub fn examples() -> Vec<Error> {
     let not_found = || std::io::Error::from(std::io::ErrorKind::NotFound);
     let examples = vec![
         Error::param("SVM", "gamma", "positive", -1e-300),
+        Error::NoEffect { method: "SVM", name: "degree", why: "the kernel is linear".into() },
         Error::Shape { what: "target".into(), expected: "2 rows".into(), got: "1".into() },
         Error::NonFinite { row, column: name(), value: f64::INFINITY },
         Error::MissingValue { row, column: name() },
@@ -50,6 +51,7 @@ pub fn examples() -> Vec<Error> {
 fn has_example(error: &Error) {
     match error {
         Error::Param { .. }
+        | Error::NoEffect { .. }
         | Error::Shape { .. }
         | Error::NonFinite { .. }
         | Error::MissingValue { .. }

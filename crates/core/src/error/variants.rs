@@ -26,6 +26,16 @@ pub enum Error {
         /// The given value.
         got: String,
     },
+    /// A parameter is set but has no effect.
+    #[error("{method}: parameter '{name}' has no effect because {why}; leave it at its default")]
+    NoEffect {
+        /// The method.
+        method: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// The reason.
+        why: String,
+    },
     /// Sizes do not match.
     #[error("{what}: expected {expected}, got {got}")]
     Shape {

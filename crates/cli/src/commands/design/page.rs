@@ -96,17 +96,9 @@ fn facts(result: &Findings) -> String {
         (Some(_), Some(target)) => format!("drawn from '{target}', of {} rows", report.points),
         _ => format!("of {} rows", report.points),
     }];
-    match report.duplicates {
-        0 => {}
-        1 => parts.push("1 duplicate".into()),
-        n => parts.push(format!("{n} duplicates")),
-    }
-    if report.contradictions > 0 {
-        parts.push(format!("{} contradictions", report.contradictions));
-    }
-    if report.in_cycles > 0 {
-        parts.push(format!("{} in cycles", report.in_cycles));
-    }
+    let counts = [(report.duplicates, "duplicate"), (report.contradictions, "contradictory"), (report.in_cycles, "in cycles")];
+    let found = counts.iter().filter(|(count, _)| *count > 0);
+    parts.extend(found.map(|(count, what)| format!("{count} {what}")));
     line("triplets", report.triplets.to_string(), parts.join("; "));
     line("satisfied", short(result.accuracy), "of the training triplets".into());
     if let Some(designed) = &result.fit.designed {

@@ -212,7 +212,7 @@ impl Bases {
 pub(super) fn check_effects(all: &[(&'static str, bool, &str)]) -> Result<()> {
     match all.iter().find(|(_, is_set, _)| *is_set) {
         Some((name, _, why)) => {
-            Err(Error::param(NAME, *name, format!("left at its default because {why}"), "another value"))
+            Err(Error::NoEffect { method: NAME, name, why: (*why).to_owned() })
         }
         None => Ok(()),
     }
@@ -271,9 +271,9 @@ mod tests {
         assert!(message(gammas(vec![])).contains("'gammas' must be one number or more"));
         assert!(message(Bases { quantiles: vec![], ..Bases::default() }).contains("'quantiles'"));
         let unused = Bases { degree: 3, ..Bases::default() };
-        assert!(message(unused).contains("'degree' must be left at its default because poly is not among"));
+        assert!(message(unused).contains("'degree' has no effect because poly is not among"));
         let unused = Bases { quantiles: vec![0.5], ..gammas(vec![1.0]) };
-        assert!(message(unused).contains("'quantiles' must be left at its default because gammas are given"));
+        assert!(message(unused).contains("'quantiles' has no effect because gammas are given"));
         let equal: Rows = array![[1.0], [1.0]].into();
         assert!(Bases::default().resolve(&equal, 0).unwrap_err().to_string().contains("equal"));
     }

@@ -295,11 +295,11 @@ fn errors_name_invalid_parameters_and_triplets() {
     assert!(message(empty).contains("'gamma1' must be one number or more"));
     assert!(
         message(KernelDesign { repeats: 3, ..given(0.1, 0.1) })
-            .contains("'repeats' must be left at its default")
+            .contains("'repeats' has no effect")
     );
     let full = KernelDesign { bases: Bases { weak: false, ..Bases::default() }, ..given(0.1, 0.1) };
-    assert!(message(KernelDesign { threshold: 0.5, ..full.clone() }).contains("'threshold' must be left"));
-    assert!(message(KernelDesign { group: Grouping::Kernel, ..full }).contains("'group' must be left"));
+    assert!(message(KernelDesign { threshold: 0.5, ..full.clone() }).contains("'threshold' has no effect"));
+    assert!(message(KernelDesign { group: Grouping::Kernel, ..full }).contains("'group' has no effect"));
     assert!(base().design(&data, &[[0, 1, 9]], &ctx).is_err());
     assert!(base().design(&data, &[], &ctx).is_err());
     let asymmetric = [array![[1.0, 2.0], [0.0, 1.0]]];
