@@ -85,7 +85,11 @@ struct Listed {
 #[pyfunction]
 pub fn method_parameters(name: &str) -> PyResult<String> {
     // The SVM of the Python package, which is not in the catalog.
-    let all = if name == "svc" { Svm::default().parameters() } else { catalog::parameters(name).map_err(to_python)? };
+    let all = if name == "svc" {
+        Svm::default().parameters()
+    } else {
+        catalog::parameters(name).map_err(to_python)?
+    };
     let described = all.iter().map(|parameter| Described {
         parameter,
         expected: parameter.expected(),

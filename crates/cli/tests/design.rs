@@ -112,7 +112,9 @@ fn triplets_by_hand_with_ids() {
         run.out
     );
     assert!(run.out.contains("  triplets              24       of 12 rows\n"), "{}", run.out);
-    assert!(run.out.contains(" 24 triplets, each held out once in 7 folds.\n The kernel above is learned from all triplets.\n"));
+    assert!(run.out.contains(
+        " 24 triplets, each held out once in 7 folds.\n The kernel above is learned from all triplets.\n"
+    ));
     // The same by numbers, and from 0.
     let rows: Vec<&str> = FLATS.lines().skip(1).map(|line| line.split(',').next().unwrap()).collect();
     for origin in [0, 1] {
@@ -138,20 +140,13 @@ fn triplets_that_a_kernel_cannot_bear_out_are_listed() {
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n2,5,1\n4,6,3\n");
     let line = "design t.csv --triplets w.csv --hold-out 0 -m design:gamma1=0.001,gamma2=0,kernels=linear";
     let run = s.ok(line);
-    assert!(
-        run.out.contains("  satisfied             80.0 %   of the training triplets\n"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains("  satisfied             80.0 %   of the training triplets\n"), "{}", run.out);
     assert!(
         run.out.contains("\n violated  row  not closer to  than to\n        4  2    5              1\n"),
         "{}",
         run.out
     );
-    assert_eq!(
-        json(&s.ok(&format!("{line} --json")).out)["triplets"]["violated"],
-        serde_json::json!([4])
-    );
+    assert_eq!(json(&s.ok(&format!("{line} --json")).out)["triplets"]["violated"], serde_json::json!([4]));
 }
 
 #[test]
@@ -164,11 +159,7 @@ fn triplets_that_disagree_are_a_warning() {
         let expected =
             "warning: 6 triplets over 7 rows; 1 duplicate; 1 contradiction, (i, j, k) and (i, k, j)";
         assert_eq!(run.err.matches(expected).count(), 1, "{method}: {}", run.err);
-        assert!(
-            run.out.contains("6        of 7 rows; 1 duplicate; 1 contradictory\n"),
-            "{}",
-            run.out
-        );
+        assert!(run.out.contains("6        of 7 rows; 1 duplicate; 1 contradictory\n"), "{}", run.out);
     }
 }
 
@@ -177,7 +168,11 @@ fn triplets_of_dropped_rows_are_dropped() {
     let s = Scratch::new();
     s.file("t.csv", "a,b\n0,3\n1,\n2,1\n10,8\n11,2\n12,7\n13,3\n").file("w.csv", "1,2,4\n1,3,4\n4,5,1\n");
     let run = s.ok("design t.csv --triplets w.csv --missing drop --hold-out 0");
-    assert!(run.err.contains("warning: 1 triplets were dropped with rows that have missing values"), "{}", run.err);
+    assert!(
+        run.err.contains("warning: 1 triplets were dropped with rows that have missing values"),
+        "{}",
+        run.err
+    );
     assert!(
         run.out.contains("6 rows, 2 columns standardized, no target"),
         "the last column is no target: {}",
@@ -223,7 +218,8 @@ fn what_is_held_out() {
     }
     s.file("many.csv", lines.join("\n"));
     let record = json(
-        &s.ok("design iris.csv --triplets many.csv --hold-out 0.4 -m design:gamma1=0.001,gamma2=0 --json").out,
+        &s.ok("design iris.csv --triplets many.csv --hold-out 0.4 -m design:gamma1=0.001,gamma2=0 --json")
+            .out,
     );
     let held = &record["held_out"];
     assert_eq!((&held["by"], &held["rows"]), (&"rows".into(), &60.into()), "{held}");
@@ -236,11 +232,7 @@ fn what_is_held_out() {
     // Triplets that name rows too widely for that, but are many: a share of them.
     s.file("most.csv", lines[..400].join("\n"));
     let run = s.ok("design iris.csv --triplets most.csv -m design:gamma1=0.001,gamma2=0");
-    assert!(
-        run.out.contains(" 60 held-out triplets; 340 training triplets.\n"),
-        "{}",
-        run.out
-    );
+    assert!(run.out.contains(" 60 held-out triplets; 340 training triplets.\n"), "{}", run.out);
     s.file("few.csv", lines[..3].join("\n"));
     let record = json(&s.ok("design iris.csv --triplets few.csv -m design:gamma1=0.001,gamma2=0 --json").out);
     assert_eq!((&record["held_out"]["folds"], &record["held_out"]["triplets"]), (&3.into(), &3.into()));

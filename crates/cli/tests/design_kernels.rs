@@ -15,22 +15,23 @@ fn cells(text: &str) -> Vec<Vec<f64>> {
 #[test]
 fn designs_without_kernels_are_reported() {
     let s = Scratch::new();
-    let run =
-        s.run("design builtin:iris -m design:psd=strict_dominance,gamma1=0.001,gamma2=0 --hold-out 0 --strict");
+    let run = s.run(
+        "design builtin:iris -m design:psd=strict_dominance,gamma1=0.001,gamma2=0 --hold-out 0 --strict",
+    );
     assert_eq!(run.code, 1);
     assert!(run.err.contains(
         "warning: nothing is learned: only the zero mixture of these kernels is diagonally dominant"
     ));
     assert!(run.err.contains("use --set psd=dominance_with_noise"), "{}", run.err);
-    assert!(run.out.contains("design selects nothing: only the zero mixture is diagonally dominant"), "{}", run.out);
+    assert!(
+        run.out.contains("design selects nothing: only the zero mixture is diagonally dominant"),
+        "{}",
+        run.out
+    );
     assert!(run.out.contains("satisfied             50.0 %"), "all ties: {}", run.out);
     let line = "design builtin:iris -m design:gamma1=1000,gamma2=0 --hold-out 0";
     let run = s.ok(line);
-    assert!(
-        run.err.contains("warning: nothing is learned: the penalties are too large"),
-        "{}",
-        run.err
-    );
+    assert!(run.err.contains("warning: nothing is learned: the penalties are too large"), "{}", run.err);
     assert_eq!(json(&s.ok(&format!("{line} --json")).out)["status"], "over-regularized");
     // The result is printed even if nothing is written.
     let run = s.ok(&format!("{line} --out kept.csv"));
@@ -41,9 +42,8 @@ fn designs_without_kernels_are_reported() {
     let run =
         s.ok("design builtin:iris -m design:psd=eigen_cuts,gamma1=1e-4,gamma2=0,max_rounds=1 --hold-out 0");
     assert!(
-        run.err.contains(
-            "warning: the limit on rounds was reached before the tolerance; increase max_rounds"
-        ),
+        run.err
+            .contains("warning: the limit on rounds was reached before the tolerance; increase max_rounds"),
         "{}",
         run.err
     );
@@ -54,7 +54,8 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
     let s = Scratch::new();
     s.ok("data export wine --out wine.csv");
     for psd in ["nonnegative", "dominance_with_noise"] {
-        let line = format!("design wine.csv -n 400 -m design:psd={psd},gamma1=0.003,gamma2=0.0001 --hold-out 0");
+        let line =
+            format!("design wine.csv -n 400 -m design:psd={psd},gamma1=0.003,gamma2=0.0001 --hold-out 0");
         s.ok(&format!("{line} --save kernel.ks --gram gram.csv --out kept.csv"));
         let gram = cells(&s.text("gram.csv"));
         assert!(s.text("gram.csv").starts_with("row1,row2,row3,"));
@@ -89,7 +90,8 @@ fn a_kernel_is_saved_applied_and_used_in_a_basis() {
         assert!(near.into_iter().all(|(a, b)| (a - b).abs() < 1e-9 * largest.max(1.0)), "{psd}");
     }
     assert!(s.ok("basis wine.csv -m kda --kernel-file kernel.ks").out.contains("kda with "));
-    let record = json(&s.ok("design wine.csv -n 400 -m design:gamma1=0.003,gamma2=0.0001 --hold-out 0 --json").out);
+    let record =
+        json(&s.ok("design wine.csv -n 400 -m design:gamma1=0.003,gamma2=0.0001 --hold-out 0 --json").out);
     s.ok("design wine.csv -n 400 -m design:gamma1=0.003,gamma2=0.0001 --hold-out 0 --out kept.csv");
     let header = s.text("kept.csv").lines().next().unwrap().to_owned();
     let selected: Vec<&str> =
@@ -127,7 +129,10 @@ fn options_change_the_kernel() {
         );
     }
     assert_ne!(record("-m design:gamma1=0.05,gamma2=0.0001")["mixture"]["kernels"], plain["kernels"]);
-    assert_eq!(record("-m design:gamma1=0.003,gamma2=[0,1e-4]")["mixture"]["trials"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        record("-m design:gamma1=0.003,gamma2=[0,1e-4]")["mixture"]["trials"].as_array().unwrap().len(),
+        2
+    );
     let (once, twice) = (record("--set gamma2=0"), record("-m design:gamma2=0,repeats=2"));
     assert_eq!(once["mixture"]["trials"].as_array().unwrap().len(), 4);
     assert_ne!(once["mixture"]["trials"], twice["mixture"]["trials"]);

@@ -161,7 +161,10 @@ fn options_without_effect_are_errors() {
     assert_eq!(error("-m linear:gamma=1"), "linear has no parameters; leave out 'gamma'");
     for (settings, expected) in [
         ("degree=3", "parameter 'degree' has no effect because poly is not among the kernels"),
-        ("kernels=linear,quantiles=0.5", "'quantiles' has no effect because neither rbf nor laplacian is among"),
+        (
+            "kernels=linear,quantiles=0.5",
+            "'quantiles' has no effect because neither rbf nor laplacian is among",
+        ),
         ("kernels=[linear,rbf,linear]", "parameter 'kernels' must be different names"),
         ("gammas=1,quantiles=0.5", "'quantiles' has no effect because gammas are given"),
         ("gamma1=1,gamma2=0,repeats=2", "'repeats' has no effect because both penalties are given"),
@@ -170,7 +173,10 @@ fn options_without_effect_are_errors() {
         assert!(message.starts_with("design: parameter") && message.contains(expected), "{message}");
     }
     let message = error("-m design:weak=false,threshold=0.5 --hold-out 0");
-    assert!(message.contains("'threshold' has no effect because no kernel is of a single feature"), "{message}");
+    assert!(
+        message.contains("'threshold' has no effect because no kernel is of a single feature"),
+        "{message}"
+    );
     assert!(error("--triplets w.csv -n 10").starts_with("--n-triplets has no effect with --triplets"));
     assert!(
         error("--hold-out 0 --baselines linear").starts_with("--baselines has no effect with --hold-out 0")
@@ -194,7 +200,10 @@ fn invalid_values_are_named_by_their_options() {
         ("repeats=0", "'repeats' must be an integer, from 1 to 10000, got '0'"),
         ("quantiles=1.5", "'quantiles' must be a list of numbers, above 0 and at most 1, got '1.5'"),
         ("gamma1=-1", "'gamma1' must be a number, above 0, or a list of numbers, above 0, or none, got '-1'"),
-        ("psd=convex", "'psd' must be auto, nonnegative, dominance_with_noise, eigen_cuts or strict_dominance"),
+        (
+            "psd=convex",
+            "'psd' must be auto, nonnegative, dominance_with_noise, eigen_cuts or strict_dominance",
+        ),
         ("kernels=cubic", "'kernels' must be a list of rbf, linear, poly, laplacian, got 'cubic'"),
         ("kernels=poly,degree=0", "'degree' must be an integer, at least 1, got '0'"),
     ] {

@@ -9,9 +9,12 @@
 //! use ndarray::Array2;
 //!
 //! # fn main() -> kernsift::Result<()> {
-//! // The class is the exclusive or of the signs of features 0 and 1; features 2 to 5 are noise.
-//! let noise = |i: usize, j: usize| ((i * 7919 + j * 104_729) % 1000) as f64 / 500.0 - 1.0;
-//! let x = Array2::from_shape_fn((200, 6), |(i, j)| noise(i + 1, j * j + 1));
+//! // Six features with uniform values; the class is whether the signs of features 0 and 1 differ.
+//! let mut state = 1_u64;
+//! let x = Array2::from_shape_simple_fn((200, 6), || {
+//!     state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+//!     (state >> 33) as f64 / f64::from(1 << 30) - 1.0
+//! });
 //! let classes = x.rows().into_iter().map(|row| usize::from((row[0] > 0.0) != (row[1] > 0.0))).collect();
 //!
 //! let data = Dataset::labeled(x, classes)?;

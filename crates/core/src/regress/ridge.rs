@@ -199,6 +199,6 @@ mod tests {
             linear(penalties).fit(&x, &[0.0, 1.0], &Context::default()).unwrap_err().to_string()
         };
         assert!(fit(vec![]).contains("'penalties' must be at least one"));
-        assert!(fit(vec![1.0, -1.0]).contains("'penalties' must be above 0, got -1"));
+        assert!(fit(vec![1.0, -1.0]).contains("'penalties' must be a list of numbers, above 0, got -1"));
     }
 }

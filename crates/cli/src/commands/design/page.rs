@@ -96,7 +96,11 @@ fn facts(result: &Findings) -> String {
         (Some(_), Some(target)) => format!("drawn from '{target}', of {} rows", report.points),
         _ => format!("of {} rows", report.points),
     }];
-    let counts = [(report.duplicates, "duplicate"), (report.contradictions, "contradictory"), (report.in_cycles, "in cycles")];
+    let counts = [
+        (report.duplicates, "duplicate"),
+        (report.contradictions, "contradictory"),
+        (report.in_cycles, "in cycles"),
+    ];
     let found = counts.iter().filter(|(count, _)| *count > 0);
     parts.extend(found.map(|(count, what)| format!("{count} {what}")));
     line("triplets", report.triplets.to_string(), parts.join("; "));

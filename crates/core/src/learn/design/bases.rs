@@ -211,9 +211,7 @@ impl Bases {
 /// An error for the first parameter that is set without effect; each has its name, whether this is so, and why.
 pub(super) fn check_effects(all: &[(&'static str, bool, &str)]) -> Result<()> {
     match all.iter().find(|(_, is_set, _)| *is_set) {
-        Some((name, _, why)) => {
-            Err(Error::NoEffect { method: NAME, name, why: (*why).to_owned() })
-        }
+        Some((name, _, why)) => Err(Error::NoEffect { method: NAME, name, why: (*why).to_owned() }),
         None => Ok(()),
     }
 }

@@ -293,10 +293,7 @@ fn errors_name_invalid_parameters_and_triplets() {
     assert!(message(KernelDesign { max_rounds: 0, ..base() }).contains("'max_rounds'"));
     let empty = KernelDesign { gamma1: Some(Penalty::Values(vec![])), ..base() };
     assert!(message(empty).contains("'gamma1' must be one number or more"));
-    assert!(
-        message(KernelDesign { repeats: 3, ..given(0.1, 0.1) })
-            .contains("'repeats' has no effect")
-    );
+    assert!(message(KernelDesign { repeats: 3, ..given(0.1, 0.1) }).contains("'repeats' has no effect"));
     let full = KernelDesign { bases: Bases { weak: false, ..Bases::default() }, ..given(0.1, 0.1) };
     assert!(message(KernelDesign { threshold: 0.5, ..full.clone() }).contains("'threshold' has no effect"));
     assert!(message(KernelDesign { group: Grouping::Kernel, ..full }).contains("'group' has no effect"));

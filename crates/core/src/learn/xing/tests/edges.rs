@@ -148,7 +148,7 @@ fn invalid_input_is_rejected() {
     assert!(fails(plain.clone(), &[[0, 1]], &[[2, 2]]).contains("expected two different rows, got 2 and 2"));
     assert!(fails(plain.clone(), &[[0, 1]], &[[2, 3]]).contains("all dissimilar pairs are of equal rows"));
     assert!(fails(plain.clone(), &[[2, 3]], &[[0, 1]]).contains("all similar pairs are of equal rows"));
-    assert!(fails(XingMetric { tol: 0.0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'tolerance'"));
+    assert!(fails(XingMetric { tol: 0.0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'tol'"));
     assert!(fails(XingMetric { max_iter: 0, ..plain.clone() }, &[[0, 1]], &[[0, 2]]).contains("'max_iter'"));
     assert!(
         fails(XingMetric { ridge: Ridge::Value(-1.0), ..plain.clone() }, &[[0, 1]], &[[0, 2]])
