@@ -3,7 +3,6 @@
 use crate::convert::{RowsArgument, TargetArgument, from_json, to_json, to_triplets};
 use crate::error::to_python;
 use crate::run::{Settings, run};
-use kernsift::Error;
 use kernsift::data::write::write_atomic;
 use kernsift::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, scores};
@@ -11,7 +10,6 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Training and test indices.
