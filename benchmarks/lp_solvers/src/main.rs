@@ -13,7 +13,7 @@ mod solvers;
 use cpu_time::ProcessTime;
 use instance::{Instance, SOURCES, Source};
 use kernsift::Result;
-use kernsift::optim::Ending;
+use kernsift::internals::Ending;
 use solvers::{SOLVERS, Solver};
 use std::process::{Command, Stdio};
 

@@ -4,7 +4,7 @@
 //!
 //! ```
 //! #[global_allocator]
-//! static ALLOCATOR: kernsift::memory::Counting = kernsift::memory::Counting;
+//! static ALLOCATOR: kernsift::internals::Counting = kernsift::internals::Counting;
 //! # fn main() {}
 //! ```
 //!
