@@ -533,7 +533,7 @@ fn methods_of_other_commands_and_partial_names() {
         ("basis good.csv -m pca", "no basis 'pca'; did you mean 'kpca'?"),
         ("select builtin:iono", "no built-in data set 'iono'; did you mean 'ionosphere'?"),
         ("compare good.csv -m fisher:n=3", "fisher has no parameters; leave out 'n'"),
-        ("compare good.csv -m random:n=3", "'n' is set, but this method has no parameters"),
+        ("compare good.csv -m random:n=3", "random has no parameters; leave out 'n'"),
         (
             "compare good.csv -m relief:n_neighbors=many",
             "relief: parameter 'n_neighbors' must be an integer, at least 1, got 'many'",

@@ -46,12 +46,11 @@ fn one(name: &str, json: bool) -> Result<(), Failure> {
         .iter()
         .map(|p| vec![p.name.clone(), p.default_text(), p.expected(), p.description.clone()])
         .collect();
-    Ok(match rows.is_empty() {
-        true => print("\nThis method has no parameters.\n")?,
-        false => {
-            print(&format!("\n{}", listing(&["parameter", "default", "values", "description"], rows, &[])))?
-        }
-    })
+    let text = match rows.is_empty() {
+        true => "This method has no parameters.\n".to_owned(),
+        false => listing(&["parameter", "default", "values", "description"], rows, &[]),
+    };
+    Ok(print(&format!("\n{text}"))?)
 }
 
 fn record(info: &Info) -> Value {
