@@ -106,7 +106,7 @@ fn main() -> Result<()> {
         .iter()
         .find(|(known, _)| known == name)
         .ok_or_else(|| breakdown(format!("no piece '{name}'")))?;
-    let times: usize = times.parse().map_err(|_| breakdown(format!("'{times}' is no number of times")))?;
+    let times: usize = times.parse().map_err(|_| breakdown(format!("'{times}' is not a number of times")))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.map_err(|error| breakdown(error.to_string()))?;
     pool.install(|| (0..times).try_for_each(|_| work()))

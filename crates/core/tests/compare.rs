@@ -197,9 +197,9 @@ fn an_interrupted_and_resumed_run_writes_the_same_bytes() {
             drop(log);
             // Truncate the file, like a kill during a write.
             let bytes = std::fs::read(&path).unwrap();
-            let torn = rng.below(40).min(bytes.len() / 2);
+            let cut = rng.below(40).min(bytes.len() / 2);
             if round % 2 == 1 {
-                std::fs::write(&path, &bytes[..bytes.len() - torn]).unwrap();
+                std::fs::write(&path, &bytes[..bytes.len() - cut]).unwrap();
                 results = 0;
             }
             assert!(stops < 10_000, "the run makes progress");
@@ -280,7 +280,7 @@ fn files_that_are_not_records_are_not_changed() {
         ("other.json", "{\"a\": 1}\n"),
         ("list.json", "{\"a\": 1}"),
         ("lines.txt", "a\nb"),
-        ("torn.csv", "a,b\n1,2\n3,4"),
+        ("cut.csv", "a,b\n1,2\n3,4"),
         ("orphan.jsonl", "{\"kind\":\"result\",\"method\":\"x\",\"repeat\":0,\"fold\":0,\"k\":1}\n"),
     ] {
         let path = folder.path().join(name);

@@ -18,7 +18,7 @@ const PREFIX: &str = ".kernsift-";
 const RANDOM_CHARS: usize = 6;
 /// Names that are tried before giving up.
 const MAX_TRIES: usize = 100;
-/// A file that was not modified for this long is not being written any more. Locks tell it too, but some file systems
+/// A file that was not modified for this long is not being written any more. File locks show it too, but some file systems
 /// have none, and others do not share them between hosts.
 const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
 
