@@ -170,6 +170,7 @@ fn the_path_file_has_a_line_per_point_and_feature() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn every_option_changes_the_result() {
     let s = folder();
     let weights = |line: &str| {
@@ -345,6 +346,7 @@ fn unknown_parameters_are_errors() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn invalid_values_are_errors() {
     let s = folder();
     for (line, expected) in [

@@ -188,6 +188,7 @@ const HUGE_BASES: &[&str] = &[
 ];
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn huge_parameters_are_rejected_or_stay_within_the_limit() {
     const LIMIT: u64 = 64 << 20;
     let data = data((60, 6));

@@ -119,6 +119,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "builds one record of a comparison")]
 fn comparison_shows_protocol_and_scores() {
     let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
     let methods = ["fisher", "random", "takes", "relief:n_neighbors=46,clip=false"];

@@ -1,10 +1,11 @@
 //! Normalized kernel matrices of small blocks of samples, stored in full: low-rank factors would save nothing.
 
-use super::factors::{LowRank, ROUNDING};
 use crate::simd::{dot, exp_scaled};
 
 /// Blocks of at most this many samples are stored in full.
 pub(super) const MAX_ROWS: usize = 48;
+/// A centered matrix this small, with kernel values of order one, is rounding error.
+pub(super) const ROUNDING: f64 = 1e-12;
 
 /// One centered kernel matrix of unit norm per block, or zero.
 pub(super) struct Dense {
@@ -27,10 +28,10 @@ impl Dense {
         })
     }
 
-    /// The matrices of low-rank factors, one per block; zero for an empty factor.
-    pub fn of_low_rank(factors: &[LowRank], blocks: &[Vec<usize>]) -> Self {
+    /// The given matrix of each block; empty is zero.
+    pub fn of_matrices(matrix_of: impl Fn(usize) -> Vec<f64>, blocks: &[Vec<usize>]) -> Self {
         Self::of(blocks, |block, rows, matrix| {
-            matrix.extend(factors[block].matrix());
+            matrix.extend(matrix_of(block));
             matrix.resize(rows.len() * rows.len(), 0.0);
         })
     }

@@ -6,7 +6,7 @@
 //! factor rows of the others are stored: subtracting that value's row from all rows does not change the centered
 //! matrix.
 
-use super::dense::{Dense, MAX_ROWS};
+use super::dense::{Dense, MAX_ROWS, ROUNDING};
 use crate::context::Context;
 use crate::data::{Dataset, Rows, Target};
 use crate::dependence::{DistinctValues, TargetKernel, column_factor, target_factor};
@@ -19,8 +19,6 @@ use ndarray::{Array2, Axis, ShapeBuilder};
 const TOLERANCE: f64 = 1e-8;
 /// Typical rank of a factor: normal data reach the tolerance at 20.
 const TYPICAL_RANK: usize = 20;
-/// A centered matrix this small, with kernel values of order one, is rounding error.
-pub(super) const ROUNDING: f64 = 1e-12;
 
 /// A centered kernel matrix of unit norm as a low-rank factor, or zero.
 pub(super) struct LowRank {
@@ -250,7 +248,7 @@ impl Blocks {
     /// Converts low-rank factors to the representation used for features.
     fn stack(&self, factors: Vec<LowRank>) -> Stack {
         if self.are_small() {
-            Stack::Dense(Dense::of_low_rank(&factors, &self.0))
+            Stack::Dense(Dense::of_matrices(|block| factors[block].matrix(), &self.0))
         } else {
             Stack::LowRank(factors)
         }

@@ -162,7 +162,7 @@ impl Penalized for Ratio {
             univariate_ratios[a].total_cmp(&univariate_ratios[b]).then(b.cmp(&a))
         });
         let Some(best) = best else {
-            return Err(Error::Breakdown { step: super::NAME, why: "all columns are constant".into() });
+            return Err(Error::Breakdown { step: "LDFS", why: "all columns are constant".into() });
         };
         let mut w = Array2::zeros((d, 1));
         w[[best, 0]] = 1.0;

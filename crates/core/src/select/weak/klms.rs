@@ -14,7 +14,7 @@
 //! References: Liu, Pokharel and Principe, *The kernel least-mean-square algorithm*, 2008; quantized centers: Chen,
 //! Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
 
-use super::{Labels, mean_and_std};
+use super::labels::{Labels, mean_and_std};
 use crate::context::Context;
 use crate::error::Result;
 use crate::simd::{add_scaled, dot, exp_scaled, squared_distances};

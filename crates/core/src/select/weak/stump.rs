@@ -4,7 +4,7 @@
 //! the same class for every sample is not considered, because its vote would have no effect. More classes: either
 //! side votes for its most frequent class. Ties go to the lowest cut. A balanced stump weights classes equally.
 
-use super::Labels;
+use super::labels::Labels;
 use std::cmp::Ordering;
 
 /// One vote per sample; an error on a sample of class `c` counts `weights[c]`.
