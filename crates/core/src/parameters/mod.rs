@@ -34,17 +34,17 @@
 //! assert!(Mine { n_neighbors: 0, ..Mine::default() }.check_ranges().is_err());
 //! ```
 
+mod parameter;
 mod range;
 mod settings;
 mod value;
 
+pub use parameter::{Declared, Kind, Parameter};
 pub use range::Range;
 pub use settings::{apply, parse_settings};
-pub use value::{Kind, ParameterValue};
+pub use value::ParameterValue;
 
 use crate::error::{Error, Result};
-use serde::Serialize;
-use serde_json::Value;
 
 #[doc(hidden)]
 pub use serde;
@@ -60,103 +60,6 @@ pub trait Parameters {
     fn check_ranges(&self) -> Result<()> {
         Ok(())
     }
-}
-
-/// One parameter of a method.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Parameter {
-    /// The name, the same in Rust, Python and on the command line.
-    pub name: String,
-    /// The types of value that it takes.
-    pub kinds: Vec<Kind>,
-    /// The range of its numbers.
-    pub range: Range,
-    /// The default.
-    pub default: Value,
-    /// What it does, in one or more sentences.
-    pub description: String,
-    /// Where its value is in the method's serialized form.
-    #[serde(skip)]
-    pub path: Vec<String>,
-}
-
-impl Parameter {
-    /// A parameter as [`parameters!`](macro@crate::parameters) declares it, with this default.
-    pub fn new<T: ParameterValue>(declared: &Declared, default: &T) -> Self {
-        let lines: Vec<&str> = declared.description.split('\n').map(str::trim).collect();
-        Self {
-            name: declared.name.to_owned(),
-            kinds: T::kinds(),
-            range: declared.range,
-            default: serde_json::to_value(default).unwrap_or(Value::Null),
-            description: lines.join(" ").trim().to_owned(),
-            path: vec![declared.name.to_owned()],
-        }
-    }
-
-    /// The values it takes, in words: `an integer, at least 1, or none`.
-    pub fn expected(&self) -> String {
-        let numbers = |text: &str| match self.range.describe() {
-            range if range.is_empty() => text.to_owned(),
-            range => format!("{text}, {range}"),
-        };
-        let mut names = vec![];
-        let mut parts = vec![];
-        for kind in &self.kinds {
-            match kind {
-                Kind::Integer => parts.push(numbers("an integer")),
-                Kind::Real => parts.push(numbers("a number")),
-                Kind::Boolean => parts.push("true or false".to_owned()),
-                Kind::Reals => parts.push(numbers("a list of numbers")),
-                Kind::Choices { values } => {
-                    let names: Vec<&str> = values.iter().map(|value| value.name).collect();
-                    parts.push(format!("a list of {}", names.join(", ")));
-                }
-                Kind::Choice { values } => names.extend(values.iter().map(|value| value.name)),
-                Kind::None => {}
-            }
-        }
-        if self.kinds.contains(&Kind::None) {
-            names.push("none");
-        }
-        let listed = match names.split_last() {
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-            None => return parts.join(" or "),
-        };
-        parts.push(listed);
-        if parts.len() > 1 && self.range.describe().is_empty() {
-            parts.join(" or ")
-        } else {
-            parts.join(", or ")
-        }
-    }
-
-    /// The default as it is typed in a setting.
-    pub fn default_text(&self) -> String {
-        fn text(value: &Value) -> String {
-            match value {
-                Value::Null => "none".to_owned(),
-                Value::String(text) => text.clone(),
-                Value::Array(values) => {
-                    format!("[{}]", values.iter().map(text).collect::<Vec<_>>().join(", "))
-                }
-                value => value.to_string(),
-            }
-        }
-        text(&self.default)
-    }
-}
-
-/// What a field declares about its parameter.
-#[derive(Debug, Clone, Copy)]
-pub struct Declared {
-    /// The field's name.
-    pub name: &'static str,
-    /// Its documentation.
-    pub description: &'static str,
-    /// Its range.
-    pub range: Range,
 }
 
 /// The parameters of a method that is itself a field of another.

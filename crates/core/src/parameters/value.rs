@@ -1,51 +1,21 @@
-//! Types of values that parameters have.
+//! Values that parameters have.
 
-use super::{Declared, Parameter};
+use super::parameter::{Declared, Kind, Parameter};
 use serde::Serialize;
+use serde_json::Value;
 
-/// A type of value.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub enum Kind {
-    /// No value; the description says what that means.
-    None,
-    /// True or false.
-    Boolean,
-    /// An integer in the parameter's range.
-    Integer,
-    /// A number in the parameter's range.
-    Real,
-    /// A list of numbers in the parameter's range.
-    Reals,
-    /// One of several names.
-    Choice {
-        /// The names.
-        values: Vec<Named>,
-    },
-    /// A list of such names.
-    Choices {
-        /// The names.
-        values: Vec<Named>,
-    },
-}
-
-/// A named value of a parameter.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Named {
-    /// The name.
-    pub name: &'static str,
-    /// What it means.
-    pub description: String,
-}
-
-impl Kind {
-    /// One of several names, each with a description.
-    pub fn choice(values: &[(&'static str, &str)]) -> Self {
-        let named = |&(name, text): &(&'static str, &str)| Named {
-            name,
-            description: text.lines().map(str::trim).collect::<Vec<_>>().join(" ").trim().to_owned(),
-        };
-        Self::Choice { values: values.iter().map(named).collect() }
+impl Parameter {
+    /// A parameter as [`parameters!`](macro@crate::parameters) declares it, with this default.
+    pub fn new<T: ParameterValue>(declared: &Declared, default: &T) -> Self {
+        let lines: Vec<&str> = declared.description.split('\n').map(str::trim).collect();
+        Self {
+            name: declared.name.to_owned(),
+            kinds: T::kinds(),
+            range: declared.range,
+            default: serde_json::to_value(default).unwrap_or(Value::Null),
+            description: lines.join(" ").trim().to_owned(),
+            path: vec![declared.name.to_owned()],
+        }
     }
 }
 

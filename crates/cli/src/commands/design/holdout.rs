@@ -1,8 +1,8 @@
 //! Evaluation of kernels on held-out triplets.
 
+use super::fit::{Fit, learn, margins_of};
 use super::options::typed;
 use super::triplets::Input;
-use super::{Fit, learn, margins_of};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
@@ -94,23 +94,7 @@ pub fn evaluate(
     if fraction == 0.0 {
         return Ok(None);
     }
-    let splitting = match input.drawn {
-        Some(n) => split_drawn(input, n, fraction, args.scale, ctx),
-        None => split_given(input, fraction, args.scale, ctx.seed, console),
-    };
-    let (by, splits) = match splitting {
-        Ok(splitting) => splitting,
-        Err(error) if error.is_interrupted() => return Err(Failure::Interrupted),
-        Err(error) if args.hold_out.is_none() => {
-            console.inform(&format!("nothing is held out for evaluation: {error}"));
-            return Ok(None);
-        }
-        Err(error) => {
-            return Err(Failure::Input(format!(
-                "{error}; --hold-out {fraction} leaves too little for evaluation, use another fraction or 0"
-            )));
-        }
-    };
+    let Some((by, splits)) = split(input, fraction, args, ctx, console)? else { return Ok(None) };
     let observer = ProgressOnly { console, purpose: "held-out triplets" };
     let ctx = Context { observer: &observer, ..*ctx };
     let mut evaluated = vec![];
@@ -157,6 +141,31 @@ pub fn evaluate(
         fit: fit.filter(|_| splits.len() == 1),
         margins,
     }))
+}
+
+/// Splits into training and test triplets. Returns nothing if there are too few and the user did not request it.
+fn split(
+    input: &Input,
+    fraction: f64,
+    args: &DesignArgs,
+    ctx: &Context,
+    console: &Console,
+) -> Result<Option<Splitting>, Failure> {
+    let splitting = match input.drawn {
+        Some(n) => split_drawn(input, n, fraction, args.scale, ctx),
+        None => split_given(input, fraction, args.scale, ctx.seed, console),
+    };
+    match splitting {
+        Ok(splitting) => Ok(Some(splitting)),
+        Err(error) if error.is_interrupted() => Err(Failure::Interrupted),
+        Err(error) if args.hold_out.is_none() => {
+            console.inform(&format!("nothing is held out for evaluation: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(Failure::Input(format!(
+            "{error}; --hold-out {fraction} leaves too little for evaluation, use another fraction or 0"
+        ))),
+    }
 }
 
 impl Evaluated {

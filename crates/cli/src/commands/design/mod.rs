@@ -1,9 +1,11 @@
 //! `kernsift design`: learns a kernel from triplets, and the features it needs.
 
+mod fit;
 mod holdout;
 mod options;
 mod page;
 mod record;
+mod results;
 mod triplets;
 
 use super::options::scaled;
@@ -13,39 +15,18 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::check_outputs;
 use crate::output::print;
+use fit::{Fit, by_score, learn, margins_of, training_accuracy};
 use holdout::{HoldOut, evaluate};
+use kernsift::data::Dataset;
 use kernsift::data::write::{check_table, write_table};
-use kernsift::data::{Dataset, Triplet};
-use kernsift::evaluate::scores::triplet_accuracy_of;
-use kernsift::kernel::{pair_ranks, pair_values};
-use kernsift::learn::design::Designed;
-use kernsift::learn::{KernelLearner, Learned, LearnerMethod, Status};
+use kernsift::learn::{Learned, LearnerMethod, Status};
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer};
 use kernsift_report::{Design, design_page};
 use options::{DEFAULT_METHOD, baselines, method, typed};
+use results::Results;
 use std::path::Path;
 use triplets::{Input, load};
-
-/// A fitted learner, with further results of kernel design.
-pub struct Fit {
-    learned: Learned,
-    designed: Option<Designed>,
-}
-
-/// All results.
-struct Findings<'a> {
-    args: &'a DesignArgs,
-    input: &'a Input,
-    method: &'a LearnerMethod,
-    fit: Fit,
-    hold_out: Option<HoldOut>,
-    /// The fraction of the training triplets that the kernel satisfies.
-    accuracy: f64,
-    /// Indices of the triplets that it violates.
-    violated: Vec<usize>,
-    seconds: f64,
-}
 
 /// Learns, evaluates, prints, and writes the files that were requested.
 pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
@@ -81,8 +62,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         content: Content::Kernel(fit.learned.clone()),
     };
     let seconds = took.seconds;
-    let result =
-        Findings { args, input: &input, method: &method, fit, hold_out, accuracy, violated, seconds };
+    let result = Results { args, input: &input, method: &method, fit, hold_out, accuracy, violated, seconds };
     console.stage("writing");
     write(&result, &model, ctx)?;
     if args.json {
@@ -102,7 +82,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
 }
 
 /// The results, for the report.
-fn for_report(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
+fn for_report(result: &Results, data: &Dataset) -> kernsift::Result<Design> {
     let (learned, names) = (&result.fit.learned, data.names());
     let mut kernels = vec![];
     if let Some(designed) = &result.fit.designed {
@@ -127,36 +107,6 @@ fn for_report(result: &Findings, data: &Dataset) -> kernsift::Result<Design> {
             held.evaluated.iter().map(|evaluated| (evaluated.method.clone(), evaluated.accuracy)).collect()
         }),
     })
-}
-
-/// The pairs (i, j) and (i, k) of each triplet.
-fn pairs_of(triplets: &[Triplet]) -> Vec<[usize; 2]> {
-    triplets.iter().flat_map(|&[i, j, k]| [[i, j], [i, k]]).collect()
-}
-
-/// The margin of each triplet: the similarity to the closer row minus that to the farther row.
-fn margins_of(learned: &Learned, data: &Dataset, triplets: &[Triplet]) -> kernsift::Result<Vec<f64>> {
-    let values = pair_values(&learned.kernel, data.x(), &pairs_of(triplets))?;
-    Ok(values.chunks_exact(2).map(|pair| pair[0] - pair[1]).collect())
-}
-
-/// Learns from triplets. `drawn` is their number if they were drawn from the target; kernel design then draws as many
-/// to choose penalties.
-fn learn(
-    method: &LearnerMethod,
-    data: &Dataset,
-    triplets: &[Triplet],
-    drawn: Option<usize>,
-    ctx: &Context,
-) -> kernsift::Result<Fit> {
-    let LearnerMethod::Design(design) = method else {
-        return Ok(Fit { learned: method.learn(data, triplets, ctx)?, designed: None });
-    };
-    let designed = match drawn {
-        Some(n) => design.design_from_target(data, n, ctx)?,
-        None => design.design(data, triplets, ctx)?,
-    };
-    Ok(Fit { learned: designed.learned.clone(), designed: Some(designed) })
 }
 
 /// The method with the penalties that were chosen without the held-out triplets.
@@ -194,19 +144,6 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
     }
 }
 
-/// The fraction of triplets that a kernel satisfies, and the indices of those that it violates.
-fn training_accuracy(
-    learned: &Learned,
-    data: &Dataset,
-    triplets: &[Triplet],
-) -> kernsift::Result<(f64, Vec<usize>)> {
-    let ranks = pair_ranks(&learned.kernel, data.x(), &pairs_of(triplets))?;
-    // NaN does not satisfy a triplet.
-    let is_satisfied = |at: usize| ranks[2 * at] > ranks[2 * at + 1];
-    let violated = (0..triplets.len()).filter(|&at| !is_satisfied(at)).collect();
-    Ok((triplet_accuracy_of(&learned.kernel, data.x(), triplets)?, violated))
-}
-
 /// Refuses output paths that cannot be written, that are inputs, or that occur twice.
 fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     args.writing.check(args.out.is_some())?;
@@ -225,7 +162,7 @@ fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     args.gram.as_ref().map_or(Ok(()), |path| Ok(check_table(path, &[])?))
 }
 
-fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure> {
+fn write(result: &Results, model: &Model, ctx: &Context) -> Result<(), Failure> {
     let (args, loaded) = (result.args, &result.input.loaded);
     let data = &loaded.prepared.data;
     if let Some(path) = &args.out {
@@ -245,11 +182,4 @@ fn write(result: &Findings, model: &Model, ctx: &Context) -> Result<(), Failure>
         model.save(path)?;
     }
     Ok(())
-}
-
-/// The selected features, best first.
-fn by_score(learned: &Learned) -> Vec<usize> {
-    let mut kept = learned.features();
-    kept.sort_by(|&a, &b| learned.scores[b].total_cmp(&learned.scores[a]).then(a.cmp(&b)));
-    kept
 }

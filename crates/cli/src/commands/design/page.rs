@@ -1,7 +1,8 @@
 //! The results as text.
 
+use super::fit::{Fit, by_score};
 use super::holdout::{By, HoldOut};
-use super::{Findings, Fit, by_score};
+use super::results::Results;
 use crate::args::ScaleArg;
 use crate::input::describe_target;
 use crate::output::{bar, fact, number, table};
@@ -15,7 +16,7 @@ const SHOWN: usize = 20;
 const VIOLATED: usize = 5;
 
 /// All of it.
-pub fn page(result: &Findings, everything: bool) -> String {
+pub fn page(result: &Results, everything: bool) -> String {
     let loaded = &result.input.loaded;
     let data = &loaded.prepared.data;
     let scaling = if result.args.scale == ScaleArg::Standard { "standardized" } else { "not scaled" };
@@ -88,7 +89,7 @@ fn is_weak(designed: &Designed) -> bool {
     designed.bases.iter().any(|base| base.feature.is_some())
 }
 
-fn facts(result: &Findings) -> String {
+fn facts(result: &Results) -> String {
     let (input, report) = (result.input, &result.input.report);
     let mut text = String::new();
     let mut line = |name: &str, value: String, remark: String| text += &fact(name, &value, &remark);
@@ -115,7 +116,7 @@ fn facts(result: &Findings) -> String {
 }
 
 /// Where the penalties come from.
-fn chosen(result: &Findings, own: &Mixture) -> String {
+fn chosen(result: &Results, own: &Mixture) -> String {
     let before = result.hold_out.as_ref().and_then(|held| held.fit.as_ref()?.designed.as_ref());
     let trials = before.map_or(&own.trials, |designed| &designed.mixture.trials);
     let best = trials.iter().map(|trial| trial.accuracy).fold(0.0, f64::max);
@@ -137,7 +138,7 @@ fn noise(mixture: &Mixture) -> String {
 }
 
 /// The selected features, best first, of learners that select.
-fn features(result: &Findings, everything: bool) -> String {
+fn features(result: &Results, everything: bool) -> String {
     let learned = &result.fit.learned;
     let selects = match &result.fit.designed {
         Some(designed) => is_weak(designed),
@@ -195,7 +196,7 @@ fn more(hidden: usize) -> String {
 }
 
 /// The given triplets that the kernel violates.
-fn violated(result: &Findings, everything: bool) -> String {
+fn violated(result: &Results, everything: bool) -> String {
     let (input, violated) = (result.input, &result.violated);
     if input.drawn.is_some() || violated.is_empty() || is_nothing(&result.fit.learned) {
         return String::new();

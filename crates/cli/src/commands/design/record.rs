@@ -1,15 +1,16 @@
 //! The results as JSON.
 
+use super::fit::by_score;
 use super::holdout::{By, Evaluated, HoldOut};
 use super::page::own_kernel;
-use super::{Findings, by_score};
+use super::results::Results;
 use crate::args::ScaleArg;
 use kernsift::Context;
 use kernsift::learn::design::Designed;
 use serde_json::{Map, Value, json};
 
 /// The record of `--json`.
-pub fn record(result: &Findings, ctx: &Context) -> Value {
+pub fn record(result: &Results, ctx: &Context) -> Value {
     let (input, learned) = (result.input, &result.fit.learned);
     let data = &input.loaded.prepared.data;
     let names = data.names();
