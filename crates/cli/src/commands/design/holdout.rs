@@ -94,7 +94,7 @@ pub fn evaluate(
     if fraction == 0.0 {
         return Ok(None);
     }
-    let Some((by, splits)) = split(input, fraction, args, ctx, console)? else { return Ok(None) };
+    let Some((by, splits)) = make_splits(input, fraction, args, ctx, console)? else { return Ok(None) };
     let observer = ProgressOnly { console, purpose: "held-out triplets" };
     let ctx = Context { observer: &observer, ..*ctx };
     let mut evaluated = vec![];
@@ -144,7 +144,7 @@ pub fn evaluate(
 }
 
 /// Splits into training and test triplets. Returns nothing if there are too few and the user did not request it.
-fn split(
+fn make_splits(
     input: &Input,
     fraction: f64,
     args: &DesignArgs,
