@@ -134,7 +134,7 @@ fn triplets_by_hand_with_ids() {
 }
 
 #[test]
-fn triplets_that_a_kernel_cannot_bear_out_are_listed() {
+fn violated_triplets_are_listed() {
     let s = small();
     // The fourth contradicts the first, as rows 2 and 3 lie on the way from 1 to 4.
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n2,5,1\n4,6,3\n");
