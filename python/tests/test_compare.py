@@ -472,6 +472,7 @@ class TestInput:
             ({"evaluator": {"name": "svm", "cost": 1}}, "no parameter 'cost'"),
             ({"evaluator": {"name": "svm", "C": -1}}, "a list of numbers, above 0, got '-1'"),
             ({"evaluator": {"name": "knn", "n_neighbors": 0}}, "at least 1, got '0'"),
+            ({"evaluator": "kernel-knn:gamma=3"}, "'gamma' has no effect"),
             ({"evaluator": "knn:n_neighbors=few"}, "an integer, at least 1, got 'few'"),
             ({"scoring": "r2"}, "for class labels, got 'r2'"),
             ({"scoring": "accuracy"}, "'error' or 'balanced-accuracy' or 'auc' for class labels"),
@@ -494,9 +495,9 @@ class TestInput:
         svm = evaluator({"name": "svm", "C": 2, "gammas": np.array([0.5, 1e-7])})
         assert (svm["C"], svm["gammas"]) == ([2.0], [0.5, 1e-7])
         assert evaluator("knn:n_neighbors=3") == {"name": "knn", "n_neighbors": 3}
-        assert evaluator({"name": "kernel-knn", "gamma": 3, "n_neighbors": 7}) == {
+        assert evaluator({"name": "kernel-knn", "kernel": "poly", "gamma": 3, "n_neighbors": 7}) == {
             "name": "kernel-knn",
-            "kernel": {"named": {"family": "rbf", "gamma": 3.0, "degree": 3, "coef0": 1.0}},
+            "kernel": {"named": {"family": "poly", "gamma": 3.0, "degree": 3, "coef0": 1.0}},
             "n_neighbors": 7,
         }
 

@@ -197,7 +197,7 @@ fn what_is_held_out() {
     assert!(!run.out.contains("held-out"), "{}", run.out);
     let error = s.error("design t.csv -m gaussian -n 20 --hold-out 0.15");
     assert!(
-        error.contains("with --hold-out 0.15 there is too little for evaluation, use another share or 0"),
+        error.contains("--hold-out 0.15 leaves too little for evaluation, use another fraction or 0"),
         "{error}"
     );
     // A class that lies in one half alone: penalties are then chosen on halves of the triplets.

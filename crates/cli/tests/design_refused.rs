@@ -155,7 +155,7 @@ fn options_without_effect_are_errors() {
     let error = |options: &str| s.error(&format!("design t.csv {options}"));
     assert_eq!(
         error("-m xing:kernels=linear"),
-        "no parameter 'kernels'; there are: diagonal, ridge, tol, max_iter"
+        "no parameter 'kernels'; there are diagonal, ridge, tol, max_iter"
     );
     assert!(error("--set ridge=0.1").starts_with("no parameter 'ridge'"));
     assert_eq!(error("-m linear:gamma=1"), "linear has no parameters; leave out 'gamma'");

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(
     after_help = "A triplet says that row i is closer to row j than to row k: three columns of a CSV file, by row numbers or \
-                  by ids, or drawn from the target.\n\nExamples:\n  kernsift design builtin:iris\n  kernsift design builtin:wine -m xing-diagonal --baselines all\n  kernsift design builtin:wine -m design:gamma1=0.001,gamma2=0.0001 --save wine.ks"
+                  by ids, or drawn from the target.\n\nExamples:\n  kernsift design builtin:iris\n  kernsift design builtin:wine -m xing-diagonal --baselines all\n  kernsift design builtin:wine --set gamma1=0.001 --save wine.ks"
 )]
 pub struct DesignArgs {
     /// The table.

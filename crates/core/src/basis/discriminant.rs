@@ -1,26 +1,4 @@
 //! KDA and GDA: the directions of kernel space that best separate the classes.
-//!
-//! A direction is $w = \sum_j a_j \phi(x_j)$; for $C$ classes at most $C - 1$ of them are informative.
-//!
-//! **KDA** maximizes the between-class scatter relative to the within-class scatter, both in terms of $a$:
-//!
-//! $$ \max_a \frac{a^\top M a}{a^\top (N + \mu I) a}, \quad M = \sum_c n_c (m_c - m)(m_c - m)^\top, \quad
-//!    N = K K - \sum_c n_c m_c m_c^\top $$
-//!
-//! where $m_c$ is the mean column of $K$ over class $c$. $M$ has rank $C - 1$, so one Cholesky factorization and a
-//! $C \times C$ eigenproblem solve it.
-//!
-//! **GDA** maximizes the between-class scatter relative to the total scatter of the centered kernel matrix: with
-//! $HKH = P \Gamma P^\top$ and $W$ averaging within classes, $P^\top W P \beta = \lambda \beta$, $a = P \Gamma^{-1}
-//! \beta$.
-//!
-//! `ridge` regularizes both. For KDA it is $\mu$ as a fraction of the mean diagonal of $N$; for GDA, directions
-//! with an eigenvalue below this fraction of the largest are dropped.
-//!
-//! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
-//!
-//! References: Mika and others, *Fisher discriminant analysis with kernels*, 1999; Baudat and Anouar,
-//! *Generalized discriminant analysis using a kernel approach*, 2000.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
 use super::kpca::{centered, equal_rows, need_square};
@@ -46,6 +24,28 @@ crate::choices! {
 
 crate::parameters! {
     /// Kernel discriminant analysis.
+    ///
+    /// A direction is $w = \sum_j a_j \phi(x_j)$; for $C$ classes at most $C - 1$ of them are informative.
+    ///
+    /// **KDA** maximizes the between-class scatter relative to the within-class scatter, both in terms of $a$:
+    ///
+    /// $$ \max_a \frac{a^\top M a}{a^\top (N + \mu I) a}, \quad M = \sum_c n_c (m_c - m)(m_c - m)^\top, \quad
+    ///    N = K K - \sum_c n_c m_c m_c^\top $$
+    ///
+    /// where $m_c$ is the mean column of $K$ over class $c$. $M$ has rank $C - 1$, so one Cholesky factorization and a
+    /// $C \times C$ eigenproblem solve it.
+    ///
+    /// **GDA** maximizes the between-class scatter relative to the total scatter of the centered kernel matrix: with
+    /// $HKH = P \Gamma P^\top$ and $W$ averaging within classes, $P^\top W P \beta = \lambda \beta$, $a = P \Gamma^{-1}
+    /// \beta$.
+    ///
+    /// `ridge` regularizes both. For KDA it is $\mu$ as a fraction of the mean diagonal of $N$; for GDA, directions
+    /// with an eigenvalue below this fraction of the largest are dropped.
+    ///
+    /// Cost: $O(N^2)$ memory, $O(N^3)$ operations.
+    ///
+    /// References: Mika and others, *Fisher discriminant analysis with kernels*, 1999; Baudat and Anouar,
+    /// *Generalized discriminant analysis using a kernel approach*, 2000.
     pub struct Discriminant as "kernel discriminant" {
         /// The criterion.
         pub criterion: Criterion = Criterion::Kda;

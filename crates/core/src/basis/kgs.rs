@@ -1,15 +1,4 @@
 //! KGS: Gram-Schmidt in kernel space, with samples in their given order.
-//!
-//! $$ w_{k+1} \propto \phi(x_{k+1}) - \sum_{i \le k} \langle w_i, \phi(x_{k+1}) \rangle w_i $$
-//!
-//! There is no pivoting and no stopping rule: every sample that is linearly independent of earlier ones adds a
-//! component, up to `n_components`. Table 2 of the paper reports a large error; in double precision a full basis
-//! has residuals of at most 1e-4 of the largest norm (the published value is typical of a loss of orthogonality in
-//! single precision).
-//!
-//! Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, with $d$ up to $N$.
-//!
-//! Reference: Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
 
 use super::feature_map::{Basis, FeatureMap, Fitted};
 use super::kobl::{check_components, factor_summary};
@@ -32,6 +21,17 @@ const WARN_ROWS: usize = 5000;
 
 crate::parameters! {
     /// Kernel Gram-Schmidt.
+    ///
+    /// $$ w_{k+1} \propto \phi(x_{k+1}) - \sum_{i \le k} \langle w_i, \phi(x_{k+1}) \rangle w_i $$
+    ///
+    /// There is no pivoting and no stopping rule: every sample that is linearly independent of earlier ones adds a
+    /// component, up to `n_components`. Table 2 of the paper reports a large error; in double precision a full basis
+    /// has residuals of at most 1e-4 of the largest norm (the published value is typical of a loss of orthogonality in
+    /// single precision).
+    ///
+    /// Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, with $d$ up to $N$.
+    ///
+    /// Reference: Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
     pub struct Kgs as "KGS" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

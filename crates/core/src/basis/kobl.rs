@@ -1,32 +1,4 @@
 //! KOBL: kernel orthogonal basis learning.
-//!
-//! Finds the effective dimension of the data in kernel space and an orthonormal basis spanned by a few samples.
-//! Each step selects the sample with the largest residual (eqs 5-7) and subtracts its direction from all others
-//! (8-9). It stops when the largest residual is small, relative to a threshold that rises with the fraction of
-//! samples already used (20-21):
-//!
-//! $$ \frac{r_{k+1,k+1}}{r_{11}} < f\left(\frac{k}{N}\right), \qquad f(t) = t \text{ by default} $$
-//!
-//! | symbol | here |
-//! |---|---|
-//! | $N$, $d$ | `n_rows`, `n_components` |
-//! | $r_{kk}$ | `residual_norms` |
-//! | $E$ (eq. 19) | `reconstruction_cost` |
-//!
-//! Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the full Gram
-//! matrix) is replaced by the equivalent but cheaper pivoted Cholesky factorization,
-//! [`crate::linalg::pivoted_cholesky`]. The paper does not define $f$; $f(t)=t$ reproduces its Table 2. With random
-//! pivots or pivots by gain, $r_{kk}$ need not decrease, so the stopping rule uses the largest residual instead,
-//! which does; Theorem 1 still holds.
-//!
-//! Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, $O(N d)$ memory.
-//!
-//! If the residual curve is flat, greedy pivots select outliers: random pivots reach smaller residuals, and pivots
-//! by gain (the sample that explains most of the residual of a subsample) smaller ones still.
-//!
-//! Reference: Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
-//! Random pivots: Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky*, 2022. Pivots by gain: Farahat, Ghodsi and
-//! Kamel, *A novel greedy algorithm for Nyström approximation*, 2011.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Summary};
 use crate::context::Context;
@@ -46,6 +18,34 @@ const MEDOID_SAMPLE: usize = 256;
 
 crate::parameters! {
     /// Kernel orthogonal basis learning.
+    ///
+    /// Finds the effective dimension of the data in kernel space and an orthonormal basis spanned by a few samples.
+    /// Each step selects the sample with the largest residual (eqs 5-7) and subtracts its direction from all others
+    /// (8-9). It stops when the largest residual is small, relative to a threshold that rises with the fraction of
+    /// samples already used (20-21):
+    ///
+    /// $$ \frac{r_{k+1,k+1}}{r_{11}} < f\left(\frac{k}{N}\right), \qquad f(t) = t \text{ by default} $$
+    ///
+    /// | symbol | here |
+    /// |---|---|
+    /// | $N$, $d$ | `n_rows`, `n_components` |
+    /// | $r_{kk}$ | `residual_norms` |
+    /// | $E$ (eq. 19) | `reconstruction_cost` |
+    ///
+    /// Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the full Gram
+    /// matrix) is replaced by the equivalent but cheaper pivoted Cholesky factorization,
+    /// [`crate::linalg::pivoted_cholesky`]. The paper does not define $f$; $f(t)=t$ reproduces its Table 2. With random
+    /// pivots or pivots by gain, $r_{kk}$ need not decrease, so the stopping rule uses the largest residual instead,
+    /// which does; Theorem 1 still holds.
+    ///
+    /// Cost: $O(N d)$ kernel values, $O(N d^2)$ operations, $O(N d)$ memory.
+    ///
+    /// If the residual curve is flat, greedy pivots select outliers: random pivots reach smaller residuals, and pivots
+    /// by gain (the sample that explains most of the residual of a subsample) smaller ones still.
+    ///
+    /// Reference: Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
+    /// Random pivots: Chen, Epperly, Tropp and Webber, *Randomly pivoted Cholesky*, 2022. Pivots by gain: Farahat, Ghodsi and
+    /// Kamel, *A novel greedy algorithm for Nyström approximation*, 2011.
     pub struct Kobl as "KOBL" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

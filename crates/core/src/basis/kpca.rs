@@ -1,15 +1,4 @@
 //! KPCA: the directions of kernel space with the largest variance.
-//!
-//! With $\tilde K = H K H$ (or $K$ if not centered) and $\tilde K v_i = \lambda_i v_i$,
-//!
-//! $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
-//!
-//! For a given number of components, the uncentered form has the smallest total squared residual of any basis,
-//! including KOBL. It needs the full Gram matrix and an eigendecomposition.
-//!
-//! Cost: $O(N^2)$ memory, $O(N^3)$ operations.
-//!
-//! Reference: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
 
 use super::feature_map::{Basis, FeatureMap, Fitted, Parts, Summary};
 use super::kobl::check_components;
@@ -28,6 +17,17 @@ pub(super) const MIN_EIGENVALUE_RATIO: f64 = 1e-12;
 
 crate::parameters! {
     /// Kernel principal component analysis.
+    ///
+    /// With $\tilde K = H K H$ (or $K$ if not centered) and $\tilde K v_i = \lambda_i v_i$,
+    ///
+    /// $$ w_i = \sum_j \frac{v_{ji}}{\sqrt{\lambda_i}} \phi(x_j), \qquad \lVert w_i \rVert = 1 $$
+    ///
+    /// For a given number of components, the uncentered form has the smallest total squared residual of any basis,
+    /// including KOBL. It needs the full Gram matrix and an eigendecomposition.
+    ///
+    /// Cost: $O(N^2)$ memory, $O(N^3)$ operations.
+    ///
+    /// Reference: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
     pub struct Kpca as "KPCA" {
         /// The kernel.
         pub kernel: KernelChoice = KernelChoice::default();

@@ -1,11 +1,4 @@
 //! KNNC: k-nearest neighbors by kernel distance, without selection.
-//!
-//! $$ \lVert \phi(x) - \phi(z) \rVert^2 = k(x, x) - 2 k(x, z) + k(z, z) $$
-//!
-//! The baseline of the TAKES paper. With the RBF kernel this distance is a monotone function of the Euclidean distance
-//! for any gamma, so the Euclidean distance is used: it neither vanishes for near rows nor saturates for far ones.
-//!
-//! Cost: $O(n d)$ per new row.
 
 use super::nearest::{check_neighbors, count_votes};
 use crate::context::Context;
@@ -18,7 +11,14 @@ use ndarray::Array2;
 /// Rows per block of the Gram matrix.
 const BLOCK: usize = 256;
 
-/// k-nearest neighbors in kernel space; see the module documentation.
+/// k-nearest neighbors in kernel space.
+///
+/// $$ \lVert \phi(x) - \phi(z) \rVert^2 = k(x, x) - 2 k(x, z) + k(z, z) $$
+///
+/// The baseline of the TAKES paper. With the RBF kernel this distance is a monotone function of the Euclidean distance
+/// for any gamma, so the Euclidean distance is used: it neither vanishes for near rows nor saturates for far ones.
+///
+/// Cost: $O(n d)$ per new row.
 #[derive(Debug, Clone)]
 pub struct Knnc {
     kernel: Kernel,

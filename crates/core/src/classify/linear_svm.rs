@@ -1,17 +1,4 @@
 //! Linear SVMs in the primal form of LIBLINEAR: one weight per feature.
-//!
-//! $$ \min_{w} \lVert w \rVert + \sum_i C_i \ell(1 - y_i \langle w, x_i \rangle) $$
-//!
-//! with the penalty $\tfrac12 \lVert w \rVert_2^2$ or $\lVert w \rVert_1$ and $\max(0, b)$ or its square as $\ell$. A column of
-//! ones represents the intercept, which is penalized as well. Two classes: one binary SVM, positive for the second
-//! class. More classes: one SVM per class against the rest; the largest decision value wins. In the SVM of a class only
-//! that class has its class weight; the rest has weight 1.
-//!
-//! Cost: a few dozen to a few thousand passes over the values; more for larger $C$ and unscaled features.
-//!
-//! Reference: Fan, Chang, Hsieh, Wang and Lin, *LIBLINEAR*, 2008; Hsieh and others, *A dual coordinate descent method
-//! for large-scale linear SVM*, 2008; Yuan, Chang, Hsieh and Lin, *A comparison of optimization methods for large-scale
-//! L1-regularized linear classification*, 2010.
 
 use super::linear_rows::{RowsWithIntercept, need_finite_rows, signed_bytes, signed_columns, stored_cells};
 use super::svm::ClassWeight;
@@ -53,7 +40,20 @@ crate::choices! {
 }
 
 crate::parameters! {
-    /// A linear SVM; see the module documentation.
+    /// A linear SVM.
+    ///
+    /// $$ \min_{w} \lVert w \rVert + \sum_i C_i \ell(1 - y_i \langle w, x_i \rangle) $$
+    ///
+    /// with the penalty $\tfrac12 \lVert w \rVert_2^2$ or $\lVert w \rVert_1$ and $\max(0, b)$ or its square as $\ell$. A column of
+    /// ones represents the intercept, which is penalized as well. Two classes: one binary SVM, positive for the second
+    /// class. More classes: one SVM per class against the rest; the largest decision value wins. In the SVM of a class only
+    /// that class has its class weight; the rest has weight 1.
+    ///
+    /// Cost: a few dozen to a few thousand passes over the values; more for larger $C$ and unscaled features.
+    ///
+    /// Reference: Fan, Chang, Hsieh, Wang and Lin, *LIBLINEAR*, 2008; Hsieh and others, *A dual coordinate descent method
+    /// for large-scale linear SVM*, 2008; Yuan, Chang, Hsieh and Lin, *A comparison of optimization methods for large-scale
+    /// L1-regularized linear classification*, 2010.
     #[derive(PartialEq)]
     pub struct LinearSvm as "linear SVM" {
         /// Regularization parameter: the penalty of margin violations.

@@ -1,28 +1,4 @@
 //! The Hilbert-Schmidt independence criterion.
-//!
-//! For kernel matrices $K$ and $L$ of two sets of variables over the same $n$ rows, and $H = I - 11^\top / n$,
-//!
-//! $$ \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H) $$
-//!
-//! estimates a quantity that is zero if the variables are independent and, with kernels such as the Gaussian, only then.
-//! This biased estimate is never negative and of order $1/n$ for independent variables. The unbiased estimate sets the
-//! diagonals to zero ($\tilde K$, $\tilde L$); its mean is zero for independent variables:
-//!
-//! $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \ 1^\top \tilde L 1}{(n-1)(n-2)} -
-//! \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
-//!
-//! The normalized estimate divides the biased one by $\sqrt{\mathrm{HSIC}(X, X)  \mathrm{HSIC}(Y, Y)}$. It is the cosine
-//! of the angle between the centered matrices, from 0 to 1 (centered kernel alignment), and 0 if either set is constant.
-//!
-//! All three are sums of products of entries, of row sums and of totals, so one pass over blocks of rows is enough: $O(n^2)$
-//! time and $O(n)$ memory beyond the blocks.
-//!
-//! A permutation test gives the p-value: the rows of $Y$ are permuted $B$ times, and
-//! $p = (1 + \text{permutations with at least the observed value}) / (1 + B)$. The test keeps both matrices, $16 n^2$ bytes,
-//! and each permutation costs $n^2 / 2$ multiplications.
-//!
-//! Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt
-//! norms*, 2005; Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::target::{TargetKernel, target_factor};
 use crate::context::Context;
@@ -59,6 +35,30 @@ crate::choices! {
 }
 
 /// Settings of [`hsic`].
+///
+/// For kernel matrices $K$ and $L$ of two sets of variables over the same $n$ rows, and $H = I - 11^\top / n$,
+///
+/// $$ \mathrm{HSIC} = \frac{1}{n^2} \operatorname{tr}(K H L H) $$
+///
+/// estimates a quantity that is zero if the variables are independent and, with kernels such as the Gaussian, only then.
+/// This biased estimate is never negative and of order $1/n$ for independent variables. The unbiased estimate sets the
+/// diagonals to zero ($\tilde K$, $\tilde L$); its mean is zero for independent variables:
+///
+/// $$ \frac{1}{n(n-3)} \Bigl( \operatorname{tr}(\tilde K \tilde L) + \frac{1^\top \tilde K 1 \ 1^\top \tilde L 1}{(n-1)(n-2)} -
+/// \frac{2}{n-2} 1^\top \tilde K \tilde L 1 \Bigr). $$
+///
+/// The normalized estimate divides the biased one by $\sqrt{\mathrm{HSIC}(X, X)  \mathrm{HSIC}(Y, Y)}$. It is the cosine
+/// of the angle between the centered matrices, from 0 to 1 (centered kernel alignment), and 0 if either set is constant.
+///
+/// All three are sums of products of entries, of row sums and of totals, so one pass over blocks of rows is enough: $O(n^2)$
+/// time and $O(n)$ memory beyond the blocks.
+///
+/// A permutation test gives the p-value: the rows of $Y$ are permuted $B$ times, and
+/// $p = (1 + \text{permutations with at least the observed value}) / (1 + B)$. The test keeps both matrices, $16 n^2$ bytes,
+/// and each permutation costs $n^2 / 2$ multiplications.
+///
+/// Reference: Gretton, Bousquet, Smola and Schoelkopf, *Measuring statistical dependence with Hilbert-Schmidt
+/// norms*, 2005; Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "snake_case")]
 pub struct Hsic {

@@ -8,7 +8,7 @@ use crate::classify::{KnnClassifier, Knnc, LinearSvm, Svm, SvmSearch};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target};
 use crate::error::{Error, Result};
-use crate::kernel::{Gamma, KernelChoice};
+use crate::kernel::{Family, Gamma, KernelChoice};
 use crate::method::{Info, Needs, family};
 use crate::parameters::{Parameters, parse_settings};
 use crate::regress::{KernelRidge, nearest_mean};
@@ -163,10 +163,27 @@ impl Evaluator {
     fn validate(&self, n: usize) -> Result<()> {
         self.check_ranges()?;
         match self {
+            Self::Svm(SvmGrid {
+                kernel: KernelChoice::Named { family: Family::Linear, .. },
+                gammas: Some(_),
+                ..
+            }) => {
+                let why = "the linear kernel has no gamma".into();
+                Err(Error::NoEffect { method: "svm", name: "gammas", why })
+            }
             Self::Svm(grid) => grid.search().check(n),
             Self::LinearSvm(svm) => svm.check(),
             Self::Ridge(ridge) => ridge.validate(),
-            Self::KernelKnn(knn) => knn.kernel.validate(),
+            Self::KernelKnn(knn) => match &knn.kernel {
+                KernelChoice::Named { family, gamma, .. }
+                    if *family != Family::Poly && *gamma != Gamma::Median =>
+                {
+                    // Of other kernels, the distance is a monotone function of an ordinary one.
+                    let why = "the nearest neighbors depend on it only with the poly kernel".into();
+                    Err(Error::NoEffect { method: "kernel-knn", name: "gamma", why })
+                }
+                kernel => kernel.validate(),
+            },
             Self::Knn(_) => Ok(()),
         }
     }

@@ -20,7 +20,7 @@ use crate::method::{Info, Needs};
 use crate::parameters::{Declared, Parameter, ParameterValue, Parameters, Range};
 use serde::{Deserialize, Serialize};
 
-/// A single kernel; see the module documentation.
+/// A single kernel of all features. The number of triplets that a Gaussian satisfies does not depend on $\gamma$.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SingleKernel {
@@ -43,7 +43,8 @@ impl Parameters for SingleKernel {
 }
 
 crate::parameters! {
-    /// The average of base kernels; see the module documentation.
+    /// The average of the base kernels of [`KernelDesign`](super::KernelDesign), each scaled to a mean diagonal of 1 over the
+    /// rows of the triplets.
     #[derive(PartialEq)]
     pub struct UniformAverage as "average" {
         /// The base kernels.

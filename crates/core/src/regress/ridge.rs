@@ -1,15 +1,4 @@
 //! Kernel ridge regression, with the penalty chosen by leave-one-out cross-validation.
-//!
-//! $$ \min_f \sum_i (y_i - f(x_i))^2 + \lambda \lVert f \rVert^2, \qquad f = \bar y + \sum_i \alpha_i k(x_i, \cdot),
-//! \qquad \alpha = (K + \lambda I)^{-1} (y - \bar y) $$
-//!
-//! With $G = (K + \lambda I)^{-1}$ the leave-one-out residual of row $i$ is $\alpha_i / G_{ii}$ (for a fixed mean), so each
-//! penalty takes one inversion.
-//!
-//! Cost: $O(n^3)$ time per penalty, $O(n^2)$ memory.
-//!
-//! References: Saunders, Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, 1998;
-//! Golub, Heath and Wahba, *Generalized cross-validation*, 1979.
 
 use crate::context::Context;
 use crate::data::Rows;
@@ -26,7 +15,18 @@ const NAME: &str = "kernel ridge regression";
 const BLOCK: usize = 1024;
 
 crate::parameters! {
-    /// Kernel ridge regression; see the module documentation.
+    /// Kernel ridge regression.
+    ///
+    /// $$ \min_f \sum_i (y_i - f(x_i))^2 + \lambda \lVert f \rVert^2, \qquad f = \bar y + \sum_i \alpha_i k(x_i, \cdot),
+    /// \qquad \alpha = (K + \lambda I)^{-1} (y - \bar y) $$
+    ///
+    /// With $G = (K + \lambda I)^{-1}$ the leave-one-out residual of row $i$ is $\alpha_i / G_{ii}$ (for a fixed mean), so each
+    /// penalty takes one inversion.
+    ///
+    /// Cost: $O(n^3)$ time per penalty, $O(n^2)$ memory.
+    ///
+    /// References: Saunders, Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, 1998;
+    /// Golub, Heath and Wahba, *Generalized cross-validation*, 1979.
     #[derive(PartialEq)]
     pub struct KernelRidge as "kernel ridge regression" {
         /// The kernel.

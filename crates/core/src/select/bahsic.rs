@@ -1,32 +1,4 @@
 //! BAHSIC: backward elimination by dependence on the target (HSIC).
-//!
-//! Starting from all features, each round removes a fraction of them: those without which the dependence on the
-//! target remains highest. Elimination ends with one feature. Dependence is HSIC ([`crate::dependence::hsic`]) with
-//! one Gaussian kernel over all remaining features, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in
-//! [`super::Fohsic`], or with a fixed `gamma`. Since all features enter at once, features that predict the target
-//! only jointly are detected too, unless they are masked by noise.
-//!
-//! Two forms:
-//!
-//! * exact, as published: HSIC without each feature in turn, from squared distances minus the feature's
-//!   contribution: $n^2 / 2$ exponentials per feature and round;
-//! * fast: the derivative of HSIC with respect to each feature's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all
-//!   from one kernel matrix $K$ with the target's weights $V$ (for the biased estimator $H L H / n^2$): with $A = V
-//!   \circ K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round.
-//!   Features with a small derivative are removed.
-//!
-//! With an XOR pair and a ring pair among 100 features and 1000 samples both find all four in most draws; with 5000
-//! features, or 200 samples, they are masked by noise.
-//!
-//! Features are ranked by elimination, last first; the ranking does not depend on the requested number. The score
-//! is the number of rounds a feature remained; constant features are removed first and score 0. By default (`auto`)
-//! the method selects the set with the largest normalized HSIC, as [`super::Fohsic`] does. The path contains the
-//! negative HSIC of each set.
-//!
-//! Cost: with a fraction of one tenth, about ten times that of the first round. Memory for a copy of the features,
-//! no $n \times n$ matrix. Sparse features stay sparse.
-//!
-//! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::fohsic::{alignment, check_estimator, gamma_of};
 use super::joint::{Change, Joint, Query};
@@ -54,6 +26,34 @@ crate::choices! {
 
 crate::parameters! {
     /// Backward elimination by HSIC.
+    ///
+    /// Starting from all features, each round removes a fraction of them: those without which the dependence on the
+    /// target remains highest. Elimination ends with one feature. Dependence is HSIC ([`crate::dependence::hsic`]) with
+    /// one Gaussian kernel over all remaining features, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in
+    /// [`super::Fohsic`], or with a fixed `gamma`. Since all features enter at once, features that predict the target
+    /// only jointly are detected too, unless they are masked by noise.
+    ///
+    /// Two forms:
+    ///
+    /// * exact, as published: HSIC without each feature in turn, from squared distances minus the feature's
+    ///   contribution: $n^2 / 2$ exponentials per feature and round;
+    /// * fast: the derivative of HSIC with respect to each feature's weight $w_f$ in $\sum_f w_f (x_f - x'_f)^2$, all
+    ///   from one kernel matrix $K$ with the target's weights $V$ (for the biased estimator $H L H / n^2$): with $A = V
+    ///   \circ K$ it is proportional to $x_f^\top (A - \operatorname{diag}(A 1)) x_f$, two matrix products per round.
+    ///   Features with a small derivative are removed.
+    ///
+    /// With an XOR pair and a ring pair among 100 features and 1000 samples both find all four in most draws; with 5000
+    /// features, or 200 samples, they are masked by noise.
+    ///
+    /// Features are ranked by elimination, last first; the ranking does not depend on the requested number. The score
+    /// is the number of rounds a feature remained; constant features are removed first and score 0. By default (`auto`)
+    /// the method selects the set with the largest normalized HSIC, as [`super::Fohsic`] does. The path contains the
+    /// negative HSIC of each set.
+    ///
+    /// Cost: with a fraction of one tenth, about ten times that of the first round. Memory for a copy of the features,
+    /// no $n \times n$ matrix. Sparse features stay sparse.
+    ///
+    /// Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
     #[derive(PartialEq)]
     pub struct Bahsic as "BAHSIC" {
         /// How to score the features of a round.

@@ -1,22 +1,4 @@
 //! Chi-squared: tests the independence of a feature and the classes.
-//!
-//! $$ \chi^2_j = \sum_{b, c} \frac{(O_{bc} - E_{bc})^2}{E_{bc}}, \qquad E_{bc} = \frac{O_{b\cdot} O_{\cdot c}}{n} $$
-//!
-//! - `counts`: the values of a feature are nonnegative counts (such as word counts). $O_c$ is their sum over a
-//!   class, $E_c$ the total times the class frequency, and there is one $b$. Values must not be standardized. This
-//!   is scikit-learn's `chi2`.
-//! - `bins`: features are discretized first, and $O_{bc}$ counts samples. The default is bins of equal frequency:
-//!   cuts that depend on the classes would make every test significant.
-//! - `auto`: `counts` unless a value is negative.
-//!
-//! By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
-//! the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
-//! degrees of freedom; they are ranked by the statistic nevertheless.
-//!
-//! Cost: the number of stored values (`counts`), or $O(n \log n)$ per feature (`bins`).
-//!
-//! References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
-//! attributes*, 1995.
 
 use super::bins::{Discretizer, binned, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
@@ -34,6 +16,24 @@ const LEVEL: f64 = 0.05;
 
 crate::parameters! {
     /// Chi-squared statistic.
+    ///
+    /// $$ \chi^2_j = \sum_{b, c} \frac{(O_{bc} - E_{bc})^2}{E_{bc}}, \qquad E_{bc} = \frac{O_{b\cdot} O_{\cdot c}}{n} $$
+    ///
+    /// - `counts`: the values of a feature are nonnegative counts (such as word counts). $O_c$ is their sum over a
+    ///   class, $E_c$ the total times the class frequency, and there is one $b$. Values must not be standardized. This
+    ///   is scikit-learn's `chi2`.
+    /// - `bins`: features are discretized first, and $O_{bc}$ counts samples. The default is bins of equal frequency:
+    ///   cuts that depend on the classes would make every test significant.
+    /// - `auto`: `counts` unless a value is negative.
+    ///
+    /// By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
+    /// the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
+    /// degrees of freedom; they are ranked by the statistic nevertheless.
+    ///
+    /// Cost: the number of stored values (`counts`), or $O(n \log n)$ per feature (`bins`).
+    ///
+    /// References: Pearson, 1900; Liu and Setiono, *Chi2: feature selection and discretization of numeric
+    /// attributes*, 1995.
     #[derive(PartialEq)]
     pub struct ChiSquared as "chi-squared" {
         /// What to count.

@@ -1,31 +1,4 @@
 //! FFS: forward selection over weak classifiers. On coordinates of kernel space it is KFFS.
-//!
-//! One weak classifier per feature is trained once, and its predictions (votes) on the training samples are stored.
-//! Then an ensemble grows greedily: each step adds the feature with the smallest training error of the majority
-//! vote,
-//!
-//! $$ k = \operatorname{arg} \min_i \ \min_\theta \ \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
-//!
-//! with $\theta$ free (more than two classes: the class with most votes). Ties are broken by the error of the weak
-//! classifier, then by column order. Each feature gets a weight from an error $\epsilon$,
-//!
-//! $$ w = \tfrac12 \ln \frac{1-\epsilon}{\epsilon}, \qquad \epsilon \in [\tfrac1{2n}, \tfrac12] $$
-//!
-//! where $\epsilon$ is the ensemble's error when the feature was added (as published) or the error of the feature's
-//! weak classifier; for $C$ classes $\frac12\ln(C-1)$ is added and the upper limit is $\frac{C-1}{C}$. By default
-//! (`auto`) the method selects features up to the first minimum of the ensemble's error.
-//!
-//! The ensemble's error falls and then rises along the order, so the published weights mostly reflect when a
-//! feature was added, not how strong it is.
-//!
-//! With up to 1024 features all of them are added. With more, and no requested number, the search stops when the
-//! error is 0 or has not improved for 64 steps; the remaining features follow by the error of their weak
-//! classifiers.
-//!
-//! Cost: the weak classifiers, and $O(n d)$ per step for all candidates; $n d$ bytes of memory.
-//!
-//! References: Wu, Brubaker, Mullin and Rehg, *Fast asymmetric learning for cascade face detection*, 2008;
-//! Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
 
 use super::selector::{FeatureCount, Selection, Selector};
 use super::votes::{Votes, empty_ensemble};
@@ -47,6 +20,33 @@ const MAX_STEPS_WITHOUT_IMPROVEMENT: usize = 64;
 
 crate::parameters! {
     /// Forward selection over weak classifiers.
+    ///
+    /// One weak classifier per feature is trained once, and its predictions (votes) on the training samples are stored.
+    /// Then an ensemble grows greedily: each step adds the feature with the smallest training error of the majority
+    /// vote,
+    ///
+    /// $$ k = \operatorname{arg} \min_i \ \min_\theta \ \mathrm{err}\bigl(\mathrm{sign}(v + h_i - \theta)\bigr), \qquad v \leftarrow v + h_k $$
+    ///
+    /// with $\theta$ free (more than two classes: the class with most votes). Ties are broken by the error of the weak
+    /// classifier, then by column order. Each feature gets a weight from an error $\epsilon$,
+    ///
+    /// $$ w = \tfrac12 \ln \frac{1-\epsilon}{\epsilon}, \qquad \epsilon \in [\tfrac1{2n}, \tfrac12] $$
+    ///
+    /// where $\epsilon$ is the ensemble's error when the feature was added (as published) or the error of the feature's
+    /// weak classifier; for $C$ classes $\frac12\ln(C-1)$ is added and the upper limit is $\frac{C-1}{C}$. By default
+    /// (`auto`) the method selects features up to the first minimum of the ensemble's error.
+    ///
+    /// The ensemble's error falls and then rises along the order, so the published weights mostly reflect when a
+    /// feature was added, not how strong it is.
+    ///
+    /// With up to 1024 features all of them are added. With more, and no requested number, the search stops when the
+    /// error is 0 or has not improved for 64 steps; the remaining features follow by the error of their weak
+    /// classifiers.
+    ///
+    /// Cost: the weak classifiers, and $O(n d)$ per step for all candidates; $n d$ bytes of memory.
+    ///
+    /// References: Wu, Brubaker, Mullin and Rehg, *Fast asymmetric learning for cascade face detection*, 2008;
+    /// Xu and others, *TAKES: a fast method to select features in the kernel space*, CIKM 2010.
     #[derive(PartialEq)]
     pub struct Ffs as "FFS" {
         /// The weak classifier of each feature.
@@ -224,7 +224,7 @@ impl ForwardSearch {
     }
 }
 
-/// The weight $w$ of the module documentation.
+/// The weight $w$ in the documentation of [`Ffs`].
 fn weight(error: f64, labels: &Labels) -> f64 {
     let (n, others) = (labels.n() as f64, (labels.n_classes() - 1) as f64);
     let error = error.clamp(1.0 / (2.0 * n), others / (others + 1.0));

@@ -1,18 +1,4 @@
 //! Fisher score: between-class scatter relative to within-class scatter.
-//!
-//! $$ F_j = \frac{\sum_c n_c (\mu_{cj} - \mu_j)^2}{\sum_c \sum_{i \in c} (x_{ij} - \mu_{cj})^2} $$
-//!
-//! For regression, $F_j = r_j^2 / (1 - r_j^2)$ with $r_j$ the correlation of feature and target, and $F_j (n - 2)$
-//! is the F statistic of simple linear regression.
-//!
-//! The score is univariate: it misses features that predict only jointly (XOR) and keeps redundant copies. $F_j (n -
-//! C) / (C - 1)$ is the F statistic of a one-way analysis of variance. By default (`auto`) the method selects the
-//! features with a p-value of at most 0.05 divided by the number of features (Bonferroni), and at least one.
-//!
-//! Cost: $O(n d)$ time, or the number of stored values if sparse; $O(C d)$ memory.
-//!
-//! Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
-//! Stork, *Pattern classification*, 2001.
 
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
@@ -29,6 +15,20 @@ const LEVEL: f64 = 0.05;
 
 crate::parameters! {
     /// Fisher score. It has no parameters.
+    ///
+    /// $$ F_j = \frac{\sum_c n_c (\mu_{cj} - \mu_j)^2}{\sum_c \sum_{i \in c} (x_{ij} - \mu_{cj})^2} $$
+    ///
+    /// For regression, $F_j = r_j^2 / (1 - r_j^2)$ with $r_j$ the correlation of feature and target, and $F_j (n - 2)$
+    /// is the F statistic of simple linear regression.
+    ///
+    /// The score is univariate: it misses features that predict only jointly (XOR) and keeps redundant copies. $F_j (n -
+    /// C) / (C - 1)$ is the F statistic of a one-way analysis of variance. By default (`auto`) the method selects the
+    /// features with a p-value of at most 0.05 divided by the number of features (Bonferroni), and at least one.
+    ///
+    /// Cost: $O(n d)$ time, or the number of stored values if sparse; $O(C d)$ memory.
+    ///
+    /// Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
+    /// Stork, *Pattern classification*, 2001.
     #[derive(Copy, PartialEq, Eq)]
     pub struct FisherScore as "Fisher score" {}
 }

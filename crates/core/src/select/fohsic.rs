@@ -1,28 +1,4 @@
 //! FOHSIC: forward selection by dependence on the target (HSIC).
-//!
-//! Starting from the empty set, each step adds the feature that maximizes the dependence of the set on the target,
-//! measured by HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all features of the set,
-//!
-//! $$ k(x, x') = \exp\Bigl( -\frac{\lVert x - x' \rVert^2}{2 |S|} \Bigr), $$
-//!
-//! whose bandwidth grows with the number of features in the set $|S|$: for features of variance one, typical kernel
-//! values do not depend on $|S|$. If `gamma` is given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets
-//! of any size. Ties are broken by column order.
-//!
-//! Once one feature of an interacting pair is in the set, the other is detected. But if neither predicts the target
-//! alone, the first is added only by chance; [`super::Bahsic`] starts from all features and can detect such pairs.
-//!
-//! HSIC decreases as the kernel covers more features, so it cannot be used as a stopping rule. Normalized HSIC can,
-//! because it does not depend on the norms of the kernel matrices: by default (`auto`) the search stops when the
-//! next feature would not increase it. The score of a feature is the increase it achieved, or 0. The remaining
-//! features are ranked by the HSIC of the set with each of them added. The path contains the negative HSIC after
-//! each step.
-//!
-//! Cost: $n^2 / 2$ exponentials per candidate and step, in single precision except for the few candidates that may
-//! be the best and for the last step, which ranks the rest; memory for two copies of the features. Sparse features
-//! stay sparse, and cost $n$ exponentials per stored value.
-//!
-//! Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
 
 use super::joint::{Growth, first_of_the_best};
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
@@ -40,6 +16,30 @@ const NAME: &str = "FOHSIC";
 
 crate::parameters! {
     /// Forward selection by HSIC.
+    ///
+    /// Starting from the empty set, each step adds the feature that maximizes the dependence of the set on the target,
+    /// measured by HSIC ([`crate::dependence::hsic`]) with one Gaussian kernel over all features of the set,
+    ///
+    /// $$ k(x, x') = \exp\Bigl( -\frac{\lVert x - x' \rVert^2}{2 |S|} \Bigr), $$
+    ///
+    /// whose bandwidth grows with the number of features in the set $|S|$: for features of variance one, typical kernel
+    /// values do not depend on $|S|$. If `gamma` is given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets
+    /// of any size. Ties are broken by column order.
+    ///
+    /// Once one feature of an interacting pair is in the set, the other is detected. But if neither predicts the target
+    /// alone, the first is added only by chance; [`super::Bahsic`] starts from all features and can detect such pairs.
+    ///
+    /// HSIC decreases as the kernel covers more features, so it cannot be used as a stopping rule. Normalized HSIC can,
+    /// because it does not depend on the norms of the kernel matrices: by default (`auto`) the search stops when the
+    /// next feature would not increase it. The score of a feature is the increase it achieved, or 0. The remaining
+    /// features are ranked by the HSIC of the set with each of them added. The path contains the negative HSIC after
+    /// each step.
+    ///
+    /// Cost: $n^2 / 2$ exponentials per candidate and step, in single precision except for the few candidates that may
+    /// be the best and for the last step, which ranks the rest; memory for two copies of the features. Sparse features
+    /// stay sparse, and cost $n$ exponentials per stored value.
+    ///
+    /// Reference: Song, Smola, Gretton, Bedo and Borgwardt, *Feature selection via dependence maximization*, 2012.
     #[derive(PartialEq)]
     pub struct Fohsic as "FOHSIC" {
         /// Gamma of the Gaussian kernel for sets of any size; none is 1 / (2 * number of features in the set).

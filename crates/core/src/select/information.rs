@@ -1,22 +1,4 @@
 //! Information gain: mutual information of a discretized feature and the class.
-//!
-//! $$ I_j = H(y) - H(y \mid b_j) = \sum_{b, c} p(b, c) \ln \frac{p(b, c)}{p(b) p(c)} $$
-//!
-//! in nats, with $b_j$ the bin of a value. Normalized variants: gain ratio $I_j / H(b_j)$, which does not favor
-//! many bins; symmetrical uncertainty $2 I_j / (H(b_j) + H(y))$, from 0 to 1.
-//!
-//! Features are discretized by MDL, so that a feature independent of the class has a gain of exactly 0; or with
-//! equal bins. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
-//! classes (few distinct values, equal bins), the gain is positive by chance, so the feature must pass the G test
-//! ($2 n I_j$ is chi-squared) at 0.05 divided by the number of features. The best features up to the first that
-//! fails are selected, and at least one.
-//!
-//! The score is univariate and keeps redundant copies. It depends only on the order of values, except with bins of
-//! equal width.
-//!
-//! Cost: $O(n \log n + n C)$ per feature.
-//!
-//! References: Quinlan, *Induction of decision trees*, 1986; Fayyad and Irani, IJCAI 1993.
 
 use super::bins::{Discretizer, binned, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
@@ -33,6 +15,24 @@ const LEVEL: f64 = 0.05;
 
 crate::parameters! {
     /// Information gain.
+    ///
+    /// $$ I_j = H(y) - H(y \mid b_j) = \sum_{b, c} p(b, c) \ln \frac{p(b, c)}{p(b) p(c)} $$
+    ///
+    /// in nats, with $b_j$ the bin of a value. Normalized variants: gain ratio $I_j / H(b_j)$, which does not favor
+    /// many bins; symmetrical uncertainty $2 I_j / (H(b_j) + H(y))$, from 0 to 1.
+    ///
+    /// Features are discretized by MDL, so that a feature independent of the class has a gain of exactly 0; or with
+    /// equal bins. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
+    /// classes (few distinct values, equal bins), the gain is positive by chance, so the feature must pass the G test
+    /// ($2 n I_j$ is chi-squared) at 0.05 divided by the number of features. The best features up to the first that
+    /// fails are selected, and at least one.
+    ///
+    /// The score is univariate and keeps redundant copies. It depends only on the order of values, except with bins of
+    /// equal width.
+    ///
+    /// Cost: $O(n \log n + n C)$ per feature.
+    ///
+    /// References: Quinlan, *Induction of decision trees*, 1986; Fayyad and Irani, IJCAI 1993.
     #[derive(PartialEq)]
     pub struct InformationGain as "information gain" {
         /// How to discretize numbers into bins.

@@ -1,21 +1,4 @@
 //! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
-//!
-//! $$ \min_w \lVert w \rVert_1 + C \sum_i \max(0, 1 - y_i \langle w, x_i \rangle)^2 $$
-//!
-//! The smaller $C$ is, the fewer weights are nonzero; below $1 / (2 \max_j |\sum_i y_i x_{ij}|)$ all are zero. For
-//! a requested number of features $C$ increases from there, with warm starts, until enough features have entered;
-//! bisection then finds the exact number. Features often enter together or leave again, so there may be no such
-//! $C$: then the next larger number is used and the smallest weights are dropped. Multiclass: one-vs-rest SVMs, and
-//! the absolute weights are summed.
-//!
-//! Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
-//! any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
-//! Without a requested number $C$ is as given, or 1.
-//!
-//! Cost: a few dozen passes over the data for each of some 30 to 60 values of $C$.
-//!
-//! Reference: Bradley and Mangasarian, *Feature selection via concave minimization and support vector machines*, 1998;
-//! Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
 
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::classify::{
@@ -44,6 +27,23 @@ const MAX_BISECTIONS: usize = 30;
 
 crate::parameters! {
     /// Sparse linear SVM.
+    ///
+    /// $$ \min_w \lVert w \rVert_1 + C \sum_i \max(0, 1 - y_i \langle w, x_i \rangle)^2 $$
+    ///
+    /// The smaller $C$ is, the fewer weights are nonzero; below $1 / (2 \max_j |\sum_i y_i x_{ij}|)$ all are zero. For
+    /// a requested number of features $C$ increases from there, with warm starts, until enough features have entered;
+    /// bisection then finds the exact number. Features often enter together or leave again, so there may be no such
+    /// $C$: then the next larger number is used and the smallest weights are dropped. Multiclass: one-vs-rest SVMs, and
+    /// the absolute weights are summed.
+    ///
+    /// Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
+    /// any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
+    /// Without a requested number $C$ is as given, or 1.
+    ///
+    /// Cost: a few dozen passes over the data for each of some 30 to 60 values of $C$.
+    ///
+    /// Reference: Bradley and Mangasarian, *Feature selection via concave minimization and support vector machines*, 1998;
+    /// Zhu, Rosset, Hastie and Tibshirani, *1-norm support vector machines*, 2003.
     #[derive(PartialEq)]
     pub struct L1Svm as "L1-SVM" {
         /// Regularization parameter: smaller values select fewer features. Leave it out if the number of features is

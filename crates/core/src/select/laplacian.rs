@@ -1,28 +1,4 @@
 //! Laplacian score: favors features that vary little between neighboring samples.
-//!
-//! With $S$ the weights of a graph of the samples, $D$ its degrees and $f$ a feature, centered so that $f^\top D 1 =
-//! 0$,
-//!
-//! $$ L = \frac{f^\top (D - S) f}{f^\top D f}
-//!      = \frac{\frac12 \sum_{ij} S_{ij} (f_i - f_j)^2}{\sum_i D_{ii} f_i^2}, \qquad \text{score} = 1 - L / 2. $$
-//!
-//! $L$ ranges from 0 (constant over each connected component of the graph) to 2; in the paper small is good, so the
-//! score reverses it to 1 to 0. A constant feature scores 0.
-//!
-//! - `knn`: samples are connected if one is among the $k$ nearest neighbors of the other, with the weight
-//!   $\exp(-\lVert x_i - x_j \rVert^2 / t)$ or 1. This needs no target. Default $t$: the mean squared distance of
-//!   connected samples.
-//! - `classes`: samples of the same class are connected with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$
-//!   the Fisher score, which is how it is computed.
-//!
-//! A feature unrelated to the graph has $L$ near 1. By default (`auto`) the method selects the features with $L <
-//! 1$, and at least one.
-//!
-//! Features should be on a common scale, because neighbors are found by the distance over all features.
-//!
-//! Cost: $O(n^2 d)$ time for the neighbors, $O(n d)$ memory; the graph is sparse.
-//!
-//! Reference: He, Cai and Niyogi, *Laplacian score for feature selection*, NIPS 2005.
 
 use super::columns::keep_leading;
 use super::fisher::class_scores;
@@ -41,6 +17,30 @@ const BLOCK: usize = 2048;
 
 crate::parameters! {
     /// Laplacian score.
+    ///
+    /// With $S$ the weights of a graph of the samples, $D$ its degrees and $f$ a feature, centered so that $f^\top D 1 =
+    /// 0$,
+    ///
+    /// $$ L = \frac{f^\top (D - S) f}{f^\top D f}
+    ///      = \frac{\frac12 \sum_{ij} S_{ij} (f_i - f_j)^2}{\sum_i D_{ii} f_i^2}, \qquad \text{score} = 1 - L / 2. $$
+    ///
+    /// $L$ ranges from 0 (constant over each connected component of the graph) to 2; in the paper small is good, so the
+    /// score reverses it to 1 to 0. A constant feature scores 0.
+    ///
+    /// - `knn`: samples are connected if one is among the $k$ nearest neighbors of the other, with the weight
+    ///   $\exp(-\lVert x_i - x_j \rVert^2 / t)$ or 1. This needs no target. Default $t$: the mean squared distance of
+    ///   connected samples.
+    /// - `classes`: samples of the same class are connected with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$
+    ///   the Fisher score, which is how it is computed.
+    ///
+    /// A feature unrelated to the graph has $L$ near 1. By default (`auto`) the method selects the features with $L <
+    /// 1$, and at least one.
+    ///
+    /// Features should be on a common scale, because neighbors are found by the distance over all features.
+    ///
+    /// Cost: $O(n^2 d)$ time for the neighbors, $O(n d)$ memory; the graph is sparse.
+    ///
+    /// Reference: He, Cai and Niyogi, *Laplacian score for feature selection*, NIPS 2005.
     #[derive(PartialEq)]
     pub struct LaplacianScore as "Laplacian score" {
         /// Which samples the graph connects.

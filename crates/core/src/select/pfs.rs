@@ -1,24 +1,4 @@
 //! PFS: selects features from which the others can be reconstructed, without a target.
-//!
-//! Principal component analysis in its convex form, with a penalty that drops entire features:
-//!
-//! $$ \min_W \tfrac{1}{2n} \lVert X - X W \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}| $$
-//!
-//! A feature is selected if it helps to reconstruct the others; of two copies either may be selected. For $\lambda
-//! \ge \lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ all weights are zero.
-//!
-//! The matrix $W$ has as many columns as $X$, which is too large for wide data. Beyond 200 features, or with a
-//! given number of components, the target is not $X$ but its scores on the leading principal components, with their
-//! variances: 20 by default. They are found by subspace iteration, until the variances change by less than a
-//! relative $10^{-10}$ or for 100 iterations; components still mixed then have nearly equal variances.
-//!
-//! Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
-//! constant features have none. The path, its optimality and the selection are those of [`super::Ldfs`] in its
-//! least-squares form, solved by the same block coordinate descent.
-//!
-//! Cost: $O(n q)$ per active feature and sweep, with $q$ targets; memory $O(d q)$.
-//!
-//! Reference: Masaeli, Yan, Cui, Fung and Dy, *Convex principal feature selection*, 2010.
 
 use super::ldfs::Squares;
 use super::row_path::PathSettings;
@@ -46,6 +26,26 @@ const MAX_ITERATIONS: usize = 100;
 
 crate::parameters! {
     /// Principal feature selection.
+    ///
+    /// Principal component analysis in its convex form, with a penalty that drops entire features:
+    ///
+    /// $$ \min_W \tfrac{1}{2n} \lVert X - X W \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}| $$
+    ///
+    /// A feature is selected if it helps to reconstruct the others; of two copies either may be selected. For $\lambda
+    /// \ge \lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ all weights are zero.
+    ///
+    /// The matrix $W$ has as many columns as $X$, which is too large for wide data. Beyond 200 features, or with a
+    /// given number of components, the target is not $X$ but its scores on the leading principal components, with their
+    /// variances: 20 by default. They are found by subspace iteration, until the variances change by less than a
+    /// relative $10^{-10}$ or for 100 iterations; components still mixed then have nearly equal variances.
+    ///
+    /// Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
+    /// constant features have none. The path, its optimality and the selection are those of [`super::Ldfs`] in its
+    /// least-squares form, solved by the same block coordinate descent.
+    ///
+    /// Cost: $O(n q)$ per active feature and sweep, with $q$ targets; memory $O(d q)$.
+    ///
+    /// Reference: Masaeli, Yan, Cui, Fung and Dy, *Convex principal feature selection*, 2010.
     #[derive(PartialEq)]
     pub struct Pfs as "PFS" {
         /// Number of principal components to reconstruct; none reconstructs the features themselves, or 20

@@ -1,38 +1,4 @@
 //! HSFS: selects the features of a sparse projection that maximizes the (nonlinear) dependence on the target, HSIC.
-//!
-//! $$ \max_W \mathrm{HSIC}(XW, y) \quad\text{where}\quad \sum_j \lVert w_j \rVert_\infty \le \tau, $$
-//!
-//! where $w_j$ is the row of $W$ for feature $j$, and HSIC uses a Gaussian kernel of the projected samples and the
-//! target's kernel, see [`crate::dependence::projection`]. Rows are exactly zero for features that are not needed.
-//!
-//! The problem as published, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is available as
-//! [`Form::Penalized`]: $W = 0$ is a strict local minimum of it for every $\lambda > 0$, and its path jumps from
-//! several features to none, which the method reports. The constrained form has neither problem.
-//!
-//! Neither form is convex, so the result depends on the start. Along increasing radii each problem is solved from
-//! the last solution, from sets of features selected individually, in pairs, by their interaction or jointly (see
-//! `starts`), and from random weights; the best value wins. For a given number of features every solution along the
-//! path nominates the features with the largest rows. Each set is solved separately, within a ball of one unit per
-//! feature, the best of them from several starts, and the set with the largest HSIC is selected; with one weight
-//! per feature, the set with the largest HSIC under equal weights. The score of a feature is the norm of its row,
-//! which is invariant to rotations of the directions.
-//!
-//! Without a requested number or radius (`auto`), the penalized form selects the last set before all weights
-//! vanish. The constrained form uses a hold-out set: sets of increasing size are selected on two thirds of the
-//! samples, and the smallest size is chosen whose HSIC on the other third is at least 95 % of the largest.
-//!
-//! If the weights of all directions would outnumber the samples, there is one weight per feature instead, see
-//! [`Hsfs::diagonal`].
-//!
-//! HSIC of a set can miss a relevant feature next to stronger ones (Liu and Ruan 2024): it measures dependence, not
-//! prediction.
-//!
-//! Cost: hundreds to thousands of evaluations with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 samples
-//! $O(n m (q + c) + n d q)$ with $m$ random Fourier features or landmarks. Beyond 20,000 samples with Fourier
-//! features the path is computed on 10,000 of them, and all samples are used to compare the best sets and to fit
-//! the weights. Beyond 2048 features a problem is solved on an active set and checked against all features.
-//!
-//! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
 
 mod answer;
 mod constrained;

@@ -1,44 +1,4 @@
 //! HSIC Lasso: selects features whose kernel matrices together approximate that of the target.
-//!
-//! With $\bar K_f$ the centered kernel matrix of feature $f$, divided by its Frobenius norm, and $\bar L$ that of
-//! the target,
-//!
-//! $$ \min_{a \ge 0} \tfrac12 \left\lVert \bar L - \sum_f a_f \bar K_f \right\rVert_F^2 + \lambda \sum_f a_f $$
-//!
-//! is convex. A feature is selected if $a_f > 0$: the target depends on it, and not only through features already
-//! selected. It detects any form of dependence on single features, but not features that predict the target only
-//! jointly, such as a pair whose product determines it.
-//!
-//! Kernels are Gaussian with the feature's standard deviation as bandwidth, so the scale of features does not
-//! matter. A class target has the class-balanced kernel, a continuous target that of features. All this agrees with
-//! pyHSICLasso, which selects the same features.
-//!
-//! Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each
-//! matrix has a low-rank factor of rank 20 or so ([`crate::dependence::column_factor`]), so no $n \times n$ matrix
-//! is formed. The path over all $\lambda$ is computed by nonnegative least angle regression
-//! ([`crate::optim::nonnegative_lars`]), which needs $G$ only between features that enter and those with $b_f \ge
-//! \lambda$: factors of the others are used once, for $b_f$, and discarded.
-//!
-//! With blocks (block HSIC Lasso) the samples are shuffled and split into blocks of $B$ samples, $M$ times; $b$ and
-//! $G$ are means over all blocks, and matrices are centered and normalized per block. Samples that do not fill a
-//! block are omitted from that shuffle. This is an approximation for many samples.
-//!
-//! A requested number of features is reached where one more would enter. Features are ranked by their weights
-//! there, the others by their residual correlation (for those far from entering, $b_f$). By default (`auto`) the
-//! path ends at the penalty
-//!
-//! $$ \lambda = \max_f \frac{\operatorname{tr} \bar K_f \operatorname{tr} \bar L}{n - 1} + \frac{2 \ln d}{n}, $$
-//!
-//! approximately what the best of $d$ features independent of the target would reach: the first term is the mean of
-//! $b_f$ under permutations, the second the largest of $d$ squared normal variables. (With blocks, $n$ is the block
-//! size in the first term, and $\sqrt{n B M}$ in the second.)
-//!
-//! Cost: $O(n r^2)$ per feature, and the same for each pair of an entering feature and a candidate. Memory: factors
-//! of candidates, $n r$ numbers each; for features with mostly equal values, such as zeros, only the other values
-//! count. Factors that do not fit in memory are recomputed.
-//!
-//! Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise
-//! kernelized lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
 
 mod dense;
 mod factors;
@@ -68,6 +28,46 @@ const MEMORY_ADVICE: &str = "use fewer permutations";
 
 crate::parameters! {
     /// HSIC Lasso.
+    ///
+    /// With $\bar K_f$ the centered kernel matrix of feature $f$, divided by its Frobenius norm, and $\bar L$ that of
+    /// the target,
+    ///
+    /// $$ \min_{a \ge 0} \tfrac12 \left\lVert \bar L - \sum_f a_f \bar K_f \right\rVert_F^2 + \lambda \sum_f a_f $$
+    ///
+    /// is convex. A feature is selected if $a_f > 0$: the target depends on it, and not only through features already
+    /// selected. It detects any form of dependence on single features, but not features that predict the target only
+    /// jointly, such as a pair whose product determines it.
+    ///
+    /// Kernels are Gaussian with the feature's standard deviation as bandwidth, so the scale of features does not
+    /// matter. A class target has the class-balanced kernel, a continuous target that of features. All this agrees with
+    /// pyHSICLasso, which selects the same features.
+    ///
+    /// Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each
+    /// matrix has a low-rank factor of rank 20 or so ([`crate::dependence::column_factor`]), so no $n \times n$ matrix
+    /// is formed. The path over all $\lambda$ is computed by nonnegative least angle regression
+    /// ([`crate::optim::nonnegative_lars`]), which needs $G$ only between features that enter and those with $b_f \ge
+    /// \lambda$: factors of the others are used once, for $b_f$, and discarded.
+    ///
+    /// With blocks (block HSIC Lasso) the samples are shuffled and split into blocks of $B$ samples, $M$ times; $b$ and
+    /// $G$ are means over all blocks, and matrices are centered and normalized per block. Samples that do not fill a
+    /// block are omitted from that shuffle. This is an approximation for many samples.
+    ///
+    /// A requested number of features is reached where one more would enter. Features are ranked by their weights
+    /// there, the others by their residual correlation (for those far from entering, $b_f$). By default (`auto`) the
+    /// path ends at the penalty
+    ///
+    /// $$ \lambda = \max_f \frac{\operatorname{tr} \bar K_f \operatorname{tr} \bar L}{n - 1} + \frac{2 \ln d}{n}, $$
+    ///
+    /// approximately what the best of $d$ features independent of the target would reach: the first term is the mean of
+    /// $b_f$ under permutations, the second the largest of $d$ squared normal variables. (With blocks, $n$ is the block
+    /// size in the first term, and $\sqrt{n B M}$ in the second.)
+    ///
+    /// Cost: $O(n r^2)$ per feature, and the same for each pair of an entering feature and a candidate. Memory: factors
+    /// of candidates, $n r$ numbers each; for features with mostly equal values, such as zeros, only the other values
+    /// count. Factors that do not fit in memory are recomputed.
+    ///
+    /// Reference: Yamada, Jitkrittum, Sigal, Xing and Sugiyama, *High-dimensional feature selection by feature-wise
+    /// kernelized lasso*, 2014; Climente-Gonzalez, Azencott, Kaski and Yamada, *Block HSIC Lasso*, 2019.
     #[derive(PartialEq)]
     pub struct HsicLasso as "HSIC Lasso" {
         /// Number of samples in a block; none uses all samples as one block.

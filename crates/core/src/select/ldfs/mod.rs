@@ -1,41 +1,4 @@
 //! LDFS: sparse linear discriminant analysis; selects the features with nonzero weights.
-//!
-//! The problem as published adds $\lambda \sum_j \max_k |w_{jk}|$ to the ratio of scatters $-w^T S_B w / w^T S_W
-//! w$. The ratio does not change when $w$ shrinks but the penalty vanishes, so the penalty has no effect and
-//! selects nothing. Three forms fix this.
-//!
-//! **Least squares** (the default) is convex. With one target per class,
-//!
-//! $$ \min_{W \in \mathbb R^{d \times C}} \tfrac{1}{2n} \lVert X W - T \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}|, \qquad
-//!    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\\\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
-//!
-//! which without a penalty is linear discriminant analysis up to a rotation. For $\lambda \ge \lambda_{\max} =
-//! \max_j \lVert X_j^T T / n \rVert_1$ all weights are zero. It is solved by block coordinate descent; the
-//! optimality of a path point is the larger of the duality gap, as a fraction of the objective at zero, and the
-//! violation of the first-order conditions ([`crate::optim::BlockDescent`]).
-//!
-//! **Normalized** and **constrained** keep the ratio and fix the scale of $w$,
-//!
-//! $$ -\frac{w^T S_B w}{w^T (S_W + \rho I) w} + \lambda \lVert w \rVert_1 \quad\text{where}\quad
-//!    \lVert w \rVert = 1 \quad\text{or}\quad w^T (S_W + \rho I) w = 1. $$
-//!
-//! They are not convex: the result is a stationary point, reached along the path as $\lambda$ decreases from a
-//! single feature. They have one direction, because a second one does not improve a ratio of traces. With more than
-//! two classes they therefore use only the first discriminant. The optimality is that of [`crate::optim::Spectral`]
-//! at the scale $\lVert w \rVert_1 = 1$. The fewer samples per feature, the larger the ridge should be: without it
-//! some combination always has zero within-class scatter. $S_B = \sum_c p_c m_c m_c^T$ with class means $m_c$ and
-//! $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all samples.
-//!
-//! Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
-//! constant features have none. The path ends at the given penalty, or at the requested number of features; without
-//! either, the full path is computed and the last point at or above a tenth of the first penalty is selected. A
-//! smaller number of features need not be a subset of a larger one.
-//!
-//! Cost: least squares $O(n C)$ per active feature and sweep, a few dozen sweeps per path point; the ratios $O(n
-//! d)$ per iteration.
-//!
-//! Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010; Ye,
-//! *Least squares linear discriminant analysis*, 2007.
 
 mod least_squares;
 mod ratio;
@@ -68,6 +31,43 @@ crate::choices! {
 
 crate::parameters! {
     /// Linear discriminant feature selection.
+    ///
+    /// The problem as published adds $\lambda \sum_j \max_k |w_{jk}|$ to the ratio of scatters $-w^T S_B w / w^T S_W
+    /// w$. The ratio does not change when $w$ shrinks but the penalty vanishes, so the penalty has no effect and
+    /// selects nothing. Three forms fix this.
+    ///
+    /// **Least squares** (the default) is convex. With one target per class,
+    ///
+    /// $$ \min_{W \in \mathbb R^{d \times C}} \tfrac{1}{2n} \lVert X W - T \rVert_F^2 + \lambda \sum_j \max_k |w_{jk}|, \qquad
+    ///    T_{ic} = \begin{cases} \sqrt{n / n_c} - \sqrt{n_c / n} & y_i = c \\\\ -\sqrt{n_c / n} & \text{else,} \end{cases} $$
+    ///
+    /// which without a penalty is linear discriminant analysis up to a rotation. For $\lambda \ge \lambda_{\max} =
+    /// \max_j \lVert X_j^T T / n \rVert_1$ all weights are zero. It is solved by block coordinate descent; the
+    /// optimality of a path point is the larger of the duality gap, as a fraction of the objective at zero, and the
+    /// violation of the first-order conditions ([`crate::optim::BlockDescent`]).
+    ///
+    /// **Normalized** and **constrained** keep the ratio and fix the scale of $w$,
+    ///
+    /// $$ -\frac{w^T S_B w}{w^T (S_W + \rho I) w} + \lambda \lVert w \rVert_1 \quad\text{where}\quad
+    ///    \lVert w \rVert = 1 \quad\text{or}\quad w^T (S_W + \rho I) w = 1. $$
+    ///
+    /// They are not convex: the result is a stationary point, reached along the path as $\lambda$ decreases from a
+    /// single feature. They have one direction, because a second one does not improve a ratio of traces. With more than
+    /// two classes they therefore use only the first discriminant. The optimality is that of [`crate::optim::Spectral`]
+    /// at the scale $\lVert w \rVert_1 = 1$. The fewer samples per feature, the larger the ridge should be: without it
+    /// some combination always has zero within-class scatter. $S_B = \sum_c p_c m_c m_c^T$ with class means $m_c$ and
+    /// $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all samples.
+    ///
+    /// Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
+    /// constant features have none. The path ends at the given penalty, or at the requested number of features; without
+    /// either, the full path is computed and the last point at or above a tenth of the first penalty is selected. A
+    /// smaller number of features need not be a subset of a larger one.
+    ///
+    /// Cost: least squares $O(n C)$ per active feature and sweep, a few dozen sweeps per path point; the ratios $O(n
+    /// d)$ per iteration.
+    ///
+    /// Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010; Ye,
+    /// *Least squares linear discriminant analysis*, 2007.
     #[derive(PartialEq)]
     pub struct Ldfs as "LDFS" {
         /// The problem to solve.

@@ -1,36 +1,4 @@
 //! Mutual information by nearest neighbors: measures any form of dependence of the target on a feature.
-//!
-//! Continuous feature, classification (Ross): with $r_i$ the distance of a value to its $k$-th nearest neighbor
-//! within its class, $m_i$ the number of values of all classes nearer than $r_i$ and $N_{y_i}$ the size of its
-//! class (a sample counts itself),
-//!
-//! $$ I = \psi(n) + \psi(k) - \overline{\psi(N_{y_i})} - \overline{\psi(m_i)}. $$
-//!
-//! Continuous feature, regression (Kraskov and others): with $r_i$ the distance to the $k$-th nearest neighbor in
-//! the plane of feature and target, measured by the maximum norm, and $m^x_i$, $m^y_i$ the numbers of values nearer
-//! than $r_i$ in each coordinate,
-//!
-//! $$ I = \psi(n) + \psi(k) - \overline{\psi(m^x_i)} - \overline{\psi(m^y_i)}. $$
-//!
-//! Categorical features and classes: the information gain of the contingency table. All in nats; negative estimates
-//! become 0. Feature and target are divided by their standard deviations, so that scale does not matter.
-//!
-//! Departure: the papers exclude ties, and scikit-learn breaks them by random noise; here they are counted. If
-//! values at the distance $r_i$ are tied, $k$ is the number of samples that really are nearer (at the distance 0:
-//! not farther), as Gao and others do for mixed features. The result is therefore deterministic; without ties it
-//! equals `mutual_info_classif` and `mutual_info_regression`.
-//!
-//! By default (`auto`) the method selects the features with more information than expected by chance, and at least
-//! one. The null distribution comes from permutations: the target is shuffled until there are at least 200
-//! estimates, and a feature must exceed their mean by $z$ standard deviations, with $z$ the normal quantile of 0.05
-//! divided by the number of features.
-//!
-//! Cost: $O(n (k + \log n))$ per feature for classification; for regression a scan along the sorted feature, about
-//! $O(n \sqrt{k n})$.
-//!
-//! References: Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, 2004; Ross, *Mutual
-//! information between discrete and continuous data sets*, 2014; Gao, Kannan, Oh and Viswanath, *Estimating mutual
-//! information for discrete-continuous mixtures*, 2017.
 
 mod neighbors;
 
@@ -53,6 +21,38 @@ const MIN_PERMUTATION_ESTIMATES: usize = 200;
 
 crate::parameters! {
     /// Mutual information by nearest neighbors.
+    ///
+    /// Continuous feature, classification (Ross): with $r_i$ the distance of a value to its $k$-th nearest neighbor
+    /// within its class, $m_i$ the number of values of all classes nearer than $r_i$ and $N_{y_i}$ the size of its
+    /// class (a sample counts itself),
+    ///
+    /// $$ I = \psi(n) + \psi(k) - \overline{\psi(N_{y_i})} - \overline{\psi(m_i)}. $$
+    ///
+    /// Continuous feature, regression (Kraskov and others): with $r_i$ the distance to the $k$-th nearest neighbor in
+    /// the plane of feature and target, measured by the maximum norm, and $m^x_i$, $m^y_i$ the numbers of values nearer
+    /// than $r_i$ in each coordinate,
+    ///
+    /// $$ I = \psi(n) + \psi(k) - \overline{\psi(m^x_i)} - \overline{\psi(m^y_i)}. $$
+    ///
+    /// Categorical features and classes: the information gain of the contingency table. All in nats; negative estimates
+    /// become 0. Feature and target are divided by their standard deviations, so that scale does not matter.
+    ///
+    /// Departure: the papers exclude ties, and scikit-learn breaks them by random noise; here they are counted. If
+    /// values at the distance $r_i$ are tied, $k$ is the number of samples that really are nearer (at the distance 0:
+    /// not farther), as Gao and others do for mixed features. The result is therefore deterministic; without ties it
+    /// equals `mutual_info_classif` and `mutual_info_regression`.
+    ///
+    /// By default (`auto`) the method selects the features with more information than expected by chance, and at least
+    /// one. The null distribution comes from permutations: the target is shuffled until there are at least 200
+    /// estimates, and a feature must exceed their mean by $z$ standard deviations, with $z$ the normal quantile of 0.05
+    /// divided by the number of features.
+    ///
+    /// Cost: $O(n (k + \log n))$ per feature for classification; for regression a scan along the sorted feature, about
+    /// $O(n \sqrt{k n})$.
+    ///
+    /// References: Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, 2004; Ross, *Mutual
+    /// information between discrete and continuous data sets*, 2014; Gao, Kannan, Oh and Viswanath, *Estimating mutual
+    /// information for discrete-continuous mixtures*, 2017.
     #[derive(PartialEq)]
     pub struct MutualInformation as "mutual information" {
         /// Number of neighbors for the density estimate. Fewer neighbors give a larger variance, more a larger bias.

@@ -1,32 +1,5 @@
 //! Relief: favors features in which a sample differs from near samples of other classes, but not from near samples
 //! of its class.
-//!
-//! For each sample the nearest neighbors of its class (hits $h$) and of each other class (misses $m^c$) are found
-//! by the distance over all features; then
-//!
-//! $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
-//!
-//! with $P$ the class frequencies (or equal weights), averaged over several neighbors if requested, or with squared
-//! differences. One neighbor is Relief, several are ReliefF. For regression see `regression.rs`: RReliefF. Features
-//! are ranked by $w$; then negative weights become 0. By default (`auto`) the method selects the features with
-//! positive weights.
-//!
-//! In the coordinates of a full basis of kernel space the Euclidean distance over all features is the kernel
-//! distance, so neighbors are those of kernel space: with KGS as the basis this is FSKGS, with KPCA FSKPCA. On
-//! tabular data ReliefF usually uses the Manhattan distance of features divided by their range, so that a
-//! difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
-//!
-//! If one of two values is missing, their expected difference is used: the mean (squared) difference of all pairs
-//! of known values of the feature. Kononenko's estimate for categories, $1 - \sum_v P(v)^2$, is the same, up to
-//! pairs of a value with itself.
-//!
-//! The only sample of a class has no hit; it is not used as a center, but serves as a miss for others.
-//!
-//! Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
-//!
-//! References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*, 1994
-//! (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
-//! regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
 
 mod classification;
 mod compared;
@@ -53,6 +26,33 @@ const BLOCK: usize = 256;
 crate::parameters! {
     /// ReliefF. The defaults are those of most libraries: 10 neighbors of each class
     /// by the Manhattan distance of features scaled to their range, all other classes with equal weight.
+    ///
+    /// For each sample the nearest neighbors of its class (hits $h$) and of each other class (misses $m^c$) are found
+    /// by the distance over all features; then
+    ///
+    /// $$ w_j = \frac1n \sum_x \Bigl( \sum_{c \ne y_x} \frac{P(c)}{1 - P(y_x)} |x_j - m^c_j| - |x_j - h_j| \Bigr) $$
+    ///
+    /// with $P$ the class frequencies (or equal weights), averaged over several neighbors if requested, or with squared
+    /// differences. One neighbor is Relief, several are ReliefF. For regression see `regression.rs`: RReliefF. Features
+    /// are ranked by $w$; then negative weights become 0. By default (`auto`) the method selects the features with
+    /// positive weights.
+    ///
+    /// In the coordinates of a full basis of kernel space the Euclidean distance over all features is the kernel
+    /// distance, so neighbors are those of kernel space: with KGS as the basis this is FSKGS, with KPCA FSKPCA. On
+    /// tabular data ReliefF usually uses the Manhattan distance of features divided by their range, so that a
+    /// difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
+    ///
+    /// If one of two values is missing, their expected difference is used: the mean (squared) difference of all pairs
+    /// of known values of the feature. Kononenko's estimate for categories, $1 - \sum_v P(v)^2$, is the same, up to
+    /// pairs of a value with itself.
+    ///
+    /// The only sample of a class has no hit; it is not used as a center, but serves as a miss for others.
+    ///
+    /// Cost: $O(n^2 d)$ time, or $O(m n d)$ for a subsample of $m$ centers; $O(n d)$ memory.
+    ///
+    /// References: Kira and Rendell, *The feature selection problem*, 1992; Kononenko, *Estimating attributes*, 1994
+    /// (multiclass, missing values); Robnik-Šikonja and Kononenko, *An adaptation of Relief for attribute estimation in
+    /// regression*, 1997; Cao, Shen, Sun, Yang and Chen, *Feature selection in a kernel space*, ICML 2007.
     #[derive(PartialEq)]
     pub struct Relief as "ReliefF" {
         /// Number of neighbors: hits, and misses per class; with a continuous target, neighbors in all.

@@ -1,29 +1,4 @@
 //! SVM-RFE: recursive feature elimination by the weights of a support vector machine.
-//!
-//! Each round trains an SVM on the remaining features and removes the least important ones, until one remains. The
-//! importance of a feature is the change of $\lVert w \rVert^2 = \sum_{ik} \beta_i \beta_k K_{ik}$ when it is
-//! removed and the coefficients stay fixed, summed over the binary SVMs of all pairs of classes:
-//!
-//! $$ \text{linear: } \sum_p w_{pj}^2 \qquad
-//!    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
-//!
-//! The linear form ranks like scikit-learn's `RFE(SVC(kernel="linear"))`. Departures: elimination always continues
-//! to the last feature, so that the ranking is complete and a smaller number selects the first of a larger one; the
-//! SVM is solved to a tolerance of 1e-6, because the stopping point decides between features of nearly equal
-//! weight; gamma of the RBF kernel is set once, on all features. By default (`auto`) the method selects half of the
-//! features, as scikit-learn does: the training error is not a suitable stopping criterion.
-//!
-//! Squared distances or inner products of all samples are cached, and the contribution of a feature is subtracted
-//! when it is removed. Each SVM is warm-started from the previous one, and its last steps are replaced by solving
-//! the linear equations of the free coefficients ([`crate::optim::polish`]). A linear SVM needs no cached products
-//! once there are fewer features than samples.
-//!
-//! Cost: for every round $O(n^2)$ per removed feature, plus a warm-started SVM, plus $O(s d)$ (linear) or $O(s^2
-//! d)$ (RBF) for $s$ support vectors; linear with fewer features than samples $O(n d + d^2)$ for each of the few
-//! coefficients that move to or from a bound, and $O(d^3)$. Memory: two $n \times n$ matrices.
-//!
-//! Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
-//! machines*, 2002.
 
 mod cached;
 mod features;
@@ -95,6 +70,31 @@ impl ParameterValue for Step {
 
 crate::parameters! {
     /// Recursive feature elimination by an SVM.
+    ///
+    /// Each round trains an SVM on the remaining features and removes the least important ones, until one remains. The
+    /// importance of a feature is the change of $\lVert w \rVert^2 = \sum_{ik} \beta_i \beta_k K_{ik}$ when it is
+    /// removed and the coefficients stay fixed, summed over the binary SVMs of all pairs of classes:
+    ///
+    /// $$ \text{linear: } \sum_p w_{pj}^2 \qquad
+    ///    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
+    ///
+    /// The linear form ranks like scikit-learn's `RFE(SVC(kernel="linear"))`. Departures: elimination always continues
+    /// to the last feature, so that the ranking is complete and a smaller number selects the first of a larger one; the
+    /// SVM is solved to a tolerance of 1e-6, because the stopping point decides between features of nearly equal
+    /// weight; gamma of the RBF kernel is set once, on all features. By default (`auto`) the method selects half of the
+    /// features, as scikit-learn does: the training error is not a suitable stopping criterion.
+    ///
+    /// Squared distances or inner products of all samples are cached, and the contribution of a feature is subtracted
+    /// when it is removed. Each SVM is warm-started from the previous one, and its last steps are replaced by solving
+    /// the linear equations of the free coefficients ([`crate::optim::polish`]). A linear SVM needs no cached products
+    /// once there are fewer features than samples.
+    ///
+    /// Cost: for every round $O(n^2)$ per removed feature, plus a warm-started SVM, plus $O(s d)$ (linear) or $O(s^2
+    /// d)$ (RBF) for $s$ support vectors; linear with fewer features than samples $O(n d + d^2)$ for each of the few
+    /// coefficients that move to or from a bound, and $O(d^3)$. Memory: two $n \times n$ matrices.
+    ///
+    /// Reference: Guyon, Weston, Barnhill and Vapnik, *Gene selection for cancer classification using support vector
+    /// machines*, 2002.
     #[derive(PartialEq)]
     pub struct SvmRfe as "SVM-RFE" {
         /// The kernel, linear or rbf.
