@@ -285,7 +285,7 @@ class Pictures:
             right.set_yticks([])
             right.set_xlabel("similarity of two samples")
             right.legend(loc="best")
-            satisfied = record["triplets"]["in_order"]
+            satisfied = record["triplets"]["satisfied"]
             right.set_title(f"{method} on wine: {satisfied:.1%} of triplets satisfied")
 
         self.draw(method, 9, 3.1, plot)

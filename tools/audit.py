@@ -1,8 +1,8 @@
 """Audit dependencies and data: licenses, sources, checksums, versions. Run by `make audit`.
 
-Needs only Python and cargo, and no network once the crates are fetched. The rules are in deny.toml, which cargo-deny reads
-too. Errors give the exit code 1, warnings 0. Known vulnerabilities are looked up if cargo-deny, cargo-audit or pip-audit is
-installed; otherwise a warning says that they were not.
+Needs only Python and cargo, and no network once the crates are fetched. The rules are in deny.toml, which
+cargo-deny reads too. Errors give the exit code 1, warnings 0. Known vulnerabilities are looked up if
+cargo-deny, cargo-audit or pip-audit is installed; otherwise a warning says that they were not.
 """
 
 import argparse
@@ -302,11 +302,17 @@ def check_advisories(root: Path, network: bool, found: Findings) -> None:
     elif shutil.which("cargo-audit"):
         ask(["cargo", "audit", *fetch], root, "crates", found)
     else:
-        found.warnings.append("NOT CHECKED: known vulnerabilities of crates (cargo-deny and cargo-audit are not installed)")
+        found.warnings.append(
+            "NOT CHECKED: known vulnerabilities of crates (cargo-deny and cargo-audit are not installed)"
+        )
     if not shutil.which("pip-audit"):
-        found.warnings.append("NOT CHECKED: known vulnerabilities of Python packages (pip-audit is not installed)")
+        found.warnings.append(
+            "NOT CHECKED: known vulnerabilities of Python packages (pip-audit is not installed)"
+        )
     elif not network:
-        found.warnings.append("NOT CHECKED: known vulnerabilities of Python packages (pip-audit needs the network)")
+        found.warnings.append(
+            "NOT CHECKED: known vulnerabilities of Python packages (pip-audit needs the network)"
+        )
     else:
         files = [part for name in REQUIREMENTS for part in ("--requirement", name)]
         ask(["pip-audit", *files], root, "Python packages", found)

@@ -142,13 +142,8 @@ REFERENCES = {
 
 _PLACEHOLDER = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 #: Sections of the docstring of a class; a class with entries of its own writes them out.
-_SECTIONS = """Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}"""
+_SECTIONS = "Parameters\n----------\n{parameters}\n\nAttributes\n----------\n{attributes}"
+_BOTH = re.compile(r"^( *)\{parameters and attributes\}$", re.MULTILINE)
 _REFERENCE = re.compile(r"^( *)(\.\. \[\d+\] )\{(\w+)\}$", re.MULTILINE)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -295,17 +290,21 @@ def _fill(thing: Any, function: Callable[..., Any], docs: Docs, fitted: Iterable
 
     def reference(match: re.Match[str]) -> str:
         indent, number, name = match.groups()
+        if name not in REFERENCES:
+            return match[0]
         text = textwrap.fill(number + REFERENCES[name], 100, subsequent_indent="   ")
         return textwrap.indent(text, indent)
 
-    text = thing.__doc__.replace("{parameters and attributes}", _SECTIONS)
+    # Python 3.13 removes the indentation of docstrings.
+    text = _BOTH.sub(lambda match: textwrap.indent(_SECTIONS, match[1]), thing.__doc__)
     thing.__doc__ = _REFERENCE.sub(reference, _PLACEHOLDER.sub(entries, text))
 
 
 def _core_doc(parameter: dict[str, Any]) -> tuple[str, str]:
     values = [value for kind in parameter["kinds"] for value in kind.get("values", ())]
     listed = [f"- {_choice(value)}: {value['description']}" for value in values]
-    return _kind(parameter), "\n".join([parameter["description"], *listed])
+    description = re.sub(r"\bnone\b", "None", parameter["description"])
+    return _kind(parameter), "\n".join([description, *listed])
 
 
 def _kind(parameter: dict[str, Any]) -> str:

@@ -503,8 +503,8 @@ class LinearSVC(LinearClassifierMixin, Estimator):
     _docs: ClassVar[Docs] = WEIGHT_DOCS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = WEIGHT_CONSTRAINTS
     _parameter_notes: ClassVar[dict[str, str]] = {
-        "class_weight": "With more than two classes, the weight of a class is used only in the SVM of that class "
-        "against the rest.",
+        "class_weight": "With more than two classes, the weight of a class is used only in the SVM of that "
+        "class against the rest.",
         "random_state": "It determines the order in which samples or features are visited.",
     }
 

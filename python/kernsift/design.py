@@ -32,7 +32,7 @@ __all__ = ["KernelDesign"]
 
 
 class KernelDesign(FeatureSelectorMixin, KernelLearner):
-    """Kernel design: a combination of kernels that satisfies triplets, by linear programming.
+    """Kernel design: a mixture of kernels that satisfies triplets, by linear programming.
 
     The weights of ``K = sum_p alpha_p K_p`` solve a linear program. They minimize the mean hinge loss of the
     triplet constraints ``K[i, j] - K[i, k] >= 1``, plus `gamma1` times the sum over features of the largest
@@ -40,7 +40,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
     scaled to a mean of 1 on the diagonal. Kernels of single features select features: :meth:`transform`
     returns those with nonzero weight.
 
-    The combination is positive semidefinite, see `psd`. Cutting planes are added in rounds until the
+    The mixture is positive semidefinite, see `psd`. Cutting planes are added in rounds until the
     condition holds.
 
     Parameters
@@ -57,7 +57,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
     kernel_scales_ : ndarray of shape (n_kernels,)
         Factor of each base kernel that makes the mean of its diagonal 1.
     kernel_ : Sum or None
-        The combination, without noise, on standardized samples (if `standardize`); :meth:`kernel` expects
+        The mixture, without noise, on standardized samples (if `standardize`); :meth:`kernel` expects
         samples in the given units. None if a function is among the kernels.
     noise_ : float
         Weight of the white noise that makes the Gram matrix of the samples in triplets positive semidefinite;
@@ -70,7 +70,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         Status of the solver: "optimal"; "trivial-cone" or "over-regularized", both with zero weights;
         "max-iterations" or "stalled". The first three count as converged.
     objective_ : float
-        Objective of the combination.
+        Objective of the mixture.
     bounds_ : ndarray of shape (n_iter_,)
         Lower bound of the objective after each round.
     bound_ : float
@@ -123,8 +123,8 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
             "sequence of str, Kernel or callable",
             "The base kernels, in any combination. Kernels and functions get standardized samples if "
             "`standardize`.\n"
-            '- names: "rbf", "laplacian", "linear", "poly", each for every feature or for all features together, '
-            "see `weak`;\n"
+            '- names: "rbf", "laplacian", "linear", "poly", each for every feature or for all features '
+            "together, see `weak`;\n"
             "- objects of :mod:`kernsift.kernels`;\n"
             "- functions ``k(X, Z)`` that return the Gram matrix of two sets of samples. With functions, the "
             "Gram matrices of all kernels are stored, and penalties are chosen by held-out triplets also if "
@@ -179,7 +179,7 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         self.verbose = verbose
 
     def kernel(self, X: Any, Z: Any = None, noise: bool = False) -> FloatArray:
-        """Compute the Gram matrix of the combination.
+        """Compute the Gram matrix of the mixture.
 
         Parameters
         ----------
@@ -230,7 +230,9 @@ class KernelDesign(FeatureSelectorMixin, KernelLearner):
         if not functions:
             return _native.fit_design(form, *rows)
         answer = _native.prepare_design(form, *rows)
-        kernels: list[Any] = [Kernel.from_json(json.dumps(k)) for k in json.loads(answer["kernels"])] + functions
+        named: list[Any] = [Kernel.from_json(json.dumps(k)) for k in json.loads(answer["kernels"])]
+        others = [kernel for kernel in self.kernels if not isinstance(kernel, str)]
+        kernels = named[: len(named) - len(others) + len(functions)] + others
         x = standardized(X, answer["shift"], answer["scale"])
         kept, places = _distinct(x, answer["triplets"])
         features = [kernel.feature if isinstance(kernel, OnFeature) else None for kernel in kernels]

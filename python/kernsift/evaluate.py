@@ -340,7 +340,9 @@ def _evaluator(evaluator: str | Mapping[str, Any] | None) -> str | None:
             return f"[{','.join(map(text, value))}]"
         if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
             return repr(float(value))
-        return str(value)
+        if value is None or isinstance(value, str | Integral | np.bool_):
+            return str(value)
+        raise ValueError(f"evaluator: values must be numbers, names or lists of numbers, got {value!r}.")
 
     return f"{name}:{','.join(f'{key}={text(value)}' for key, value in settings.items())}"
 

@@ -17,7 +17,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -125,14 +125,17 @@ class _GammaKernel(Kernel):
     def __post_init__(self) -> None:
         _store_positive(self, "gamma")
 
+    _name: ClassVar[str]
+
     def _form(self) -> Any:
-        return {type(self).__name__.lower(): {"gamma": self.gamma}}
+        return {self._name: {"gamma": self.gamma}}
 
 
 _documented_gamma = documented({"gamma": ("float", "Coefficient, above 0.")})
 
 
 @_documented_gamma
+@dataclass(frozen=True)
 class RBF(_GammaKernel):
     """exp(-gamma ||x - y||^2).
 
@@ -147,6 +150,8 @@ class RBF(_GammaKernel):
     array([[1.    , 0.1353],
            [0.1353, 1.    ]])
     """
+
+    _name = "rbf"
 
 
 @_documented_gamma
@@ -186,6 +191,7 @@ class Polynomial(Kernel):
 
 
 @_documented_gamma
+@dataclass(frozen=True)
 class Laplacian(_GammaKernel):
     """exp(-gamma ||x - y||_1).
 
@@ -200,6 +206,8 @@ class Laplacian(_GammaKernel):
     array([[1.    , 0.3679],
            [0.3679, 1.    ]])
     """
+
+    _name = "laplacian"
 
 
 @dataclass(frozen=True)

@@ -310,7 +310,9 @@ class XingMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelLearne
 
     def _learn(self, X: Any, triplets: IntArray | None, y: Any, run: Settings) -> dict[str, Any]:
         drawn = triplets if triplets is not None else self._draw(y, run)
-        return _native.fit_xing(to_json(self._own_parameters()), native_rows(X), drawn, bool(self.standardize), run)
+        return _native.fit_xing(
+            to_json(self._own_parameters()), native_rows(X), drawn, bool(self.standardize), run
+        )
 
     def _store(self, answer: dict[str, Any]) -> None:
         metric: FloatArray = answer["metric"]

@@ -177,7 +177,9 @@ def test_vulnerability_scanners_are_run(audit, monkeypatch, tmp_path):
     # pip-audit needs the network; without it the check is skipped, with a message.
     found = audit.Findings()
     audit.check_advisories(ROOT, False, found)
-    assert found.done == ["known vulnerabilities of crates, by cargo deny --locked --offline check advisories"]
+    assert found.done == [
+        "known vulnerabilities of crates, by cargo deny --locked --offline check advisories"
+    ]
     assert len(found.warnings) == 1 and not found.faults
 
 

@@ -76,9 +76,10 @@ def test_docstrings_are_complete():
     found = 0
     for name, thing in things.items():
         assert not re.search(r"\{[\w ]+\}\s*$", thing.__doc__, re.MULTILINE), name
-        if "    Parameters\n" in thing.__doc__:
+        doc = inspect.getdoc(thing)
+        if "Parameters\n---" in doc:
             for parameter in set(inspect.signature(thing).parameters) - {"self"}:
-                assert re.search(rf"^ +{parameter} : ", thing.__doc__, re.MULTILINE), f"{name}: {parameter}"
+                assert re.search(rf"^{parameter} : ", doc, re.MULTILINE), f"{name}: {parameter}"
                 found += 1
     assert found > 400
 

@@ -178,7 +178,9 @@ def test_too_much_memory_raises_before_the_work_starts():
 
 
 def test_fewer_components_than_requested_warn():
-    with pytest.warns(UserWarning, match="KPCA: 20 components were requested, but only 3 are above rounding error"):
+    with pytest.warns(
+        UserWarning, match="KPCA: 20 components were requested, but only 3 are above rounding error"
+    ):
         KernelPCA(kernel="linear", n_components=20).fit(X)
 
 

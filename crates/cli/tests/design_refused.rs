@@ -158,6 +158,9 @@ fn options_without_effect_are_errors() {
         "no parameter 'kernels'; there are diagonal, ridge, tol, max_iter"
     );
     assert!(error("--set ridge=0.1").starts_with("no parameter 'ridge'"));
+    assert!(error("-m xing:max_rounds=3").starts_with("no parameter 'max_rounds'"));
+    assert!(error("-m average:gamma1=1").starts_with("no parameter 'gamma1'"));
+    assert!(error("-m gaussian:gamma=[1,2]").contains("'gamma' must be"));
     assert_eq!(error("-m linear:gamma=1"), "linear has no parameters; leave out 'gamma'");
     for (settings, expected) in [
         ("degree=3", "parameter 'degree' has no effect because poly is not among the kernels"),
@@ -203,6 +206,10 @@ fn invalid_values_are_named_by_their_options() {
         (
             "psd=convex",
             "'psd' must be auto, nonnegative, dominance_with_noise, eigen_cuts or strict_dominance",
+        ),
+        (
+            "gamma2=x",
+            "'gamma2' must be a number, at least 0, or a list of numbers, at least 0, or none, got 'x'",
         ),
         ("kernels=cubic", "'kernels' must be a list of rbf, linear, poly, laplacian, got 'cubic'"),
         ("kernels=poly,degree=0", "'degree' must be an integer, at least 1, got '0'"),

@@ -163,10 +163,6 @@ fn collect(name: &str, value: &Value, parts: &mut Vec<String>) {
         // The title names the evaluator; solver parameters are not relevant here.
         _ if matches!(name, "name" | "tol" | "max_iter" | "shrinking") => {}
         Value::Object(inner) if name == "kernel" => parts.push(kernel(inner)),
-        // The SVM inside a search; its C is not used.
-        Value::Object(inner) => {
-            inner.iter().filter(|(name, _)| *name != "c").for_each(|(n, v)| collect(n, v, parts));
-        }
         Value::Array(values) if values.is_empty() => {}
         Value::Array(values) => {
             let all: Vec<String> = values.iter().map(value_text).collect();
@@ -205,7 +201,7 @@ fn kernel(choice: &serde_json::Map<String, Value>) -> String {
 /// Display name of a parameter.
 fn parameter_name(name: &str) -> String {
     match name {
-        "c" => "C".into(),
+        "fit_intercept" => "intercept".into(),
         "n_neighbors" => name.into(),
         "penalties" => "penalty".into(),
         "folds" => "inner folds".into(),
@@ -254,7 +250,7 @@ mod tests {
         );
         assert_eq!(
             text("linear-svm"),
-            "Linear support vector machine: C 1, intercept, loss squared-hinge, penalty l2"
+            "Linear support vector machine: C 1, intercept, loss squared_hinge, penalty l2"
         );
         assert_eq!(text("knn"), "k-nearest neighbors: n_neighbors 5");
         assert_eq!(

@@ -61,7 +61,7 @@ pub struct DesignArgs {
     /// [default: 0.15]
     #[arg(long, value_name = "FRACTION", value_parser = fraction, allow_hyphen_values = true, help_heading = "Evaluation")]
     pub hold_out: Option<f64>,
-    /// Baselines to compare with, separated by commas; or 'all', or 'none' [default:
+    /// Baselines to compare with, names separated by commas; or 'all', or 'none' [default:
     /// gaussian,linear,polynomial,average]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Evaluation")]
     pub baselines: Option<Vec<String>>,

@@ -44,7 +44,8 @@ impl TableArgs {
 #[derive(Args)]
 pub struct MethodArgs {
     /// The method, optionally with parameters: NAME or NAME:KEY=VALUE,KEY=VALUE (`kernsift methods` lists the methods,
-    /// `kernsift methods NAME` the parameters of one) [default: fisher for select, kobl for basis]
+    /// `kernsift methods NAME` the parameters of one) [default: fisher for select, kobl for basis, design
+    /// for design]
     #[arg(short, long, value_name = "METHOD")]
     pub method: Option<String>,
     /// Set a parameter of the method; may be repeated

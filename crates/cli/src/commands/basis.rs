@@ -12,7 +12,6 @@ use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
 use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
 use kernsift::model::Content;
-use kernsift::parameters::apply;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use kernsift_report::{MappedRows, basis_page};
 use serde_json::json;
@@ -80,9 +79,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
 /// The method with its parameters, and the kernel from a file if there is one.
 fn method(args: &BasisArgs) -> Result<(BasisMethod, Option<LearnedKernel>), Failure> {
     let (name, settings) = args.method.split(DEFAULT_METHOD)?;
-    let method = BasisMethod::by_name(name).map_err(no_such_method)?;
-    let title = method.name();
-    let mut method = apply(method, title, &settings)?;
+    let mut method = BasisMethod::with_settings(name, &settings).map_err(no_such_method)?;
     if args.components.is_some() {
         *method.n_components_mut() = args.components;
     }

@@ -26,7 +26,7 @@ pub fn run(args: &DataArgs, ctx: &Context, console: &Console) -> Result<(), Fail
             let pattern = Pattern::by_name(pattern)?;
             let (rows, columns, noise, continuous) = (*rows, *columns, *noise, *continuous);
             let recipe = Synthetic { pattern, rows, columns, noise, continuous, seed: ctx.seed };
-            ctx.need_memory("synthetic data", recipe.bytes(), "ask for fewer rows or columns")?;
+            ctx.need_memory("synthetic data", recipe.bytes(), "use fewer rows or columns")?;
             console.stage("generating rows");
             let planted = recipe.make().map_err(typed)?;
             let target = match planted.data.target() {

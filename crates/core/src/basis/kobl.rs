@@ -34,7 +34,7 @@ crate::parameters! {
     ///
     /// Departures from the paper. The recursion over full coefficient vectors (eqs 10-13, $O(N^2 d)$ and the full Gram
     /// matrix) is replaced by the equivalent but cheaper pivoted Cholesky factorization,
-    /// [`crate::linalg::pivoted_cholesky`]. The paper does not define $f$; $f(t)=t$ reproduces its Table 2. With random
+    /// pivoted Cholesky factorization. The paper does not define $f$; $f(t)=t$ reproduces its Table 2. With random
     /// pivots or pivots by gain, $r_{kk}$ need not decrease, so the stopping rule uses the largest residual instead,
     /// which does; Theorem 1 still holds.
     ///

@@ -162,30 +162,37 @@ impl Evaluator {
 
     fn validate(&self, n: usize) -> Result<()> {
         self.check_ranges()?;
+        self.check_effects()?;
         match self {
-            Self::Svm(SvmGrid {
-                kernel: KernelChoice::Named { family: Family::Linear, .. },
-                gammas: Some(_),
-                ..
-            }) => {
-                let why = "the linear kernel has no gamma".into();
-                Err(Error::NoEffect { method: "svm", name: "gammas", why })
-            }
             Self::Svm(grid) => grid.search().check(n),
             Self::LinearSvm(svm) => svm.check(),
             Self::Ridge(ridge) => ridge.validate(),
-            Self::KernelKnn(knn) => match &knn.kernel {
-                KernelChoice::Named { family, gamma, .. }
-                    if *family != Family::Poly && *gamma != Gamma::Median =>
-                {
-                    // Of other kernels, the distance is a monotone function of an ordinary one.
-                    let why = "the nearest neighbors depend on it only with the poly kernel".into();
-                    Err(Error::NoEffect { method: "kernel-knn", name: "gamma", why })
-                }
-                kernel => kernel.validate(),
-            },
+            Self::KernelKnn(knn) => knn.kernel.validate(),
             Self::Knn(_) => Ok(()),
         }
+    }
+
+    /// Rejects parameters of the kernel that have no effect.
+    fn check_effects(&self) -> Result<()> {
+        let (kernel, default, gammas) = match self {
+            Self::Svm(grid) => (&grid.kernel, Gamma::Scale, grid.gammas.is_some()),
+            Self::Ridge(ridge) => (&ridge.kernel, Gamma::Scale, false),
+            Self::KernelKnn(knn) => (&knn.kernel, Gamma::Median, false),
+            Self::LinearSvm(_) | Self::Knn(_) => return Ok(()),
+        };
+        let KernelChoice::Named { family, gamma, .. } = kernel else { return Ok(()) };
+        let has_gamma = *gamma != default;
+        let (name, why) = match (self, family) {
+            (_, Family::Linear) if gammas => ("gammas", "the linear kernel has no gamma"),
+            (_, Family::Linear) if has_gamma => ("gamma", "the linear kernel has no gamma"),
+            // Of other kernels, the distance is a monotone function of an ordinary one.
+            (Self::KernelKnn(_), Family::Rbf | Family::Laplacian) if has_gamma => {
+                ("gamma", "the nearest neighbors depend on it only with the poly kernel")
+            }
+            _ if has_gamma && gammas => ("gamma", "gammas are given"),
+            _ => return Ok(()),
+        };
+        Err(Error::NoEffect { method: self.name(), name, why: why.into() })
     }
 
     /// Fits on `train`, predicts `test`, and scores the predictions against `truth`.

@@ -23,7 +23,9 @@ pub fn parse_settings(text: &str) -> Result<(&str, Vec<(&str, &str)>)> {
     };
     let settings = rest.split(split).filter(|setting| !setting.is_empty()).map(|setting| {
         setting.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(|| {
-            Error::parse(format!("'{setting}' is not a setting of {name}; write {name}:NAME=VALUE"))
+            Error::parse(format!(
+                "'{setting}' is not a setting of {name}; write {name}:NAME=VALUE, and lists as NAME=[A,B]"
+            ))
         })
     });
     Ok((name, settings.collect::<Result<_>>()?))

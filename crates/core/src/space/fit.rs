@@ -37,7 +37,7 @@ impl KernelSpaceSelector {
         ctx.need_memory(
             format!("{m} coordinates of {} rows, and the selected ones", data.n()),
             8.0 * m as f64 * (copies * data.n() as f64 + m as f64),
-            "ask for fewer components",
+            "use fewer components",
         )?;
         let features = Dataset::with_target(fitted.features, data.target().clone())?;
         let selection = chosen.select(&features, wanted, ctx)?;

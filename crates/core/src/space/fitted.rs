@@ -38,7 +38,8 @@ impl KernelSpace {
         if !stretch.iter().all(|s| s.is_finite()) {
             return Err(Error::Breakdown {
                 step: "weights",
-                why: "they are too large for a number; scale the columns, or lower weight_power".into(),
+                why: "they are not finite; scale the features, or lower weight_power, or lower weight_power"
+                    .into(),
             });
         }
         let mut kept = features.select(ndarray::Axis(1), selection.selected());

@@ -162,8 +162,10 @@ impl Search<'_> {
             Ok(Evaluated { plain, candidates })
         })?;
         let (best, hits) = self.best(&evaluated, Candidate::simpler);
+        let number =
+            if self.wanted == FeatureCount::Auto { "all directions" } else { "given number of directions" };
         if !clearly_better(&hits, &self.hits(&evaluated, |evaluated| &evaluated.plain)) {
-            self.ctx.note("tuned by cross-validation: unweighted nearest neighbor, all directions");
+            self.ctx.note(format!("tuned by cross-validation: unweighted nearest neighbor, {number}"));
             return Ok((plain, self.all_or_wanted()));
         }
         self.ctx.note(format!(
@@ -171,7 +173,7 @@ impl Search<'_> {
             self.kernel_at(best.factor).describe(),
             best.power,
             best.n_neighbors,
-            if best.auto { "automatic number of directions" } else { "given number of directions" },
+            if best.auto { "automatic number of directions" } else { number },
         ));
         let space = KernelSpaceSelector {
             weight_power: best.power,

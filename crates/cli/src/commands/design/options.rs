@@ -5,7 +5,6 @@ use crate::commands::options::no_such_method;
 use crate::failure::Failure;
 use kernsift::Error;
 use kernsift::learn::{KernelLearner, LEARNERS, LearnerMethod};
-use kernsift::parameters::parse_settings;
 
 /// The default learner.
 pub const DEFAULT_METHOD: &str = "design";
@@ -33,21 +32,18 @@ pub fn baselines(args: &DesignArgs, method: &LearnerMethod) -> Result<Vec<Learne
     if asked == ["none"] {
         return Ok(vec![]);
     }
-    let mut texts: Vec<&str> = vec![];
-    for text in asked {
-        match text {
-            "all" => texts.extend(LEARNERS.iter().map(|info| info.name)),
+    let mut names: Vec<&str> = vec![];
+    for name in asked {
+        match name {
+            "all" => names.extend(LEARNERS.iter().map(|info| info.name)),
             "none" => return Err(Failure::Input("--baselines none cannot be combined with others".into())),
-            text => texts.push(text),
+            name => names.push(name),
         }
     }
     let mut learners: Vec<LearnerMethod> = vec![];
-    for text in texts {
-        let (name, settings) = parse_settings(text)?;
-        let mut learner = LearnerMethod::with_settings(name, &settings)?;
-        if let (LearnerMethod::Average(average), LearnerMethod::Design(design), []) =
-            (&mut learner, method, &settings[..])
-        {
+    for name in names {
+        let mut learner = LearnerMethod::by_name(name)?;
+        if let (LearnerMethod::Average(average), LearnerMethod::Design(design)) = (&mut learner, method) {
             average.bases = design.bases.clone();
         }
         if learner.name() != method.name() && learners.iter().all(|known| known.name() != learner.name()) {

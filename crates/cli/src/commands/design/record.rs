@@ -12,17 +12,11 @@ use serde_json::{Map, Value, json};
 /// The record of `--json`.
 pub fn record(result: &Results, ctx: &Context) -> Value {
     let (input, learned) = (result.input, &result.fit.learned);
-    let data = &input.loaded.prepared.data;
-    let names = data.names();
+    let names = input.loaded.prepared.data.names();
     let violated: Vec<usize> = result.violated.iter().map(|&at| input.lines[at]).collect();
-    json!({
-        "command": "design",
-        "version": env!("CARGO_PKG_VERSION"),
-        "data": {"name": input.loaded.name, "rows": data.n(), "columns": data.d(),
-                 "target": input.loaded.prepared.recipe.target()},
+    let fields = json!({
         "method": learned.method,
         "scaled": result.args.scale == ScaleArg::Standard,
-        "seed": ctx.seed,
         "triplets": {
             "file": result.args.triplets,
             "drawn": input.drawn,
@@ -43,7 +37,8 @@ pub fn record(result: &Results, ctx: &Context) -> Value {
         "held_out": result.hold_out.as_ref().map(held_out),
         "seconds": result.seconds,
         "settings": result.method,
-    })
+    });
+    input.loaded.record("design", ctx, fields)
 }
 
 fn mixture(designed: &Designed, names: &[String]) -> Value {

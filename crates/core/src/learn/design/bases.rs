@@ -17,7 +17,7 @@ const MAX_PAIRS: usize = 4096;
 crate::parameters! {
     /// The base kernels of a mixture: first those given by name, then those in `custom`.
     #[derive(PartialEq)]
-    pub struct Bases as "base kernels" {
+    pub struct Bases as "design" {
         /// The kernels given by name.
         pub kernels: Vec<Family> = vec![Family::Rbf, Family::Linear];
         /// Whether a name means one kernel for every feature, which selects features, or one kernel of all features.
@@ -97,7 +97,8 @@ impl Bases {
         }
         let is_twice = |(at, family): (usize, &Family)| self.kernels[..at].contains(family);
         if self.kernels.iter().enumerate().any(is_twice) {
-            return Err(Error::param(NAME, "kernels", "different names", format!("{:?}", self.kernels)));
+            let names = serde_json::to_string(&self.kernels).unwrap_or_default();
+            return Err(Error::param(NAME, "kernels", "different names", names));
         }
         let default = Self::default();
         let has = |families: &[Family]| self.kernels.iter().any(|family| families.contains(family));

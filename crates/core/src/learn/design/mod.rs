@@ -11,8 +11,7 @@
 //! optimum by programs of $T + \text{cuts}$ rows and $k$ variables.
 //!
 //! Steps: (1) take the distinct rows of the triplets; (2) build the base kernels, with $\gamma$ from the rows' distances; (3)
-//! choose penalties by hold-out validation on halves of the rows, unless given; (4) alternate an interior-point solver
-//! ([`HingeProgram`](crate::optim::HingeProgram)) and cuts; (5) drop features whose largest weight is below a threshold and solve
+//! choose penalties by hold-out validation on halves of the rows, unless given; (4) alternate an interior-point solver and cuts; (5) drop features whose largest weight is below a threshold and solve
 //! again; (6) add white noise for the remaining violation of the constraint, reported separately.
 //!
 //! Differences from the paper: objectives are means, not sums, so that penalties do not depend on the number of rows or triplets

@@ -73,7 +73,8 @@ crate::parameters! {
         /// Whether to learn a weight per feature instead of a full matrix. Features that are not needed get exactly 0.
         pub diagonal: bool = false;
         /// Fraction of the squared distances of all pairs that is added to those of similar pairs. Without it, a direction
-        /// in which similar pairs agree and others differ, as exists with more features than samples, would get all the weight.
+        /// in which similar pairs agree and others differ, as exists with more features than samples, would get all the
+        /// weight. With 0, such a direction is an error.
         pub ridge: Ridge = Ridge::Auto, at_least(0);
         /// Relative gap between the value and its upper bound at which the solver stops.
         pub tol: f64 = 1e-6, above(0);
@@ -95,7 +96,7 @@ pub enum Ridge {
 
 impl ParameterValue for Ridge {
     fn kinds() -> Vec<Kind> {
-        let auto = "0, or 0.01 with a warning if there is such a direction; with 0 that is an error.";
+        let auto = "0, or 0.01 with a warning if there is such a direction.";
         vec![Kind::choice(&[("auto", auto)]), Kind::Real]
     }
 

@@ -65,7 +65,7 @@ impl Run<'_> {
     /// Adds planned rows as pivots, in order, until a stopping criterion holds.
     pub(super) fn add_pivots(&mut self, planned: Vec<usize>) -> Result<Option<Stop>> {
         self.reserve(planned.len())?;
-        // Other strategies choose large residuals or follow row order.
+        // Only pivots by gain can have small residuals; other strategies choose large ones or follow row order.
         let fractions: &[f64] =
             if self.rule.pivoting == Pivoting::Gain { &MIN_GAIN_RESIDUAL } else { &[0.0] };
         let mut last = None;
@@ -75,6 +75,8 @@ impl Run<'_> {
             let steps = if batch.rows.is_empty() { vec![] } else { self.compute_columns(&batch) };
             match self.check_steps(&batch, &steps) {
                 Ok(checked) => return Ok(self.accept(&planned, batch, exhausted, checked)),
+                // Kernel values that are not finite stay so.
+                Err(error) if steps.iter().any(|step| step.min == f64::NEG_INFINITY) => return Err(error),
                 Err(error) => {
                     self.l.truncate(self.rank() * self.n);
                     self.restore_residuals(0);
@@ -95,7 +97,7 @@ impl Run<'_> {
         let (largest, _) = self.largest_residual();
         self.recompute(largest);
         let (largest, _) = self.largest_residual();
-        self.batch(&[largest], fraction)
+        self.batch(&[largest], 0.0)
     }
 
     /// Adds the pivots of a batch up to the stop.

@@ -226,7 +226,7 @@ impl<'a> Problem<'a> {
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
-    /// Weights for the given features in_one_direction one direction, with the given signs and total norm `radius`.
+    /// Weights for the given features along one direction, with the given signs and total norm `radius`.
     pub fn in_one_direction(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
         let mut w = Array2::zeros((self.d(), self.directions));
         let each = radius / columns.len().max(1) as f64;

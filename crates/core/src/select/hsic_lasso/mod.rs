@@ -45,7 +45,7 @@ crate::parameters! {
     /// Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each
     /// matrix has a low-rank factor of rank 20 or so ([`crate::dependence::column_factor`]), so no $n \times n$ matrix
     /// is formed. The path over all $\lambda$ is computed by nonnegative least angle regression
-    /// ([`crate::optim::nonnegative_lars`]), which needs $G$ only between features that enter and those with $b_f \ge
+    /// (nonnegative LARS), which needs $G$ only between features that enter and those with $b_f \ge
     /// \lambda$: factors of the others are used once, for $b_f$, and discarded.
     ///
     /// With blocks (block HSIC Lasso) the samples are shuffled and split into blocks of $B$ samples, $M$ times; $b$ and

@@ -44,7 +44,7 @@ crate::parameters! {
     /// which without a penalty is linear discriminant analysis up to a rotation. For $\lambda \ge \lambda_{\max} =
     /// \max_j \lVert X_j^T T / n \rVert_1$ all weights are zero. It is solved by block coordinate descent; the
     /// optimality of a path point is the larger of the duality gap, as a fraction of the objective at zero, and the
-    /// violation of the first-order conditions ([`crate::optim::BlockDescent`]).
+    /// violation of the first-order conditions (block coordinate descent).
     ///
     /// **Normalized** and **constrained** keep the ratio and fix the scale of $w$,
     ///

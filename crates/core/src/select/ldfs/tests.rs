@@ -259,8 +259,8 @@ fn weights_have_the_fixed_norm() {
     assert!((normalized.iter().map(|w| w * w).sum::<f64>() - 1.0).abs() < 1e-12);
     assert_eq!(normalized.dim(), (13, 1));
     // Class weights in the between-class scatter matter if classes differ in size.
-    let close = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
-    assert_ne!(select(&close, &data, FeatureCount::Auto).coef.unwrap(), normalized);
+    let unweighted = Ldfs { weighted_scatter: false, ..with(LdfsForm::Normalized) };
+    assert_ne!(select(&unweighted, &data, FeatureCount::Auto).coef.unwrap(), normalized);
 }
 
 #[test]

@@ -86,7 +86,7 @@ crate::parameters! {
     ///
     /// Squared distances or inner products of all samples are cached, and the contribution of a feature is subtracted
     /// when it is removed. Each SVM is warm-started from the previous one, and its last steps are replaced by solving
-    /// the linear equations of the free coefficients ([`crate::optim::polish`]). A linear SVM needs no cached products
+    /// the linear equations of the free coefficients (an active-set method). A linear SVM needs no cached products
     /// once there are fewer features than samples.
     ///
     /// Cost: for every round $O(n^2)$ per removed feature, plus a warm-started SVM, plus $O(s d)$ (linear) or $O(s^2

@@ -220,7 +220,10 @@ fn mean_squared_distance_is_one_and_the_metric_is_valid() {
         assert!((sum / 100.0 - 1.0).abs() < 1e-12, "{sum}");
         learned.kernel.validate(5).unwrap();
         assert_eq!(learned.with_noise(), learned.kernel);
-        assert_eq!((learned.method.as_str(), learned.noise), (with(diagonal).name(), 0.0));
+        assert_eq!(
+            (learned.method.as_str(), learned.noise),
+            (if diagonal { "xing-diagonal" } else { "xing" }, 0.0)
+        );
     }
 }
 
