@@ -16,13 +16,14 @@ TOOLS := $(VENV)/.installed
 DOCS_TOOLS := $(VENV)/.installed-docs
 SITE := target/site
 DOC := $(or $(CARGO_TARGET_DIR),target)/doc
-KERNSIFT := target/release/kernsift
+KERNSIFT := target/debug/kernsift
 MATURIN := VIRTUAL_ENV=$(VENV) $(BIN)/maturin develop --quiet --manifest-path python/Cargo.toml
 
 .PHONY: demo test test-build test-rust test-python crashes fuzz soak browser lint audit unsafe-checks bench scaling instructions bench-rust reproduce docs pages wheel package clean
 
+# Builds as the tests do, which is quicker than a release build and shares its results with `make test`.
 demo:
-	cargo build --release --package kernsift-cli
+	cargo build --bin kernsift
 	$(KERNSIFT) basis builtin:wine
 	$(KERNSIFT) select builtin:wine -k 5
 	$(KERNSIFT) select builtin:wine -m hsfs -k 3 --report target/demo.html

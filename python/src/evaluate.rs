@@ -111,7 +111,6 @@ pub fn summarize(
 
 /// The report of a results log.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "they are the parts of a result")]
 pub fn compare_page(
     record: &str,
     costs: &str,

@@ -52,7 +52,7 @@ def test_bins_are_the_contingency_table(discretizer, rng):
 
 def test_negative_counts_raise(rng):
     X, y = rng.normal(size=(50, 2)), np.arange(50) % 2
-    with pytest.raises(ValueError, match="'statistic' must be 'bins' where a number is negative"):
+    with pytest.raises(ValueError, match="'statistic' must be 'bins' if a value is negative"):
         ChiSquared(statistic="counts").fit(X, y)
     assert_array_equal(ChiSquared(1).fit(X, y).scores_, ChiSquared(1, statistic="bins").fit(X, y).scores_)
 

@@ -46,7 +46,7 @@
 //! | [`kernel`] | kernel functions, Gram matrices, choice of gamma |
 //! | [`model`] | fitted models and their files |
 //! | [`optim`] | the engine that turns a criterion J(XW) into a feature selector |
-//! | [`catalog`], [`method`], [`parameters`] | all methods by name, what they need, and their parameters |
+//! | [`catalog`], [`method`], [`mod@parameters`] | all methods by name, what they need, and their parameters |
 //! | [`context`], [`outcome`], [`error`] | what a fit is given, how it ended, what went wrong |
 //!
 //! # Cargo features

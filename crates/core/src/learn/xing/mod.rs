@@ -191,7 +191,7 @@ impl XingMetric {
         if self.diagonal { self.solve_diagonal(problem, ctx) } else { self.solve_full(problem, ctx) }
     }
 
-    fn ridge(&self) -> Option<f64> {
+    fn given_ridge(&self) -> Option<f64> {
         match self.ridge {
             Ridge::Auto => None,
             Ridge::Value(ridge) => Some(ridge),
@@ -200,7 +200,7 @@ impl XingMetric {
 
     fn solve_full(&self, problem: &Problem, ctx: &Context) -> Result<Metric> {
         let Problem { table, similar, dissimilar } = problem;
-        let frame = Frame::new(table, similar, dissimilar, self.ridge(), ctx)?;
+        let frame = Frame::new(table, similar, dissimilar, self.given_ridge(), ctx)?;
         let full = Full { rows: &frame.rows, dissimilar };
         let solution = full.solve(self.tol, self.max_iter, ctx)?;
         let mapped = times(frame.rows.view(), solution.matrix.view());
@@ -214,7 +214,7 @@ impl XingMetric {
     fn solve_diagonal(&self, problem: &Problem, ctx: &Context) -> Result<Metric> {
         let Problem { table, dissimilar, .. } = problem;
         let least = table.similar.iter().copied().fold(f64::INFINITY, f64::min);
-        let ridge = ridge_for(self.ridge(), least, "column", ctx)?;
+        let ridge = ridge_for(self.given_ridge(), least, "column", ctx)?;
         let sums: Vec<f64> =
             table.similar.iter().map(|fraction| table.squares * (fraction + ridge)).collect();
         let solution = Diagonal::new(&table.x, dissimilar, &sums).solve(self.tol, self.max_iter, ctx)?;
