@@ -22,25 +22,25 @@ pub struct DesignArgs {
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
     /// Write the selected features and the target to a file (.csv .tsv, also with .gz; .npy)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// How it is written.
     #[command(flatten)]
     pub writing: WritingArgs,
     /// Write the Gram matrix: the similarity of every two rows (.csv .tsv, also with .gz; .npy)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub gram: Option<PathBuf>,
     /// With --gram: add the white noise that makes the matrix positive semidefinite
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub with_noise: bool,
     /// Save the kernel for `kernsift apply` and `kernsift basis --kernel-file`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub save: Option<PathBuf>,
     /// Write an HTML report: features, kernels, margins of the triplets
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", help_heading = "Output")]
     pub report: Option<PathBuf>,
     /// Print a JSON record instead of tables
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Triplets to learn from, three columns (.csv .tsv, also with .gz): a row, a closer row, a farther row; rows are
     /// numbered from 1 without the header. The last column of DATA is then a feature, unless it is called target,
