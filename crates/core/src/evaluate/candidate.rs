@@ -65,8 +65,8 @@ impl Method {
             let space = apply(KernelSpaceSelector::by_name(name)?, info.name, settings)?;
             return Ok(Self::Space(Box::new(space)));
         }
-        if let Some(info) = SELECTORS.iter().find(|info| info.name == name) {
-            return apply(SelectorMethod::by_name(name)?, info.name, settings).map(Self::Columns);
+        if SELECTORS.iter().any(|info| info.name == name) {
+            return SelectorMethod::with_settings(name, settings).map(Self::Columns);
         }
         match settings.first() {
             _ if name != RANDOM => {

@@ -8,13 +8,13 @@ mod record;
 mod results;
 mod triplets;
 
-use super::options::scaled;
+use super::options::{refuse, scaled};
 use super::report::{self, run_info, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::check_outputs;
-use crate::output::print;
+use crate::output::{print, print_json};
 use fit::{Fit, by_score, learn, margins_of, training_accuracy};
 use holdout::{HoldOut, evaluate};
 use kernsift::data::Dataset;
@@ -35,11 +35,8 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     if args.with_noise && args.gram.is_none() {
         return Err(Failure::Input("--with-noise needs --gram FILE".into()));
     }
-    if args.hold_out == Some(0.0) && args.baselines.is_some() {
-        return Err(Failure::Input(
-            "--baselines has no effect with --hold-out 0; leave one of them out".into(),
-        ));
-    }
+    let is_not_evaluated = args.hold_out == Some(0.0);
+    refuse("--hold-out 0", &[("--baselines", is_not_evaluated && args.baselines.is_some())])?;
     let input = load(args, ctx, console)?;
     check_outputs_of(args, &input)?;
     let (data, scaler) = scaled(&input.loaded.prepared.data, args.scale, console)?;
@@ -55,19 +52,13 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         console.warn(warning);
     }
     let (accuracy, violated) = training_accuracy(&fit.learned, &data, &input.triplets)?;
-    let model = Model {
-        names: data.names().to_vec(),
-        recipe: Some(input.loaded.prepared.recipe.clone()),
-        scaler,
-        content: Content::Kernel(fit.learned.clone()),
-    };
+    let model = input.loaded.model(scaler, Content::Kernel(fit.learned.clone()));
     let seconds = took.seconds;
     let result = Results { args, input: &input, method: &method, fit, hold_out, accuracy, violated, seconds };
     console.stage("writing");
     write(&result, &model, ctx)?;
     if args.json {
-        let record = record::record(&result, ctx);
-        print(&(serde_json::to_string_pretty(&record)? + "\n"))?;
+        print_json(&record::record(&result, ctx))?;
     } else {
         print(&page::page(&result, console.is_verbose()))?;
     }
