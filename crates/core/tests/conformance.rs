@@ -284,11 +284,11 @@ fn missing_values_are_supported_or_rejected() {
     for (name, method) in selectors() {
         match method.select(&with_missing, FeatureCount::Auto, &ctx) {
             Ok(selection) => {
-                assert!(method.supports_missing(), "{name}");
+                assert!(method.supports_types(), "{name}");
                 assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
             }
             Err(error) => {
-                assert!(!method.supports_missing(), "{name}: {error}");
+                assert!(!method.supports_types(), "{name}: {error}");
                 assert_rejected(name, error);
             }
         }

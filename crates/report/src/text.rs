@@ -139,6 +139,9 @@ pub fn scaling(scaled: bool) -> &'static str {
 /// Description of the imputation.
 pub fn imputation(impute: ImputeStrategy) -> &'static str {
     match impute {
+        ImputeStrategy::Auto => {
+            "replaced by the median of the training rows, and indicated in a column of their own if there are many"
+        }
         ImputeStrategy::Mean => "replaced by the mean of the training rows",
         ImputeStrategy::Median => "replaced by the median of the training rows",
     }

@@ -1,5 +1,6 @@
 //! The input of every method: features, their names and a target.
 
+use super::features::{FeatureType, Groups, check_types};
 use super::rows::Rows;
 use super::table::check_names;
 use crate::error::{Error, Result};
@@ -7,6 +8,10 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 /// Features, their names and the target.
+///
+/// Usually a column of [`Dataset::x`] is a feature and holds numbers. Typed data ([`Dataset::typed`]) also has categories, as
+/// codes. An [`Encoder`](super::Encoder) turns typed data into encoded data, where a feature has several columns: see
+/// [`Dataset::groups`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     names: Vec<String>,
@@ -14,6 +19,18 @@ pub struct Dataset {
     target: Target,
     /// Whether a cell is NaN.
     has_missing: bool,
+    columns: Columns,
+}
+
+/// What the columns hold.
+#[derive(Debug, Clone, PartialEq)]
+enum Columns {
+    /// A number per feature.
+    Numbers,
+    /// A number or a category per feature; at least one is a category.
+    Typed(Vec<FeatureType>),
+    /// Numbers that encode features; at least one feature has several columns.
+    Encoded(Groups),
 }
 
 /// The target (dependent variable).
@@ -81,14 +98,48 @@ impl Dataset {
     pub fn new(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let bad = x.first_not_finite();
-        Self::checked(names, x, target, bad)
+        Self::checked(names, x, target, bad, Columns::Numbers)
     }
 
     /// Like [`Dataset::new`], but values may be missing (NaN). Only some methods support such data.
     pub fn with_missing(names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Self> {
         let x = x.into();
         let bad = x.first(f64::is_infinite);
-        Self::checked(names, x, target, bad)
+        Self::checked(names, x, target, bad, Columns::Numbers)
+    }
+
+    /// Features with types; values may be missing (NaN). Categories are stored as codes, see [`FeatureType::Category`].
+    pub fn typed(names: Vec<String>, x: Array2<f64>, types: Vec<FeatureType>, target: Target) -> Result<Self> {
+        if !types.iter().any(|kind| kind.is_category()) && types.len() == names.len() {
+            return Self::with_missing(names, x, target);
+        }
+        if names.len() == x.ncols() {
+            check_types(&types, &names, x.view())?;
+        }
+        let x = Rows::from(x);
+        let bad = x.first(f64::is_infinite);
+        Self::checked(names, x, target, bad, Columns::Typed(types))
+    }
+
+    /// Encoded features: feature `j` has the columns `groups.columns(j)` of `x`, at least one.
+    pub fn encoded(names: Vec<String>, x: Array2<f64>, groups: Groups, target: Target) -> Result<Self> {
+        if groups.is_single() {
+            return Self::new(names, x, target);
+        }
+        let shape = |expected: usize, got: usize| Error::Shape {
+            what: "encoded columns".into(),
+            expected: expected.to_string(),
+            got: got.to_string(),
+        };
+        if groups.n_columns() != x.ncols() {
+            return Err(shape(groups.n_columns(), x.ncols()));
+        }
+        if groups.iter().any(|columns| columns.is_empty()) {
+            return Err(shape(1, 0));
+        }
+        let x = Rows::from(x);
+        let bad = x.first_not_finite();
+        Self::checked(names, x, target, bad, Columns::Encoded(groups))
     }
 
     /// Checks names, sizes and target; `bad` is the first cell with an invalid value.
@@ -97,11 +148,16 @@ impl Dataset {
         x: Rows,
         target: Target,
         bad: Option<(usize, usize, f64)>,
+        columns: Columns,
     ) -> Result<Self> {
-        if names.len() != x.d() {
+        let n_features = match &columns {
+            Columns::Encoded(groups) => groups.n_features(),
+            _ => x.d(),
+        };
+        if names.len() != n_features {
             return Err(Error::Shape {
                 what: "column names".into(),
-                expected: x.d().to_string(),
+                expected: n_features.to_string(),
                 got: names.len().to_string(),
             });
         }
@@ -122,7 +178,11 @@ impl Dataset {
             });
         }
         if let Some((i, j, value)) = bad {
-            return Err(Error::NonFinite { row: i + 1, column: names[j].clone(), value });
+            let feature = match &columns {
+                Columns::Encoded(groups) => groups.feature_of_columns()[j],
+                _ => j,
+            };
+            return Err(Error::NonFinite { row: i + 1, column: names[feature].clone(), value });
         }
         if let Target::Continuous(values) = &target
             && let Some(row) = values.iter().position(|v| !v.is_finite())
@@ -130,7 +190,7 @@ impl Dataset {
             return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
         }
         let has_missing = x.first_missing().is_some();
-        Ok(Self { names, x, target, has_missing })
+        Ok(Self { names, x, target, has_missing, columns })
     }
 
     /// Features named x1, x2, ..., without a target.
@@ -157,7 +217,41 @@ impl Dataset {
 
     /// Number of features.
     pub fn d(&self) -> usize {
-        self.x.d()
+        self.names.len()
+    }
+
+    /// The type of a feature.
+    pub fn feature_type(&self, feature: usize) -> FeatureType {
+        match &self.columns {
+            Columns::Typed(types) => types[feature],
+            _ => FeatureType::Number,
+        }
+    }
+
+    /// Whether there are categories, stored as codes.
+    pub fn has_categories(&self) -> bool {
+        matches!(self.columns, Columns::Typed(_))
+    }
+
+    /// The columns of each feature.
+    pub fn groups(&self) -> Groups {
+        match &self.columns {
+            Columns::Encoded(groups) => groups.clone(),
+            _ => Groups::single(self.d()),
+        }
+    }
+
+    /// Returns an error if a feature is not a single number, for a method that does not support that.
+    pub fn need_numbers(&self, method: &str) -> Result<()> {
+        let feature = match &self.columns {
+            Columns::Numbers => None,
+            Columns::Typed(types) => types.iter().position(|kind| kind.is_category()),
+            Columns::Encoded(groups) => groups.iter().position(|columns| columns.len() > 1),
+        };
+        match feature {
+            None => Ok(()),
+            Some(j) => Err(Error::CategoryUnsupported { method: method.into(), column: self.names[j].clone() }),
+        }
     }
 
     /// The features.
@@ -214,15 +308,23 @@ impl Dataset {
         self.x.need_complete(method, |j| self.names[j].clone())
     }
 
-    /// The same names and target with other values, such as scaled ones. New missing values are an error.
+    /// The same names, types and target with other values, such as scaled ones. New missing values are an error.
     pub fn with_x(&self, x: impl Into<Rows>) -> Result<Self> {
-        let (names, target) = (self.names.clone(), self.target.clone());
-        if self.has_missing { Self::with_missing(names, x, target) } else { Self::new(names, x, target) }
+        let x = x.into();
+        if x.d() != self.x.d() {
+            return Err(Error::Shape {
+                what: "columns".into(),
+                expected: self.x.d().to_string(),
+                got: x.d().to_string(),
+            });
+        }
+        let bad = if self.has_missing { x.first(f64::is_infinite) } else { x.first_not_finite() };
+        Self::checked(self.names.clone(), x, self.target.clone(), bad, self.columns.clone())
     }
 
     /// These rows, in this order. Class codes stay the same, even if classes become empty.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep))
+        self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep), self.columns.clone())
     }
 
     /// The target of these rows, in this order.
@@ -237,16 +339,29 @@ impl Dataset {
         }
     }
 
-    /// These columns, in this order.
+    /// These features, in this order.
     pub fn take_columns(&self, keep: &[usize]) -> Self {
         let names = keep.iter().map(|&j| self.names[j].clone()).collect();
-        self.subset(names, self.x.take_columns(keep), self.target.clone())
+        let (x, columns) = match &self.columns {
+            Columns::Numbers => (self.x.take_columns(keep), Columns::Numbers),
+            Columns::Typed(types) => {
+                let types: Vec<FeatureType> = keep.iter().map(|&j| types[j]).collect();
+                let numbers = !types.iter().any(|kind| kind.is_category());
+                (self.x.take_columns(keep), if numbers { Columns::Numbers } else { Columns::Typed(types) })
+            }
+            Columns::Encoded(groups) => {
+                let kept = groups.take(keep);
+                let columns = if kept.is_single() { Columns::Numbers } else { Columns::Encoded(kept) };
+                (self.x.take_columns(&groups.expand(keep)), columns)
+            }
+        };
+        self.subset(names, x, self.target.clone(), columns)
     }
 
     /// A subset of checked data, which may have no missing values any more.
-    fn subset(&self, names: Vec<String>, x: Rows, target: Target) -> Self {
+    fn subset(&self, names: Vec<String>, x: Rows, target: Target, columns: Columns) -> Self {
         let has_missing = self.has_missing && x.first_missing().is_some();
-        Self { names, x, target, has_missing }
+        Self { names, x, target, has_missing, columns }
     }
 }
 
@@ -308,6 +423,38 @@ mod tests {
         );
         let infinite = Dataset::with_missing(names(), array![[1.0, f64::INFINITY]], Target::None);
         assert!(infinite.unwrap_err().to_string().contains("inf is not a finite number"));
+    }
+
+    #[test]
+    fn typed_and_encoded_features() {
+        let names = || vec!["color".to_string(), "size".to_string()];
+        let category = FeatureType::Category { levels: 3 };
+        let types = vec![category, FeatureType::Number];
+        let typed = Dataset::typed(names(), array![[2.0, 0.5], [f64::NAN, 1.5]], types, Target::None).unwrap();
+        assert!(typed.has_categories() && typed.has_missing() && typed.groups().is_single());
+        assert_eq!((typed.feature_type(0), typed.feature_type(1)), (category, FeatureType::Number));
+        assert_eq!(
+            typed.need_numbers("KOBL").unwrap_err().to_string(),
+            "column 'color' holds categories, and KOBL supports numbers only"
+        );
+        let swapped = typed.take_columns(&[1, 0]);
+        assert_eq!(swapped.feature_type(1), category);
+        assert!(typed.take_columns(&[1]).need_numbers("m").is_ok() && typed.take_rows(&[0]).has_categories());
+
+        let x = array![[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 1.5]];
+        let groups = Groups::of_sizes([3, 1]);
+        let encoded = Dataset::encoded(names(), x.clone(), groups.clone(), Target::None).unwrap();
+        assert_eq!((encoded.d(), encoded.x().d()), (2, 4));
+        let swapped = encoded.take_columns(&[1, 0]);
+        assert_eq!(swapped.groups(), Groups::of_sizes([1, 3]));
+        assert_eq!(swapped.x().to_dense(), array![[0.5, 1.0, 0.0, 0.0], [1.5, 0.0, 1.0, 0.0]]);
+        assert!(encoded.take_columns(&[1]).need_numbers("m").is_ok() && encoded.need_numbers("m").is_err());
+        assert_eq!(encoded.with_x(&x * 2.0).unwrap().groups(), groups);
+        assert!(encoded.with_x(array![[1.0], [2.0]]).is_err());
+        let mut infinite = x;
+        infinite[[1, 3]] = f64::INFINITY;
+        let error = Dataset::encoded(names(), infinite, groups, Target::None).unwrap_err().to_string();
+        assert!(error.starts_with("row 2, column 'size'"), "{error}");
     }
 
     #[test]

@@ -5,12 +5,15 @@ use crate::error::{Result, need_columns};
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
-/// The statistic of a column that replaces its missing values.
+/// What replaces the missing values of a number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImputeStrategy {
-    /// The mean of the values present.
+    /// The median. If more than 1 % of the values are missing, an [`Encoder`](super::Encoder) adds a column that indicates
+    /// missing values.
     #[default]
+    Auto,
+    /// The mean of the values present.
     Mean,
     /// The median of the values present.
     Median,
@@ -31,7 +34,7 @@ impl Imputer {
         let present = x.n_present();
         let values = match strategy {
             ImputeStrategy::Mean => x.moments().0,
-            ImputeStrategy::Median => medians(x, &present),
+            ImputeStrategy::Auto | ImputeStrategy::Median => medians(x, &present),
         };
         Self { values, empty: (0..x.d()).filter(|&j| present[j] == 0).collect() }
     }

@@ -3,6 +3,8 @@
 #[cfg(feature = "datasets")]
 mod builtin;
 mod dataset;
+mod encoder;
+mod features;
 mod folds;
 mod impute;
 mod prepare;
@@ -19,6 +21,8 @@ pub mod write;
 #[cfg(feature = "datasets")]
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::{Classes, Dataset, Target};
+pub use encoder::{Encoder, Encoding};
+pub use features::{FeatureType, Groups};
 pub use folds::{Fold, Splits, stratified_folds};
 pub use impute::{ImputeStrategy, Imputer};
 pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};

@@ -15,6 +15,7 @@ pub fn examples() -> Vec<Error> {
         Error::NonFinite { row, column: name(), value: f64::INFINITY },
         Error::MissingValue { row, column: name() },
         Error::MissingUnsupported { method: method.into(), row, column: name() },
+        Error::CategoryUnsupported { method: method.into(), column: name() },
         Error::CannotImpute { row, column: name(), why: "targets are not imputed" },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
@@ -56,6 +57,7 @@ fn has_example(error: &Error) {
         | Error::NonFinite { .. }
         | Error::MissingValue { .. }
         | Error::MissingUnsupported { .. }
+        | Error::CategoryUnsupported { .. }
         | Error::CannotImpute { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }

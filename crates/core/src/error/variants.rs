@@ -76,6 +76,14 @@ pub enum Error {
         /// Column name.
         column: String,
     },
+    /// A feature with categories, for a method that supports numbers only.
+    #[error("column '{column}' holds categories, and {method} supports numbers only")]
+    CategoryUnsupported {
+        /// The method.
+        method: String,
+        /// Column name.
+        column: String,
+    },
     /// A missing value that cannot be imputed.
     #[error("row {row}, column '{column}': cannot impute the missing value: {why}")]
     CannotImpute {

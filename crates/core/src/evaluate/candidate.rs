@@ -200,7 +200,7 @@ impl Ranked {
         Ok(match self {
             Self::Columns { converged, .. } => Selected {
                 train: rows.train.take_columns(&features),
-                test: rows.test.take_columns(&features),
+                test: rows.test.take_columns(&rows.train.groups().expand(&features)),
                 features,
                 converged: *converged,
             },

@@ -9,7 +9,7 @@ use super::record::{FORMAT, Fingerprint, Run, SplitRows};
 use super::results_log::ResultsLog;
 use super::runner::{NAME, Runner, Task};
 use crate::context::Context;
-use crate::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
+use crate::data::{Dataset, Encoding, Fold, ImputeStrategy, Splits, Target};
 use crate::error::{Error, Result};
 use crate::select::Selector;
 use std::collections::HashSet;
@@ -76,8 +76,7 @@ impl Compare {
             per_repeat,
             candidates: &candidates,
             evaluator: &self.evaluator,
-            scale: self.scale,
-            impute: self.impute,
+            encoding: Encoding { impute: Some(self.impute), standardize: self.scale },
         };
         runner.run(tasks, log, ctx)?;
         log.finish()

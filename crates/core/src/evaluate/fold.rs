@@ -1,53 +1,47 @@
-//! The rows of one fold, with imputation and scaling fitted on its training rows.
+//! The rows of one fold, with the encoding fitted to its training rows.
 
-use crate::data::{Dataset, Fold, ImputeStrategy, Imputer, Rows, Standardizer};
+use crate::data::{Dataset, Encoder, Encoding, Fold, Rows};
 use crate::error::Result;
 use crate::select::{Selector, SelectorMethod};
 
-/// Training and test rows of a fold, imputed and scaled.
+/// Training and test rows of a fold, encoded.
 pub(super) struct FoldRows {
     /// Index among all splits.
     pub split: usize,
-    /// Training rows, scaled.
+    /// Training rows.
     pub train: Dataset,
-    /// Test rows, scaled like the training rows.
+    /// Test rows, encoded like the training rows.
     pub test: Rows,
-    /// Training rows before scaling; `None` if `train` is not scaled.
+    /// Training rows without scaling; `None` if `train` is not scaled.
     unscaled: Option<Dataset>,
+    /// Training rows before encoding; `None` if they are complete numbers.
+    typed: Option<Dataset>,
 }
 
 impl FoldRows {
-    /// Imputes and scales the rows of a fold.
-    pub fn new(
-        data: &Dataset,
-        fold: &Fold,
-        split: usize,
-        scale: bool,
-        impute: ImputeStrategy,
-    ) -> Result<Self> {
-        let mut train = data.take_rows(&fold.train);
-        let mut test = data.x().take_rows(&fold.test);
-        if data.has_missing() {
-            let imputer = Imputer::fit(train.x(), impute);
-            train = train.with_x(imputer.apply(train.x())?)?;
-            test = imputer.apply(&test)?;
-        }
-        if !scale {
-            return Ok(Self { split, train, test, unscaled: None });
-        }
-        let scaler = Standardizer::fit(train.x());
-        Ok(Self {
-            split,
-            test: scaler.apply(&test)?,
-            train: train.with_x(scaler.apply(train.x())?)?,
-            unscaled: Some(train),
-        })
+    /// Encodes the rows of a fold.
+    pub fn new(data: &Dataset, fold: &Fold, split: usize, encoding: Encoding) -> Result<Self> {
+        let train = data.take_rows(&fold.train);
+        let test = data.x().take_rows(&fold.test);
+        let is_typed = data.has_missing() || data.has_categories();
+        // Fill values are not needed for complete numbers.
+        let encoding = Encoding { impute: encoding.impute.filter(|_| is_typed), ..encoding };
+        let encoder = Encoder::fit(&train, encoding)?;
+        let test = encoder.apply(&test)?;
+        let encoded = encoder.encode(&train)?;
+        let unscaled = match encoding.standardize {
+            false => None,
+            true if !is_typed => Some(train.clone()),
+            true => Some(Encoder::fit(&train, Encoding { standardize: false, ..encoding })?.encode(&train)?),
+        };
+        Ok(Self { split, train: encoded, test, unscaled, typed: is_typed.then_some(train) })
     }
 
-    /// The training rows for a selector, unscaled if scaling would change what it measures.
+    /// The training rows for a selector: typed if it supports that, unscaled if scaling would change what it measures.
     pub fn for_selector(&self, selector: &SelectorMethod) -> &Dataset {
-        match &self.unscaled {
-            Some(unscaled) if !selector.wants_scaling() => unscaled,
+        match (&self.typed, &self.unscaled) {
+            (Some(typed), _) if selector.supports_types() => typed,
+            (_, Some(unscaled)) if !selector.wants_scaling() => unscaled,
             _ => &self.train,
         }
     }

@@ -13,7 +13,7 @@ use super::record::{Cost, Record};
 use super::results_log::ResultsLog;
 use super::scores::Scores;
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Fold, ImputeStrategy, Target};
+use crate::data::{Dataset, Encoding, Fold, Target};
 use crate::error::{Error, Result};
 use crate::memory::Meter;
 use rayon::ThreadPoolBuilder;
@@ -63,8 +63,7 @@ pub(super) struct Runner<'a> {
     pub per_repeat: usize,
     pub candidates: &'a [Candidate],
     pub evaluator: &'a Evaluator,
-    pub scale: bool,
-    pub impute: ImputeStrategy,
+    pub encoding: Encoding,
 }
 
 impl Runner<'_> {
@@ -125,7 +124,7 @@ impl Runner<'_> {
         ctx.check()?;
         let fold = &self.folds[task.split];
         let candidate = &self.candidates[task.candidate];
-        let rows = FoldRows::new(self.data, fold, task.split, self.scale, self.impute)?;
+        let rows = FoldRows::new(self.data, fold, task.split, self.encoding)?;
         let truth = self.data.target_of(&fold.test);
         meter.reset();
         let start = Instant::now();

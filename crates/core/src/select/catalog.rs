@@ -67,8 +67,8 @@ impl Selector for SelectorMethod {
         self.inner().needs()
     }
 
-    fn supports_missing(&self) -> bool {
-        self.inner().supports_missing()
+    fn supports_types(&self) -> bool {
+        self.inner().supports_types()
     }
 
     fn wants_scaling(&self) -> bool {

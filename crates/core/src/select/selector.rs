@@ -41,8 +41,9 @@ pub trait Selector: Parameters {
         }
     }
 
-    /// Whether it accepts missing values; other selectors return an error.
-    fn supports_missing(&self) -> bool {
+    /// Whether it accepts typed features: categories as codes, and missing values. Other selectors need encoded features,
+    /// see [`Encoder`](crate::data::Encoder).
+    fn supports_types(&self) -> bool {
         false
     }
 

@@ -118,7 +118,7 @@ impl Selector for Relief {
         self.units == Units::Unscaled
     }
 
-    fn supports_missing(&self) -> bool {
+    fn supports_types(&self) -> bool {
         true
     }
 

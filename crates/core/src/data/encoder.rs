@@ -1,0 +1,234 @@
+//! Encoding of typed features as numbers, fitted to training rows.
+
+use super::dataset::Dataset;
+use super::features::{FeatureType, Groups};
+use super::impute::{ImputeStrategy, Imputer};
+use super::rows::Rows;
+use super::scale::{Standardizer, standardized};
+use crate::error::{Result, need_columns};
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, s};
+use serde::{Deserialize, Serialize};
+
+/// A feature gets an indicator of missing values if more than this fraction of its values is missing.
+const INDICATOR_FRACTION: f64 = 0.01;
+
+/// A category has an indicator column for at most this many levels, the most frequent ones.
+const MAX_LEVELS: usize = 100;
+
+/// How to encode features.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Encoding {
+    /// What replaces missing numbers; `None` if missing values are an error.
+    pub impute: Option<ImputeStrategy>,
+    /// Whether to standardize.
+    pub standardize: bool,
+}
+
+impl Default for Encoding {
+    fn default() -> Self {
+        Self { impute: Some(ImputeStrategy::Auto), standardize: true }
+    }
+}
+
+impl Encoding {
+    fn adds_indicators(self) -> bool {
+        self.impute == Some(ImputeStrategy::Auto)
+    }
+}
+
+/// Encodes typed features as columns of numbers, by statistics of the training rows.
+///
+/// | feature | columns |
+/// |---|---|
+/// | number | $(v - \mu) / \sigma$; missing values are imputed first, and may get an indicator column, standardized too |
+/// | category | a column per level, $s (1 - p_l)$ for level $l$ and $-s p_l$ otherwise, where $p_l$ is the frequency of the level |
+///
+/// With $s^2 = 1 / (1 - \sum_l p_l^2)$ the mean squared distance of two rows in a category is 2, as in a standardized
+/// number: all features weigh the same in a distance. A missing category is a level of its own if the training rows have
+/// missing values. If there are more than 100 levels, the least frequent ones share a column. Categories that the training
+/// rows do not have are in that column, or in none. Without standardization numbers stay and categories are 0 and 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Encoder {
+    /// Imputation of numbers; `None` if missing values are an error.
+    imputer: Option<Imputer>,
+    scaler: Option<Standardizer>,
+    /// Empty if every feature becomes a single column, a number.
+    features: Vec<FeatureEncoder>,
+}
+
+/// The encoding of one feature.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum FeatureEncoder {
+    Number {
+        /// Mean and standard deviation of the indicator of missing values.
+        indicator: Option<(f64, f64)>,
+    },
+    Category {
+        /// The column of each code; missing values have the last code.
+        columns: Vec<Option<usize>>,
+        /// The frequency of the level of each column; zeros without standardization.
+        frequencies: Vec<f64>,
+        scale: f64,
+    },
+}
+
+impl Encoder {
+    /// Learns the encoding of typed features. Sparse features have no categories or indicators.
+    pub fn fit(data: &Dataset, encoding: Encoding) -> Result<Self> {
+        let x = data.x();
+        // Fill values and scales of the codes of categories are computed but not used.
+        let imputer = encoding.impute.map(|strategy| Imputer::fit(x, strategy));
+        let imputed = imputer.as_ref().filter(|_| data.has_missing()).map(|imputer| imputer.apply(x));
+        let imputed = imputed.transpose()?;
+        let scaler = encoding.standardize.then(|| Standardizer::fit(imputed.as_ref().unwrap_or(x)));
+        let mut features = vec![];
+        if let Rows::Dense(x) = x
+            && (data.has_categories() || encoding.adds_indicators() && data.has_missing())
+        {
+            let fit = |j| FeatureEncoder::fit(x.column(j), data.feature_type(j), encoding);
+            features = (0..data.d()).map(fit).collect();
+            if features.iter().all(|feature| *feature == FeatureEncoder::Number { indicator: None }) {
+                features.clear();
+            }
+        }
+        Ok(Self { imputer, scaler, features })
+    }
+
+    /// The encoded form of data with the same features.
+    pub fn encode(&self, data: &Dataset) -> Result<Dataset> {
+        let x = self.apply(data.x())?;
+        if self.features.is_empty() {
+            return Dataset::new(data.names().to_vec(), x, data.target().clone());
+        }
+        Dataset::encoded(data.names().to_vec(), x.into_dense(), self.groups(), data.target().clone())
+    }
+
+    /// Encodes rows with the same features.
+    pub fn apply(&self, x: &Rows) -> Result<Rows> {
+        let incomplete = self.imputer.as_ref().filter(|_| x.first_missing().is_some());
+        let imputed = incomplete.map(|imputer| imputer.apply(x)).transpose()?;
+        let numbers = match (&self.scaler, imputed) {
+            (Some(scaler), imputed) => scaler.apply(imputed.as_ref().unwrap_or(x))?,
+            (None, Some(imputed)) => imputed,
+            (None, None) => x.clone(),
+        };
+        if self.features.is_empty() {
+            return Ok(numbers);
+        }
+        need_columns("features to encode", self.features.len(), x.d())?;
+        let (x, numbers) = (x.to_dense(), numbers.into_dense());
+        let groups = self.groups();
+        let mut out = Array2::zeros((x.nrows(), groups.n_columns()));
+        for (j, feature) in self.features.iter().enumerate() {
+            feature.write(x.column(j), numbers.column(j), out.slice_mut(s![.., groups.columns(j)]));
+        }
+        Ok(out.into())
+    }
+
+    /// The columns of each feature.
+    pub fn groups(&self) -> Groups {
+        Groups::of_sizes(self.features.iter().map(FeatureEncoder::n_columns))
+    }
+
+    /// The features that are constant in the training rows; empty without standardization.
+    pub fn constant(&self) -> &[usize] {
+        self.scaler.as_ref().map_or(&[], |scaler| &scaler.constant)
+    }
+
+    /// Means of the numbers, if they are standardized.
+    pub fn shift(&self) -> Option<&Array1<f64>> {
+        self.scaler.as_ref().map(|scaler| &scaler.shift)
+    }
+
+    /// Standard deviations of the numbers, if they are standardized.
+    pub fn scale(&self) -> Option<&Array1<f64>> {
+        self.scaler.as_ref().map(|scaler| &scaler.scale)
+    }
+}
+
+impl FeatureEncoder {
+    fn fit(values: ArrayView1<f64>, kind: FeatureType, encoding: Encoding) -> Self {
+        match kind {
+            FeatureType::Number => Self::fit_number(values, encoding),
+            FeatureType::Category { levels } => Self::fit_category(values, levels, encoding.standardize),
+        }
+    }
+
+    fn fit_number(values: ArrayView1<f64>, encoding: Encoding) -> Self {
+        let n = values.len() as f64;
+        let missing = values.iter().filter(|v| v.is_nan()).count() as f64 / n;
+        // A feature that is always missing has a constant indicator.
+        let indicator = encoding.adds_indicators() && missing > INDICATOR_FRACTION && missing < 1.0;
+        let scaling = if encoding.standardize { (missing, (missing * (1.0 - missing)).sqrt()) } else { (0.0, 1.0) };
+        Self::Number { indicator: indicator.then_some(scaling) }
+    }
+
+    fn fit_category(values: ArrayView1<f64>, levels: usize, standardize: bool) -> Self {
+        // Codes of levels, of other categories and of missing values.
+        let mut counts = vec![0usize; levels + 2];
+        values.iter().for_each(|&v| counts[code(v, levels)] += 1);
+        let mut present: Vec<usize> = (0..levels + 2).filter(|&c| c != levels && counts[c] > 0).collect();
+        let has_rare = present.len() > MAX_LEVELS || counts[levels] > 0;
+        if present.len() > MAX_LEVELS {
+            present.sort_by_key(|&c| std::cmp::Reverse(counts[c]));
+            present.truncate(MAX_LEVELS - 1);
+            present.sort_unstable();
+        }
+        // The column of all other categories comes last. A feature without values needs a column, too.
+        let shared = (has_rare || present.is_empty()).then_some(present.len());
+        let mut columns = vec![shared; levels + 2];
+        present.iter().enumerate().for_each(|(column, &c)| columns[c] = Some(column));
+        let mut sizes = vec![0usize; present.len() + usize::from(shared.is_some())];
+        for (column, count) in columns.iter().zip(&counts) {
+            column.into_iter().for_each(|&column| sizes[column] += count);
+        }
+        if !standardize {
+            return Self::Category { columns, frequencies: vec![0.0; sizes.len()], scale: 1.0 };
+        }
+        let n = values.len().max(1) as f64;
+        let frequencies: Vec<f64> = sizes.iter().map(|&size| size as f64 / n).collect();
+        let equal: f64 = frequencies.iter().map(|p| p * p).sum();
+        // All rows of a constant feature are equal; 1 - equal is then 0 up to rounding.
+        let is_constant = sizes.iter().filter(|&&size| size > 0).count() <= 1;
+        let scale = if is_constant { 1.0 } else { (1.0 - equal).sqrt().recip() };
+        Self::Category { columns, frequencies, scale }
+    }
+
+    fn n_columns(&self) -> usize {
+        match self {
+            Self::Number { indicator } => 1 + usize::from(indicator.is_some()),
+            Self::Category { frequencies, .. } => frequencies.len(),
+        }
+    }
+
+    /// Writes the columns of the feature, given its values and, for a number, its imputed and scaled values.
+    fn write(&self, values: ArrayView1<f64>, numbers: ArrayView1<f64>, mut out: ArrayViewMut2<f64>) {
+        match self {
+            Self::Number { indicator } => {
+                out.column_mut(0).assign(&numbers);
+                if let Some((shift, scale)) = *indicator {
+                    let missing = values.mapv(|v| standardized(f64::from(u8::from(v.is_nan())), shift, scale));
+                    out.column_mut(1).assign(&missing);
+                }
+            }
+            Self::Category { columns, frequencies, scale } => {
+                let base: Vec<f64> = frequencies.iter().map(|p| -p * scale).collect();
+                for (mut row, &v) in out.rows_mut().into_iter().zip(values) {
+                    row.iter_mut().zip(&base).for_each(|(cell, base)| *cell = *base);
+                    if let Some(column) = columns[code(v, columns.len() - 2)] {
+                        row[column] += scale;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The code of a value: a level, `levels` for another category, `levels + 1` for a missing value.
+fn code(value: f64, levels: usize) -> usize {
+    if value.is_nan() { levels + 1 } else { (value as usize).min(levels) }
+}
+
+#[cfg(test)]
+mod tests;
