@@ -5,11 +5,11 @@ use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::read::ReadOptions;
 use kernsift::data::synthetic::{Pattern, Synthetic};
-use kernsift::data::table::MISSING;
 use kernsift::data::{BUILT_IN, BuiltIn, Column, Prepare, Rows, Table, Target, Values};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// The built-in data sets.
@@ -102,12 +102,11 @@ fn set_numbers(dict: &Bound<'_, PyDict>, x: &Rows, target: &Target) -> PyResult<
 
 /// Numbers become an array, text a list with None for missing values.
 fn set_column(dict: &Bound<'_, PyDict>, column: Column) -> PyResult<()> {
-    match column.values {
-        Values::Numeric(values) => dict.set_item(column.name, values.into_pyarray(dict.py())),
-        Values::Text { codes, levels } => {
-            let cells: Vec<Option<&str>> =
-                codes.iter().map(|&c| (c != MISSING).then(|| levels[c as usize].as_str())).collect();
-            dict.set_item(column.name, cells)
+    match &column.values {
+        Values::Numeric(values) => dict.set_item(&column.name, values.to_pyarray(dict.py())),
+        Values::Text { .. } | Values::Date(_) => {
+            let cells: Vec<Option<Cow<'_, str>>> = (0..column.len()).map(|row| column.cell(row)).collect();
+            dict.set_item(&column.name, cells)
         }
     }
 }

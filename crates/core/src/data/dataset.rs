@@ -109,7 +109,12 @@ impl Dataset {
     }
 
     /// Features with types; values may be missing (NaN). Categories are stored as codes, see [`FeatureType::Category`].
-    pub fn typed(names: Vec<String>, x: Array2<f64>, types: Vec<FeatureType>, target: Target) -> Result<Self> {
+    pub fn typed(
+        names: Vec<String>,
+        x: Array2<f64>,
+        types: Vec<FeatureType>,
+        target: Target,
+    ) -> Result<Self> {
         if !types.iter().any(|kind| kind.is_category()) && types.len() == names.len() {
             return Self::with_missing(names, x, target);
         }
@@ -250,7 +255,9 @@ impl Dataset {
         };
         match feature {
             None => Ok(()),
-            Some(j) => Err(Error::CategoryUnsupported { method: method.into(), column: self.names[j].clone() }),
+            Some(j) => {
+                Err(Error::CategoryUnsupported { method: method.into(), column: self.names[j].clone() })
+            }
         }
     }
 
@@ -430,7 +437,8 @@ mod tests {
         let names = || vec!["color".to_string(), "size".to_string()];
         let category = FeatureType::Category { levels: 3 };
         let types = vec![category, FeatureType::Number];
-        let typed = Dataset::typed(names(), array![[2.0, 0.5], [f64::NAN, 1.5]], types, Target::None).unwrap();
+        let typed =
+            Dataset::typed(names(), array![[2.0, 0.5], [f64::NAN, 1.5]], types, Target::None).unwrap();
         assert!(typed.has_categories() && typed.has_missing() && typed.groups().is_single());
         assert_eq!((typed.feature_type(0), typed.feature_type(1)), (category, FeatureType::Number));
         assert_eq!(

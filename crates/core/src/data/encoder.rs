@@ -160,7 +160,8 @@ impl FeatureEncoder {
         let missing = values.iter().filter(|v| v.is_nan()).count() as f64 / n;
         // A feature that is always missing has a constant indicator.
         let indicator = encoding.adds_indicators() && missing > INDICATOR_FRACTION && missing < 1.0;
-        let scaling = if encoding.standardize { (missing, (missing * (1.0 - missing)).sqrt()) } else { (0.0, 1.0) };
+        let scaling =
+            if encoding.standardize { (missing, (missing * (1.0 - missing)).sqrt()) } else { (0.0, 1.0) };
         Self::Number { indicator: indicator.then_some(scaling) }
     }
 
@@ -208,7 +209,8 @@ impl FeatureEncoder {
             Self::Number { indicator } => {
                 out.column_mut(0).assign(&numbers);
                 if let Some((shift, scale)) = *indicator {
-                    let missing = values.mapv(|v| standardized(f64::from(u8::from(v.is_nan())), shift, scale));
+                    let missing =
+                        values.mapv(|v| standardized(f64::from(u8::from(v.is_nan())), shift, scale));
                     out.column_mut(1).assign(&missing);
                 }
             }

@@ -3,6 +3,7 @@
 #[cfg(feature = "datasets")]
 mod builtin;
 mod dataset;
+mod date;
 mod encoder;
 mod features;
 mod folds;

@@ -1,7 +1,9 @@
 //! Tables as read from files: named columns of numbers or text, possibly with missing values.
 
+use super::date;
 use super::sparse::SparseRows;
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A table before preprocessing.
@@ -41,6 +43,8 @@ pub enum Values {
         /// The distinct texts, in order of first appearance.
         levels: Vec<String>,
     },
+    /// Dates and times: days since 1970-01-01, with a fraction for the time of day; NaN where a value is missing.
+    Date(Vec<f64>),
 }
 
 /// The code of a missing value in a text column.
@@ -71,7 +75,7 @@ impl Column {
     /// Number of rows.
     pub fn len(&self) -> usize {
         match &self.values {
-            Values::Numeric(v) => v.len(),
+            Values::Numeric(v) | Values::Date(v) => v.len(),
             Values::Text { codes, .. } => codes.len(),
         }
     }
@@ -84,8 +88,21 @@ impl Column {
     /// Whether the value in a row is missing.
     pub fn is_missing(&self, row: usize) -> bool {
         match &self.values {
-            Values::Numeric(v) => v[row].is_nan(),
+            Values::Numeric(v) | Values::Date(v) => v[row].is_nan(),
             Values::Text { codes, .. } => codes[row] == MISSING,
+        }
+    }
+
+    /// The text of a cell; `None` if it is missing. A number has its shortest form, a date the ISO 8601 form.
+    pub fn cell(&self, row: usize) -> Option<Cow<'_, str>> {
+        match &self.values {
+            Values::Numeric(v) if v[row].is_nan() => None,
+            // -0 becomes 0.
+            Values::Numeric(v) => Some(Cow::Owned((v[row] + 0.0).to_string())),
+            Values::Text { codes, .. } if codes[row] == MISSING => None,
+            Values::Text { codes, levels } => Some(Cow::Borrowed(&levels[codes[row] as usize])),
+            Values::Date(v) if v[row].is_nan() => None,
+            Values::Date(v) => Some(Cow::Owned(date::text(v[row]))),
         }
     }
 
@@ -93,6 +110,7 @@ impl Column {
     pub fn take_rows(&self, keep: &[usize]) -> Self {
         let values = match &self.values {
             Values::Numeric(v) => Values::Numeric(keep.iter().map(|&i| v[i]).collect()),
+            Values::Date(v) => Values::Date(keep.iter().map(|&i| v[i]).collect()),
             Values::Text { codes, levels } => {
                 Values::Text { codes: keep.iter().map(|&i| codes[i]).collect(), levels: levels.clone() }
             }
@@ -160,6 +178,8 @@ mod tests {
         assert_eq!(codes, &[0, MISSING, 1, 0]);
         assert_eq!(levels, &["red", "blue"]);
         assert!(column.is_missing(1) && !column.is_missing(0));
+        assert_eq!((column.cell(2).as_deref(), column.cell(1)), (Some("blue"), None));
+        assert_eq!(Column::numeric("a", vec![-0.0]).cell(0).as_deref(), Some("0"));
     }
 
     #[test]

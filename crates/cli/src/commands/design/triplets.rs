@@ -5,11 +5,10 @@ use crate::args::DesignArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, load_table, read};
-use kernsift::data::table::MISSING;
 use kernsift::data::triplets::{
     Ids, Naming, TripletReport, check, from_target, read as read_triplets, renumber,
 };
-use kernsift::data::{Column, Table, Target, TargetChoice, Triplet, Values};
+use kernsift::data::{Column, Table, Target, TargetChoice, Triplet};
 use kernsift::{Context, Error, Observer};
 use std::path::Path;
 
@@ -118,7 +117,7 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     }
     let report = check(&triplets, rows.len()).map_err(|e| e.in_file(file))?;
     let names = match &ids {
-        Some(column) => rows.iter().map(|&row| cell(column, row)).collect(),
+        Some(column) => rows.iter().map(|&row| column.cell(row).unwrap_or_default().into_owned()).collect(),
         None => rows.iter().map(|row| (row + origin).to_string()).collect(),
     };
     Ok(Input { loaded, triplets, lines, report, drawn: None, dropped, names })
@@ -155,12 +154,4 @@ fn hinted(error: Error, args: &DesignArgs) -> Failure {
         return Failure::advised(&error, &advice);
     }
     error.into()
-}
-
-fn cell(column: &Column, row: usize) -> String {
-    match &column.values {
-        Values::Numeric(values) => (values[row] + 0.0).to_string(),
-        Values::Text { codes, .. } if codes[row] == MISSING => String::new(),
-        Values::Text { codes, levels } => levels[codes[row] as usize].clone(),
-    }
 }

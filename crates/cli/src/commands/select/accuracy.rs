@@ -4,8 +4,7 @@ use crate::args::TableArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, column, inform_of_dropped, read};
-use kernsift::data::table::MISSING;
-use kernsift::data::{Column, Missing, Rows, Values};
+use kernsift::data::{Missing, Rows};
 use kernsift::{Context, Error, Model, Observer};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -62,7 +61,7 @@ impl TestRows {
             }
         }
         let (data, kept) = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
-        let known = |(at, &row): (usize, &usize)| class_name(&target, row).map(|class| (at, class));
+        let known = |(at, &row): (usize, &usize)| Some((at, target.cell(row)?.into_owned()));
         let (rows, classes): (Vec<usize>, Vec<String>) = kept.iter().enumerate().filter_map(known).unzip();
         if rows.is_empty() {
             return Err(in_file(Error::parse("every row has missing values")).into());
@@ -91,16 +90,5 @@ impl TestRows {
             predicted.iter().zip(&self.classes).filter(|(code, class)| names[**code] == **class).count();
         let rows = self.classes.len();
         Ok(Accuracy { name: self.name.clone(), rows, fraction: correct as f64 / rows as f64 })
-    }
-}
-
-/// The name of a row's class, in the same form as for training rows.
-fn class_name(target: &Column, row: usize) -> Option<String> {
-    match &target.values {
-        Values::Numeric(values) if values[row].is_nan() => None,
-        // -0 becomes 0.
-        Values::Numeric(values) => Some((values[row] + 0.0).to_string()),
-        Values::Text { codes, .. } if codes[row] == MISSING => None,
-        Values::Text { codes, levels } => Some(levels[codes[row] as usize].clone()),
     }
 }

@@ -33,7 +33,9 @@ impl ColumnRecipe {
         categorical: Categorical,
     ) -> Result<Self> {
         let encoding = match &column.values {
-            Values::Numeric(values) => Encoding::Number { fill: imputed_value(values, rows, missing) },
+            Values::Numeric(values) | Values::Date(values) => {
+                Encoding::Number { fill: imputed_value(values, rows, missing) }
+            }
             Values::Text { codes, levels } => {
                 let used: BTreeSet<&str> = rows
                     .iter()
@@ -83,7 +85,7 @@ impl ColumnRecipe {
     ) -> Result<()> {
         let missing = |why| Error::CannotImpute { row: row + 1, column: self.name.clone(), why };
         let levels = match (&self.encoding, &column.values) {
-            (Encoding::Number { fill }, Values::Numeric(values)) => {
+            (Encoding::Number { fill }, Values::Numeric(values) | Values::Date(values)) => {
                 let value = Some(values[row]).filter(|value| !value.is_nan()).or(*fill);
                 write(0, value.ok_or_else(|| missing("all values of the column are missing"))?);
                 return Ok(());
@@ -94,14 +96,9 @@ impl ColumnRecipe {
         if column.is_missing(row) {
             return Err(missing("the column holds categories"));
         }
-        let text = match &column.values {
-            Values::Text { codes, levels } => levels[codes[row] as usize].clone(),
-            Values::Numeric(values) => values[row].to_string(),
-        };
-        let level = levels.binary_search(&text).map_err(|_| Error::UnknownCategory {
-            row: row + 1,
-            column: self.name.clone(),
-            text: shorten(&text),
+        let text = column.cell(row).unwrap_or_default();
+        let level = levels.binary_search_by(|level| level.as_str().cmp(&text)).map_err(|_| {
+            Error::UnknownCategory { row: row + 1, column: self.name.clone(), text: shorten(&text) }
         })?;
         match self.encoding {
             Encoding::OneHot { .. } => write(level, 1.0),

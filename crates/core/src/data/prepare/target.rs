@@ -58,8 +58,10 @@ pub(super) fn read(column: &Column, rows: &[usize], target_type: TargetType) -> 
     match &column.values {
         Values::Text { .. } if !is_class => Err(not_numeric(column)),
         Values::Text { codes, levels } => Ok(text_classes(codes, levels, rows)),
-        Values::Numeric(values) if is_class => Ok(numeric_classes(values, rows)),
-        Values::Numeric(values) => Ok(Target::Continuous(rows.iter().map(|&i| values[i]).collect())),
+        Values::Numeric(values) | Values::Date(values) if is_class => Ok(numeric_classes(values, rows)),
+        Values::Numeric(values) | Values::Date(values) => {
+            Ok(Target::Continuous(rows.iter().map(|&i| values[i]).collect()))
+        }
     }
 }
 

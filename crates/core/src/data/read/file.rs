@@ -168,7 +168,7 @@ fn first_infinity(columns: &[Column]) -> Option<(usize, &str, f64)> {
             Values::Numeric(cells) => {
                 cells.iter().position(|v| v.is_infinite()).map(|row| (row, column.name.as_str(), cells[row]))
             }
-            Values::Text { .. } => None,
+            Values::Text { .. } | Values::Date(_) => None,
         })
         // The leftmost of several in one row: `reduce_with` keeps the order of the columns.
         .reduce_with(|a, b| if b.0 < a.0 { b } else { a })

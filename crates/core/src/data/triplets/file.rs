@@ -3,8 +3,9 @@
 use super::triplet::Triplet;
 use crate::context::Context;
 use crate::data::read::{CellError, read_records};
-use crate::data::table::{Column, MISSING, Values};
+use crate::data::table::{Column, Values};
 use crate::error::{Error, Result, shorten};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -69,9 +70,8 @@ impl Ids {
     pub fn of_column(column: &Column) -> Result<Self> {
         match &column.values {
             Values::Numeric(cells) => Self::of(cells.iter().map(|&v| (!v.is_nan()).then(|| number(v))), true),
-            Values::Text { codes, levels } => {
-                let text = |&code: &u32| (code != MISSING).then(|| levels[code as usize].clone());
-                Self::of(codes.iter().map(text), false)
+            Values::Text { .. } | Values::Date(_) => {
+                Self::of((0..column.len()).map(|row| column.cell(row).map(Cow::into_owned)), false)
             }
         }
     }

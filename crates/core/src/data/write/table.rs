@@ -4,7 +4,7 @@
 
 use super::atomic::{check_place, write_atomic};
 use crate::context::Context;
-use crate::data::table::{Column, MISSING, Values, check_names};
+use crate::data::table::{Column, Values, check_names};
 use crate::error::{Error, Result, shorten};
 use csv::{QuoteStyle, WriterBuilder};
 use flate2::{Compression, write::GzEncoder};
@@ -184,11 +184,9 @@ impl<'a> Output<'a> {
                     Values::Numeric(cells) => {
                         writer.write_field(format_number(cells[i], &mut text)).map_err(io_error)?
                     }
-                    Values::Text { codes, .. } if codes[i] == MISSING => {
-                        writer.write_field("").map_err(io_error)?
-                    }
-                    Values::Text { codes, levels } => {
-                        writer.write_field(&*self.text(&levels[codes[i] as usize])).map_err(io_error)?
+                    Values::Text { .. } | Values::Date(_) => {
+                        let cell = column.cell(i).unwrap_or_default();
+                        writer.write_field(&*self.text(&cell)).map_err(io_error)?
                     }
                 }
             }
@@ -241,7 +239,7 @@ impl<'a> Output<'a> {
 fn numbers(columns: &[Column]) -> Result<Vec<&[f64]>> {
     let numbers = columns.iter().map(|column| match &column.values {
         Values::Numeric(cells) => Ok(cells.as_slice()),
-        Values::Text { .. } => Err(Error::parse(format!(
+        Values::Text { .. } | Values::Date(_) => Err(Error::parse(format!(
             "column '{}' is text, but .npy holds numbers only; write .csv instead",
             shorten(&column.name)
         ))),
