@@ -66,7 +66,7 @@ impl FeatureMap {
     /// The bytes of a saved model with only this map.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let names = (1..=self.0.n_inputs()).map(|j| format!("x{j}")).collect();
-        let model = Model { names, recipe: None, scaler: None, content: Content::Map((*self.0).clone()) };
+        let model = Model { names, recipe: None, encoder: None, content: Content::Map((*self.0).clone()) };
         Ok(PyBytes::new(py, &model.to_bytes().map_err(to_python)?))
     }
 

@@ -25,15 +25,15 @@ pub fn fit_knnc<'py>(
     let choice: KernelChoice = from_json("kernel", kernel)?;
     let data = to_dataset(&x, Some(y))?;
     drop(x);
-    let (kernel, scaler) = run(py, settings, move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
+    let (kernel, encoder) = run(py, settings, move |ctx| {
+        let (data, encoder) = scaled(data, standardize)?;
         let kernel = choice.resolve(data.x(), ctx)?;
         knnc(&kernel, &data, n_neighbors)?;
-        Ok((kernel, scaler))
+        Ok((kernel, encoder))
     })?;
     let dict = PyDict::new(py);
     dict.set_item("kernel", to_json(&kernel)?)?;
-    set_scaling(&dict, scaler.as_ref())?;
+    set_scaling(&dict, encoder.as_ref())?;
     Ok(dict)
 }
 
@@ -54,9 +54,9 @@ pub fn predict_knnc<'py>(
     let (data, new) = (to_dataset(&x, Some(y))?, new.to_rows()?);
     drop(x);
     let codes = run(py, settings, move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
-        let new = match scaler {
-            Some(scaler) => scaler.apply(&new)?,
+        let (data, encoder) = scaled(data, standardize)?;
+        let new = match encoder {
+            Some(encoder) => encoder.apply(&new)?,
             None => new,
         };
         knnc(&kernel, &data, n_neighbors)?.predict(&new, ctx)

@@ -1,10 +1,10 @@
 //! Conversion between Python's arrays and the core's types.
 
 use crate::error::to_python;
-use kernsift::data::{Classes, Dataset, Rows, SparseRows, Standardizer, Target, Triplet};
+use kernsift::data::{Classes, Dataset, Encoder, Encoding, Rows, SparseRows, Target, Triplet};
 use kernsift::{Outcome, Stop};
 use numpy::ndarray::Array2;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -79,13 +79,12 @@ pub fn to_dataset_with_missing(x: &RowsArgument<'_>, y: Option<TargetArgument<'_
 }
 
 /// The data, standardized if requested, and the scaling.
-pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
+pub fn scaled(data: Dataset, standardize: bool) -> kernsift::Result<(Dataset, Option<Encoder>)> {
     if !standardize {
         return Ok((data, None));
     }
-    let scaler = Standardizer::fit(data.x());
-    let data = data.with_x(scaler.apply(data.x())?)?;
-    Ok((data, Some(scaler)))
+    let encoder = Encoder::fit(&data, Encoding { impute: None, standardize })?;
+    Ok((encoder.encode(&data)?, Some(encoder)))
 }
 
 /// A method, kernel or setting from the JSON of the Python package.
@@ -127,10 +126,10 @@ pub fn set_stop(dict: &Bound<'_, PyDict>, stop: Stop) -> PyResult<()> {
 }
 
 /// Sets `shift` and `scale`; both are None without scaling.
-pub fn set_scaling(dict: &Bound<'_, PyDict>, scaler: Option<&Standardizer>) -> PyResult<()> {
+pub fn set_scaling(dict: &Bound<'_, PyDict>, encoder: Option<&Encoder>) -> PyResult<()> {
     let py = dict.py();
-    dict.set_item("shift", scaler.map(|s| s.shift.clone().into_pyarray(py)))?;
-    dict.set_item("scale", scaler.map(|s| s.scale.clone().into_pyarray(py)))
+    dict.set_item("shift", encoder.and_then(Encoder::shift).map(|shift| shift.to_pyarray(py)))?;
+    dict.set_item("scale", encoder.and_then(Encoder::scale).map(|scale| scale.to_pyarray(py)))
 }
 
 /// Indices as a numpy array.

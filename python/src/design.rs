@@ -51,21 +51,21 @@ pub fn fit_design<'py>(
     let design: KernelDesign = from_json("design", design)?;
     let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
-    let (designed, scaler) = run(py, settings, move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
+    let (designed, encoder) = run(py, settings, move |ctx| {
+        let (data, encoder) = scaled(data, standardize)?;
         let triplets = source.triplets(&data, ctx)?;
         let designed = match source {
             TripletSource::Given(_) => design.design(&data, &triplets, ctx)?,
             TripletSource::Drawn(n) => design.design_from_target(&data, n, ctx)?,
         };
-        Ok((designed, scaler))
+        Ok((designed, encoder))
     })?;
     let dict = mixture(py, designed.mixture)?;
     let kernels: Vec<Kernel> = designed.bases.into_iter().map(|base| base.kernel).collect();
     dict.set_item("kernels", to_json(&kernels)?)?;
     dict.set_item("kernel", to_json(&designed.learned.kernel)?)?;
     dict.set_item("scores", designed.learned.scores.into_pyarray(py))?;
-    set_scaling(&dict, scaler.as_ref())?;
+    set_scaling(&dict, encoder.as_ref())?;
     Ok(dict)
 }
 
@@ -85,8 +85,8 @@ pub fn prepare_design<'py>(
     let design: KernelDesign = from_json("design", design)?;
     let (data, source) = (to_dataset_with_missing(&x, y)?, TripletSource::new(triplets, n));
     drop(x);
-    let (kernels, triplets, scaler) = run(py, settings, move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
+    let (kernels, triplets, encoder) = run(py, settings, move |ctx| {
+        let (data, encoder) = scaled(data, standardize)?;
         let triplets = source.triplets(&data, ctx)?;
         let bases = &design.bases;
         let kernels: Vec<Kernel> = if bases.kernels.is_empty() && bases.custom.0.is_empty() {
@@ -95,12 +95,12 @@ pub fn prepare_design<'py>(
             let resolved = bases.resolve(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
             resolved.into_iter().map(|base| base.kernel).collect()
         };
-        Ok((kernels, triplets, scaler))
+        Ok((kernels, triplets, encoder))
     })?;
     let dict = PyDict::new(py);
     dict.set_item("kernels", to_json(&kernels)?)?;
     dict.set_item("triplets", from_triplets(&triplets).into_pyarray(py))?;
-    set_scaling(&dict, scaler.as_ref())?;
+    set_scaling(&dict, encoder.as_ref())?;
     Ok(dict)
 }
 

@@ -23,11 +23,11 @@ pub fn fit_xing<'py>(
     let xing: XingMetric = from_json("xing", xing)?;
     let (data, triplets) = (to_dataset(&x, None)?, to_triplets(&triplets));
     drop(x);
-    let (learned, metric, scaler) = run(py, settings, move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
+    let (learned, metric, encoder) = run(py, settings, move |ctx| {
+        let (data, encoder) = scaled(data, standardize)?;
         let learned = xing.learn(&data, &triplets, ctx)?;
         match learned.kernel.clone() {
-            Kernel::Mahalanobis { metric } => Ok((learned, metric, scaler)),
+            Kernel::Mahalanobis { metric } => Ok((learned, metric, encoder)),
             other => Err(Error::Shape {
                 what: "a learned kernel".into(),
                 expected: "a metric".into(),
@@ -42,7 +42,7 @@ pub fn fit_xing<'py>(
     dict.set_item("stop", learned.status.explain())?;
     dict.set_item("converged", learned.status.converged())?;
     dict.set_item("iterations", learned.iterations)?;
-    set_scaling(&dict, scaler.as_ref())?;
+    set_scaling(&dict, encoder.as_ref())?;
     Ok(dict)
 }
 

@@ -80,7 +80,7 @@ impl KernelSpace {
         dict.set_item("n_neighbors", space.n_neighbors())?;
         dict.set_item("iterations", selection.outcome.iterations)?;
         set_stop(&dict, stop)?;
-        set_scaling(&dict, self.0.scaler.as_ref())?;
+        set_scaling(&dict, self.0.encoder.as_ref())?;
         Ok(dict)
     }
 
@@ -128,10 +128,10 @@ pub fn fit_space<'py>(
     let data = to_dataset(&x, Some(y))?;
     drop(x);
     let fitted = run_with_callbacks(py, settings, raised.is_some(), move |ctx| {
-        let (data, scaler) = scaled(data, standardize)?;
+        let (data, encoder) = scaled(data, standardize)?;
         let (space, used) = method.fit_with_settings(&data, n_features, ctx)?;
         let names = (1..=data.d()).map(|j| format!("x{j}")).collect();
-        Ok((Model { names, recipe: None, scaler, content: Content::Space(space) }, used))
+        Ok((Model { names, recipe: None, encoder, content: Content::Space(space) }, used))
     });
     let (model, mut used) = or_raised(raised, fitted)?;
     if let BasisMethod::Kobl(Kobl { threshold: threshold @ Threshold::Function(_), .. }) = &mut used.basis {

@@ -6,7 +6,8 @@ use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    BuiltIn, Column, Dataset, Missing, Prepare, Prepared, Standardizer, Table, Target, TargetChoice,
+    BuiltIn, Column, Encoder, Encoding, ImputeStrategy, Missing, Prepare, Prepared, Table, Target,
+    TargetChoice,
 };
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer, Result};
@@ -56,10 +57,20 @@ impl Loaded {
         (self.n_missing > 0).then(|| format!("{}{handled}", self.n_missing))
     }
 
+    /// How to encode the features.
+    pub fn encoding(&self, standardize: bool) -> Encoding {
+        let impute = match self.missing {
+            Missing::Mean => Some(ImputeStrategy::Mean),
+            Missing::Median => Some(ImputeStrategy::Median),
+            _ => None,
+        };
+        Encoding { impute, standardize }
+    }
+
     /// A model fitted to this table.
-    pub fn model(&self, scaler: Option<Standardizer>, content: Content) -> Model {
+    pub fn model(&self, encoder: Option<Encoder>, content: Content) -> Model {
         let names = self.prepared.data.names().to_vec();
-        Model { names, recipe: Some(self.prepared.recipe.clone()), scaler, content }
+        Model { names, recipe: Some(self.prepared.recipe.clone()), encoder, content }
     }
 
     /// The JSON record of a command: the given fields, and those that all records have.
@@ -215,23 +226,6 @@ pub fn column(table: &Table, name: &str) -> Option<Column> {
         Table::Columns(columns) => columns.iter().find(|c| c.name == name).cloned(),
         Table::Sparse { target, .. } => target.clone().filter(|t| t.name == name),
     }
-}
-
-/// Standardizes features, with a warning that names constant ones.
-pub fn standardize(data: &Dataset, console: &Console) -> Result<(Dataset, Standardizer)> {
-    console.stage("scaling columns");
-    let scaler = Standardizer::fit(data.x());
-    if !scaler.constant.is_empty() {
-        let names: Vec<&str> = scaler.constant.iter().take(5).map(|&j| data.names()[j].as_str()).collect();
-        let more = scaler.constant.len() - names.len();
-        let tail = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let names = names.join(", ") + &tail;
-        console.warn(&match scaler.constant.len() {
-            1 => format!("column {names} is constant and has no effect"),
-            _ => format!("columns {names} are constant and have no effect"),
-        });
-    }
-    Ok((data.with_x(scaler.apply(data.x())?)?, scaler))
 }
 
 /// The target with its name and type.

@@ -140,7 +140,7 @@ fn one_file(data: &Dataset, rng: &mut Rng, counts: &mut Counts, label: &str) {
         let method = SelectorMethod::by_name("fisher").map_err(|e| e.to_string())?;
         let Ok(selection) = method.select(data, FeatureCount::Auto, &ctx) else { return Ok(()) };
         let content = Content::Selection(selection);
-        let model = Model { names: data.names().to_vec(), recipe: None, scaler: None, content };
+        let model = Model { names: data.names().to_vec(), recipe: None, encoder: None, content };
         let bytes = model.to_bytes().map_err(|e| e.to_string())?;
         if Model::from_bytes(&bytes).map_err(|e| e.to_string())? != model {
             return Err("a saved model differs".into());

@@ -141,7 +141,7 @@ fn saved_maps_are_restored() {
         let model = Model {
             names: data.names().to_vec(),
             recipe: None,
-            scaler: None,
+            encoder: None,
             content: Content::Map(fitted.map.clone()),
         };
         let path = folder.path().join(name);

@@ -142,7 +142,7 @@ fn saved_spaces_are_restored() {
         let model = Model {
             names: data.names().to_vec(),
             recipe: None,
-            scaler: None,
+            encoder: None,
             content: Content::Space(fitted.clone()),
         };
         let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();

@@ -148,7 +148,7 @@ fn saved_kernels_give_the_same_gram_matrix() {
         let model = Model {
             names: data.names().to_vec(),
             recipe: None,
-            scaler: None,
+            encoder: None,
             content: Content::Kernel(learned.clone()),
         };
         let back = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();

@@ -3,14 +3,14 @@
 use super::kernel_file::LearnedKernel;
 use super::report::{self, COUNTING, run_info, timed};
 use crate::args::BasisArgs;
-use crate::commands::options::{no_such_method, refuse, scaled};
+use crate::commands::options::{encoded, no_such_method, refuse};
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, check_fit_outputs, load, read};
 use crate::output::{curve, fact, number, print, print_json};
 use kernsift::basis::{BasisMethod, set_gamma_for_n_components};
-use kernsift::data::Dataset;
 use kernsift::data::write::write_table;
+use kernsift::data::{Dataset, Encoder};
 use kernsift::model::Content;
 use kernsift::{Basis, Context, FeatureMap, Model, Stop};
 use kernsift_report::{MappedRows, basis_page};
@@ -29,9 +29,9 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
     check_fit_outputs(&args.output, &[], &loaded, &inputs)?;
-    let (data, scaler) = match &kernel {
-        Some(kernel) => kernel.scaled(&loaded.prepared.data)?,
-        None => scaled(&loaded.prepared.data, args.scale, console)?,
+    let (data, encoder) = match &kernel {
+        Some(kernel) => kernel.encoded(&loaded.prepared.data)?,
+        None => encoded(&loaded, args.scale, console).map(|(data, encoder)| (data, Some(encoder)))?,
     };
     let (fit, cost) = timed(|| {
         if let Some(n_components) = args.gamma_for_n_components {
@@ -40,7 +40,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         method.fit(&data, ctx)
     });
     let fit = fit.map_err(typed)?;
-    let model = loaded.model(scaler, Content::Map(fit.map.clone()));
+    let model = loaded.model(encoder, Content::Map(fit.map.clone()));
     let cost_on = |test: &String| cost_on(test, args, &model, &fit.map, ctx, console);
     let test_cost = args.test.as_ref().map(cost_on).transpose()?;
     console.stage("writing");
@@ -56,7 +56,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         BasisMethod::Kobl(kobl) => kobl.threshold_curve(fit.map.summary()),
         _ => None,
     };
-    let is_scaled = model.scaler.is_some();
+    let is_scaled = model.encoder.as_ref().is_some_and(Encoder::standardizes);
     if args.output.json {
         let mut fields = fields(&fit.map, test_cost);
         fields["scaled"] = is_scaled.into();
@@ -123,7 +123,7 @@ fn cost_on(
     let table = read(test, args.table.no_header, ctx, console)?;
     let recipe = model.recipe.as_ref().expect("fitted to a table");
     let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
-    map.reconstruction_cost(&*model.scaled(data.x())?, ctx)
+    map.reconstruction_cost(&*model.encoded(data.x())?, ctx)
 }
 
 fn fields(map: &FeatureMap, test_cost: Option<f64>) -> serde_json::Value {

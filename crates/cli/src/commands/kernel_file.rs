@@ -4,7 +4,7 @@ use crate::args::TableArgs;
 use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::{Loaded, load_table, read};
-use kernsift::data::{Dataset, Recipe, Standardizer, Table, TargetChoice};
+use kernsift::data::{Dataset, Encoder, Recipe, Table, TargetChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::{Context, Error, Model, Observer};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,9 @@ impl LearnedKernel {
             let why = "it was fitted to an array and has no column names".into();
             return Err(Error::Model { why }.in_file(file).into());
         }
-        if learned.kernel.columns(model.names.len()).is_empty() {
+        let n_columns =
+            model.encoder.as_ref().map_or(model.names.len(), |encoder| encoder.groups().n_columns());
+        if learned.kernel.columns(n_columns).is_empty() {
             return Err(Failure::Input(format!(
                 "{}: its kernel is zero everywhere, as nothing was learned; see the warning of `kernsift design`",
                 file.display()
@@ -75,11 +77,11 @@ impl LearnedKernel {
         Ok(loaded)
     }
 
-    /// The data scaled as for the kernel.
-    pub fn scaled(&self, data: &Dataset) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
-        match &self.model.scaler {
+    /// The data encoded as for the kernel.
+    pub fn encoded(&self, data: &Dataset) -> kernsift::Result<(Dataset, Option<Encoder>)> {
+        match &self.model.encoder {
             None => Ok((data.clone(), None)),
-            Some(scaler) => Ok((data.with_x(scaler.apply(data.x())?)?, Some(scaler.clone()))),
+            Some(encoder) => Ok((encoder.encode(data)?, Some(encoder.clone()))),
         }
     }
 

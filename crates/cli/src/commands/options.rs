@@ -3,10 +3,10 @@
 use crate::args::ScaleArg;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::standardize;
-use kernsift::Error;
+use crate::input::Loaded;
 use kernsift::catalog::{FAMILIES, Family};
-use kernsift::data::{Dataset, Standardizer};
+use kernsift::data::{Dataset, Encoder};
+use kernsift::{Error, Observer};
 
 /// Returns an error if an option was given that has no effect. `options` are names, and whether they were given.
 pub fn refuse(with: &str, options: &[(&str, bool)]) -> Result<(), Failure> {
@@ -43,14 +43,23 @@ pub fn no_such_method(error: Error) -> Failure {
     error.into()
 }
 
-/// The data scaled as requested.
-pub fn scaled(
-    data: &Dataset,
-    scale: ScaleArg,
-    console: &Console,
-) -> kernsift::Result<(Dataset, Option<Standardizer>)> {
-    match scale {
-        ScaleArg::None => Ok((data.clone(), None)),
-        ScaleArg::Standard => standardize(data, console).map(|(data, scaler)| (data, Some(scaler))),
+/// The features encoded as requested, with a warning that names constant ones.
+pub fn encoded(loaded: &Loaded, scale: ScaleArg, console: &Console) -> kernsift::Result<(Dataset, Encoder)> {
+    console.stage("encoding features");
+    let data = &loaded.prepared.data;
+    let encoder = Encoder::fit(data, loaded.encoding(scale == ScaleArg::Standard))?;
+    let constant: Vec<&str> = encoder.constant().iter().map(|&j| data.names()[j].as_str()).collect();
+    match constant.as_slice() {
+        [] => {}
+        [name] => console.warn(&format!("column {name} is constant and has no effect")),
+        names => console.warn(&format!("columns {} are constant and have no effect", listed(names))),
     }
+    Ok((encoder.encode(data)?, encoder))
+}
+
+/// The first names of a list, and the number of the others.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }

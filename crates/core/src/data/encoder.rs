@@ -5,7 +5,7 @@ use super::features::{FeatureType, Groups};
 use super::impute::{ImputeStrategy, Imputer};
 use super::rows::Rows;
 use super::scale::{Standardizer, standardized};
-use crate::error::{Result, need_columns};
+use crate::error::{Error, Result, need_columns};
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, s};
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +49,7 @@ impl Encoding {
 /// rows do not have are in that column, or in none. Without standardization numbers stay and categories are 0 and 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
+    n_features: usize,
     /// Imputation of numbers; `None` if missing values are an error.
     imputer: Option<Imputer>,
     scaler: Option<Standardizer>,
@@ -92,11 +93,17 @@ impl Encoder {
                 features.clear();
             }
         }
-        Ok(Self { imputer, scaler, features })
+        Ok(Self { n_features: data.d(), imputer, scaler, features })
     }
 
     /// The encoded form of data with the same features.
     pub fn encode(&self, data: &Dataset) -> Result<Dataset> {
+        if self.imputer.is_none()
+            && data.has_missing()
+            && let Some((row, j)) = data.x().first_missing()
+        {
+            return Err(Error::MissingValue { row: row + 1, column: data.names()[j].clone() });
+        }
         let x = self.apply(data.x())?;
         if self.features.is_empty() {
             return Dataset::new(data.names().to_vec(), x, data.target().clone());
@@ -106,6 +113,7 @@ impl Encoder {
 
     /// Encodes rows with the same features.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
+        need_columns("features to encode", self.n_features, x.d())?;
         let incomplete = self.imputer.as_ref().filter(|_| x.first_missing().is_some());
         let imputed = incomplete.map(|imputer| imputer.apply(x)).transpose()?;
         let numbers = match (&self.scaler, imputed) {
@@ -116,7 +124,6 @@ impl Encoder {
         if self.features.is_empty() {
             return Ok(numbers);
         }
-        need_columns("features to encode", self.features.len(), x.d())?;
         let (x, numbers) = (x.to_dense(), numbers.into_dense());
         let groups = self.groups();
         let mut out = Array2::zeros((x.nrows(), groups.n_columns()));
@@ -128,7 +135,33 @@ impl Encoder {
 
     /// The columns of each feature.
     pub fn groups(&self) -> Groups {
+        if self.features.is_empty() {
+            return Groups::single(self.n_features);
+        }
         Groups::of_sizes(self.features.iter().map(FeatureEncoder::n_columns))
+    }
+
+    /// Whether it standardizes.
+    pub fn standardizes(&self) -> bool {
+        self.scaler.is_some()
+    }
+
+    /// Whether it imputes missing values.
+    pub fn imputes(&self) -> bool {
+        self.imputer.is_some()
+    }
+
+    /// Whether its parts are consistent, for this number of features; a file may be corrupt.
+    pub(crate) fn is_sound(&self, n_features: usize) -> bool {
+        let numbers =
+            |values: &Array1<f64>| values.len() == n_features && values.iter().all(|v| v.is_finite());
+        self.n_features == n_features
+            && (self.features.is_empty() || self.features.len() == n_features)
+            && self.imputer.as_ref().is_none_or(|imputer| numbers(&imputer.values))
+            && self.scaler.as_ref().is_none_or(|scaler| {
+                numbers(&scaler.shift) && numbers(&scaler.scale) && scaler.scale.iter().all(|v| *v != 0.0)
+            })
+            && self.features.iter().all(FeatureEncoder::is_sound)
     }
 
     /// The features that are constant in the training rows; empty without standardization.
@@ -194,6 +227,23 @@ impl FeatureEncoder {
         let is_constant = sizes.iter().filter(|&&size| size > 0).count() <= 1;
         let scale = if is_constant { 1.0 } else { (1.0 - equal).sqrt().recip() };
         Self::Category { columns, frequencies, scale }
+    }
+
+    fn is_sound(&self) -> bool {
+        let scales = |scale: f64| scale.is_finite() && scale != 0.0;
+        match self {
+            Self::Number { indicator } => {
+                indicator.is_none_or(|(shift, scale)| shift.is_finite() && scales(scale))
+            }
+            Self::Category { columns, frequencies, scale } => {
+                // Codes of other categories and of missing values are always there.
+                columns.len() >= 2
+                    && columns.iter().flatten().all(|&column| column < frequencies.len())
+                    && !frequencies.is_empty()
+                    && frequencies.iter().all(|p| p.is_finite())
+                    && scales(*scale)
+            }
+        }
     }
 
     fn n_columns(&self) -> usize {

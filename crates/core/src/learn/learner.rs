@@ -1,7 +1,7 @@
 //! The trait of kernel learners, and their result.
 
 use crate::context::Context;
-use crate::data::{Dataset, Triplet};
+use crate::data::{Dataset, Groups, Triplet};
 use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::parameters::Parameters;
@@ -49,12 +49,12 @@ impl Learned {
         }
     }
 
-    /// Whether the fields are consistent with each other and with `d` features; a model file may be corrupt.
-    pub(crate) fn is_sound(&self, d: usize) -> bool {
+    /// Whether the fields are consistent with each other and with the features; a model file may be corrupt.
+    pub(crate) fn is_sound(&self, groups: &Groups) -> bool {
         let is_valid = |v: &f64| v.is_finite() && *v >= 0.0;
-        self.kernel.validate(d).is_ok()
+        self.kernel.validate(groups.n_columns()).is_ok()
             && is_valid(&self.noise)
-            && self.scores.len() == d
+            && self.scores.len() == groups.n_features()
             && self.scores.iter().all(is_valid)
     }
 }

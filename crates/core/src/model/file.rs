@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"kernsift";
-/// The version that is written; older ones are read too.
-const VERSION: u32 = 3;
+/// The version that is written and read; the format of earlier ones was never released.
+const VERSION: u32 = 4;
 const HEADER: usize = 24;
 
 impl Model {
@@ -38,9 +38,10 @@ impl Model {
             bytes[range].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
         };
         let version = number(8..12);
-        if !(1..=u64::from(VERSION)).contains(&version) {
+        if version != u64::from(VERSION) {
+            let advice = if version > u64::from(VERSION) { "update kernsift" } else { "fit the model again" };
             return Err(refuse(format!(
-                "its format is version {version}, this program reads up to version {VERSION}; update kernsift"
+                "its format is version {version}, this program reads version {VERSION}; {advice}"
             )));
         }
         let content = &bytes[HEADER..];

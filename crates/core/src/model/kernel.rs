@@ -35,12 +35,12 @@ impl Model {
             "apply it to fewer rows at a time",
         )?;
         let kernel = if with_noise { learned.with_noise() } else { learned.kernel.clone() };
-        let x = self.scaled(x)?;
+        let x = self.encoded(x)?;
         match z {
             None => gram_symmetric(&kernel, &x),
             Some(z) => {
                 self.check_n_features(z)?;
-                gram(&kernel, &x, &*self.scaled(z)?)
+                gram(&kernel, &x, &*self.encoded(z)?)
             }
         }
     }
@@ -50,7 +50,11 @@ impl Model {
     pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
         let (learned, recipe) = (self.kernel()?, self.recipe()?);
         let d = self.names.len();
-        let used = learned.kernel.columns(d);
+        let groups = self.groups();
+        let feature_of = groups.feature_of_columns();
+        let mut used: Vec<usize> =
+            learned.kernel.columns(groups.n_columns()).into_iter().map(|column| feature_of[column]).collect();
+        used.dedup();
         let everything = used.is_empty()
             || used.len() == d
             // The noise term compares all columns.

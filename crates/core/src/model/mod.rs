@@ -8,7 +8,7 @@ mod tests;
 
 use crate::basis::FeatureMap;
 use crate::context::Context;
-use crate::data::{Recipe, Rows, Standardizer, Table};
+use crate::data::{Encoder, Groups, Recipe, Rows, Table};
 use crate::error::{Error, Result, need_columns};
 use crate::learn::Learned;
 use crate::select::Selection;
@@ -20,12 +20,13 @@ use std::borrow::Cow;
 /// A fitted method together with the preparation of its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// Names of the input features, in the order that the scaler and the content expect.
+    /// Names of the input features, in the order that the encoder expects.
     pub names: Vec<String>,
     /// How a table is turned into these features; `None` if the model was fitted to an array.
     pub recipe: Option<Recipe>,
-    /// How features are scaled before the content is applied.
-    pub scaler: Option<Standardizer>,
+    /// How features are encoded before the content is applied; `None` if they are numbers that stay as they are. A selection
+    /// needs no encoding.
+    pub encoder: Option<Encoder>,
     /// The fitted method.
     pub content: Content,
 }
@@ -76,8 +77,8 @@ impl Model {
         self.check_n_features(x)?;
         match &self.content {
             Content::Selection(selection) => Ok(x.take_columns(selection.selected()).to_dense()),
-            Content::Map(map) => map.transform(&*self.scaled(x)?, ctx),
-            Content::Space(space) => space.transform(&*self.scaled(x)?, ctx),
+            Content::Map(map) => map.transform(&*self.encoded(x)?, ctx),
+            Content::Space(space) => space.transform(&*self.encoded(x)?, ctx),
             Content::Kernel(_) => self.gram(x, None, false, ctx),
         }
     }
@@ -85,7 +86,7 @@ impl Model {
     /// Predicts the class of each sample, an index into [`Model::class_names`]; an error for models without classes.
     pub fn predict(&self, x: &Rows, ctx: &Context) -> Result<Vec<usize>> {
         self.check_n_features(x)?;
-        self.space()?.predict(&*self.scaled(x)?, ctx)
+        self.space()?.predict(&*self.encoded(x)?, ctx)
     }
 
     /// Names of the classes; an error for models without classes.
@@ -102,13 +103,20 @@ impl Model {
         }
     }
 
-    /// Scales samples as the content expects; missing values are an error, as kernels do not support them.
-    pub fn scaled<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
-        x.need_complete(self.method(), |j| self.names[j].clone())?;
-        match &self.scaler {
-            None => Ok(Cow::Borrowed(x)),
-            Some(scaler) => Ok(Cow::Owned(scaler.apply(x)?)),
+    /// Encodes samples as the content expects. Missing values that the encoder does not impute are an error.
+    pub fn encoded<'a>(&self, x: &'a Rows) -> Result<Cow<'a, Rows>> {
+        if self.encoder.as_ref().is_none_or(|encoder| !encoder.imputes()) {
+            x.need_complete(self.method(), |j| self.names[j].clone())?;
         }
+        match &self.encoder {
+            None => Ok(Cow::Borrowed(x)),
+            Some(encoder) => Ok(Cow::Owned(encoder.apply(x)?)),
+        }
+    }
+
+    /// The columns of each feature after encoding.
+    fn groups(&self) -> Groups {
+        self.encoder.as_ref().map_or_else(|| Groups::single(self.names.len()), Encoder::groups)
     }
 
     fn check_n_features(&self, x: &Rows) -> Result<()> {
@@ -150,23 +158,24 @@ impl Model {
     /// Checks that the parts are consistent with each other.
     pub fn check(&self) -> Result<()> {
         let d = self.names.len();
-        let valid = self.scaler.as_ref().is_none_or(|s| {
-            s.shift.len() == d && s.scale.len() == d && s.scale.iter().all(|v| v.is_finite() && *v != 0.0)
-        });
-        let valid = valid
-            && self.recipe.as_ref().is_none_or(|recipe| recipe.n_features() == d)
+        let inconsistent = || Error::Model { why: "its parts are inconsistent".into() };
+        if self.encoder.as_ref().is_some_and(|encoder| !encoder.is_sound(d)) {
+            return Err(inconsistent());
+        }
+        let groups = self.groups();
+        let valid = self.recipe.as_ref().is_none_or(|recipe| recipe.n_features() == d)
             && match &self.content {
                 Content::Map(map) => {
                     map.check()?;
-                    map.n_inputs() == d
+                    map.n_inputs() == groups.n_columns()
                 }
                 Content::Selection(selection) => selection.is_sound(d),
                 Content::Space(space) => {
                     space.check()?;
-                    space.map().n_inputs() == d
+                    space.map().n_inputs() == groups.n_columns()
                 }
-                Content::Kernel(learned) => learned.is_sound(d),
+                Content::Kernel(learned) => learned.is_sound(&groups),
             };
-        if valid { Ok(()) } else { Err(Error::Model { why: "its parts are inconsistent".into() }) }
+        if valid { Ok(()) } else { Err(inconsistent()) }
     }
 }

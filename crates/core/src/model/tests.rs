@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::basis::{Basis, Kobl};
-use crate::data::{Column, Missing, Prepare};
+use crate::data::{Column, Encoding, Missing, Prepare};
 use crate::kernel::Kernel;
 use crate::learn::Status;
 use crate::select::{FeatureCount, FisherScore, Selector};
@@ -21,8 +21,8 @@ fn table() -> Table {
 fn models() -> [Model; 3] {
     let ctx = Context::default();
     let prepared = Prepare::default().fit(&table()).unwrap();
-    let scaler = Standardizer::fit(prepared.data.x());
-    let scaled = prepared.data.with_x(scaler.apply(prepared.data.x()).unwrap()).unwrap();
+    let encoder = Encoder::fit(&prepared.data, Encoding { impute: None, standardize: true }).unwrap();
+    let scaled = encoder.encode(&prepared.data).unwrap();
     let names = prepared.data.names().to_vec();
     let map = Content::Map(Kobl::default().fit(&scaled, &ctx).unwrap().map);
     let selection = FisherScore::default().select(&prepared.data, FeatureCount::Count(1), &ctx).unwrap();
@@ -37,8 +37,8 @@ fn models() -> [Model; 3] {
         status: Status::Optimal,
         iterations: 3,
     });
-    let with = |scaler, content| Model { names: names.clone(), recipe: recipe.clone(), scaler, content };
-    [with(Some(scaler.clone()), map), with(None, Content::Selection(selection)), with(Some(scaler), kernel)]
+    let with = |encoder, content| Model { names: names.clone(), recipe: recipe.clone(), encoder, content };
+    [with(Some(encoder.clone()), map), with(None, Content::Selection(selection)), with(Some(encoder), kernel)]
 }
 
 #[test]
@@ -108,7 +108,10 @@ fn messages_for_invalid_files() {
     assert!(message(&bytes[..bytes.len() - 1]).contains("it is truncated"));
     let mut newer = bytes.clone();
     newer[8] = 9;
-    assert!(message(&newer).contains("version 9, this program reads up to version 3"));
+    assert!(message(&newer).contains("version 9, this program reads version 4; update kernsift"));
+    let mut older = bytes.clone();
+    older[8] = 3;
+    assert!(message(&older).contains("version 3, this program reads version 4; fit the model again"));
     let mut damaged = bytes.clone();
     *damaged.last_mut().unwrap() ^= 1;
     assert!(message(&damaged).contains("checksum"));
@@ -122,18 +125,6 @@ fn a_model_with_a_right_checksum_and_wrong_parts_is_refused() {
     }
     let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
     assert!(message.contains("are inconsistent"), "{message}");
-}
-
-#[test]
-fn files_of_older_versions_are_read() {
-    let [map, selection, _] = models();
-    for model in [map, selection] {
-        for version in [1, 2] {
-            let mut bytes = model.to_bytes().unwrap();
-            bytes[8] = version;
-            assert_eq!(Model::from_bytes(&bytes).unwrap(), model);
-        }
-    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::output::percent;
 use kernsift::data::triplets::{
     TripletSplit, from_target, hold_out_points, hold_out_triplets, triplet_folds,
 };
-use kernsift::data::{Dataset, Splits, Standardizer, Triplet};
+use kernsift::data::{Dataset, Encoder, Splits, Triplet};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::learn::{KernelLearner, LearnerMethod};
 use kernsift::{Context, Observer};
@@ -198,13 +198,8 @@ fn split_drawn(
     };
     let (learn, evaluation) = (within(&train, n)?, within(&test, EVALUATION_TRIPLETS)?);
     let (by, learned_rows) = (By::Rows(test.n()), train.n());
-    let (train, test) = match scale {
-        ScaleArg::None => (train, test),
-        ScaleArg::Standard => {
-            let scaler = Standardizer::fit(train.x());
-            (train.with_x(scaler.apply(train.x())?)?, test.with_x(scaler.apply(test.x())?)?)
-        }
-    };
+    let encoder = Encoder::fit(&train, input.loaded.encoding(scale == ScaleArg::Standard))?;
+    let (train, test) = (encoder.encode(&train)?, encoder.encode(&test)?);
     Ok((by, vec![Split { train, learn, test, evaluation, learned_rows, straddling: 0 }]))
 }
 
@@ -242,21 +237,17 @@ fn split_given(
 
 fn split(input: &Input, held: TripletSplit, is_by_rows: bool, scale: ScaleArg) -> kernsift::Result<Split> {
     let data = &input.loaded.prepared.data;
-    let scaled = match scale {
-        ScaleArg::None => data.clone(),
-        ScaleArg::Standard => {
-            let mut kept = vec![true; data.n()];
-            if is_by_rows {
-                held.points.test.iter().for_each(|&row| kept[row] = false);
-            }
-            let kept: Vec<usize> = (0..data.n()).filter(|&row| kept[row]).collect();
-            data.with_x(Standardizer::fit(&data.x().take_rows(&kept)).apply(data.x())?)?
-        }
-    };
+    let mut kept = vec![true; data.n()];
+    if is_by_rows {
+        held.points.test.iter().for_each(|&row| kept[row] = false);
+    }
+    let kept: Vec<usize> = (0..data.n()).filter(|&row| kept[row]).collect();
+    let encoding = input.loaded.encoding(scale == ScaleArg::Standard);
+    let encoded = Encoder::fit(&data.take_rows(&kept), encoding)?.encode(data)?;
     Ok(Split {
-        train: scaled.clone(),
+        train: encoded.clone(),
         learn: held.train,
-        test: scaled,
+        test: encoded,
         evaluation: held.test,
         learned_rows: held.points.train.len(),
         straddling: held.straddling,

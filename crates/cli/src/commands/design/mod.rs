@@ -8,7 +8,7 @@ mod record;
 mod results;
 mod triplets;
 
-use super::options::{refuse, scaled};
+use super::options::{encoded, refuse};
 use super::report::{self, run_info, timed};
 use crate::args::{DesignArgs, ScaleArg};
 use crate::console::Console;
@@ -39,7 +39,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     refuse("--hold-out 0", &[("--baselines", is_not_evaluated && args.baselines.is_some())])?;
     let input = load(args, ctx, console)?;
     check_outputs_of(args, &input)?;
-    let (data, scaler) = scaled(&input.loaded.prepared.data, args.scale, console)?;
+    let (data, encoder) = encoded(&input.loaded, args.scale, console)?;
     let (both, took) = timed(|| -> Result<(Option<HoldOut>, Fit), Failure> {
         let hold_out = evaluate(&input, &method, &baselines, args, ctx, console)?;
         let method = with_chosen_penalties(&method, hold_out.as_ref());
@@ -52,7 +52,7 @@ pub fn run(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<(), Fa
         console.warn(warning);
     }
     let (accuracy, violated) = training_accuracy(&fit.learned, &data, &input.triplets)?;
-    let model = input.loaded.model(scaler, Content::Kernel(fit.learned.clone()));
+    let model = input.loaded.model(Some(encoder), Content::Kernel(fit.learned.clone()));
     let seconds = took.seconds;
     let result = Results { args, input: &input, method: &method, fit, hold_out, accuracy, violated, seconds };
     console.stage("writing");

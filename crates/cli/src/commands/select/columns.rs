@@ -8,7 +8,7 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{SHOWN, bar, curve, number, table};
-use kernsift::data::Standardizer;
+use kernsift::data::Encoder;
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selection, Selector};
@@ -25,9 +25,9 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
-    let (selection, cost) = timed(|| match is_scaled {
-        true => method.select(&data.with_x(Standardizer::fit(data.x()).apply(data.x())?)?, count, ctx),
-        false => method.select(data, count, ctx),
+    let (selection, cost) = timed(|| match method.supports_types() {
+        true => method.select(data, count, ctx),
+        false => method.select(&Encoder::fit(data, loaded.encoding(is_scaled))?.encode(data)?, count, ctx),
     });
     let selection = selection.map_err(Failure::of_count)?;
     Ok(Selected {

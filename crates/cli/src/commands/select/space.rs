@@ -3,7 +3,7 @@
 use super::accuracy::{Accuracy, TestRows};
 use super::selected::Selected;
 use crate::args::{ScaleArg, SelectArgs};
-use crate::commands::options::scaled;
+use crate::commands::options::encoded;
 use crate::commands::report::timed;
 use crate::console::Console;
 use crate::failure::Failure;
@@ -24,10 +24,10 @@ pub fn fit(
 ) -> Result<Selected, Failure> {
     let read = |test: &String| TestRows::read(test, &args.table, loaded, ctx, console);
     let test = args.test.as_ref().map(read).transpose()?;
-    let (data, scaler) = scaled(&loaded.prepared.data, args.scale, console)?;
+    let (data, encoder) = encoded(loaded, args.scale, console)?;
     let (fitted, cost) = timed(|| method.fit_with_settings(&data, args.k.unwrap_or_default(), ctx));
     let (space, used) = fitted.map_err(Failure::of_count)?;
-    let model = loaded.model(scaler, Content::Space(space.clone()));
+    let model = loaded.model(Some(encoder), Content::Space(space.clone()));
     let accuracy = test.map(|test| test.evaluate(&model, ctx, console)).transpose()?;
     Ok(Selected {
         n_selected: space.selection().n_selected,
