@@ -1,7 +1,7 @@
 //! HTML reports about fitted estimators.
 
 use crate::basis::FeatureMap;
-use crate::convert::{RowsArgument, TargetArgument, from_json};
+use crate::convert::{RowsArgument, TargetArgument, from_json, to_dataset_with_missing};
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use crate::space::KernelSpace;
@@ -158,7 +158,8 @@ pub fn alignment<'py>(
     columns: Vec<usize>,
     settings: Settings,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let x = x.to_rows()?;
-    let values = run(py, settings, move |ctx| kernsift::dependence::alignment(&x, &columns, ctx))?;
+    let data = to_dataset_with_missing(&x, None)?;
+    drop(x);
+    let values = run(py, settings, move |ctx| kernsift::dependence::alignment(&data, &columns, ctx))?;
     Ok(values.into_pyarray(py))
 }

@@ -1,5 +1,6 @@
 //! A small plot of each selected feature: by class, against a continuous target, or a histogram.
 
+use crate::category_plots::Levels;
 use crate::chart::COLORS;
 use crate::html::{escape, shortened};
 use crate::plot::{Axis, Colors};
@@ -35,12 +36,13 @@ fn explanation(target: &Target) -> &'static str {
     match target {
         Target::Classes(_) => {
             "Boxes show the quartiles of each class, whiskers the 5th and 95th percentiles. For features with few distinct values, the area of a \
-             circle is proportional to the fraction of rows."
+             circle is proportional to the fraction of rows. Bars show the fractions of classes in each level of a category."
         }
         Target::Continuous(_) => {
-            "Points are rows; the line joins the medians of quantile groups of the feature."
+            "Points are rows; the line joins the medians of quantile groups of the feature. For a category, boxes show the quartiles of the \
+             target in each level, whiskers the 5th and 95th percentiles."
         }
-        Target::None => "Histograms.",
+        Target::None => "Histograms; for a category, the number of rows in each level.",
     }
 }
 
@@ -51,11 +53,9 @@ pub fn feature_plots(data: &Dataset, features: &[usize]) -> String {
         .iter()
         .take(MAX_FEATURES)
         .map(|&j| {
-            let values = data.x().column(j);
-            let svg = match (&colors, data.target()) {
-                (Colors::Groups(groups, names), _) => by_class(&values, groups, names),
-                (_, Target::Continuous(target)) => against_target(&values, target),
-                _ => histogram(&values),
+            let svg = match Levels::of(data, j) {
+                Some(levels) => category_plot(&levels, &colors, data.target()),
+                None => number_plot(&data.x().column(j), &colors, data.target()),
             };
             let name = &data.names()[j];
             format!(
@@ -72,6 +72,23 @@ pub fn feature_plots(data: &Dataset, features: &[usize]) -> String {
         "<p class=\"legend\">{} Features are not scaled.</p>\n<div class=\"smalls\">\n{plots}</div>\n{more}",
         explanation(data.target())
     )
+}
+
+fn number_plot(values: &[f64], colors: &Colors, target: &Target) -> String {
+    match (colors, target) {
+        (Colors::Groups(groups, names), _) => by_class(values, groups, names),
+        (_, Target::Continuous(target)) => against_target(values, target),
+        _ => histogram(values),
+    }
+}
+
+fn category_plot(levels: &Levels, colors: &Colors, target: &Target) -> String {
+    match (colors, target) {
+        (Colors::Groups(groups, names), _) => levels.by_class(groups, names),
+        // The target by level.
+        (_, Target::Continuous(target)) => by_class(target, &levels.of_sample, &levels.names),
+        _ => levels.counts(),
+    }
 }
 
 fn frame(height: f64, label: &str, x_axis: &Axis) -> String {

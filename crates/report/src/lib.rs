@@ -10,7 +10,7 @@
 //! | `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
 //! | `chart`, `axis` | chart of the score by number of features |
-//! | `curve`, `scatter`, `histogram`, `feature_plots`, `redundancy` | other figures; `plot` has their shared parts |
+//! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `redundancy` | other figures; `plot` has their shared parts |
 //! | `listing` | tables that can be sorted and searched |
 //! | `tables` | tables of scores, cost, failures |
 //! | `stability` | selection frequency of each feature |
@@ -22,6 +22,7 @@
 
 mod axis;
 mod basis;
+mod category_plots;
 mod chart;
 mod compare;
 mod curve;

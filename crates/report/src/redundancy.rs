@@ -10,13 +10,13 @@ const MAX_FEATURES: usize = 25;
 const NAME_LENGTH: usize = 18;
 const CELL: f64 = 30.0;
 
-/// A heat map of the first features, with an explanation; `None` for fewer than two, or with missing values.
+/// A heat map of the first features, with an explanation; `None` for fewer than two.
 pub fn redundancy(data: &Dataset, features: &[usize], ctx: &Context) -> Result<Option<String>> {
     let features = &features[..features.len().min(MAX_FEATURES)];
-    if features.len() < 2 || data.has_missing() {
+    if features.len() < 2 {
         return Ok(None);
     }
-    let alignments = alignment(data.x(), features, ctx)?;
+    let alignments = alignment(data, features, ctx)?;
     let names: Vec<&str> = features.iter().map(|&j| data.names()[j].as_str()).collect();
     let longest = names.iter().map(|name| name.chars().count().min(NAME_LENGTH)).max().unwrap_or(0) as f64;
     // Room for wide characters.

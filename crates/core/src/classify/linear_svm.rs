@@ -125,8 +125,8 @@ impl LinearSvm {
         };
         let solved: Vec<Solved> = problems.par_iter().enumerate().map(solve).collect::<Result<_>>()?;
         Ok(LinearModel {
-            weights: Array2::from_shape_fn((solved.len(), data.d()), |(k, j)| solved[k].w[j]),
-            bias: solved.iter().map(|s| if self.fit_intercept { s.w[data.d()] } else { 0.0 }).collect(),
+            weights: Array2::from_shape_fn((solved.len(), data.x().d()), |(k, j)| solved[k].w[j]),
+            bias: solved.iter().map(|s| if self.fit_intercept { s.w[data.x().d()] } else { 0.0 }).collect(),
             objectives: solved.iter().map(|s| s.objective).collect(),
             class_names: classes.names.clone(),
             present: super::svm::present(classes, &(0..data.n()).collect::<Vec<_>>()),

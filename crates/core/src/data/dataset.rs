@@ -6,6 +6,7 @@ use super::table::check_names;
 use crate::error::{Error, Result};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Features, their names and the target.
 ///
@@ -20,7 +21,12 @@ pub struct Dataset {
     /// Whether a cell is NaN.
     has_missing: bool,
     columns: Columns,
+    /// Names of the levels of categories, if they are known; empty or one entry per feature.
+    level_names: Vec<LevelNames>,
 }
+
+/// Names of the levels of a category; `None` for a number, or if they are not known.
+type LevelNames = Option<Arc<[String]>>;
 
 /// What the columns hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -195,7 +201,7 @@ impl Dataset {
             return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
         }
         let has_missing = x.first_missing().is_some();
-        Ok(Self { names, x, target, has_missing, columns })
+        Ok(Self { names, x, target, has_missing, columns, level_names: vec![] })
     }
 
     /// Features named x1, x2, ..., without a target.
@@ -231,6 +237,36 @@ impl Dataset {
             Columns::Typed(types) => types[feature],
             _ => FeatureType::Number,
         }
+    }
+
+    /// The same data with names of the levels of categories, one entry per feature.
+    pub fn with_level_names(self, level_names: Vec<LevelNames>) -> Result<Self> {
+        if level_names.len() != self.d() {
+            return Err(Error::Shape {
+                what: "names of levels".into(),
+                expected: self.d().to_string(),
+                got: level_names.len().to_string(),
+            });
+        }
+        for (j, names) in level_names.iter().enumerate() {
+            let expected = match self.feature_type(j) {
+                FeatureType::Category { levels } => levels,
+                FeatureType::Number => 0,
+            };
+            if let Some(names) = names.as_ref().filter(|names| names.len() != expected) {
+                return Err(Error::Shape {
+                    what: format!("names of levels of '{}'", self.names[j]),
+                    expected: expected.to_string(),
+                    got: names.len().to_string(),
+                });
+            }
+        }
+        Ok(Self { level_names, ..self })
+    }
+
+    /// The names of the levels of a category, if they are known.
+    pub fn level_names(&self, feature: usize) -> Option<&[String]> {
+        self.level_names.get(feature)?.as_deref()
     }
 
     /// Whether there are categories, stored as codes.
@@ -326,12 +362,15 @@ impl Dataset {
             });
         }
         let bad = if self.has_missing { x.first(f64::is_infinite) } else { x.first_not_finite() };
-        Self::checked(self.names.clone(), x, self.target.clone(), bad, self.columns.clone())
+        let data = Self::checked(self.names.clone(), x, self.target.clone(), bad, self.columns.clone())?;
+        Ok(Self { level_names: self.level_names.clone(), ..data })
     }
 
     /// These rows, in this order. Class codes stay the same, even if classes become empty.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep), self.columns.clone())
+        let data =
+            self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep), self.columns.clone());
+        Self { level_names: self.level_names.clone(), ..data }
     }
 
     /// The target of these rows, in this order.
@@ -362,13 +401,18 @@ impl Dataset {
                 (self.x.take_columns(&groups.expand(keep)), columns)
             }
         };
-        self.subset(names, x, self.target.clone(), columns)
+        let data = self.subset(names, x, self.target.clone(), columns);
+        let level_names = match self.level_names.as_slice() {
+            [] => vec![],
+            known => keep.iter().map(|&j| known[j].clone()).collect(),
+        };
+        Self { level_names, ..data }
     }
 
     /// A subset of checked data, which may have no missing values any more.
     fn subset(&self, names: Vec<String>, x: Rows, target: Target, columns: Columns) -> Self {
         let has_missing = self.has_missing && x.first_missing().is_some();
-        Self { names, x, target, has_missing, columns }
+        Self { names, x, target, has_missing, columns, level_names: vec![] }
     }
 }
 
@@ -445,8 +489,13 @@ mod tests {
             typed.need_numbers("KOBL").unwrap_err().to_string(),
             "column 'color' holds categories, and KOBL supports numbers only"
         );
+        let colors: Arc<[String]> = ["red", "green", "blue"].map(String::from).into();
+        let typed = typed.with_level_names(vec![Some(colors.clone()), None]).unwrap();
         let swapped = typed.take_columns(&[1, 0]);
-        assert_eq!(swapped.feature_type(1), category);
+        assert_eq!((swapped.feature_type(1), swapped.level_names(1)), (category, Some(&*colors)));
+        assert_eq!((typed.take_rows(&[1]).level_names(0), typed.level_names(1)), (Some(&*colors), None));
+        assert!(typed.clone().with_level_names(vec![None, Some(colors.clone())]).is_err());
+        assert!(typed.clone().with_level_names(vec![Some(colors)]).is_err());
         assert!(typed.take_columns(&[1]).need_numbers("m").is_ok() && typed.take_rows(&[0]).has_categories());
 
         let x = array![[1.0, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 1.5]];

@@ -8,7 +8,7 @@
 use super::target::center;
 use super::thin::column_factor;
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Dataset, Encoder, Encoding, FeatureType, ImputeStrategy};
 use crate::error::Result;
 use crate::linalg::multiply;
 use crate::random::Rng;
@@ -21,15 +21,22 @@ const TOLERANCE: f64 = 1e-6;
 /// A norm of the centered kernel below this fraction of the number of rows is rounding error.
 const ROUNDING: f64 = 1e-9;
 
-/// The alignment of each pair of these columns, from 0 to 1; 0 for constant columns. Values must be finite. Uses a sample of
-/// at most 1000 rows.
-pub fn alignment(x: &Rows, columns: &[usize], ctx: &Context) -> Result<Array2<f64>> {
-    let sample = Rng::stream(ctx.seed, "alignment").sample(x.n(), MAX_ROWS);
-    let x = x.take_columns(columns).take_rows(&sample);
+/// The alignment of each pair of these features, from 0 to 1; 0 for constant features. Categories have the delta kernel, 1 for
+/// equal and 0 for different categories, where missing is a category; other missing values are imputed with the median. Uses
+/// a sample of at most 1000 rows.
+pub fn alignment(data: &Dataset, columns: &[usize], ctx: &Context) -> Result<Array2<f64>> {
+    let sample = Rng::stream(ctx.seed, "alignment").sample(data.n(), MAX_ROWS);
+    let data = data.take_columns(columns).take_rows(&sample);
     let mut factors = vec![];
     for j in 0..columns.len() {
         ctx.step("redundancy", j, columns.len())?;
-        factors.push(factor(x.column(j)));
+        let feature = data.take_columns(&[j]);
+        let encoding = Encoding { impute: Some(ImputeStrategy::Median), standardize: false };
+        let x = Encoder::fit(&feature, encoding)?.apply(feature.x())?;
+        factors.push(match data.feature_type(j) {
+            FeatureType::Number => factor(x.column(0)),
+            FeatureType::Category { .. } => centered(x.into_dense()),
+        });
     }
     let norms: Vec<f64> = factors.iter().map(|f| squared_norm(f, f).sqrt()).collect();
     let n = sample.len() as f64;
@@ -56,7 +63,10 @@ fn factor(mut values: Vec<f64>) -> Array2<f64> {
     let std = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
     let scale = if std > 1e-12 { 1.0 / std } else { 0.0 };
     values.iter_mut().for_each(|v| *v = (*v - mean) * scale);
-    let mut factor = column_factor(&values, 0.5, TOLERANCE);
+    centered(column_factor(&values, 0.5, TOLERANCE))
+}
+
+fn centered(mut factor: Array2<f64>) -> Array2<f64> {
     center(&mut factor);
     factor
 }
@@ -68,6 +78,7 @@ fn squared_norm(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Rows, Target};
     use crate::dependence::{Estimator, Hsic, Variable, hsic};
     use crate::kernel::{Kernel, KernelChoice};
 
@@ -83,7 +94,7 @@ mod tests {
 
     #[test]
     fn redundant_columns_have_one_and_independent_columns_zero() {
-        let a = alignment(&example().into(), &[0, 1, 2, 3, 4], &Context::default()).unwrap();
+        let a = alignment(&Dataset::unlabeled(example()).unwrap(), &[0, 1, 2, 3, 4], &Context::default()).unwrap();
         // The factor omits a millionth of the trace.
         assert!((a[[0, 0]] - 1.0).abs() < 1e-9 && (a[[0, 2]] - 1.0).abs() < 1e-5, "{a}");
         // A square depends on its root, although they are not correlated.
@@ -93,10 +104,28 @@ mod tests {
     }
 
     #[test]
+    fn categories_have_the_delta_kernel() {
+        // The second category tells whether the first is missing; the third is independent of both.
+        let cells = (0..240).flat_map(|i| {
+            let a = if i % 4 == 3 { f64::NAN } else { f64::from(i % 4) };
+            [a, f64::from(u8::from(i % 4 == 3)), f64::from(i / 4 % 2)]
+        });
+        let x = Array2::from_shape_vec((240, 3), cells.collect()).unwrap();
+        let types = vec![FeatureType::Category { levels: 3 }; 3];
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let data = Dataset::typed(names, x, types, Target::None).unwrap();
+        let a = alignment(&data, &[0, 1, 2], &Context::default()).unwrap();
+        // Centered kernels of four equal groups: eigenvalue n/4 three times; of groups of 1/4 and 3/4: one of 3n/8, along a
+        // direction of the first. So the inner product is n/4 3n/8, the norms sqrt(3) n/4 and 3n/8.
+        assert!((a[[0, 1]] - 1.0 / 3.0_f64.sqrt()).abs() < 1e-12, "{a}");
+        assert!(a[[0, 2]] < 1e-12 && a[[1, 2]] < 1e-12, "{a}");
+    }
+
+    #[test]
     fn alignment_is_normalized_hsic() {
         let x = example();
         let ctx = Context::default();
-        let found = alignment(&x.clone().into(), &[0, 1], &ctx).unwrap()[[0, 1]];
+        let found = alignment(&Dataset::unlabeled(x.clone()).unwrap(), &[0, 1], &ctx).unwrap()[[0, 1]];
         let column = |j: usize| -> Rows {
             let c = x.slice(ndarray::s![.., j..j + 1]).to_owned();
             let scaled = (&c - c.mean().unwrap()) / c.std(0.0);

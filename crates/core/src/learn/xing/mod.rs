@@ -52,7 +52,7 @@ mod tests;
 use super::learner::{KernelLearner, Learned, Status};
 use crate::context::Context;
 use crate::data::triplets::check;
-use crate::data::{Dataset, Triplet};
+use crate::data::{Dataset, Groups, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::product_bytes;
@@ -164,14 +164,14 @@ impl XingMetric {
                 pairs.both
             ));
         }
-        self.need_memory(&pairs, data.d(), ctx)?;
+        self.need_memory(&pairs, data.x().d(), ctx)?;
         let x = data.x().take_rows(&pairs.rows).into_dense();
         let metric = self.solve(&Problem::new(x, pairs, ctx)?, ctx)?;
         ctx.note(format!(
             "{NAME}: the sum of distances of dissimilar pairs is within {:.1e} of its maximum",
             metric.gap
         ));
-        metric.learned(self.name(), data.d())
+        metric.learned(self.name(), &data.groups())
     }
 
     fn need_memory(&self, pairs: &Pairs, d: usize, ctx: &Context) -> Result<()> {
@@ -293,12 +293,14 @@ struct Metric {
 }
 
 impl Metric {
-    fn learned(self, name: &str, d: usize) -> Result<Learned> {
+    fn learned(self, name: &str, groups: &Groups) -> Result<Learned> {
+        let d = groups.n_columns();
         let mut metric = Array2::zeros((d, d));
         for ((i, j), &value) in self.metric.indexed_iter() {
             metric[[self.columns[i], self.columns[j]]] = value;
         }
-        let roots: Vec<f64> = metric.diag().iter().map(|v| v.max(0.0).sqrt()).collect();
+        let diagonal: Vec<f64> = metric.diag().iter().map(|v| v.max(0.0)).collect();
+        let roots: Vec<f64> = groups.sums(&diagonal).into_iter().map(f64::sqrt).collect();
         let largest = roots.iter().copied().fold(0.0, f64::max);
         // Squares of the columns may overflow or underflow.
         if largest == 0.0 || metric.iter().any(|value| !value.is_finite()) {
