@@ -147,8 +147,6 @@ class ReportParts:
             return "Cross-validation was disabled (cv=None)."
         if self.y is None:
             return "Cross-validation needs a target."
-        if isinstance(self.x, np.ndarray) and np.isnan(self.x).any():
-            return "Cross-validation does not support missing values."
         estimator = clone(self.estimator)
         # Other parameters that determine the number of features would contradict a given number.
         defaults = type(estimator)().get_params(deep=False)

@@ -50,8 +50,8 @@ class FeatureSelectorMixin(SelectorMixin):
         """
         is_polars = type(X).__module__.split(".")[0] == "polars"
         if is_polars and _get_output_config("transform", estimator=self)["dense"] == "polars":
-            finite = not self.__sklearn_tags__().input_tags.allow_nan
-            checked_rows(self, X, reset=False, ensure_all_finite=finite)
+            allow_nan = self.__sklearn_tags__().input_tags.allow_nan
+            checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allow_nan else True)
             return X[:, self.get_support(indices=True).tolist()]
         return super().transform(X)
 
@@ -63,8 +63,6 @@ class FeatureSelectorMixin(SelectorMixin):
 class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     """A feature selector. A subclass sets its method and has its parameters."""
 
-    #: Whether it supports missing values (NaN).
-    _supports_missing: ClassVar[bool] = False
     _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
 
     n_features_to_select: int | float | None
@@ -113,10 +111,10 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
         """Validated samples, and the target in the form of the native module."""
         if self._uses_target():
-            return labeled_rows(self, X, y)
+            return labeled_rows(self, X, y, ensure_all_finite="allow-nan")
         # An earlier fit to class labels may have set them.
         self.__dict__.pop("classes_", None)
-        return checked_rows(self, X, ensure_min_samples=2), None
+        return checked_rows(self, X, ensure_min_samples=2, ensure_all_finite="allow-nan"), None
 
     def _uses_target(self) -> bool:
         """Whether the method is supervised."""
@@ -151,7 +149,7 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._supports_missing
+        tags.input_tags.allow_nan = True
         tags.target_tags.required = self._uses_target()
         return tags
 
@@ -162,9 +160,8 @@ class BaseTargetSelector(BaseSelector):
     target_type: str
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Target | None]:
-        finite = "allow-nan" if self._supports_missing else True
-        numeric = self.target_type == "number"
-        X, y = checked_rows(self, X, y, ensure_min_samples=2, ensure_all_finite=finite, y_numeric=numeric)
+        checks = {"ensure_min_samples": 2, "ensure_all_finite": "allow-nan"}
+        X, y = checked_rows(self, X, y, y_numeric=self.target_type == "number", **checks)
         if is_continuous(y, self.target_type):
             # An earlier fit to class labels may have set them.
             self.__dict__.pop("classes_", None)

@@ -47,7 +47,7 @@ __all__ = ["CompareResult", "compare"]
         "scoring": [str, None],
         "target_type": SHARED_CONSTRAINTS["target_type"],
         "standardize": ["boolean"],
-        "missing": [StrOptions({"error", "mean", "median"})],
+        "missing": [StrOptions({"auto", "error", "mean", "median"})],
         "baseline": ["boolean"],
         "name": [str],
         "record": [str, os.PathLike, None],
@@ -68,7 +68,7 @@ def compare(
     scoring: str | None = None,
     target_type: str = "auto",
     standardize: bool = True,
-    missing: str = "error",
+    missing: str = "auto",
     baseline: bool = True,
     name: str = "X",
     record: str | os.PathLike[str] | None = None,
@@ -108,9 +108,10 @@ def compare(
     {target_type}
     standardize : bool, default=True
         Whether to scale features to variance 1, fitted to the training samples of each split.
-    missing : {"error", "mean", "median"}, default="error"
+    missing : {"auto", "error", "mean", "median"}, default="auto"
         How to handle missing values in `X`: raise an error, or impute, fitted to the training samples of each
-        split.
+        split. "auto" imputes with the median and adds a column that indicates missing values to each feature
+        with more than 1 % of them. ReliefF and the filters by counts use missing values as they are.
     baseline : bool, default=True
         Whether to evaluate all features together as well.
     name : str, default="X"

@@ -184,7 +184,6 @@ class ReliefF(BaseTargetSelector):
             "None selects the features with a score above 0; if there is none, the best one, with a warning."
         ),
     }
-    _supports_missing = True
 
     def __init__(
         self,

@@ -1,14 +1,15 @@
 //! Selectors.
 
 use crate::convert::{
-    RowsArgument, TargetArgument, from_json, name_of, scaled, set_outcome, to_dataset_with_missing,
-    to_indices, to_json,
+    RowsArgument, TargetArgument, from_json, name_of, set_outcome, to_dataset_with_missing, to_indices,
+    to_json,
 };
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::Selector;
 use kernsift::catalog::{self, FAMILIES};
 use kernsift::classify::Svm;
+use kernsift::data::Encoding;
 use kernsift::method::Info;
 use kernsift::parameters::{Parameter, Parameters};
 use kernsift::select::{FeatureCount, PathPoint, SelectorMethod};
@@ -33,8 +34,8 @@ pub fn select<'py>(
     let data = to_dataset_with_missing(&x, y)?;
     drop(x);
     let selection = run(py, settings, move |ctx| {
-        let (data, _) = scaled(data, standardize && method.wants_scaling())?;
-        method.select(&data, n_features, ctx)
+        let encoding = Encoding { standardize, ..Encoding::default() };
+        method.select_typed(&data, n_features, encoding, ctx)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("selected", to_indices(selection.selected()).into_pyarray(py))?;

@@ -12,6 +12,7 @@ mod kernel_space;
 mod kobl_properties;
 mod learners;
 mod memory_limits;
+mod mixed;
 mod numeric_edge_cases;
 mod own_criterion;
 #[cfg(feature = "madelon")]

@@ -57,7 +57,8 @@ impl Levels {
             let parts = counts.iter().enumerate().filter(|(_, count)| **count > 0);
             let parts = parts.map(|(class, &count)| {
                 let fraction = count as f64 / rows.len() as f64;
-                let title = format!("{}: {} % of {}", classes[class], percent(fraction), counted(rows.len(), "row"));
+                let title =
+                    format!("{}: {} % of {}", classes[class], percent(fraction), counted(rows.len(), "row"));
                 (class % COLORS, fraction, title)
             });
             parts.collect()

@@ -368,8 +368,12 @@ impl Dataset {
 
     /// These rows, in this order. Class codes stay the same, even if classes become empty.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
-        let data =
-            self.subset(self.names.clone(), self.x.take_rows(keep), self.target_of(keep), self.columns.clone());
+        let data = self.subset(
+            self.names.clone(),
+            self.x.take_rows(keep),
+            self.target_of(keep),
+            self.columns.clone(),
+        );
         Self { level_names: self.level_names.clone(), ..data }
     }
 

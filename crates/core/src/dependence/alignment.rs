@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn redundant_columns_have_one_and_independent_columns_zero() {
-        let a = alignment(&Dataset::unlabeled(example()).unwrap(), &[0, 1, 2, 3, 4], &Context::default()).unwrap();
+        let a = alignment(&Dataset::unlabeled(example()).unwrap(), &[0, 1, 2, 3, 4], &Context::default())
+            .unwrap();
         // The factor omits a millionth of the trace.
         assert!((a[[0, 0]] - 1.0).abs() < 1e-9 && (a[[0, 2]] - 1.0).abs() < 1e-5, "{a}");
         // A square depends on its root, although they are not correlated.

@@ -1,7 +1,7 @@
 //! The selector interface and its result.
 
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Target};
+use crate::data::{Classes, Dataset, Encoder, Encoding, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
@@ -19,6 +19,25 @@ pub trait Selector: Parameters {
 
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
+
+    /// Ranks all features of typed data and selects `count` of them: encodes the features, unless the selector supports
+    /// types, and standardizes them if that is requested and does not change what the selector measures.
+    fn select_typed(
+        &self,
+        data: &Dataset,
+        count: FeatureCount,
+        encoding: Encoding,
+        ctx: &Context,
+    ) -> Result<Selection> {
+        if self.supports_types() {
+            return self.select(data, count, ctx);
+        }
+        let standardize = encoding.standardize && self.wants_scaling();
+        // Fill values are not needed for complete numbers.
+        let impute = encoding.impute.filter(|_| data.has_missing() || data.has_categories());
+        let encoder = Encoder::fit(data, Encoding { impute, standardize })?;
+        self.select(&encoder.encode(data)?, count, ctx)
+    }
 
     /// Makes an independent selection for each of several numbers of features. Override it to share work between
     /// them.

@@ -8,7 +8,6 @@ use crate::console::Console;
 use crate::failure::Failure;
 use crate::input::Loaded;
 use crate::output::{SHOWN, bar, curve, number, table};
-use kernsift::data::Encoder;
 use kernsift::model::Content;
 use kernsift::select::SelectorMethod;
 use kernsift::{Context, Selection, Selector};
@@ -25,10 +24,7 @@ pub fn fit(
     let data = &loaded.prepared.data;
     let is_scaled = args.scale == ScaleArg::Standard && method.wants_scaling();
     let count = args.k.unwrap_or_default();
-    let (selection, cost) = timed(|| match method.supports_types() {
-        true => method.select(data, count, ctx),
-        false => method.select(&Encoder::fit(data, loaded.encoding(is_scaled))?.encode(data)?, count, ctx),
-    });
+    let (selection, cost) = timed(|| method.select_typed(data, count, loaded.encoding(is_scaled), ctx));
     let selection = selection.map_err(Failure::of_count)?;
     Ok(Selected {
         n_selected: selection.n_selected,
