@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
@@ -14,9 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from joblib.parallel import get_active_backend
 from scipy import sparse
-from sklearn.utils import check_array, check_random_state, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
+
+from kernsift import _native
+from kernsift._frames import PreparedRows, as_frame, frame_names, native_columns, prepare
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -27,7 +31,9 @@ Target = Classes | FloatArray
 #: Result of cross-validation: record, costs, numbers of features, measure; or why there is none.
 Check = str | tuple[str, str, list[int], str]
 #: A dense array, or the parts of a CSR matrix: number of columns, row starts, columns, values.
-NativeRows = FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray]
+NativeRows = (
+    FloatArray | tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32], FloatArray] | _native.Prepared
+)
 
 
 #: The largest integers that the native module accepts.
@@ -85,12 +91,74 @@ def _worker_threads() -> int:
 
 
 def checked_rows(estimator: Any, X: Any, y: Any = "no_validation", **checks: Any) -> Any:
-    """Validated samples of an estimator as float64, sparse ones as CSR, and the target if there is one."""
+    """Validated samples of an estimator as float64, sparse ones as CSR, and the target if there is one.
+
+    A data frame is prepared like a file. A selector gets its typed features, another estimator gets them
+    encoded as numbers.
+    """
+    X = as_frame(X)
+    if frame_names(X):
+        return _checked_frame(estimator, X, y, **checks)
+    if checks.get("reset", True):
+        # An earlier fit to a frame may have set it.
+        estimator.__dict__.pop("_frame_encoder", None)
     if _needs_no_validation(X, y, **checks):
         # This still checks or sets the number and names of features.
         return validate_data(estimator, X, y, reset=checks.get("reset", True), skip_check_array=True)
     with explain_conversion_errors(X):
         return validate_data(estimator, X, y, **{"accept_sparse": "csr", "dtype": np.float64, **checks})
+
+
+def _checked_frame(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    reset: bool = True,
+    ensure_min_samples: int = 1,
+    y_numeric: bool = False,
+    **others: Any,
+) -> Any:
+    """Like `checked_rows`, for a data frame."""
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(X) < ensure_min_samples:
+        raise ValueError(
+            f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of {ensure_min_samples} is "
+            f"required by {type(estimator).__name__}."
+        )
+    rows = _frame_rows(estimator, X, reset)
+    if isinstance(y, str) and y == "no_validation":
+        return rows
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = column_or_1d(y, warn=True)
+    y = check_array(y, ensure_2d=False, dtype=np.float64 if y_numeric else None, input_name="y")
+    check_consistent_length(X, y)
+    return rows, y
+
+
+def _frame_rows(estimator: Any, X: Any, reset: bool) -> Any:
+    if getattr(estimator, "_selects_typed", False):
+        return prepare(X)
+    if reset:
+        rows, estimator._frame_encoder = prepare(X).native.encode(False)
+        if hasattr(estimator, "get_support") and rows.shape[1] != len(frame_names(X)):
+            raise ValueError(
+                f"{type(estimator).__name__} needs a data frame of numbers. Encode categories and missing values "
+                "first, for example with sklearn.preprocessing.OneHotEncoder and sklearn.impute.SimpleImputer."
+            )
+        return rows
+    if not hasattr(estimator, "_frame_encoder"):
+        return check_array(X, dtype=np.float64)
+    rows, others = estimator._frame_encoder.apply(native_columns(X)[0])
+    for column, count in others:
+        warnings.warn(
+            f"column {column!r}: {count} values are categories that the training data does not have.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return rows
 
 
 def _needs_no_validation(
@@ -147,12 +215,6 @@ def explain_conversion_errors(X: Any, name: str = "X") -> Iterator[None]:
         ) from error
 
 
-def frame_names(X: Any) -> list[Any]:
-    """Column names of a frame; empty for an array."""
-    # `columns` of a pyarrow table holds the columns themselves.
-    return list(getattr(X, "column_names", getattr(X, "columns", ())))
-
-
 def _non_numeric_cells(X: Any, name: str) -> Iterator[str]:
     """Describes the cells of a frame that are neither numbers nor missing values."""
     for column in frame_names(X):
@@ -176,6 +238,8 @@ def _is_number_or_missing(cell: Any) -> bool:
 
 def native_rows(X: Any) -> NativeRows:
     """Validated samples in the form of the native module; a sparse matrix stays sparse."""
+    if isinstance(X, PreparedRows):
+        return X.native
     if not sparse.issparse(X):
         return np.asarray(X, dtype=np.float64)
     if not X.has_canonical_format:

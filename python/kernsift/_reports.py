@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from kernsift import _native
+from kernsift._frames import PreparedRows
 from kernsift._native_data import (
     Check,
     NamedRows,
@@ -95,7 +96,8 @@ class ReportParts:
         self.y = y if y is None or self.has_triplets else column_or_1d(y, warn=True)
         self.target_name = called if isinstance(called := getattr(y, "name", None), str) else None
         self.x, self.cv, self.name = x, cv, name
-        self.names = [str(column) for column in feature_names(estimator)]
+        is_frame = isinstance(x, PreparedRows)
+        self.names = x.names if is_frame else [str(column) for column in feature_names(estimator)]
 
     @property
     def seed(self) -> int:
@@ -121,7 +123,10 @@ class ReportParts:
     def _facts(self) -> str:
         """Data, method and cost of the fit as JSON."""
         estimator = self.estimator
-        n_missing = 0 if not isinstance(self.x, np.ndarray) else int(np.isnan(self.x).sum())
+        if isinstance(self.x, PreparedRows):
+            n_missing = self.x.native.n_missing
+        else:
+            n_missing = int(np.isnan(self.x).sum()) if isinstance(self.x, np.ndarray) else 0
         scaled = getattr(estimator, "standardize", False)
         arguments = "X" if self.y is None else "X, y"
         options = "" if self.cv == CV else f", cv={self.cv}"
@@ -130,7 +135,7 @@ class ReportParts:
             {
                 "data": self.name,
                 "target": self.target_name,
-                "missing_values": f"{n_missing}: kept" if n_missing else None,
+                "missing_values": str(n_missing) if n_missing else None,
                 "scaling": "standardized" if scaled else "none",
                 "method": type(estimator).__name__,
                 "settings": {key: _plain(value) for key, value in estimator.get_params().items()},

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import Estimator, feature_count_json, labeled_rows
+from kernsift._frames import PreparedRows
 from kernsift._html import Summary, selection_summary
 from kernsift._native_data import (
     FloatArray,
@@ -64,6 +65,8 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     """A feature selector. A subclass sets its method and has its parameters."""
 
     _fitted: ClassVar[tuple[str, ...]] = ("support_", "scores_", "ranking_", "order_")
+    #: It selects among typed features of a data frame, rather than among encoded ones.
+    _selects_typed: ClassVar[bool] = True
 
     n_features_to_select: int | float | None
     standardize: bool
@@ -93,12 +96,15 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
                 bool(self.standardize),
                 self._fit_settings(),
             )
+        if isinstance(X, PreparedRows):
+            answer = _of_frame(answer, X)
+        n_features = len(answer["scores"])
         self.scores_: FloatArray = answer["scores"]
         self.order_: npt.NDArray[np.int64] = answer["order"]
-        self.support_ = np.zeros(X.shape[1], dtype=bool)
+        self.support_ = np.zeros(n_features, dtype=bool)
         self.support_[answer["selected"]] = True
-        self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
-        self.ranking_[self.order_] = np.arange(1, X.shape[1] + 1)
+        self.ranking_ = np.empty(n_features, dtype=np.int64)
+        self.ranking_[self.order_] = np.arange(1, n_features + 1)
         if answer["curve"].size:
             self.error_curve_: FloatArray = answer["curve"]
         if answer["coef"] is not None:
@@ -135,10 +141,16 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
 
     def _page(self, parts: ReportParts) -> str:
         kept = int(self.support_.sum())
+        order, scores = self.order_, self.scores_
+        if isinstance(parts.x, PreparedRows):
+            positions = parts.x.native.positions
+            scores = scores[positions]
+            feature_of = {int(position): feature for feature, position in enumerate(positions)}
+            order = np.array([feature_of[column] for column in order.tolist() if column in feature_of])
         return _native.selection_page(
             parts.native(),
-            self.order_.tolist(),
-            self.scores_.tolist(),
+            order.tolist(),
+            scores.tolist(),
             kept,
             parts.check(kept, len(parts.names)),
             parts.run,
@@ -150,8 +162,22 @@ class BaseSelector(ReportMixin, FeatureSelectorMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         tags.target_tags.required = self._uses_target()
         return tags
+
+
+def _of_frame(answer: dict[str, Any], rows: PreparedRows) -> dict[str, Any]:
+    """The answer about the features of a frame as one about its columns."""
+    positions = rows.native.positions
+    path = answer["path"]
+    return answer | {
+        "scores": rows.to_frame(answer["scores"]),
+        "order": rows.order(answer["order"]),
+        "selected": positions[answer["selected"]],
+        "coef": None if answer["coef"] is None else rows.to_frame(answer["coef"]),
+        "path": path | {"features": [positions[features] for features in path["features"]]},
+    }
 
 
 class BaseTargetSelector(BaseSelector):

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import type_of_target
 from kernsift import _native
 from kernsift._base import RUN_CONSTRAINTS, SHARED_CONSTRAINTS, Estimator
 from kernsift._compare_result import CompareResult, checked_scoring
+from kernsift._frames import PreparedRows, as_frame, frame_names, prepare
 from kernsift._native_data import (
     Classes,
     FloatArray,
@@ -150,6 +151,8 @@ def compare(
     x, names = _rows(X, missing)
     target, numbers = _target(y, target_type)
     check_consistent_length(x, y)
+    if missing == "error" and isinstance(x, PreparedRows) and x.native.n_missing:
+        raise ValueError(f"X has {x.native.n_missing} missing values, and missing='error'.")
     scoring = checked_scoring(scoring, numbers)
     counts = _counts(n_features, x.shape[1])
     folds, splits = _splits(cv, int(repeats), X, y)
@@ -196,6 +199,10 @@ def _rows(X: Any, missing: str) -> tuple[Any, list[str]]:
     """Validated samples and their feature names."""
     if isinstance(X, NamedRows):
         return X
+    X = as_frame(X)
+    if frame_names(X):
+        rows = prepare(X)
+        return rows, rows.names
     names = _get_feature_names(X)
     finite = True if missing == "error" else "allow-nan"
     x = checked_array(X, ensure_min_samples=2, ensure_all_finite=finite)

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
+from kernsift._frames import frame_names, native_columns
 from kernsift._html import MAX_BARS, facts_table
-from kernsift._native_data import FloatArray, Settings, checked_array, frame_names, native_rows, settings
+from kernsift._native_data import FloatArray, Settings, checked_array, native_rows, settings
 from kernsift._selected import shortened
 
 __all__ = ["SavedModel", "load_model"]
@@ -197,8 +198,8 @@ class SavedModel:
         return X.select(names) if hasattr(X, "column_names") else X[names]
 
     def _columns(self, X: Any) -> list[tuple[str, Any]]:
-        if hasattr(X, "columns"):
-            return [(str(name), _cells(X[name])) for name in frame_names(X)]
+        if frame_names(X):
+            return native_columns(X)[0]
         x = np.asarray(X)
         if x.ndim != 2 or x.shape[1] != len(self.feature_names_in_):
             raise ValueError(

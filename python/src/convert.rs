@@ -1,6 +1,7 @@
 //! Conversion between Python's arrays and the core's types.
 
 use crate::error::to_python;
+use crate::frame::Prepared;
 use kernsift::data::{Classes, Dataset, Encoder, Encoding, Rows, SparseRows, Target, Triplet};
 use kernsift::{Outcome, Stop};
 use numpy::ndarray::Array2;
@@ -15,16 +16,32 @@ use serde::de::DeserializeOwned;
 pub enum RowsArgument<'py> {
     /// A dense array of any memory layout.
     Dense(PyReadonlyArray2<'py, f64>),
+    /// A prepared data frame.
+    Prepared(PyRef<'py, Prepared>),
     /// Number of columns, row starts, columns, values.
     Sparse(usize, PyReadonlyArray1<'py, u64>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
 }
 
 impl RowsArgument<'_> {
+    /// Features of these names, or x1, x2, ...; values may be missing. A prepared data frame has names and types of its own.
+    pub fn to_data(&self, names: Option<Vec<String>>, target: Target) -> PyResult<Dataset> {
+        let data = match self {
+            Self::Prepared(prepared) => prepared.data.clone().replace_target(target),
+            _ => {
+                let x = self.to_rows()?;
+                let names = names.unwrap_or_else(|| (1..=x.d()).map(|j| format!("x{j}")).collect());
+                Dataset::with_missing(names, x, target)
+            }
+        };
+        data.map_err(to_python)
+    }
+
     /// A copy: without the interpreter's lock, other threads may write to the array.
     pub fn to_rows(&self) -> PyResult<Rows> {
         match self {
             // In row-major order, as the core needs it.
             Self::Dense(x) => Ok(x.as_array().as_standard_layout().into_owned().into()),
+            Self::Prepared(prepared) => Ok(prepared.data.x().clone()),
             Self::Sparse(n_columns, start, column, value) => {
                 let start = start.as_array().iter().map(|&s| s as usize).collect();
                 SparseRows::new(*n_columns, start, column.as_array().to_vec(), value.as_array().to_vec())
@@ -73,9 +90,7 @@ pub fn to_dataset(x: &RowsArgument<'_>, y: Option<ClassesArgument<'_>>) -> PyRes
 /// Samples, which may have missing values, and a target of any kind.
 pub fn to_dataset_with_missing(x: &RowsArgument<'_>, y: Option<TargetArgument<'_>>) -> PyResult<Dataset> {
     let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
-    let x = x.to_rows()?;
-    let names = (1..=x.d()).map(|j| format!("x{j}")).collect();
-    Dataset::with_missing(names, x, target).map_err(to_python)
+    x.to_data(None, target)
 }
 
 /// The data, standardized if requested, and the scaling.

@@ -4,7 +4,7 @@ use crate::convert::{RowsArgument, TargetArgument, from_json, to_json, to_triple
 use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Dataset, Fold, ImputeStrategy, Splits, Target};
+use kernsift::data::{Fold, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary, scores};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -60,12 +60,10 @@ pub fn compare<'py>(
 ) -> PyResult<(String, String, Vec<String>)> {
     let plan: Plan = from_json("compare", plan)?;
     let target = y.to_target()?;
-    let rows = x.to_rows()?;
-    let data = match plan.fill {
-        Some(_) => Dataset::with_missing(names, rows, target),
-        None => Dataset::new(names, rows, target),
-    };
-    let data = data.map_err(to_python)?;
+    let data = x.to_data(Some(names), target)?;
+    if plan.fill.is_none() {
+        data.need_complete("compare").map_err(to_python)?;
+    }
     drop(x);
     let splits = match splits {
         None => SplitChoice::Generated(plan.splits),

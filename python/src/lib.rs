@@ -6,6 +6,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `convert` | conversion of arrays, labels and JSON |
+//! | `frame` | data frames |
 //! | `error` | conversion of errors to exceptions |
 //! | `run` | threads, progress, warnings, Ctrl-C |
 //! | `basis`, `select`, `space`, `classify`, `svm`, `evaluate`, `kernel`, `dependence`, `triplets`, `learn`, `design`, `data`, `model` | the functions of the Python package, by topic |
@@ -23,6 +24,7 @@ mod dependence;
 mod design;
 mod error;
 mod evaluate;
+mod frame;
 mod kernel;
 mod learn;
 mod model;
@@ -56,6 +58,8 @@ mod _native {
     use super::error::error_messages;
     #[pymodule_export]
     use super::evaluate::{compare, compare_page, summarize, triplet_accuracy, write_text};
+    #[pymodule_export]
+    use super::frame::{FrameEncoder, Prepared};
     #[pymodule_export]
     use super::kernel::{gram, resolve_kernel};
     #[pymodule_export]

@@ -2,22 +2,15 @@
 
 use crate::convert::{RowsArgument, to_indices};
 use crate::error::to_python;
+use crate::frame::{ColumnArgument, to_table};
 use crate::run::{Settings, run};
-use kernsift::data::{Column, Table};
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
 /// A saved basis, selection or kernel, with the preprocessing of its data.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct Model(kernsift::Model);
-
-/// A column of a frame: numbers or text; missing values are NaN and None.
-#[derive(FromPyObject)]
-pub enum ColumnArgument<'py> {
-    Numbers(PyReadonlyArray1<'py, f64>),
-    Text(Vec<Option<String>>),
-}
 
 #[pymethods]
 impl Model {
@@ -145,12 +138,4 @@ impl Model {
         let (codes, rows) = run(py, settings, move |ctx| model.predict_table(&table, ctx))?;
         Ok((to_indices(&codes).into_pyarray(py), n_rows - rows.len()))
     }
-}
-
-fn to_table(columns: Vec<(String, ColumnArgument<'_>)>) -> PyResult<Table> {
-    let columns = columns.into_iter().map(|(name, cells)| match cells {
-        ColumnArgument::Numbers(values) => Column::numeric(name, values.as_array().to_vec()),
-        ColumnArgument::Text(cells) => Column::text(name, cells.iter().map(Option::as_deref)),
-    });
-    Table::new(columns.collect()).map_err(to_python)
 }

@@ -48,7 +48,7 @@ impl FitArgument<'_> {
     fn read(self) -> PyResult<(RunInfo, Dataset)> {
         let Self(facts, x, names, y) = self;
         let target = y.map_or(Ok(Target::None), |target| target.to_target())?;
-        let data = Dataset::with_missing(names, x.to_rows()?, target).map_err(to_python)?;
+        let data = x.to_data(Some(names), target)?;
         Ok((from_json("page", &facts)?, data))
     }
 }

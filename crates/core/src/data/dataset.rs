@@ -176,18 +176,6 @@ impl Dataset {
         if x.d() == 0 {
             return Err(Error::NoFeatures);
         }
-        let rows = match &target {
-            Target::None => x.n(),
-            Target::Classes(classes) => classes.codes.len(),
-            Target::Continuous(values) => values.len(),
-        };
-        if rows != x.n() {
-            return Err(Error::Shape {
-                what: "target".into(),
-                expected: format!("{} rows", x.n()),
-                got: rows.to_string(),
-            });
-        }
         if let Some((i, j, value)) = bad {
             let feature = match &columns {
                 Columns::Encoded(groups) => groups.feature_of_columns()[j],
@@ -195,11 +183,7 @@ impl Dataset {
             };
             return Err(Error::NonFinite { row: i + 1, column: names[feature].clone(), value });
         }
-        if let Target::Continuous(values) = &target
-            && let Some(row) = values.iter().position(|v| !v.is_finite())
-        {
-            return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
-        }
+        check_target(&target, x.n())?;
         let has_missing = x.first_missing().is_some();
         Ok(Self { names, x, target, has_missing, columns, level_names: vec![] })
     }
@@ -237,6 +221,12 @@ impl Dataset {
             Columns::Typed(types) => types[feature],
             _ => FeatureType::Number,
         }
+    }
+
+    /// The same features with another target.
+    pub fn replace_target(self, target: Target) -> Result<Self> {
+        check_target(&target, self.n())?;
+        Ok(Self { target, ..self })
     }
 
     /// The same data with names of the levels of categories, one entry per feature.
@@ -418,6 +408,28 @@ impl Dataset {
         let has_missing = self.has_missing && x.first_missing().is_some();
         Self { names, x, target, has_missing, columns, level_names: vec![] }
     }
+}
+
+/// Checks the number of rows, and that the values are finite.
+fn check_target(target: &Target, n_rows: usize) -> Result<()> {
+    let rows = match target {
+        Target::None => n_rows,
+        Target::Classes(classes) => classes.codes.len(),
+        Target::Continuous(values) => values.len(),
+    };
+    if rows != n_rows {
+        return Err(Error::Shape {
+            what: "target".into(),
+            expected: format!("{n_rows} rows"),
+            got: rows.to_string(),
+        });
+    }
+    if let Target::Continuous(values) = target
+        && let Some(row) = values.iter().position(|v| !v.is_finite())
+    {
+        return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
+    }
+    Ok(())
 }
 
 #[cfg(test)]
