@@ -287,6 +287,18 @@ impl Dataset {
         }
     }
 
+    /// Returns an error if a feature has several columns, for a method that uses features before encoding.
+    pub(crate) fn need_unencoded(&self, method: &str) -> Result<()> {
+        match &self.columns {
+            Columns::Encoded(groups) => Err(Error::Shape {
+                what: format!("columns for {method}, which encodes features itself"),
+                expected: format!("{}, one per feature", groups.n_features()),
+                got: groups.n_columns().to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// The features.
     pub fn x(&self) -> &Rows {
         &self.x
@@ -333,8 +345,11 @@ impl Dataset {
         self.has_missing
     }
 
-    /// Returns an error if a value is missing, for a method that does not support missing values.
+    /// Returns an error if a value is missing or a category is a code, for a method that does not support typed data.
     pub fn need_complete(&self, method: &str) -> Result<()> {
+        if self.has_categories() {
+            return self.need_numbers(method);
+        }
         if !self.has_missing {
             return Ok(());
         }
@@ -507,6 +522,10 @@ mod tests {
         );
         let colors: Arc<[String]> = ["red", "green", "blue"].map(String::from).into();
         let typed = typed.with_level_names(vec![Some(colors.clone()), None]).unwrap();
+        assert_eq!(
+            typed.need_complete("KOBL").unwrap_err().to_string(),
+            typed.need_numbers("KOBL").unwrap_err().to_string()
+        );
         let swapped = typed.take_columns(&[1, 0]);
         assert_eq!((swapped.feature_type(1), swapped.level_names(1)), (category, Some(&*colors)));
         assert_eq!((typed.take_rows(&[1]).level_names(0), typed.level_names(1)), (Some(&*colors), None));
@@ -524,6 +543,11 @@ mod tests {
         assert!(encoded.take_columns(&[1]).need_numbers("m").is_ok() && encoded.need_numbers("m").is_err());
         assert_eq!(encoded.with_x(&x * 2.0).unwrap().groups(), groups);
         assert!(encoded.with_x(array![[1.0], [2.0]]).is_err());
+        assert!(encoded.need_complete("m").is_ok() && typed.need_unencoded("m").is_ok());
+        assert_eq!(
+            encoded.need_unencoded("ReliefF").unwrap_err().to_string(),
+            "columns for ReliefF, which encodes features itself: expected 2, one per feature, got 4"
+        );
         let mut infinite = x;
         infinite[[1, 3]] = f64::INFINITY;
         let error = Dataset::encoded(names(), infinite, groups, Target::None).unwrap_err().to_string();

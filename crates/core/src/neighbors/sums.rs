@@ -2,7 +2,7 @@
 //!
 //! $$ D(x, z) = \sum_j |x_j - z_j| \quad\text{or}\quad \sum_j (x_j - z_j)^2 $$
 //!
-//! Where $x_j$ or $z_j$ is missing (NaN), the caller's expected difference for the column replaces the term. Reference rows are
+//! In a column of categories (codes) the term is 1 if the two differ, 0 otherwise. Where $x_j$ or $z_j$ is missing (NaN), the caller's expected difference for the column replaces the term. Reference rows are
 //! compared tile by tile; a tile is column-major, so that the distances of its rows are computed together. The result is exact
 //! (ties are broken by row order), independent of the blocking and the number of threads.
 //!
@@ -33,13 +33,15 @@ crate::choices! {
     }
 }
 
-/// Metric and treatment of missing values.
+/// Metric, and treatment of categories and missing values.
 #[derive(Debug, Clone, Copy)]
 pub struct Measure<'a> {
     /// The metric.
     pub metric: Metric,
     /// Contribution of each column where one of the two values is missing; `None` if no value is missing.
     pub expected: Option<&'a [f64]>,
+    /// Number of columns that hold categories, the last ones.
+    pub n_categories: usize,
 }
 
 /// Indices of the `k` nearest reference rows of each query, nearest first; all of them if there are fewer than `k`.
@@ -95,6 +97,11 @@ pub(crate) fn nearest_by_sums_bytes(reference: usize, d: usize, queries: usize, 
     8.0 * reference as f64 * d as f64 + found as f64
 }
 
+/// The difference of two categories: 0 or 1, or `expected` if one is missing.
+pub(crate) fn category_difference(a: f64, b: f64, expected: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { expected } else { f64::from(u8::from(a != b)) }
+}
+
 struct Search<'a> {
     tiles: &'a [Vec<f64>],
     n: usize,
@@ -128,15 +135,23 @@ impl Search<'_> {
     /// Distances of all rows of a tile from a query.
     fn measure(&self, sums: &mut [f64], columns: &[f64], query: &[f64]) {
         let stride = sums.len();
+        let n_numbers = query.len() - self.measure.n_categories;
+        let (numbers, codes) = columns.split_at(n_numbers * stride);
+        let (z, z_codes) = query.split_at(n_numbers);
         match (self.measure.metric, self.measure.expected) {
-            (Metric::Manhattan, None) => absolute_distances(sums, columns, stride, query),
-            (Metric::Euclidean, None) => squared_distances(sums, columns, stride, query),
+            (Metric::Manhattan, None) => absolute_distances(sums, numbers, stride, z),
+            (Metric::Euclidean, None) => squared_distances(sums, numbers, stride, z),
             (Metric::Manhattan, Some(expected)) => {
-                absolute_distances_with_missing(sums, columns, stride, query, expected);
+                absolute_distances_with_missing(sums, numbers, stride, z, &expected[..n_numbers]);
             }
             (Metric::Euclidean, Some(expected)) => {
-                squared_distances_with_missing(sums, columns, stride, query, expected);
+                squared_distances_with_missing(sums, numbers, stride, z, &expected[..n_numbers]);
             }
+        }
+        for (at, (column, &z)) in codes.chunks_exact(stride).zip(z_codes).enumerate() {
+            // Without missing values the expected difference is not used.
+            let expected = self.measure.expected.map_or(0.0, |expected| expected[n_numbers + at]);
+            sums.iter_mut().zip(column).for_each(|(sum, &v)| *sum += category_difference(v, z, expected));
         }
     }
 
@@ -177,19 +192,20 @@ mod tests {
     fn metrics_and_missing_values_match_hand_computed_values() {
         let x = array![[0.0, 0.0], [3.0, 3.0], [5.0, 0.0]];
         // From the first row: Manhattan distances 6 and 5, squared Euclidean distances 18 and 25.
-        let near = |metric, expected| by_sums(&x, 1, Measure { metric, expected })[0][0];
+        let near = |metric, expected| by_sums(&x, 1, Measure { metric, expected, n_categories: 0 })[0][0];
         assert_eq!(near(Metric::Manhattan, None), 2);
         assert_eq!(near(Metric::Euclidean, None), 1);
         // The missing value in the third row contributes the expected difference: 7 is more than 6, 5.5 is less.
         let x = array![[0.0, 0.0], [3.0, 3.0], [f64::NAN, 0.0]];
         let near = |expected: [f64; 2]| {
-            by_sums(&x, 1, Measure { metric: Metric::Manhattan, expected: Some(&expected) })[0][0]
+            by_sums(&x, 1, Measure { metric: Metric::Manhattan, expected: Some(&expected), n_categories: 0 })
+                [0][0]
         };
         assert_eq!((near([7.0, 9.0]), near([5.5, 9.0])), (1, 2));
         // Ties are broken by row order.
         assert_eq!(near([6.0, 9.0]), 1);
         // More neighbors than rows: all rows.
-        let measure = Measure { metric: Metric::Manhattan, expected: Some(&[1.0, 9.0]) };
+        let measure = Measure { metric: Metric::Manhattan, expected: Some(&[1.0, 9.0]), n_categories: 0 };
         assert_eq!(by_sums(&x, usize::MAX, measure)[0], [2, 1]);
     }
 
@@ -200,12 +216,16 @@ mod tests {
             let draw =
                 || if missing && rng.uniform() < 0.2 { f64::NAN } else { (rng.normal() * 8.0).round() };
             let x = Array2::from_shape_simple_fn((1100, 5), draw);
-            for metric in [Metric::Euclidean, Metric::Manhattan] {
+            for (metric, n_categories) in
+                [(Metric::Euclidean, 0), (Metric::Manhattan, 0), (Metric::Manhattan, 2)]
+            {
                 let expected = [4.0, 5.0, 6.0, 7.0, 8.0];
-                let found = by_sums(&x, 3, Measure { metric, expected: missing.then_some(&expected) });
+                let found =
+                    by_sums(&x, 3, Measure { metric, expected: missing.then_some(&expected), n_categories });
                 for i in (0..1100).step_by(53) {
                     let term = |j: usize, e: f64| match metric {
                         _ if e.is_nan() => expected[j],
+                        _ if j >= 5 - n_categories => f64::from(u8::from(e != 0.0)),
                         Metric::Euclidean => e * e,
                         Metric::Manhattan => e.abs(),
                     };
@@ -224,7 +244,7 @@ mod tests {
     #[test]
     fn overflowing_distances_are_an_error() {
         let x = array![[1e200], [-1e200]];
-        let measure = Measure { metric: Metric::Euclidean, expected: None };
+        let measure = Measure { metric: Metric::Euclidean, expected: None, n_categories: 0 };
         let error =
             nearest_by_sums(x.view(), x.slice(ndarray::s![..1, ..]), 2, None, measure, &Context::default());
         assert!(

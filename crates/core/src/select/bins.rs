@@ -1,6 +1,7 @@
 //! Discretization of features, for methods based on counts.
 //!
-//! A feature with few distinct values has one bin per value. Otherwise:
+//! A category has one bin per level that occurs, and a feature with few distinct values one per value. Missing values have a
+//! bin of their own, the last. Other values:
 //!
 //! - **MDL** (Fayyad and Irani): the cut with the smallest class entropy is accepted if it reduces the description
 //!   length, and both sides are cut recursively. With $N$ samples, entropies $H$ in bits and numbers of classes $c$
@@ -15,7 +16,8 @@
 //! Reference: Fayyad and Irani, *Multi-interval discretization of continuous-valued attributes for
 //! classification learning*, IJCAI 1993.
 
-use super::columns::few_values;
+use super::columns::{distinct, few_values, places};
+use crate::data::{Dataset, FeatureType};
 
 crate::choices! {
     /// How to discretize numbers.
@@ -39,28 +41,65 @@ pub(super) struct Binned {
     pub(super) by_classes: bool,
 }
 
-/// Bytes that [`binned`] needs for a feature of `n` samples: bins and sorted values; for MDL also the classes.
-pub(super) fn binned_bytes(n: usize, how: Discretizer) -> f64 {
-    n as f64 * if how == Discretizer::Mdl { 32.0 } else { 16.0 }
+/// Bytes for the bins of a feature: bins and sorted values; for MDL also the classes. If values are missing, known values
+/// and their classes are copied.
+pub(super) fn binned_bytes(data: &Dataset, how: Discretizer) -> f64 {
+    let copies = if data.has_missing() { 16.0 } else { 0.0 };
+    data.n() as f64 * (copies + if how == Discretizer::Mdl { 32.0 } else { 16.0 })
 }
 
-/// Discretizes a feature.
-pub(super) fn binned(
-    column: &[f64],
-    classes: &[usize],
-    n_classes: usize,
-    how: Discretizer,
-    n_bins: usize,
-) -> Binned {
-    let (cuts, by_classes) = match (few_values(column), how) {
-        // The cut between two values is the larger one: values below it are in the lower bin.
-        (Some(values), _) => (values[1..].to_vec(), false),
-        (None, Discretizer::Mdl) => (mdl_cuts(column, classes, n_classes), true),
-        (None, Discretizer::Frequency) => (frequency_cuts(column, n_bins), false),
-        (None, Discretizer::Width) => (width_cuts(column, n_bins), false),
-    };
-    let codes = column.iter().map(|v| cuts.partition_point(|cut| cut <= v)).collect();
-    Binned { codes, n_bins: cuts.len() + 1, by_classes }
+/// How to discretize features, and the classes of the samples.
+pub(super) struct Binning<'a> {
+    pub(super) classes: &'a [usize],
+    pub(super) n_classes: usize,
+    pub(super) how: Discretizer,
+    pub(super) n_bins: usize,
+}
+
+impl Binning<'_> {
+    /// The bins of a feature.
+    pub(super) fn feature(&self, column: &[f64], kind: FeatureType) -> Binned {
+        if kind.is_category() {
+            let levels = distinct(column);
+            return Binned::with_missing(places(column, &levels), levels.len(), false);
+        }
+        if !column.iter().any(|v| v.is_nan()) {
+            return self.known(column, self.classes);
+        }
+        let known = |i: &usize| !column[*i].is_nan();
+        let rows: Vec<usize> = (0..column.len()).filter(known).collect();
+        if rows.is_empty() {
+            return Binned { codes: vec![0; column.len()], n_bins: 1, by_classes: false };
+        }
+        let values: Vec<f64> = rows.iter().map(|&i| column[i]).collect();
+        let classes: Vec<usize> = rows.iter().map(|&i| self.classes[i]).collect();
+        let bins = self.known(&values, &classes);
+        let mut codes = vec![bins.n_bins; column.len()];
+        rows.iter().zip(bins.codes).for_each(|(&i, code)| codes[i] = code);
+        // Without a cut only the bin of missing values is left to test.
+        Binned::with_missing(codes, bins.n_bins, bins.by_classes && bins.n_bins > 1)
+    }
+
+    /// Discretizes known numbers.
+    fn known(&self, column: &[f64], classes: &[usize]) -> Binned {
+        let (cuts, by_classes) = match (few_values(column), self.how) {
+            // The cut between two values is the larger one: values below it are in the lower bin.
+            (Some(values), _) => (values[1..].to_vec(), false),
+            (None, Discretizer::Mdl) => (mdl_cuts(column, classes, self.n_classes), true),
+            (None, Discretizer::Frequency) => (frequency_cuts(column, self.n_bins), false),
+            (None, Discretizer::Width) => (width_cuts(column, self.n_bins), false),
+        };
+        let codes = column.iter().map(|v| cuts.partition_point(|cut| cut <= v)).collect();
+        Binned { codes, n_bins: cuts.len() + 1, by_classes }
+    }
+}
+
+impl Binned {
+    /// Bins from 0 to `n_known`, the last for missing values if there are any.
+    fn with_missing(codes: Vec<usize>, n_known: usize, by_classes: bool) -> Self {
+        let n_bins = n_known + usize::from(codes.contains(&n_known));
+        Self { codes, n_bins, by_classes }
+    }
 }
 
 /// Cuts at the quantiles; equal values share the bin of the first.
@@ -186,6 +225,41 @@ pub(super) fn duplicated_feature_with_outlier() -> crate::data::Dataset {
 mod tests {
     use super::*;
     use crate::random::Rng;
+
+    fn binned(
+        column: &[f64],
+        classes: &[usize],
+        n_classes: usize,
+        how: Discretizer,
+        n_bins: usize,
+    ) -> Binned {
+        Binning { classes, n_classes, how, n_bins }.feature(column, FeatureType::Number)
+    }
+
+    #[test]
+    fn categories_and_missing_values_by_hand() {
+        let nan = f64::NAN;
+        let binning = Binning { classes: &[0, 1, 0, 1], n_classes: 2, how: Discretizer::Mdl, n_bins: 0 };
+        let category = FeatureType::Category { levels: 9 };
+        let bins = |column: [f64; 4], kind| {
+            let bins = binning.feature(&column, kind);
+            (bins.codes, bins.n_bins)
+        };
+        // The levels 2 and 9 (other categories) occur.
+        assert_eq!(bins([9.0, 2.0, 2.0, 9.0], category), (vec![1, 0, 0, 1], 2));
+        assert_eq!(bins([9.0, nan, 2.0, 9.0], category), (vec![1, 2, 0, 1], 3));
+        assert_eq!(bins([nan; 4], category), (vec![0; 4], 1));
+        assert_eq!(bins([nan; 4], FeatureType::Number), (vec![0; 4], 1));
+        // Known numbers are cut as if the others did not exist.
+        let mut column: Vec<f64> = (0..40).map(f64::from).collect();
+        let mut classes: Vec<usize> = (0..40).map(|i| usize::from(i >= 15)).collect();
+        (column[3], column[30]) = (nan, nan);
+        let cut = binned(&column, &classes, 2, Discretizer::Mdl, 0);
+        assert_eq!((cut.n_bins, cut.by_classes, cut.codes[3], cut.codes[30]), (3, true, 2, 2));
+        classes = (0..40).map(|i| i % 2).collect();
+        let uncut = binned(&column, &classes, 2, Discretizer::Mdl, 0);
+        assert_eq!((uncut.n_bins, uncut.by_classes, uncut.codes[3]), (2, false, 1));
+    }
 
     #[test]
     fn a_separating_cut_is_found_and_noise_is_not_cut() {

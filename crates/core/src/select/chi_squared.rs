@@ -1,6 +1,6 @@
 //! Chi-squared: tests the independence of a feature and the classes.
 
-use super::bins::{Discretizer, binned, binned_bytes, contingency};
+use super::bins::{Binning, Discretizer, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
@@ -22,9 +22,10 @@ crate::parameters! {
     /// - `counts`: the values of a feature are nonnegative counts (such as word counts). $O_c$ is their sum over a
     ///   class, $E_c$ the total times the class frequency, and there is one $b$. Values must not be standardized. This
     ///   is scikit-learn's `chi2`.
-    /// - `bins`: features are discretized first, and $O_{bc}$ counts samples. The default is bins of equal frequency:
-    ///   cuts that depend on the classes would make every test significant.
-    /// - `auto`: `counts` unless a value is negative.
+    /// - `bins`: numbers are discretized first, and $O_{bc}$ counts samples. The default is bins of equal frequency:
+    ///   cuts that depend on the classes would make every test significant. The bins of a category are its levels; missing
+    ///   values are one more bin of any feature.
+    /// - `auto`: `counts` unless there are negative values, missing values or categories.
     ///
     /// By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
     /// the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
@@ -48,7 +49,7 @@ crate::parameters! {
 crate::choices! {
     /// What the chi-squared statistic counts.
     pub enum Statistic {
-        /// Counts, or bins if a number is negative.
+        /// Counts, or bins if there are negative values, missing values or categories.
         Auto = "auto",
         /// The numbers are counts.
         Counts = "counts",
@@ -78,8 +79,12 @@ impl Selector for ChiSquared {
         false
     }
 
+    fn supports_types(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
-        data.need_complete(NAME)?;
+        data.need_unencoded(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
@@ -112,27 +117,37 @@ impl ChiSquared {
         if self.statistic == Statistic::Bins {
             return Ok(false);
         }
-        let Some((i, j, value)) = data.x().first(|v| v < 0.0) else { return Ok(true) };
-        let (row, column, value) = (i + 1, &data.names()[j], number(value));
+        let Some(why) = not_counts(data) else { return Ok(true) };
         if self.statistic == Statistic::Counts {
-            let got = format!("{value} in row {row}, column '{column}'");
-            return Err(Error::param(NAME, "statistic", "'bins' if a value is negative", got));
+            let expected = "'bins' if a value is negative, missing or a category";
+            return Err(Error::param(NAME, "statistic", expected, format!("'counts', but {why}")));
         }
-        ctx.note(format!(
-            "chi-squared: row {row}, column '{column}' is {value}, so the values are not counts; they are discretized"
-        ));
+        ctx.note(format!("chi-squared: {why}, so the values are not counts; they are discretized"));
         Ok(false)
     }
 
     fn by_bins(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Vec<(f64, usize)>> {
         let n_classes = classes.names.len();
-        let bytes = binned_bytes(data.n(), self.discretizer);
-        each_column(data.x(), "chi-squared", bytes, ctx, |_, column| {
-            let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
+        let bytes = binned_bytes(data, self.discretizer);
+        let binning =
+            Binning { classes: &classes.codes, n_classes, how: self.discretizer, n_bins: self.n_bins };
+        each_column(data.x(), "chi-squared", bytes, ctx, |j, column| {
+            let bins = binning.feature(column, data.feature_type(j));
             let table = contingency(&bins, &classes.codes, n_classes);
             (table_statistic(&table), (bins.n_bins - 1) * (classes.n_present() - 1))
         })
     }
+}
+
+/// Why the values are not counts, if they are not.
+fn not_counts(data: &Dataset) -> Option<String> {
+    let names = data.names();
+    if let Some(j) = (0..data.d()).find(|&j| data.feature_type(j).is_category()) {
+        return Some(format!("column '{}' holds categories", names[j]));
+    }
+    let (i, j, value) = data.x().first(|v| v < 0.0 || v.is_nan())?;
+    let value = if value.is_nan() { "missing".to_string() } else { number(value) };
+    Some(format!("row {}, column '{}' is {value}", i + 1, names[j]))
 }
 
 /// The statistic of sums by class, compared with the class frequencies.
@@ -183,7 +198,7 @@ fn term(observed: f64, expected: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::SparseRows;
+    use crate::data::{FeatureType, SparseRows};
     use ndarray::array;
 
     fn select(method: &ChiSquared, data: &Dataset) -> Selection {
@@ -236,7 +251,7 @@ mod tests {
         let counts = ChiSquared { statistic: Statistic::Counts, ..ChiSquared::default() };
         assert_eq!(
             counts.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string(),
-            "chi-squared: parameter 'statistic' must be 'bins' if a value is negative, got -1 in row 1, column 'x1'"
+            "chi-squared: parameter 'statistic' must be 'bins' if a value is negative, missing or a category, got 'counts', but row 1, column 'x1' is -1"
         );
     }
 
@@ -271,6 +286,29 @@ mod tests {
         // Two degrees of freedom: p = 0.002, below 0.05 / 2. With nineteen, p = 0.86, and only the best would be
         // selected.
         assert_eq!(selection.n_selected, 2);
+    }
+
+    #[test]
+    fn categories_and_missing_values_are_bins() {
+        // Levels by class: 10 and 20, 30 and 15, as above; the second feature is missing in class 0 only.
+        let level = |i: usize| f64::from(u8::from(!(i < 10 || (40..60).contains(&i))));
+        let x = Array2::from_shape_fn((75, 2), |(i, j)| match j {
+            0 => level(i),
+            _ if i < 40 => f64::NAN,
+            _ => 7.0,
+        });
+        let types = vec![FeatureType::Category { levels: 2 }, FeatureType::Number];
+        let target = crate::data::Target::Classes(Classes::from_codes(
+            (0..75).map(|i| usize::from(i >= 40)).collect(),
+        ));
+        let data = Dataset::typed(vec!["a".into(), "b".into()], x, types, target).unwrap();
+        let selection = select(&ChiSquared::default(), &data);
+        let expected = 75.0 * (10.0 * 15.0 - 20.0 * 30.0_f64).powi(2) / (30.0 * 45.0 * 40.0 * 35.0);
+        assert!((selection.scores[0] / expected - 1.0).abs() < 1e-14, "{:?}", selection.scores);
+        assert!((selection.scores[1] - 75.0).abs() < 1e-12);
+        let counts = ChiSquared { statistic: Statistic::Counts, ..ChiSquared::default() };
+        let error = counts.select(&data, FeatureCount::Auto, &Context::default()).unwrap_err().to_string();
+        assert!(error.ends_with("got 'counts', but column 'a' holds categories"), "{error}");
     }
 
     #[test]

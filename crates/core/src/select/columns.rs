@@ -107,6 +107,20 @@ pub(super) fn few_values(column: &[f64]) -> Option<Vec<f64>> {
     (MIN_ROWS_PER_VALUE * values.len() <= column.len()).then_some(values)
 }
 
+/// The distinct values of a feature in ascending order, without missing ones.
+pub(super) fn distinct(column: &[f64]) -> Vec<f64> {
+    let mut values: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// The place of each value among distinct ones; missing values are one more, the last.
+pub(super) fn places(column: &[f64], values: &[f64]) -> Vec<usize> {
+    let place = |v: &f64| if v.is_nan() { values.len() } else { values.partition_point(|value| value < v) };
+    column.iter().map(place).collect()
+}
+
 /// Selects the requested number; if automatic, the best features up to the first that fails the test. If none
 /// passes, the best one is selected and `none` is called.
 pub(super) fn keep_leading(
@@ -139,6 +153,13 @@ mod tests {
         let all = |x: &Rows| each_column(x, "", 0.0, &Context::default(), |j, c| (j, c.to_vec())).unwrap();
         assert_eq!(all(&dense), all(&sparse));
         assert_eq!(all(&dense)[2], (2, vec![0.0, 3.0, 0.0]));
+    }
+
+    #[test]
+    fn missing_values_come_last() {
+        let column = [3.0, f64::NAN, -1.0, 3.0];
+        assert_eq!(distinct(&column), [-1.0, 3.0]);
+        assert_eq!(places(&column, &distinct(&column)), [1, 2, 0, 1]);
     }
 
     #[test]

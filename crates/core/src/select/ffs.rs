@@ -39,6 +39,10 @@ crate::parameters! {
     /// The ensemble's error falls and then rises along the order, so the published weights mostly reflect when a
     /// feature was added, not how strong it is.
     ///
+    /// The stump of a category has a class per level; its kernel least mean squares distinguish only equal and different
+    /// levels. A missing category is one more level. Missing numbers vote for their most frequent class, and the weak
+    /// classifier is trained on the known numbers.
+    ///
     /// With up to 1024 features all of them are added. With more, and no requested number, the search stops when the
     /// error is 0 or has not improved for 64 steps; the remaining features follow by the error of their weak
     /// classifiers.
@@ -90,12 +94,16 @@ impl Selector for Ffs {
         &Self::INFO
     }
 
+    fn supports_types(&self) -> bool {
+        true
+    }
+
     fn check_classes(&self, classes: &Classes) -> Result<()> {
         self.labels(classes).map(|_| ())
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
-        data.need_complete(NAME)?;
+        data.need_unencoded(NAME)?;
         let labels = self.labels(data.classes(NAME)?)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         let (n, d) = (data.n(), data.d());
@@ -111,7 +119,7 @@ impl Selector for Ffs {
             &labels,
             &weights,
             d,
-            |j| weak.votes(&data.x().column(j), &labels, &order, ctx),
+            |j| weak.votes(&data.x().column(j), data.feature_type(j), &labels, &order, ctx),
             |done| ctx.step("weak classifiers", done, d),
         )?;
         let search = ForwardSearch::run(&votes, &labels, wanted, ctx)?;
@@ -235,6 +243,38 @@ fn weight(error: f64, labels: &Labels) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::FeatureType;
+
+    #[test]
+    fn categories_and_missing_values_vote() {
+        let nan = f64::NAN;
+        // A category that is the class of three, a number that is missing in the first class, and noise.
+        let x = ndarray::array![
+            [4.0, nan, 1.0],
+            [4.0, nan, 2.0],
+            [0.0, 1.0, 1.0],
+            [0.0, 1.5, 2.0],
+            [nan, 7.0, 1.0],
+            [nan, 8.0, 2.0],
+        ];
+        let types = vec![
+            FeatureType::Category { levels: 4 },
+            FeatureType::Number,
+            FeatureType::Category { levels: 3 },
+        ];
+        let target = crate::data::Target::Classes(Classes::from_codes(vec![0, 0, 1, 1, 2, 2]));
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let data = Dataset::typed(names, x, types, target).unwrap();
+        for weak_learner in [WeakLearner::Stump, WeakLearner::BalancedStump, WeakLearner::Klms] {
+            let ffs = Ffs { weak_learner, learner_bandwidth: 0.3, ..Ffs::default() };
+            for (j, errors) in [(0, 0.0), (1, 0.0)] {
+                let one = ffs.select(&data.take_columns(&[j]), FeatureCount::Auto, &Context::default());
+                assert_eq!(one.unwrap().curve, [errors], "{weak_learner:?} {j}");
+            }
+            let all = ffs.select(&data, FeatureCount::Auto, &Context::default()).unwrap();
+            assert_eq!((all.order, all.n_selected), (vec![0, 1, 2], 1), "{weak_learner:?}");
+        }
+    }
 
     #[test]
     fn parameters_are_checked() {

@@ -1,12 +1,14 @@
 //! Fisher score: between-class scatter relative to within-class scatter.
 
+use super::columns::keep_leading;
+use super::group_test::{FTest, TestTarget};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::probability::f_upper_tail;
-use ndarray::Array2;
+use ndarray::{Array2, s};
+use std::ops::Range;
 
 const NAME: &str = "Fisher score";
 
@@ -23,9 +25,19 @@ crate::parameters! {
     ///
     /// The score is univariate: it misses features that predict only jointly (XOR) and keeps redundant copies. $F_j (n -
     /// C) / (C - 1)$ is the F statistic of a one-way analysis of variance. By default (`auto`) the method selects the
-    /// features with a p-value of at most 0.05 divided by the number of features (Bonferroni), and at least one.
+    /// best features up to the first with a p-value above 0.05 divided by the number of features (Bonferroni), and at
+    /// least one.
     ///
-    /// Cost: $O(n d)$ time, or the number of stored values if sparse; $O(C d)$ memory.
+    /// A feature with several columns (a category, or a number with an indicator of missing values) has the F statistic
+    /// of all its columns: multiple regression of the target on them or, with more than two classes, Pillai's trace. With
+    /// $p$ linearly independent columns (a category of $L$ levels has $L - 1$) and $q = C - 1$ (1 for regression), the
+    /// score is $(p q F - (p - 1) q) / (n - 1 - q)$: the score above for one column, and the same expected score for any
+    /// number of columns if the feature is independent of the target. The F test has $p q$ and $s (n - 1 - q - p + s)$
+    /// degrees of freedom with $s = \min(p, q)$; it is exact for normal errors if $s = 1$, approximate otherwise. A
+    /// feature with as many independent columns as samples scores 0.
+    ///
+    /// Cost: $O(n d)$ time, or the number of stored values if sparse; $O(C d)$ memory. $O(n p^2)$ for a feature with $p$
+    /// columns.
     ///
     /// Reference: Fisher, *The use of multiple measurements in taxonomic problems*, 1936; Duda, Hart and
     /// Stork, *Pattern classification*, 2001.
@@ -57,41 +69,59 @@ impl Selector for FisherScore {
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
         data.need_complete(NAME)?;
         ctx.step(NAME, 0, 1)?;
-        // A regression line has two parameters, like two classes.
-        let (scores, parameters) = match data.target() {
+        // The score of every column, and the target for features with several columns.
+        let (scores, target) = match data.target() {
             Target::None => return Err(Error::NeedsTarget { method: NAME }),
             Target::Classes(_) => {
                 let classes = data.classes(NAME)?;
-                (class_scores(data.x(), classes), classes.n_present())
+                let target = TestTarget::Classes { codes: &classes.codes, counts: classes.counts() };
+                (class_scores(data.x(), classes), target)
             }
-            Target::Continuous(values) => (regression_scores(data.x(), values)?, 2),
+            Target::Continuous(values) => {
+                let y = standardized_target(values)?;
+                (regression_scores(data.x(), &y), TestTarget::Numbers(y))
+            }
         };
         let wanted = wanted.resolve(NAME, data.d())?;
-        let n_selected = wanted.unwrap_or_else(|| {
-            let significant = n_significant(&scores, data.n(), parameters);
-            if significant == 0 {
-                ctx.warn("Fisher score: no feature is significant; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
-            }
-            significant.max(1)
-        });
-        Ok(Selection::by_score("fisher", scores, n_selected))
+        let tests = feature_tests(data, &scores, &target, ctx)?;
+        let passes: Vec<bool> = tests.iter().map(|test| test.p_value * data.d() as f64 <= LEVEL).collect();
+        let selection = Selection::by_score("fisher", tests.into_iter().map(|test| test.score).collect(), 1);
+        Ok(keep_leading(selection, wanted, &passes, || {
+            ctx.warn("Fisher score: no feature is significant; the best one is selected; methods that evaluate features jointly, such as HSFS, may find more");
+        }))
     }
 }
 
-/// The score of every feature for classification.
+/// The test of every feature, given the scores of all columns.
+fn feature_tests(data: &Dataset, scores: &[f64], target: &TestTarget, ctx: &Context) -> Result<Vec<FTest>> {
+    let test = |columns: Range<usize>| match data.x() {
+        Rows::Dense(x) if columns.len() > 1 => {
+            ctx.check()?;
+            FTest::of_columns(x.slice(s![.., columns]), target)
+        }
+        _ => Ok(FTest::of_score(scores[columns.start], data.n(), target.degrees())),
+    };
+    data.groups().iter().map(test).collect()
+}
+
+/// The score of every column for classification.
 pub(super) fn class_scores(x: &Rows, classes: &Classes) -> Vec<f64> {
     let counts: Vec<f64> = classes.counts().into_iter().map(|c| c as f64).collect();
     fisher_scores(x, &classes.codes, &counts)
 }
 
-/// The score of every feature for regression.
-fn regression_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
+/// The regression target with mean 0 and variance 1.
+fn standardized_target(target: &[f64]) -> Result<Vec<f64>> {
     let rows: Rows = Array2::from_shape_fn((target.len(), 1), |(i, _)| target[i]).into();
     let (center, unit) = (rows.moments().0[0], rows.moments().1[0]);
     if target.iter().all(|v| *v == target[0]) {
         return Err(Error::ConstantTarget { method: NAME, value: target.first().copied().unwrap_or(0.0) });
     }
-    let y: Vec<f64> = target.iter().map(|&v| standardized(v, center, unit)).collect();
+    Ok(target.iter().map(|&v| standardized(v, center, unit)).collect())
+}
+
+/// The score of every column for regression.
+fn regression_scores(x: &Rows, y: &[f64]) -> Vec<f64> {
     let (n, d) = (x.n() as f64, x.d());
     let (mean, std) = x.moments();
     let units: Vec<f64> = std.iter().map(|&s| if s > 0.0 { s } else { 1.0 }).collect();
@@ -115,16 +145,16 @@ fn regression_scores(x: &Rows, target: &[f64]) -> Result<Vec<f64>> {
         residual[j] += (standardized(v, mean[j], units[j]) - slope[j] * y[i]).powi(2);
         absent_square[j] -= (absent(j) - slope[j] * y[i]).powi(2);
     });
-    Ok((0..d)
+    (0..d)
         .map(|j| {
             // Dense features have no absent entries; the difference would be rounding error.
             let absent = if x.is_sparse() { absent_square[j].max(0.0) } else { 0.0 };
             score(n * slope[j] * slope[j], residual[j] + absent, std[j], mean[j])
         })
-        .collect())
+        .collect()
 }
 
-/// The score of every feature.
+/// The score of every column.
 fn fisher_scores(x: &Rows, codes: &[usize], counts: &[f64]) -> Vec<f64> {
     // Scores are invariant to shift and scale; standardization avoids overflow and underflow of squares.
     let (mean, std) = x.moments();
@@ -175,21 +205,10 @@ fn each_cell(x: &Rows, mut visit: impl FnMut(usize, usize, f64)) {
     }
 }
 
-/// Number of features that pass the F test with Bonferroni correction.
-fn n_significant(scores: &[f64], n: usize, classes: usize) -> usize {
-    if n <= classes {
-        return 0;
-    }
-    let (between, within) = ((classes - 1) as f64, (n - classes) as f64);
-    let passes =
-        |score: f64| f_upper_tail(score * within / between, between, within) * scores.len() as f64 <= LEVEL;
-    scores.iter().filter(|&&s| passes(s)).count()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::SparseRows;
+    use crate::data::{Groups, SparseRows};
     use crate::random::Rng;
     use ndarray::array;
 
@@ -293,6 +312,29 @@ mod tests {
         let error =
             FisherScore::default().select(&flat, FeatureCount::Auto, &Context::default()).unwrap_err();
         assert!(error.to_string().starts_with("Fisher score: the target is 2 in every row"), "{error}");
+    }
+
+    #[test]
+    fn a_feature_with_several_columns_has_one_score() {
+        // 50 levels determine the class; the test uses their indicators.
+        let mut rng = Rng::new(7);
+        let levels: Vec<usize> = (0..200).map(|i| i % 50).collect();
+        let codes: Vec<usize> = levels.iter().map(|l| l % 2).collect();
+        let x = Array2::from_shape_fn((200, 56), |(i, j)| match j {
+            3..53 => f64::from(u8::from(levels[i] == j - 3)),
+            _ => rng.normal(),
+        });
+        let names = (0..7).map(|j| j.to_string()).collect();
+        let groups = Groups::of_sizes([1, 1, 1, 50, 1, 1, 1]);
+        let target = Target::Classes(Classes::from_codes(codes));
+        let data = Dataset::encoded(names, x.clone(), groups, target.clone()).unwrap();
+        let selection = select(&data, FeatureCount::Auto);
+        assert_eq!((selection.scores.len(), selection.selected()), (7, &[3][..]));
+        // Single columns keep their scores.
+        let plain = Dataset::with_target(x, target).unwrap();
+        let plain = select(&plain, FeatureCount::Auto);
+        assert_eq!(selection.scores[..3], plain.scores[..3]);
+        assert_eq!(selection.scores[4..], plain.scores[53..]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Information gain: mutual information of a discretized feature and the class.
 
-use super::bins::{Discretizer, binned, binned_bytes, contingency};
+use super::bins::{Binning, Discretizer, binned_bytes, contingency};
 use super::columns::{each_column, keep_leading};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
@@ -21,8 +21,9 @@ crate::parameters! {
     /// in nats, with $b_j$ the bin of a value. Normalized variants: gain ratio $I_j / H(b_j)$, which does not favor
     /// many bins; symmetrical uncertainty $2 I_j / (H(b_j) + H(y))$, from 0 to 1.
     ///
-    /// Features are discretized by MDL, so that a feature independent of the class has a gain of exactly 0; or with
-    /// equal bins. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
+    /// Numbers are discretized by MDL, so that a feature independent of the class has a gain of exactly 0; or with
+    /// equal bins. The bins of a category are its levels; missing values are one more bin of any feature. A category with
+    /// many levels has a large gain by chance: the gain ratio does not favor it. By default (`auto`) the method selects the features with MDL cuts; if bins do not depend on the
     /// classes (few distinct values, equal bins), the gain is positive by chance, so the feature must pass the G test
     /// ($2 n I_j$ is chi-squared) at 0.05 divided by the number of features. The best features up to the first that
     /// fails are selected, and at least one.
@@ -77,16 +78,22 @@ impl Selector for InformationGain {
         false
     }
 
+    fn supports_types(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
-        data.need_complete(NAME)?;
+        data.need_unencoded(NAME)?;
         let classes = data.classes(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
         let n_classes = classes.names.len();
         let level = LEVEL / data.d() as f64;
-        let bytes = binned_bytes(data.n(), self.discretizer);
-        let found = each_column(data.x(), "information gain", bytes, ctx, |_, column| {
-            let bins = binned(column, &classes.codes, n_classes, self.discretizer, self.n_bins);
+        let bytes = binned_bytes(data, self.discretizer);
+        let binning =
+            Binning { classes: &classes.codes, n_classes, how: self.discretizer, n_bins: self.n_bins };
+        let found = each_column(data.x(), "information gain", bytes, ctx, |j, column| {
+            let bins = binning.feature(column, data.feature_type(j));
             let entropies = Entropies::of(&contingency(&bins, &classes.codes, n_classes));
             let degrees = (bins.n_bins.max(1) - 1) * (classes.n_present() - 1);
             let passes = bins.by_classes
@@ -104,12 +111,7 @@ impl Selector for InformationGain {
 
 /// The mutual information of categories and classes, in nats.
 pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
-    let count = |codes: &[usize]| {
-        let mut counts = vec![0usize; codes.iter().max().map_or(0, |most| most + 1)];
-        codes.iter().for_each(|&code| counts[code] += 1);
-        counts
-    };
-    let (by_category, by_class) = (count(categories), count(classes));
+    let (by_category, by_class) = (counts_of(categories), counts_of(classes));
     if by_category.iter().filter(|&&rows| rows > 0).count() < 2 {
         return 0.0;
     }
@@ -122,8 +124,15 @@ pub(super) fn gain(categories: &[usize], classes: &[usize]) -> f64 {
         .max(0.0)
 }
 
+/// The number of samples with each code.
+pub(super) fn counts_of(codes: &[usize]) -> Vec<usize> {
+    let mut counts = vec![0usize; codes.iter().max().map_or(0, |most| most + 1)];
+    codes.iter().for_each(|&code| counts[code] += 1);
+    counts
+}
+
 /// The contribution to the gain of `both` of `n` samples, in a bin of `bin` samples and a class of `class`.
-fn gain_term(both: usize, bin: usize, class: usize, n: usize) -> f64 {
+pub(super) fn gain_term(both: usize, bin: usize, class: usize, n: usize) -> f64 {
     let (both, n) = (both as f64, n as f64);
     both / n * ((both * n) / (bin as f64 * class as f64)).ln()
 }
@@ -170,6 +179,7 @@ impl Entropies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Classes, FeatureType, Target};
     use crate::random::Rng;
     use ndarray::{Array2, array};
     use std::f64::consts::LN_2;
@@ -188,6 +198,23 @@ mod tests {
         assert!((entropies.value(Information::Ratio) - 0.1564).abs() < 1e-4);
         assert!((entropies.value(Information::Uncertainty) - 2.0 * 0.2467 / (0.9403 + 1.5774)).abs() < 1e-4);
         assert_eq!(Entropies::of(&[vec![3, 4]]).value(Information::Ratio), 0.0);
+    }
+
+    #[test]
+    fn categories_and_missing_values_are_bins() {
+        // Quinlan's outlook again, once as categories and once as numbers with missing values for rain.
+        let outlook = [0.0; 5].into_iter().chain([1.0; 4]).chain([2.0; 5]);
+        let play = [1, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0];
+        let outlook: Vec<f64> = outlook.collect();
+        let x = Array2::from_shape_fn((14, 2), |(i, j)| match outlook[i] {
+            2.0 if j == 1 => f64::NAN,
+            v => v,
+        });
+        let types = vec![FeatureType::Category { levels: 3 }, FeatureType::Category { levels: 2 }];
+        let target = Target::Classes(Classes::from_codes(play.to_vec()));
+        let data = Dataset::typed(vec!["a".into(), "b".into()], x, types, target).unwrap();
+        let scores = select(&InformationGain::default(), &data, FeatureCount::Auto).scores;
+        assert!(scores.iter().all(|s| (s / LN_2 - 0.2467).abs() < 1e-4), "{scores:?}");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
 
-use super::selector::{FeatureCount, Selection, Selector};
+use super::selector::{FeatureCount, Selection, Selector, feature_weights};
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
     signed_columns,
 };
 use crate::context::Context;
-use crate::data::{Classes, Dataset, is_constant};
+use crate::data::{Classes, Dataset, Groups, is_constant};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::optim::{Convergence, SparseColumns, StopRule, l1_descent, l1_gradient, l1_slacks};
@@ -15,6 +15,7 @@ use crate::parameters::Parameters;
 use crate::random::Rng;
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::ops::Range;
 
 const NAME: &str = "L1-SVM";
 
@@ -35,6 +36,10 @@ crate::parameters! {
     /// bisection then finds the exact number. Features often enter together or leave again, so there may be no such
     /// $C$: then the next larger number is used and the smallest weights are dropped. Multiclass: one-vs-rest SVMs, and
     /// the absolute weights are summed.
+    ///
+    /// A feature with several columns (a category, or a number with an indicator of missing values) is selected if any of
+    /// them has a nonzero weight; its weight is the root of the sum of squares over its columns, and its gradient the
+    /// largest of theirs.
     ///
     /// Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
     /// any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
@@ -125,7 +130,8 @@ impl Selector for L1Svm {
 /// The SVMs of all classes, for any $C$.
 struct Path<'a> {
     method: &'a L1Svm,
-    d: usize,
+    /// The columns of each feature.
+    groups: Groups,
     svms: Vec<BinaryProblem>,
 }
 
@@ -153,17 +159,17 @@ impl<'a> Path<'a> {
             "use fewer rows or columns",
         )?;
         let (mean, std) = data.x().moments();
-        let constant: Vec<usize> = (0..data.d()).filter(|&j| is_constant(mean[j], std[j])).collect();
+        let constant: Vec<usize> = (0..data.x().d()).filter(|&j| is_constant(mean[j], std[j])).collect();
         let binary = |p: LinearProblem| {
             let mut columns = signed_columns(data.x(), &p.signs, method.fit_intercept);
-            // A constant feature would duplicate the intercept.
+            // A constant column would duplicate the intercept.
             for &j in &constant {
                 let cells = columns.start[j]..columns.start[j + 1];
                 columns.value[cells].fill(0.0);
             }
             BinaryProblem { columns, minority_fraction: p.minority_fraction(), unit_c: p.c }
         };
-        Ok(Self { method, d: data.d(), svms: problems.into_iter().map(binary).collect() })
+        Ok(Self { method, groups: data.groups(), svms: problems.into_iter().map(binary).collect() })
     }
 
     fn zero(&self) -> Weights {
@@ -236,19 +242,24 @@ impl<'a> Path<'a> {
 
     /// Number of features with a nonzero weight in any SVM.
     fn count(&self, weights: &Weights) -> usize {
-        (0..self.d).filter(|&j| weights.of.iter().any(|w| w[j] != 0.0)).count()
+        let is_used =
+            |columns: &Range<usize>| weights.of.iter().any(|w| w[columns.clone()].iter().any(|v| *v != 0.0));
+        self.groups.iter().filter(is_used).count()
     }
 
     fn selection(&self, weights: &Weights, wanted: Option<usize>, ctx: &Context) -> Selection {
-        let scores: Vec<f64> = (0..self.d).map(|j| weights.of.iter().map(|w| w[j].abs()).sum()).collect();
-        let mut gradient_norms = vec![0.0; self.d];
+        let score = |columns: Range<usize>| weights.of.iter().map(|w| norm(&w[columns.clone()])).sum();
+        let scores: Vec<f64> = self.groups.iter().map(score).collect();
+        let mut gradient_norms = vec![0.0; self.groups.n_columns()];
         for (svm, w) in self.svms.iter().zip(&weights.of) {
             let sample_c: Vec<f64> = svm.unit_c.iter().map(|u| u * weights.c).collect();
             let margin = l1_slacks(&svm.columns, sample_c.len(), w);
             let gradient = l1_gradient(&svm.columns, &sample_c, &margin);
             gradient_norms.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.abs());
         }
-        let mut order: Vec<usize> = (0..self.d).collect();
+        let largest = |columns: Range<usize>| gradient_norms[columns].iter().fold(0.0_f64, |a, g| a.max(*g));
+        let gradient_norms: Vec<f64> = self.groups.iter().map(largest).collect();
+        let mut order: Vec<usize> = (0..self.groups.n_features()).collect();
         order.sort_by(|&a, &b| {
             scores[b]
                 .total_cmp(&scores[a])
@@ -265,7 +276,8 @@ impl<'a> Path<'a> {
         }
         let n_selected = wanted.unwrap_or(count.max(1));
         let outcome: Outcome = linear_outcome(weights.descent.iter().copied());
-        let coef = Array2::from_shape_fn((self.d, weights.of.len()), |(j, k)| weights.of[k][j]);
+        let shape = (self.groups.n_columns(), weights.of.len());
+        let coef = feature_weights(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
         Selection {
             method: "l1-svm".into(),
             order,
@@ -276,6 +288,14 @@ impl<'a> Path<'a> {
             path: vec![],
             outcome,
         }
+    }
+}
+
+/// The Euclidean norm of the weights of a feature.
+fn norm(weights: &[f64]) -> f64 {
+    match weights {
+        [weight] => weight.abs(),
+        _ => weights.iter().map(|w| w * w).sum::<f64>().sqrt(),
     }
 }
 
@@ -328,6 +348,36 @@ mod tests {
             let mut best = select(&L1Svm::default(), &data, FeatureCount::Count(3)).selected().to_vec();
             best.sort_unstable();
             assert_eq!(best, [3, 7, 11], "{classes} classes");
+        }
+    }
+
+    #[test]
+    fn a_feature_with_several_columns_counts_once() {
+        for classes in [2, 3] {
+            let plain = planted(classes);
+            // The columns 3, 7 and 11 in one feature, the others in features of one column.
+            let order: Vec<usize> =
+                [3, 7, 11].into_iter().chain((0..20).filter(|j| ![3, 7, 11].contains(j))).collect();
+            let names = (0..18).map(|j| j.to_string()).collect();
+            let groups = Groups::of_sizes([3].into_iter().chain([1; 17]));
+            let x = plain.take_columns(&order).into_x().into_dense();
+            let data = Dataset::encoded(names, x, groups, plain.target().clone()).unwrap();
+            let one = select(&L1Svm::default(), &data, FeatureCount::Count(1));
+            assert!(one.is_sound(18) && one.selected() == [0], "{:?}", one.order);
+            // At the same C the weights are those of the columns.
+            let method = L1Svm { c: Some(0.1), ..L1Svm::default() };
+            let grouped = select(&method, &data, FeatureCount::Auto);
+            let columns = select(&method, &plain.take_columns(&order), FeatureCount::Auto).coef.unwrap();
+            let norms = |j: std::ops::Range<usize>| -> f64 {
+                let of = |k: usize| j.clone().map(|j| columns[[j, k]].powi(2)).sum::<f64>().sqrt();
+                (0..columns.ncols()).map(of).sum()
+            };
+            assert_eq!(grouped.scores[0], norms(0..3));
+            assert!((1..18).all(|j| (grouped.scores[j] - norms(j + 2..j + 3)).abs() < 1e-15));
+            let nonzero = |j: usize| columns.row(j).iter().any(|w| *w != 0.0);
+            let expected = usize::from((0..3).any(nonzero)) + (3..20).filter(|&j| nonzero(j)).count();
+            assert_eq!(grouped.n_selected, expected);
+            assert_eq!(grouped.coef.unwrap().row(4), columns.row(6));
         }
     }
 

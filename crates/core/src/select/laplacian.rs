@@ -4,12 +4,13 @@ use super::columns::keep_leading;
 use super::fisher::class_scores;
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Dataset, is_constant};
+use crate::data::{Dataset, Groups, is_constant};
 use crate::error::{Error, Result, number};
 use crate::method::{Info, Needs};
 use crate::neighbors::{nearest, nearest_bytes};
 use ndarray::{Array2, ArrayView1};
 use rayon::prelude::*;
+use std::ops::Range;
 
 const NAME: &str = "Laplacian score";
 /// Pairs per task.
@@ -32,6 +33,9 @@ crate::parameters! {
     ///   connected samples.
     /// - `classes`: samples of the same class are connected with the weight $1 / n_c$. Then $L = 1 / (1 + F)$ with $F$
     ///   the Fisher score, which is how it is computed.
+    ///
+    /// A feature with several columns (a category, or a number with an indicator of missing values) has the sums of the
+    /// numerators and denominators of its columns; with `classes`, columns are standardized first.
     ///
     /// A feature unrelated to the graph has $L$ near 1. By default (`auto`) the method selects the features with $L <
     /// 1$, and at least one.
@@ -108,10 +112,15 @@ impl Selector for LaplacianScore {
             Graph::Classes => {
                 let fisher = class_scores(data.x(), data.classes(NAME)?);
                 let (mean, std) = data.x().moments();
-                // The standard deviation of a constant feature is rounding error, and the ratio would be 0 / 0.
-                let varies = |j: usize| !is_constant(mean[j], std[j]);
-                let score = |(j, f): (usize, f64)| if varies(j) { 1.0 - 0.5 / (1.0 + f) } else { 0.0 };
-                fisher.into_iter().enumerate().map(score).collect()
+                // The standard deviation of a constant column is rounding error, and the ratio would be 0 / 0.
+                let varies = |j: &usize| !is_constant(mean[*j], std[*j]);
+                // Standardized columns have equal denominators, so the quotient of sums is the mean quotient.
+                let score = |columns: Range<usize>| {
+                    let scores: Vec<f64> =
+                        columns.filter(varies).map(|j| 1.0 - 0.5 / (1.0 + fisher[j])).collect();
+                    if scores.is_empty() { 0.0 } else { scores.iter().sum::<f64>() / scores.len() as f64 }
+                };
+                data.groups().iter().map(score).collect()
             }
             Graph::Knn => self.by_neighbors(data, ctx)?,
         };
@@ -124,13 +133,13 @@ impl Selector for LaplacianScore {
 
 impl LaplacianScore {
     fn by_neighbors(&self, data: &Dataset, ctx: &Context) -> Result<Vec<f64>> {
-        let (n, d) = (data.n(), data.d());
+        let (n, d) = (data.n(), data.x().d());
         data.need_rows(NAME, 2)?;
         if !(1..n).contains(&self.n_neighbors) {
             let expected = format!("from 1 to one fewer than the rows, {}", n - 1);
             return Err(Error::param(NAME, "n_neighbors", expected, self.n_neighbors));
         }
-        // The samples, the neighbor search, the graph under construction, and partial sums per feature.
+        // The samples, the neighbor search, the graph under construction, and partial sums per column.
         let edges = n as f64 * self.n_neighbors as f64;
         let bytes = 8.0 * n as f64 * d as f64 + nearest_bytes(n, n, self.n_neighbors) + 48.0 * edges;
         let bytes = bytes + 8.0 * d as f64 * edges / BLOCK as f64;
@@ -153,7 +162,7 @@ impl LaplacianScore {
         let mut edge_sums = vec![0.0; d];
         parts.into_iter().for_each(|part| edge_sums.iter_mut().zip(part).for_each(|(a, b)| *a += b));
         ctx.check()?;
-        Ok(scores(&x, &degree, &edge_sums))
+        Ok(scores(&x, &data.groups(), &degree, &edge_sums))
     }
 
     /// Connected samples, each pair once, and their weights.
@@ -190,7 +199,7 @@ fn add_squares(sum: &mut [f64], a: ArrayView1<f64>, b: ArrayView1<f64>, weight: 
 }
 
 /// 1 - L / 2 of every feature.
-fn scores(x: &Array2<f64>, degree: &[f64], edge_sums: &[f64]) -> Vec<f64> {
+fn scores(x: &Array2<f64>, groups: &Groups, degree: &[f64], edge_sums: &[f64]) -> Vec<f64> {
     let d = x.ncols();
     let total: f64 = degree.iter().sum();
     let mut mean = vec![0.0; d];
@@ -203,13 +212,13 @@ fn scores(x: &Array2<f64>, degree: &[f64], edge_sums: &[f64]) -> Vec<f64> {
             scatter[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
         }
     }
-    let score = |j: usize| {
-        if scatter[j] <= total * (1e-14 * mean[j]).powi(2) || scatter[j] == 0.0 {
-            return 0.0;
-        }
-        (1.0 - edge_sums[j] / scatter[j] / 2.0).clamp(0.0, 1.0)
+    let varies = |j: &usize| scatter[*j] > total * (1e-14 * mean[*j]).powi(2);
+    let score = |columns: Range<usize>| {
+        let sum = |of: &[f64]| columns.clone().filter(varies).map(|j| of[j]).sum::<f64>();
+        let (edges, scatter) = (sum(edge_sums), sum(&scatter));
+        if scatter == 0.0 { 0.0 } else { (1.0 - edges / scatter / 2.0).clamp(0.0, 1.0) }
     };
-    (0..d).map(score).collect()
+    groups.iter().map(score).collect()
 }
 
 #[cfg(test)]

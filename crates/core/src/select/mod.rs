@@ -8,6 +8,7 @@ mod columns;
 mod ffs;
 mod fisher;
 mod fohsic;
+mod group_test;
 mod hsfs;
 mod hsic_lasso;
 mod information;

@@ -1,16 +1,18 @@
 //! Mutual information by nearest neighbors: measures any form of dependence of the target on a feature.
 
+mod chance;
 mod neighbors;
 
-use super::columns::{each_column, few_values, keep_leading};
+use super::columns::{distinct, each_column, few_values, keep_leading, places};
 use super::information::gain;
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Target};
+use crate::data::{Classes, Dataset, FeatureType, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::probability::normal_upper_quantile;
 use crate::random::Rng;
+use chance::expected_gain;
 use neighbors::{Digamma, Labeled, Pairs};
 
 const NAME: &str = "mutual information";
@@ -34,8 +36,19 @@ crate::parameters! {
     ///
     /// $$ I = \psi(n) + \psi(k) - \overline{\psi(m^x_i)} - \overline{\psi(m^y_i)}. $$
     ///
-    /// Categorical features and classes: the information gain of the contingency table. All in nats; negative estimates
+    /// Discrete numbers and classes: the information gain of the contingency table. All in nats; negative estimates
     /// become 0. Feature and target are divided by their standard deviations, so that scale does not matter.
+    ///
+    /// Categories are always discrete, and a missing value is one more level. Their gain grows with the number of levels
+    /// even if they are independent of the classes, so its expected value under independence (over all tables with the
+    /// same margins) is subtracted; a category with a level per sample then scores 0. For regression the estimate of Ross
+    /// has no such bias.
+    ///
+    /// Missing values of a continuous number: with $m$ the indicator of missing values,
+    ///
+    /// $$ I((x, m); y) = I(m; y) + P(m = 0) \, I(x; y \mid m = 0) $$
+    ///
+    /// with both terms estimated as above, $I(m; y)$ as for a category. Of a discrete number, missing is one more value.
     ///
     /// Departure: the papers exclude ties, and scikit-learn breaks them by random noise; here they are counted. If
     /// values at the distance $r_i$ are tied, $k$ is the number of samples that really are nearer (at the distance 0:
@@ -52,12 +65,13 @@ crate::parameters! {
     ///
     /// References: Kraskov, Stögbauer and Grassberger, *Estimating mutual information*, 2004; Ross, *Mutual
     /// information between discrete and continuous data sets*, 2014; Gao, Kannan, Oh and Viswanath, *Estimating mutual
-    /// information for discrete-continuous mixtures*, 2017.
+    /// information for discrete-continuous mixtures*, 2017; Vinh, Epps and Bailey, *Information theoretic measures for
+    /// clusterings comparison*, 2010 (expected information under independence).
     #[derive(PartialEq)]
     pub struct MutualInformation as "mutual information" {
         /// Number of neighbors for the density estimate. Fewer neighbors give a larger variance, more a larger bias.
         pub n_neighbors: usize = 3, at_least(1);
-        /// Which features are discrete.
+        /// Which numbers are discrete. Categories always are.
         pub discrete: Discrete = Discrete::Auto;
     }
 }
@@ -95,8 +109,12 @@ impl Selector for MutualInformation {
         false
     }
 
+    fn supports_types(&self) -> bool {
+        true
+    }
+
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
-        data.need_complete(NAME)?;
+        data.need_unencoded(NAME)?;
         let target = EstimatorTarget::of(data)?;
         let wanted = wanted.resolve(NAME, data.d())?;
         self.check()?;
@@ -121,7 +139,7 @@ impl MutualInformation {
         for _ in 0..MIN_PERMUTATION_ESTIMATES.div_ceil(data.d()) {
             rng.shuffle(&mut permutation);
             estimates.extend(
-                self.estimates(data, &target.shuffled(&permutation), "shuffled target", ctx)?
+                self.estimates(data, &target.take(&permutation), "shuffled target", ctx)?
                     .into_iter()
                     .flatten(),
             );
@@ -143,37 +161,31 @@ impl MutualInformation {
         let ctx = ctx.hold("table of digamma values", 8.0 * data.n() as f64, "use fewer rows")?;
         let psi = Digamma::up_to(data.n());
         let k = self.n_neighbors;
-        // The sorted values of a feature, by class and together.
-        let bytes = 24.0 * data.n() as f64;
-        each_column(data.x(), stage, bytes, &ctx, |_, column| {
-            let constant = column.iter().all(|v| *v == column[0]);
-            if constant {
-                return None;
-            }
-            Some(match (target, self.categories(column)) {
-                (EstimatorTarget::Classes(classes), Some(codes)) => gain(&codes, &classes.codes),
-                (EstimatorTarget::Classes(classes), None) => {
-                    Labeled::new(column, &classes.codes).information(k, &psi)
-                }
-                (EstimatorTarget::Continuous(y), Some(codes)) => Labeled::new(y, &codes).information(k, &psi),
-                (EstimatorTarget::Continuous(y), None) => Pairs { x: column, y }.information(k, &psi),
+        // The sorted values of a feature, by class and together; copies of known values and their targets.
+        let bytes = if data.has_missing() { 40.0 } else { 24.0 } * data.n() as f64;
+        each_column(data.x(), stage, bytes, &ctx, |j, column| {
+            let varies = column.iter().any(|v| *v != column[0] && !(v.is_nan() && column[0].is_nan()));
+            varies.then(|| match self.discrete_codes(column, data.feature_type(j)) {
+                Some(codes) if data.feature_type(j).is_category() => target.category(&codes, k, &psi),
+                Some(codes) => target.discrete(&codes, k, &psi),
+                None if column.iter().any(|v| v.is_nan()) => target.with_missing(column, k, &psi),
+                None => target.continuous(column, k, &psi),
             })
         })
     }
 
-    /// The category of each sample, if the feature is categorical.
-    fn categories(&self, column: &[f64]) -> Option<Vec<usize>> {
+    /// The code of each sample, if the feature is discrete.
+    fn discrete_codes(&self, column: &[f64], kind: FeatureType) -> Option<Vec<usize>> {
+        let known = || column.iter().copied().filter(|v| !v.is_nan()).collect::<Vec<_>>();
         let values = match self.discrete {
+            _ if kind.is_category() => distinct(column),
             Discrete::None => return None,
-            Discrete::Auto => few_values(column).filter(|values| values.iter().all(|v| v.fract() == 0.0))?,
-            Discrete::All => {
-                let mut values = column.to_vec();
-                values.sort_unstable_by(f64::total_cmp);
-                values.dedup();
-                values
+            Discrete::Auto => {
+                few_values(&known()).filter(|values| values.iter().all(|v| v.fract() == 0.0))?
             }
+            Discrete::All => distinct(column),
         };
-        Some(column.iter().map(|v| values.partition_point(|value| value < v)).collect())
+        Some(places(column, &values))
     }
 }
 
@@ -195,14 +207,51 @@ impl EstimatorTarget {
         }
     }
 
-    fn shuffled(&self, permutation: &[usize]) -> Self {
+    /// The targets of these samples.
+    fn take(&self, rows: &[usize]) -> Self {
         match self {
-            Self::Continuous(values) => Self::Continuous(permutation.iter().map(|&i| values[i]).collect()),
+            Self::Continuous(values) => Self::Continuous(rows.iter().map(|&i| values[i]).collect()),
             Self::Classes(classes) => Self::Classes(Classes {
-                codes: permutation.iter().map(|&i| classes.codes[i]).collect(),
+                codes: rows.iter().map(|&i| classes.codes[i]).collect(),
                 names: classes.names.clone(),
             }),
         }
+    }
+
+    /// The estimate for a continuous feature.
+    fn continuous(&self, column: &[f64], k: usize, psi: &Digamma) -> f64 {
+        match self {
+            Self::Classes(classes) => Labeled::new(column, &classes.codes).information(k, psi),
+            Self::Continuous(y) => Pairs { x: column, y }.information(k, psi),
+        }
+    }
+
+    /// The estimate for a discrete number.
+    fn discrete(&self, codes: &[usize], k: usize, psi: &Digamma) -> f64 {
+        match self {
+            Self::Classes(classes) => gain(codes, &classes.codes),
+            Self::Continuous(y) => Labeled::new(y, codes).information(k, psi),
+        }
+    }
+
+    /// The estimate for a category.
+    fn category(&self, codes: &[usize], k: usize, psi: &Digamma) -> f64 {
+        let chance = match self {
+            Self::Classes(classes) => expected_gain(codes, &classes.codes),
+            Self::Continuous(_) => 0.0,
+        };
+        self.discrete(codes, k, psi) - chance
+    }
+
+    /// The estimate for a continuous feature with missing values.
+    fn with_missing(&self, column: &[f64], k: usize, psi: &Digamma) -> f64 {
+        let missing: Vec<usize> = column.iter().map(|v| usize::from(v.is_nan())).collect();
+        let rows: Vec<usize> = (0..column.len()).filter(|&i| missing[i] == 0).collect();
+        let known: Vec<f64> = rows.iter().map(|&i| column[i]).collect();
+        // A constant has no information.
+        let varies = known.iter().any(|v| *v != known[0]);
+        let within = if varies { self.take(&rows).continuous(&known, k, psi) } else { 0.0 };
+        self.category(&missing, k, psi) + known.len() as f64 / column.len() as f64 * within
     }
 }
 
@@ -252,6 +301,58 @@ mod tests {
         let numbers = MutualInformation { discrete: Discrete::None, ..MutualInformation::default() };
         let tied = select(&numbers, x, Target::Classes(Classes::from_codes(codes))).scores[2];
         assert!((tied - selection.scores[2]).abs() < 0.02, "{tied} {}", selection.scores[2]);
+    }
+
+    #[test]
+    fn a_category_is_invariant_to_its_codes_and_a_level_per_sample_scores_zero() {
+        let mut rng = Rng::new(5);
+        let levels: Vec<usize> = (0..200).map(|_| rng.below(8)).collect();
+        let codes: Vec<usize> = levels.iter().map(|l| usize::from(l % 3 == 0)).collect();
+        let y: Vec<f64> = levels.iter().map(|&l| ((l * l) % 5) as f64 + 0.5 * rng.normal()).collect();
+        // The category, its codes in another order, a level per sample, and noise.
+        let x = Array2::from_shape_fn((200, 4), |(i, j)| match j {
+            0 => levels[i] as f64,
+            1 => ((levels[i] * 3 + 1) % 8) as f64,
+            2 => i as f64,
+            _ => rng.below(40) as f64,
+        });
+        let types = [8, 8, 200, 40].map(|levels| FeatureType::Category { levels }).to_vec();
+        let names: Vec<String> = ["a", "b", "c", "d"].map(String::from).to_vec();
+        for target in [Target::Classes(Classes::from_codes(codes)), Target::Continuous(y)] {
+            let data = Dataset::typed(names.clone(), x.clone(), types.clone(), target).unwrap();
+            let method = MutualInformation::default();
+            let selection = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap();
+            let scores = &selection.scores;
+            assert!(scores[0] > 0.3 && (scores[0] - scores[1]).abs() < 1e-13, "{scores:?}");
+            // The expected gain is a sum of 200 terms.
+            assert!(scores[2] < 1e-12 && scores[3] < 0.15, "{scores:?}");
+            let mut kept = selection.selected().to_vec();
+            kept.sort_unstable();
+            assert_eq!(kept, [0, 1]);
+        }
+    }
+
+    #[test]
+    fn missing_values_carry_information() {
+        // Known values depend on the class; in the second feature only the missing values do; the third is noise.
+        let mut rng = Rng::new(12);
+        let codes: Vec<usize> = (0..500).map(|i| i % 2).collect();
+        let x = Array2::from_shape_fn((500, 3), |(i, j)| {
+            let missing = if j == 1 && codes[i] == 1 { 0.6 } else { 0.2 };
+            let shift = if j == 0 { 3.0 * codes[i] as f64 } else { 0.0 };
+            if rng.uniform() < missing { f64::NAN } else { rng.normal() + shift }
+        });
+        let indicator: Vec<usize> = x.column(1).iter().map(|v| usize::from(v.is_nan())).collect();
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let target = Target::Classes(Classes::from_codes(codes.clone()));
+        let data = Dataset::with_missing(names, x, target).unwrap();
+        let method = MutualInformation::default();
+        let selection = method.select(&data, FeatureCount::Auto, &Context::default()).unwrap();
+        assert_eq!(selection.selected(), [0, 1], "{:?}", selection.scores);
+        // Known values have no information: the estimate varies by about 0.03.
+        assert!((selection.scores[1] - gain(&indicator, &codes)).abs() < 0.06);
+        // Complete values have about 0.47 nats (the overlap of two normals 3 apart), 80 % are known.
+        assert!((selection.scores[0] - 0.8 * 0.47).abs() < 0.08, "{:?}", selection.scores);
     }
 
     #[test]

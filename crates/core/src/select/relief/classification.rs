@@ -50,6 +50,6 @@ impl Relief {
                 total.iter_mut().zip(part).for_each(|(total, part)| *total += part / centers.len() as f64);
             }
         }
-        Ok(total)
+        Ok(rows.by_feature(total))
     }
 }

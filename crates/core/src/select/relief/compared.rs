@@ -1,9 +1,10 @@
-//! Samples as Relief compares them: scaled, with expected differences in place of missing values.
+//! Samples as Relief compares them: scaled numbers, categories, and expected differences in place of missing values.
 
+use super::super::information::counts_of;
 use crate::context::Context;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::neighbors::{Measure, Metric, nearest, nearest_by_sums};
+use crate::neighbors::{Measure, Metric, category_difference, nearest, nearest_by_sums};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 
 crate::choices! {
@@ -28,7 +29,12 @@ crate::choices! {
 
 /// Samples and how they are compared.
 pub(super) struct Compared {
+    /// Numbers, then the codes of categories.
     pub(super) x: Array2<f64>,
+    /// The feature of each column of `x`.
+    features: Vec<usize>,
+    n_categories: usize,
+    by_products: bool,
     metric: Metric,
     difference: Difference,
     /// If values are missing, the mean difference of every feature: absolute and squared.
@@ -37,20 +43,38 @@ pub(super) struct Compared {
 
 impl Compared {
     pub(super) fn new(data: &Dataset, metric: Metric, units: Units, difference: Difference) -> Self {
+        let is_category = |j: &usize| data.feature_type(*j).is_category();
+        let mut features: Vec<usize> = (0..data.d()).collect();
+        let n_categories = features.iter().filter(|j| is_category(j)).count();
+        let n_numbers = data.d() - n_categories;
         let mut x = data.x().to_dense();
+        if n_categories > 0 {
+            features.sort_by_key(is_category);
+            x = x.select(Axis(1), &features);
+        }
         if units == Units::Range {
-            for mut column in x.columns_mut() {
+            for mut column in x.columns_mut().into_iter().take(n_numbers) {
                 let range = range(column.view());
                 column.mapv_inplace(|v| v / range);
             }
         }
-        let expected = data.has_missing().then(|| x.columns().into_iter().map(mean_differences).unzip());
-        Self { x, metric, difference, expected }
+        let mean =
+            |(at, column)| if at < n_numbers { mean_differences(column) } else { mean_category(column) };
+        let expected = data.has_missing().then(|| x.columns().into_iter().enumerate().map(mean).unzip());
+        let by_products = Self::by_products(metric, data);
+        Self { x, features, n_categories, by_products, metric, difference, expected }
     }
 
     /// Whether distances come from matrix products.
-    pub(super) fn by_products(metric: Metric, has_missing: bool) -> bool {
-        metric == Metric::Euclidean && !has_missing
+    pub(super) fn by_products(metric: Metric, data: &Dataset) -> bool {
+        metric == Metric::Euclidean && !data.has_missing() && !data.has_categories()
+    }
+
+    /// Values by column, by feature.
+    pub(super) fn by_feature(&self, values: Vec<f64>) -> Vec<f64> {
+        let mut out = vec![0.0; values.len()];
+        self.features.iter().zip(values).for_each(|(&j, v)| out[j] = v);
+        out
     }
 
     /// The indices of the nearest samples among a set, for each query.
@@ -63,7 +87,7 @@ impl Compared {
         ctx: &Context,
     ) -> Result<Vec<Vec<usize>>> {
         let queries = self.x.select(Axis(0), centers);
-        if Self::by_products(self.metric, self.expected.is_some()) {
+        if self.by_products {
             let found = nearest(among, queries.view(), k, Some(itself), ctx)?;
             return Ok(found.into_iter().map(|near| near.into_iter().map(|n| n.row).collect()).collect());
         }
@@ -71,11 +95,11 @@ impl Compared {
             Metric::Manhattan => sizes.as_slice(),
             Metric::Euclidean => squares.as_slice(),
         });
-        let measure = Measure { metric: self.metric, expected };
+        let measure = Measure { metric: self.metric, expected, n_categories: self.n_categories };
         nearest_by_sums(among, queries.view(), k, Some(itself), measure, ctx)
     }
 
-    /// Adds the weighted difference of two samples in every feature to sums.
+    /// Adds the weighted difference of two samples in every column to sums.
     pub(super) fn add_differences(
         &self,
         sum: &mut [f64],
@@ -83,17 +107,21 @@ impl Compared {
         b: ArrayView1<f64>,
         weight: f64,
     ) {
-        for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+        let n_numbers = sum.len() - self.n_categories;
+        for (sum, (a, b)) in sum[..n_numbers].iter_mut().zip(a.iter().zip(b)) {
             let e = a - b;
             let size = if self.difference == Difference::Absolute { e.abs() } else { e * e };
             // A missing value adds nothing here; its expected difference is added below.
             *sum += if size.is_nan() { 0.0 } else { weight * size };
         }
+        for at in n_numbers..sum.len() {
+            sum[at] += weight * category_difference(a[at], b[at], 0.0);
+        }
         let Some((sizes, squares)) = &self.expected else { return };
         let expected = if self.difference == Difference::Absolute { sizes } else { squares };
-        for (j, (a, b)) in a.iter().zip(b).enumerate() {
+        for (at, (a, b)) in a.iter().zip(b).enumerate() {
             if a.is_nan() || b.is_nan() {
-                sum[j] += weight * expected[j];
+                sum[at] += weight * expected[at];
             }
         }
     }
@@ -122,6 +150,19 @@ fn mean_differences(column: ArrayView1<f64>) -> (f64, f64) {
     (2.0 * sizes / (n * (n - 1.0)), 2.0 * squares / (n - 1.0))
 }
 
+/// The fraction of the pairs of known categories that differ; squared, the difference is the same.
+fn mean_category(column: ArrayView1<f64>) -> (f64, f64) {
+    let known: Vec<f64> = column.iter().copied().filter(|v| !v.is_nan()).collect();
+    let n = known.len() as f64;
+    if n < 2.0 {
+        return (0.0, 0.0);
+    }
+    let codes: Vec<usize> = known.iter().map(|&v| v as usize).collect();
+    let equal: f64 = counts_of(&codes).iter().map(|&c| c as f64 * (c as f64 - 1.0)).sum();
+    let differ = 1.0 - equal / (n * (n - 1.0));
+    (differ, differ)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,6 +174,10 @@ mod tests {
         let (size, square) = mean_differences(array![5.0, f64::NAN, 0.0, 1.0].view());
         assert!((size - 10.0 / 3.0).abs() < 1e-15 && (square - 14.0).abs() < 1e-14);
         assert_eq!(mean_differences(array![f64::NAN, 3.0].view()), (0.0, 0.0));
+        // Categories 2, 2, 0: two of three pairs differ.
+        let (size, square) = mean_category(array![2.0, f64::NAN, 2.0, 0.0].view());
+        assert!((size - 2.0 / 3.0).abs() < 1e-15 && size == square);
+        assert_eq!(mean_category(array![f64::NAN, 3.0].view()), (0.0, 0.0));
         assert_eq!(range(array![f64::NAN, 3.0, -1.0].view()), 4.0);
         assert_eq!(range(array![f64::NAN, 3.0, 3.0].view()), 1.0);
         assert_eq!(range(array![f64::NAN].view()), 1.0);

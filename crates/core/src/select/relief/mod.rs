@@ -42,6 +42,9 @@ crate::parameters! {
     /// tabular data ReliefF usually uses the Manhattan distance of features divided by their range, so that a
     /// difference is at most 1: [`Metric::Manhattan`], [`Units::Range`].
     ///
+    /// Two categories differ by 1 if they are not equal, otherwise by 0, both in the weights and in the distance; in
+    /// units of the range a number differs by at most as much.
+    ///
     /// If one of two values is missing, their expected difference is used: the mean (squared) difference of all pairs
     /// of known values of the feature. Kononenko's estimate for categories, $1 - \sum_v P(v)^2$, is the same, up to
     /// pairs of a value with itself.
@@ -130,6 +133,7 @@ impl Selector for Relief {
     }
 
     fn select(&self, data: &Dataset, wanted: FeatureCount, ctx: &Context) -> Result<Selection> {
+        data.need_unencoded(NAME)?;
         self.check_ranges()?;
         let wanted_number = || wanted.resolve(NAME, data.d());
         let (weights, wanted) = match data.target() {
@@ -177,7 +181,7 @@ impl Relief {
             Target::Classes(classes) => (classes.counts().into_iter().max().unwrap_or(0), 1),
             _ => (n, 0),
         };
-        let search = if Compared::by_products(self.metric, data.has_missing()) {
+        let search = if Compared::by_products(self.metric, data) {
             nearest_bytes(among, centers, self.n_neighbors)
         } else {
             nearest_by_sums_bytes(among, d, centers, self.n_neighbors)

@@ -64,8 +64,8 @@ impl Relief {
         // difference, the second. Either is then 0.
         let quotient =
             |numerator: f64, denominator: f64| if denominator > 0.0 { numerator / denominator } else { 0.0 };
-        Ok((0..d)
-            .map(|j| quotient(joint[j], target_mean) - quotient(sum[j] - joint[j], 1.0 - target_mean))
-            .collect())
+        let weight =
+            |at: usize| quotient(joint[at], target_mean) - quotient(sum[at] - joint[at], 1.0 - target_mean);
+        Ok(rows.by_feature((0..d).map(weight).collect()))
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::FeatureType;
 use ndarray::{Array2, array};
 
 fn select(relief: &Relief, x: Array2<f64>, codes: Vec<usize>) -> Result<Selection> {
@@ -89,6 +90,36 @@ fn missing_values_have_expected_differences() {
     let scores = relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap();
     // 1-2: 15, 1-3: 15: the first; 2: 0 (16) or 1 (15); 3: 0 (29) or 1 (15). 0: 2 (16).
     assert!((scores[0] - (16.0 + 14.0 * 3.0 - 28.0 - 2.0) / 4.0).abs() < 1e-13, "{scores:?}");
+}
+
+#[test]
+fn categories_differ_by_0_or_1() {
+    // The categories come first, the number second: a, a against b, a; 0, 1 against 3, 4, range 4.
+    let x = array![[0.0, 0.0], [0.0, 1.0], [2.0, 3.0], [0.0, 4.0]];
+    let types = vec![FeatureType::Category { levels: 3 }, FeatureType::Number];
+    let weights = |x: Array2<f64>| {
+        let target = Target::Classes(Classes::from_codes(vec![0, 0, 1, 1]));
+        let data = Dataset::typed(vec!["a".into(), "b".into()], x, types.clone(), target).unwrap();
+        let relief = Relief { n_neighbors: 1, ..Relief::default() };
+        relief.class_weights(&data, data.classes("m").unwrap(), &Context::default()).unwrap()
+    };
+    // Distances to misses: 0: 1.75 and 1, so row 3; 1: 1.5 and 0.75, row 3; 2: 1.75 and 1.5, row 1; 3: 1 and 0.75, row 1.
+    // Category: misses 0, 0, 1, 0; hits 0, 0, 1, 1. Number: misses 1, 0.75, 0.5, 0.75; hits 0.25 each.
+    assert_eq!(weights(x.clone()), [-0.25, 0.5]);
+    // Other codes change nothing.
+    assert_eq!(weights(array![[2.0, 0.0], [2.0, 1.0], [1.0, 3.0], [2.0, 4.0]]), [-0.25, 0.5]);
+    // A missing category: of the known a, a, a no pair differs.
+    let mut missing = x.clone();
+    missing[[2, 0]] = f64::NAN;
+    assert_eq!(weights(missing)[0], 0.0);
+    let encoded = Dataset::encoded(
+        vec!["a".into()],
+        x,
+        crate::data::Groups::of_sizes([2]),
+        Target::Classes(Classes::from_codes(vec![0, 0, 1, 1])),
+    );
+    let error = Relief::default().select(&encoded.unwrap(), FeatureCount::Auto, &Context::default());
+    assert!(error.unwrap_err().to_string().starts_with("columns for Relief, which encodes features itself"));
 }
 
 #[test]

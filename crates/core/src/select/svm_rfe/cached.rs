@@ -1,5 +1,5 @@
-//! Squared distances (RBF kernel) or inner products (linear kernel) of all samples, from which removed features are
-//! subtracted.
+//! Squared distances (RBF kernel) or inner products (linear kernel) of all samples, from which the columns of removed
+//! features are subtracted.
 
 use super::features::Features;
 use super::svms::{NAME, Svms};
@@ -13,25 +13,25 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Recompute once the number of features has dropped by this factor, which limits rounding error.
+/// Recompute once the number of columns has dropped by this factor, which limits rounding error.
 const REFRESH_FACTOR: usize = 32;
-/// Recompute instead of subtracting a feature whose largest square exceeds that of the remaining features by this
+/// Recompute instead of subtracting a column whose largest square exceeds that of the remaining columns by this
 /// factor: the rounding error of the subtraction would dominate.
 const MAX_SQUARE_RATIO: f64 = 1e4;
 
 pub(super) struct CachedPairs {
     /// `None` for a linear kernel.
     pub gamma: Option<f64>,
-    /// Distances or products over the remaining features.
+    /// Distances or products over the remaining columns.
     pub pairs: Array2<f64>,
-    /// Number of features when `pairs` was computed.
-    n_features: usize,
+    /// Number of columns when `pairs` was computed.
+    n_columns: usize,
 }
 
 impl CachedPairs {
     pub fn new(gamma: Option<f64>, features: &Features) -> Result<Self> {
-        let (n, n_features) = (features.n, features.remaining.len());
-        let x = Array2::from_shape_fn((n, n_features), |(i, at)| features.values[features.remaining[at]][i]);
+        let (n, n_columns) = (features.n, features.columns.len());
+        let x = Array2::from_shape_fn((n, n_columns), |(i, at)| features.values[features.columns[at]][i]);
         let products = gram_symmetric(&Kernel::Linear, &x.into())?;
         // Distances are at most four times the largest of these.
         need_finite(NAME, products.diag().iter().copied())?;
@@ -47,7 +47,7 @@ impl CachedPairs {
                 }
             });
         }
-        Ok(Self { gamma, pairs, n_features })
+        Ok(Self { gamma, pairs, n_columns })
     }
 
     /// Trains the SVMs and returns their training error.
@@ -74,35 +74,36 @@ impl CachedPairs {
     pub fn importances(&self, svms: &Svms, features: &Features, ctx: &Context) -> Result<Vec<f64>> {
         let importance = |&j: &usize| {
             ctx.check()?;
-            let column = &features.values[j];
+            let columns = &features.values[features.groups.columns(j)];
             let of_pair = |(task, solution)| match self.gamma {
-                None => linear_weight(task, solution, column).powi(2),
-                Some(gamma) => self.norm_change(task, solution, column, gamma),
+                None => columns.iter().map(|column| linear_weight(task, solution, column).powi(2)).sum(),
+                Some(gamma) => self.norm_change(task, solution, columns, gamma),
             };
-            Ok(svms.tasks.iter().zip(&svms.solutions).map(of_pair).sum())
+            Ok(svms.tasks.iter().zip(&svms.solutions).map(of_pair).sum::<f64>())
         };
         features.remaining.par_iter().map(importance).collect()
     }
 
     /// $|\sum_{ik} \beta_i \beta_k (K_{ik} - K_{ik}^{(-j)})|$ over the support vectors.
-    fn norm_change(&self, task: &PairTask, solution: &SmoSolution, column: &[f64], gamma: f64) -> f64 {
+    fn norm_change(&self, task: &PairTask, solution: &SmoSolution, columns: &[Vec<f64>], gamma: f64) -> f64 {
         let support: Vec<usize> = (0..task.rows.len()).filter(|&i| solution.coefficients[i] != 0.0).collect();
         let beta: Vec<f64> = support.iter().map(|&i| solution.coefficients[i]).collect();
         let (mut with, mut without) = (vec![], vec![]);
         let mut change = 0.0;
         for (at, &i) in support.iter().enumerate() {
             let row = self.pairs.row(task.rows[i]);
-            let here = column[task.rows[i]];
             with.clear();
             with.extend(support[..at].iter().map(|&k| row[task.rows[k]]));
             without.clear();
+            without.extend_from_slice(&with);
+            for column in columns {
+                let here = column[task.rows[i]];
+                for (distance, &k) in without.iter_mut().zip(&support[..at]) {
+                    *distance -= (here - column[task.rows[k]]).powi(2);
+                }
+            }
             // Subtraction leaves rounding errors, but distances cannot be negative.
-            without.extend(
-                support[..at]
-                    .iter()
-                    .zip(&with)
-                    .map(|(&k, distance)| (distance - (here - column[task.rows[k]]).powi(2)).max(0.0)),
-            );
+            without.iter_mut().for_each(|distance| *distance = distance.max(0.0));
             exp_scaled(&mut with, -gamma);
             exp_scaled(&mut without, -gamma);
             // The diagonal does not change, and the matrix is symmetric.
@@ -111,15 +112,15 @@ impl CachedPairs {
         change.abs()
     }
 
-    /// Updates the cache after features were removed.
+    /// Updates the cache after columns were removed.
     pub fn remove(&mut self, removed: &[usize], features: &Features) -> Result<()> {
-        let n_remaining = features.remaining.len();
-        // Recomputing is one matrix product, much faster per feature than subtracting features one by one. If few
+        let n_remaining = features.columns.len();
+        // Recomputing is one matrix product, much faster per column than subtracting columns one by one. If few
         // are removed, rounding errors of the larger sums accumulate, to some dozen units in the last place.
         let many = removed.len() > 1 && 4 * removed.len() >= n_remaining;
         if many
-            || REFRESH_FACTOR * n_remaining <= self.n_features
-            || features.max_square(removed) > MAX_SQUARE_RATIO * features.max_square(&features.remaining)
+            || REFRESH_FACTOR * n_remaining <= self.n_columns
+            || features.max_square(removed) > MAX_SQUARE_RATIO * features.max_square(&features.columns)
         {
             *self = Self::new(self.gamma, features)?;
             return Ok(());

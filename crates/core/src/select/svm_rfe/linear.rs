@@ -1,6 +1,6 @@
-//! Linear SVMs with fewer features than samples, which compute kernel rows on demand. They need few rows, because
+//! Linear SVMs with fewer columns than samples, which compute kernel rows on demand. They need few rows, because
 //! the SVM of a round is warm-started from the previous round, and there are hardly more free coefficients than
-//! features.
+//! columns.
 
 use super::features::Features;
 use super::svms::Svms;
@@ -22,7 +22,7 @@ pub(super) struct Linear(Vec<LinearRows>);
 
 impl Linear {
     pub fn new(svms: &Svms, features: &Features) -> Self {
-        let of_task = |rows: &[usize]| LinearRows::new(&features.values, &features.remaining, rows);
+        let of_task = |rows: &[usize]| LinearRows::new(&features.values, &features.columns, rows);
         Self(svms.tasks.iter().map(|task| of_task(&task.rows)).collect())
     }
 
@@ -39,28 +39,29 @@ impl Linear {
         let (mut sums, mut w) = (vec![0.0; features.values.len()], vec![0.0; features.values.len()]);
         for (rows, solution) in self.0.iter().zip(&svms.solutions) {
             rows.weights_by_column(&solution.coefficients, &mut w);
-            features.remaining.iter().for_each(|&j| sums[j] += w[j] * w[j]);
+            features.columns.iter().for_each(|&j| sums[j] += w[j] * w[j]);
         }
-        features.remaining.iter().map(|&j| sums[j]).collect()
+        features.remaining.iter().map(|&j| sums[features.groups.columns(j)].iter().sum()).collect()
     }
 
+    /// Removes columns.
     pub fn remove(&mut self, removed: &[usize]) {
         self.0.iter_mut().for_each(|rows| rows.remove(removed));
     }
 }
 
-/// The samples of one task over the remaining features, in row-major and column-major order.
+/// The samples of one task over the remaining columns, in row-major and column-major order.
 pub(super) struct LinearRows {
     n: usize,
-    /// The initial number of features, which is the distance between rows.
+    /// The initial number of columns, which is the distance between rows.
     stride: usize,
     by_rows: Vec<f64>,
     by_columns: Vec<f64>,
-    /// The remaining features, in storage order.
+    /// The remaining columns, in storage order.
     columns: Vec<usize>,
     /// Squared norm of every row.
     norms: Vec<f64>,
-    /// Cached products of a row with all rows, for rows requested since the last feature was removed.
+    /// Cached products of a row with all rows, for rows requested since the last column was removed.
     cache: Vec<Option<Box<[f64]>>>,
     /// The active rows and their squared norms; `None` if all are active.
     active: Option<(Vec<usize>, Vec<f64>)>,
@@ -69,7 +70,7 @@ pub(super) struct LinearRows {
 }
 
 impl LinearRows {
-    /// `values[j]` is feature `j` of all samples.
+    /// `values[j]` is column `j` of all samples.
     pub(super) fn new(values: &[Vec<f64>], columns: &[usize], rows: &[usize]) -> Self {
         let mut by_columns = Vec::with_capacity(rows.len() * columns.len());
         columns.iter().for_each(|&j| by_columns.extend(rows.iter().map(|&i| values[j][i])));
@@ -90,7 +91,7 @@ impl LinearRows {
         new
     }
 
-    /// Clears the cached products after features were removed.
+    /// Clears the cached products after columns were removed.
     fn reset(&mut self) {
         self.norms.clear();
         self.norms.resize(self.n, 0.0);
@@ -106,7 +107,7 @@ impl LinearRows {
         &self.by_rows[i * self.stride..i * self.stride + self.columns.len()]
     }
 
-    /// Removes features.
+    /// Removes columns.
     pub(super) fn remove(&mut self, columns: &[usize]) {
         let places = |j: &usize| self.columns.iter().position(|c| c == j);
         let mut places: Vec<usize> = columns.iter().filter_map(places).collect();
@@ -116,7 +117,7 @@ impl LinearRows {
         self.reset();
     }
 
-    /// Moves the last feature to this position.
+    /// Moves the last column to this position.
     fn remove_at(&mut self, at: usize) {
         self.columns.swap_remove(at);
         let last = self.columns.len();
@@ -127,7 +128,7 @@ impl LinearRows {
         self.by_columns.truncate(last * self.n);
     }
 
-    /// $w = \sum_i \beta_i x_i$ over some rows, in storage order of the features.
+    /// $w = \sum_i \beta_i x_i$ over some rows, in storage order of the columns.
     fn weights(&self, rows: impl Iterator<Item = (usize, f64)>) -> Vec<f64> {
         let mut w = vec![0.0; self.columns.len()];
         rows.for_each(|(i, b)| add_scaled(&mut w, b, self.row(i)));
@@ -149,7 +150,7 @@ impl LinearRows {
         }
     }
 
-    /// $w_j$ of every feature, by its index among all, for the coefficients of an SVM.
+    /// $w_j$ of every column, by its index among all, for the coefficients of an SVM.
     pub(super) fn weights_by_column(&self, coefficients: &[f64], w: &mut [f64]) {
         let weights = self.weights(coefficients.iter().copied().enumerate().filter(|(_, b)| *b != 0.0));
         self.columns.iter().zip(weights).for_each(|(&j, v)| w[j] = v);

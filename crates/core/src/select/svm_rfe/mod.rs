@@ -10,7 +10,7 @@ mod tests;
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::classify::{ClassWeight, need_finite};
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Rows};
+use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice};
 use crate::linalg::product_bytes;
@@ -77,6 +77,10 @@ crate::parameters! {
     ///
     /// $$ \text{linear: } \sum_p w_{pj}^2 \qquad
     ///    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
+    ///
+    /// A feature with several columns (a category, or a number with an indicator of missing values) is removed with all of
+    /// them: its importance is the sum over its columns in the linear form, and in the RBF form its squared differences are
+    /// the sum over its columns.
     ///
     /// The linear form ranks like scikit-learn's `RFE(SVC(kernel="linear"))`. Departures: elimination always continues
     /// to the last feature, so that the ranking is complete and a smaller number selects the first of a larger one; the
@@ -155,20 +159,20 @@ impl Selector for SvmRfe {
         let d = data.d();
         let wanted = wanted.resolve(NAME, d)?;
         let kernel = self.kernel.resolve(data.x(), ctx)?;
-        let bytes = bytes_of(&kernel, data.n(), d, classes);
+        let bytes = bytes_of(&kernel, data.n(), data.x().d(), classes);
         ctx.need_memory(format!("SVM-RFE of {} rows", data.n()), bytes, "use fewer rows")?;
         let per_round = match self.step {
             Step::Count(n) => n,
             Step::Fraction(fraction) => ((fraction * d as f64) as usize).max(1),
         };
         let svms = Svms::new(self.c, self.max_iter, classes, &self.class_weight)?;
-        let mut elimination = Elimination::new(&kernel, data.x(), svms)?;
+        let mut elimination = Elimination::new(&kernel, data, svms)?;
         elimination.run(per_round, ctx)?;
         Ok(elimination.selection(wanted.unwrap_or((d / 2).max(1))))
     }
 }
 
-/// Bytes of a run.
+/// Bytes of a run with `d` columns.
 fn bytes_of(kernel: &Kernel, n: usize, d: usize, classes: &Classes) -> f64 {
     let (n, d, k) = (n as f64, d as f64, classes.n_present());
     if kernel != &Kernel::Linear {
@@ -208,12 +212,12 @@ struct Elimination<'a> {
 }
 
 impl<'a> Elimination<'a> {
-    fn new(kernel: &Kernel, x: &Rows, svms: Svms<'a>) -> Result<Self> {
-        let features = Features::new(x);
+    fn new(kernel: &Kernel, data: &Dataset, svms: Svms<'a>) -> Result<Self> {
+        let features = Features::new(data.x(), data.groups());
         let gamma = kernel.gamma();
         let form = if gamma.is_none() && rows_take_less(&svms, &features) {
             let squares = |i: usize| features.iter().map(|c| c[i] * c[i]).sum::<f64>();
-            need_finite(NAME, (0..x.n()).map(squares))?;
+            need_finite(NAME, (0..data.n()).map(squares))?;
             Form::Linear(Linear::new(&svms, &features))
         } else {
             Form::Cached(CachedPairs::new(gamma, &features)?)
@@ -272,10 +276,10 @@ impl<'a> Elimination<'a> {
     }
 
     fn remove(&mut self, removed: &[usize]) -> Result<()> {
-        self.features.remove(removed);
+        let columns = self.features.remove(removed);
         match &mut self.form {
-            Form::Linear(linear) => linear.remove(removed),
-            Form::Cached(cached) => cached.remove(removed, &self.features)?,
+            Form::Linear(linear) => linear.remove(&columns),
+            Form::Cached(cached) => cached.remove(&columns, &self.features)?,
         }
         Ok(())
     }
@@ -304,5 +308,5 @@ impl<'a> Elimination<'a> {
 /// Whether the samples of all SVMs take less memory than the products of all samples.
 fn rows_take_less(svms: &Svms, features: &Features) -> bool {
     let rows: usize = svms.tasks.iter().map(|task| task.rows.len()).sum();
-    rows * features.remaining.len() <= features.n.pow(2)
+    rows * features.columns.len() <= features.n.pow(2)
 }

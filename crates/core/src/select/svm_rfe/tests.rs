@@ -2,6 +2,7 @@ use super::features::by_column;
 use super::linear::LinearRows;
 use super::svms::TOLERANCE;
 use super::*;
+use crate::data::{Groups, Target};
 use crate::kernel::gram_symmetric;
 use crate::optim::BlockColumns;
 use crate::optim::KernelColumns;
@@ -25,7 +26,7 @@ fn by_hand() {
 fn elimination<'a>(method: &SvmRfe, kernel: &Kernel, data: &'a Dataset) -> Elimination<'a> {
     let classes = data.classes("t").unwrap();
     let svms = Svms::new(method.c, None, classes, &ClassWeight::None).unwrap();
-    Elimination::new(kernel, data.x(), svms).unwrap()
+    Elimination::new(kernel, data, svms).unwrap()
 }
 
 fn rbf(gamma: f64) -> SvmRfe {
@@ -67,6 +68,58 @@ fn importance_is_the_change_of_the_norm() {
         let expected = (norm(&all) - norm(&rest)).abs();
         // Sums of 1600 products of coefficients up to 10.
         assert!((got - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {got} {expected}");
+    }
+}
+
+/// The same for features with several columns, linear and RBF.
+#[test]
+fn a_feature_is_removed_with_all_its_columns() {
+    let mut rng = Rng::new(17);
+    let x = Array2::from_shape_simple_fn((40, 6), || rng.normal());
+    let codes: Vec<usize> = x.rows().into_iter().map(|r| usize::from(r[1] + r[2] * r[2] > 0.5)).collect();
+    let groups = Groups::of_sizes([1, 3, 2]);
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let data = Dataset::encoded(names, x, groups, Target::Classes(Classes::from_codes(codes))).unwrap();
+    for (method, kernel) in [(rbf(0.3), Kernel::Rbf { gamma: 0.3 }), (SvmRfe::default(), Kernel::Linear)] {
+        let mut run = elimination(&method, &kernel, &data);
+        run.train(&Context::default()).unwrap();
+        let beta = ndarray::Array1::from(run.svms.solutions[0].coefficients.clone());
+        let norm = |features: &[usize]| {
+            let k = gram_symmetric(&kernel, data.take_columns(features).x()).unwrap();
+            beta.dot(&k.dot(&beta))
+        };
+        let importances = run.importances(&Context::default()).unwrap();
+        for (j, rest) in [[1, 2], [0, 2], [0, 1]].into_iter().enumerate() {
+            let expected = (norm(&[0, 1, 2]) - norm(&rest)).abs();
+            // Sums of 1600 products of coefficients up to 10.
+            assert!((importances[j] - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {importances:?}");
+        }
+        let selection = select(&method, &data);
+        assert!(selection.is_sound(3) && selection.order[0] == 1, "{selection:?}");
+        assert_eq!(selection.curve.len(), 3);
+    }
+}
+
+/// Cached products are used if there are more columns than samples; a removed feature takes its columns along.
+#[test]
+fn cached_products_without_a_feature() {
+    let mut rng = Rng::new(18);
+    let x = Array2::from_shape_simple_fn((8, 14), || rng.normal());
+    let codes = x.rows().into_iter().map(|r| usize::from(r[0] > 0.0)).collect();
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let target = Target::Classes(Classes::from_codes(codes));
+    let data = Dataset::encoded(names, x, Groups::of_sizes([9, 1, 4]), target).unwrap();
+    for (method, kernel) in [(SvmRfe::default(), Kernel::Linear), (rbf(0.3), Kernel::Rbf { gamma: 0.3 })] {
+        let pairs = |run: Elimination| match run.form {
+            Form::Cached(cached) => cached.pairs,
+            Form::Linear(_) => panic!("more columns than samples"),
+        };
+        let mut run = elimination(&method, &kernel, &data);
+        run.remove(&[1]).unwrap();
+        let after_removal = pairs(run);
+        let fresh = pairs(elimination(&method, &kernel, &data.take_columns(&[0, 2])));
+        // One subtraction from sums of 14 numbers.
+        assert!((&after_removal - &fresh).iter().all(|e| e.abs() < 1e-13));
     }
 }
 

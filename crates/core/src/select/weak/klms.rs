@@ -11,6 +11,11 @@
 //! fraction of the bandwidth; the sum is stored on the grid and interpolated. The cost of a sample is then
 //! proportional to the bandwidth, $O(n)$ in total, and the error is of second order in the spacing.
 //!
+//! Category: different levels are as far apart as on average two standardized numbers would be, if their distance
+//! distinguishes only equal and different: with $p_l$ the frequencies, $\kappa$ is 1 for equal levels and
+//! $\exp(-s^2 / b^2)$ for different ones, with $s^2 = 1 / (1 - \sum_l p_l^2)$ and $b$ the bandwidth. Sums per level make
+//! this exact in $O(n)$.
+//!
 //! References: Liu, Pokharel and Principe, *The kernel least-mean-square algorithm*, 2008; quantized centers: Chen,
 //! Zhao, Zhu and Principe, *Quantized kernel least mean square algorithm*, 2012.
 
@@ -60,12 +65,8 @@ impl Klms {
         let quantum =
             self.quantum.unwrap_or(if values.len() <= MAX_EXACT_ROWS { 0.0 } else { DEFAULT_SPACING });
         let codes: Vec<u8> = order.iter().map(|&i| labels.codes[i]).collect();
-        // Two classes need one sum: the other is its negative.
-        let n_sums = if labels.n_classes() == 2 { 1 } else { labels.n_classes() };
-        let target = |sum: usize, class: u8| {
-            let own = if n_sums == 1 { class == 1 } else { usize::from(class) == sum };
-            if own { 1.0 } else { -1.0 }
-        };
+        let n_sums = n_sums(labels);
+        let target = |sum: usize, class: u8| target(n_sums, sum, class);
         let sums: Vec<Vec<f64>> = if quantum == 0.0 {
             exact(&u, n_sums, self.eta, |sum, row| target(sum, codes[row]), ctx)?
         } else {
@@ -74,17 +75,58 @@ impl Klms {
         };
         let mut votes = vec![0; values.len()];
         for (place, &row) in order.iter().enumerate() {
-            votes[row] = match sums.as_slice() {
-                [one] if one[place] == 0.0 => labels.codes[0],
-                [one] => u8::from(one[place] > 0.0),
-                many => {
-                    let best =
-                        (0..many.len()).rev().max_by(|&a, &b| many[a][place].total_cmp(&many[b][place]));
-                    best.unwrap_or(0) as u8
-                }
-            };
+            votes[row] = winner(&sums, place, labels);
         }
         Ok(votes)
+    }
+
+    /// One vote per sample for a category, given its levels.
+    pub(super) fn category_votes(&self, levels: &[usize], labels: &Labels, order: &[usize]) -> Vec<u8> {
+        let n = levels.len() as f64;
+        let mut counts = vec![0usize; levels.iter().max().map_or(0, |most| most + 1)];
+        levels.iter().for_each(|&level| counts[level] += 1);
+        let differ = 1.0 - counts.iter().map(|&c| (c as f64 / n).powi(2)).sum::<f64>();
+        if counts.iter().filter(|&&c| c > 0).count() < 2 {
+            return vec![labels.majority(); levels.len()];
+        }
+        let far = (-1.0 / (differ * self.bandwidth * self.bandwidth)).exp();
+        let n_sums = n_sums(labels);
+        // The value of each level after the pass.
+        let of_sum = |sum: usize| -> Vec<f64> {
+            let (mut total, mut own) = (0.0, vec![0.0; counts.len()]);
+            for &i in order {
+                let before = far * total + (1.0 - far) * own[levels[i]];
+                let step = self.eta * (target(n_sums, sum, labels.codes[i]) - before);
+                total += step;
+                own[levels[i]] += step;
+            }
+            own.iter().map(|own| far * total + (1.0 - far) * own).collect()
+        };
+        let sums: Vec<Vec<f64>> = (0..n_sums).map(of_sum).collect();
+        levels.iter().map(|&level| winner(&sums, level, labels)).collect()
+    }
+}
+
+/// Two classes need one sum: the other is its negative.
+fn n_sums(labels: &Labels) -> usize {
+    if labels.n_classes() == 2 { 1 } else { labels.n_classes() }
+}
+
+/// The target of a sum for a sample of this class.
+fn target(n_sums: usize, sum: usize, class: u8) -> f64 {
+    let own = if n_sums == 1 { class == 1 } else { usize::from(class) == sum };
+    if own { 1.0 } else { -1.0 }
+}
+
+/// The class with the largest sum at a place.
+fn winner(sums: &[Vec<f64>], place: usize, labels: &Labels) -> u8 {
+    match sums {
+        [one] if one[place] == 0.0 => labels.codes[0],
+        [one] => u8::from(one[place] > 0.0),
+        many => {
+            let best = (0..many.len()).rev().max_by(|&a, &b| many[a][place].total_cmp(&many[b][place]));
+            best.unwrap_or(0) as u8
+        }
     }
 }
 
@@ -219,6 +261,32 @@ mod tests {
         // Second order: a grid eight times as fine is about 64 times as accurate.
         let ratio = distance(1.0 / 16.0) / distance(1.0 / 128.0);
         assert!((40.0..100.0).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_category_equals_its_encoding() {
+        let mut rng = Rng::new(21);
+        let (n, n_levels) = (80, 4);
+        let levels: Vec<usize> = (0..n).map(|_| rng.below(n_levels)).collect();
+        let codes: Vec<usize> =
+            levels.iter().map(|&l| usize::from(rng.uniform() < 0.2 + 0.2 * l as f64)).collect();
+        let labels = Labels::new(&Classes::from_codes(codes.clone()), "m").unwrap();
+        let mut order: Vec<usize> = (0..n).collect();
+        rng.shuffle(&mut order);
+        // The recursion with the kernel of scaled indicators: their squared distance is 2 s^2.
+        let frequency = |l: usize| levels.iter().filter(|&&level| level == l).count() as f64 / n as f64;
+        let s2 = 1.0 / (1.0 - (0..n_levels).map(|l| frequency(l).powi(2)).sum::<f64>());
+        let klms = Klms { bandwidth: 0.8, ..KLMS };
+        let kappa = |a: usize, b: usize| if a == b { 1.0 } else { (-s2 / 0.64).exp() };
+        let mut errors: Vec<(usize, f64)> = vec![];
+        for &i in &order {
+            let before: f64 = errors.iter().map(|&(l, e)| 0.5 * e * kappa(l, levels[i])).sum();
+            errors.push((levels[i], if codes[i] == 1 { 1.0 } else { -1.0 } - before));
+        }
+        let value = |level: usize| errors.iter().map(|&(l, e)| e * kappa(l, level)).sum::<f64>();
+        let expected: Vec<u8> = levels.iter().map(|&level| u8::from(value(level) > 0.0)).collect();
+        assert_eq!(klms.category_votes(&levels, &labels, &order), expected);
+        assert_eq!(klms.category_votes(&vec![2; n], &labels, &order), vec![labels.majority(); n]);
     }
 
     #[test]

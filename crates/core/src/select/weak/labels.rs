@@ -25,6 +25,14 @@ impl Labels {
         })
     }
 
+    /// The labels of these samples; classes keep their numbers.
+    pub fn take(&self, rows: &[usize]) -> Self {
+        let codes: Vec<u8> = rows.iter().map(|&i| self.codes[i]).collect();
+        let mut counts = vec![0; self.n_classes()];
+        codes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        Self { codes, counts }
+    }
+
     pub fn n(&self) -> usize {
         self.codes.len()
     }
@@ -39,7 +47,8 @@ impl Labels {
         match self.counts.as_slice() {
             _ if !balanced => vec![1; self.n_classes()],
             [a, b] => vec![*b as u64, *a as u64],
-            counts => counts.iter().map(|&count| (1 << 32) / count as u64).collect(),
+            // A subset of samples may lack a class.
+            counts => counts.iter().map(|&count| (1 << 32) / (count as u64).max(1)).collect(),
         }
     }
 
