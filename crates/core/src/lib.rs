@@ -101,7 +101,9 @@ pub mod internals {
     pub use crate::optim::columns::{BlockColumns, KernelColumns};
     pub use crate::optim::hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
     pub use crate::optim::pair_problem::{PairProblem, PairStart};
-    pub use crate::optim::row_norm::{dual_row_norm, project_l1, project_rows, prox_row, prox_rows};
+    pub use crate::optim::row_norm::{
+        dual_group_norm, group_norm, project_groups, project_l1, prox_group, prox_groups,
+    };
     pub use crate::optim::smo::{Smo, SmoSolution};
     pub use crate::random::Rng;
     pub use crate::simd::exp_scaled;

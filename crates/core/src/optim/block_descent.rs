@@ -1,10 +1,14 @@
-//! Block coordinate descent for least squares penalized by the row norm; a block is a row of $W$.
+//! Block coordinate descent for least squares penalized by the l1/l-infinity norm; a block is a row of $W$.
 //!
 //! $$ \min_W P(W) = \tfrac{1}{2n} \lVert T - X W \rVert_F^2 + \lambda \Omega(W), \qquad \Omega(W) = \sum_j \max_k |w_{jk}| $$
 //!
 //! The problem is convex. With all other rows fixed, a row has a closed form: with $R = T - XW$ and $L_j = \lVert X_j \rVert^2 / n$,
 //!
 //! $$ w_j \leftarrow \operatorname{prox}\_{(\lambda / L_j) \lVert \cdot \rVert_\infty}\bigl( w_j + X_j^T R / (n L_j) \bigr). $$
+//!
+//! A feature of several columns ([`Groups`]) has a block of several rows of $W$, whose entries count as one row in $\Omega$. Its step
+//! is the same with $L_j$ the largest eigenvalue of $X_j^T X_j / n$, a bound on the curvature: not the minimum over the block, but
+//! a decrease, and zero only where the block is optimal.
 //!
 //! Sweeps visit the nonzero rows until they converge, then all rows that pass the strong rule,
 //! $\lVert X_j^T R_0 / n \rVert_1 \ge 2 \lambda - \lambda_0$ with the residual at the last $\lambda_0$. Then the optimality conditions of
@@ -30,9 +34,10 @@
 
 use super::criterion::Criterion;
 use super::design::{Design, Residual, compresses};
-use super::row_norm::{dual_row_norm, prox_row, row_norm};
+use super::row_norm::{blocks, dual_group_norm, group_norm, l1_norm, max_abs, prox_group};
 use super::spectral::{Minimum, not_finite};
 use crate::context::Context;
+use crate::data::Groups;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
 use crate::outcome::Stop;
@@ -49,6 +54,10 @@ const ENTRY_MARGIN: f64 = 1e-11;
 pub struct LeastSquares {
     design: Design,
     target: Array2<f64>,
+    /// The columns of each feature.
+    groups: Groups,
+    /// $L_j$ of each feature.
+    curvature: Vec<f64>,
     /// $P(0)$
     at_zero: f64,
     /// Difference between the values of the original and the compressed problem.
@@ -62,7 +71,7 @@ pub struct PathSolution {
     pub lambda: f64,
     /// The minimum.
     pub minimum: Minimum,
-    /// The negative gradient of the criterion, $X^T R / n$. A zero row enters when its l1 norm reaches `lambda`.
+    /// The negative gradient of the criterion, $X^T R / n$, row-major. A zero feature enters when its l1 norm reaches `lambda`.
     pub negative_gradient: Array2<f64>,
 }
 
@@ -77,8 +86,8 @@ impl LeastSquares {
         8.0 * (nq + setup.max(7.0 * dq)) + product_bytes()
     }
 
-    /// A problem with the given design matrix and targets, one row per sample.
-    pub fn new(design: Design, target: Array2<f64>) -> Result<Self> {
+    /// A problem with the given design matrix and targets, one row per sample, and the columns of each feature.
+    pub fn new(design: Design, target: Array2<f64>, groups: Groups) -> Result<Self> {
         if target.nrows() != design.n() {
             return Err(Error::Shape {
                 what: "rows of the targets".into(),
@@ -97,7 +106,14 @@ impl LeastSquares {
         let at_zero = half_square(&target);
         let (design, target) = design.compressed(&target)?.unwrap_or((design, target));
         let constant = at_zero - half_square(&target);
-        Ok(Self { design, target, at_zero, constant })
+        let curvature = groups.iter().map(|columns| design.block_curvature(columns));
+        let curvature = curvature.collect::<Result<_>>()?;
+        Ok(Self { design, target, groups, curvature, at_zero, constant })
+    }
+
+    /// The columns of each feature.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
     }
 
     /// The zero solution at $\lambda_{\max}$, the smallest penalty at which zero is optimal.
@@ -115,12 +131,12 @@ impl LeastSquares {
             evaluations: 1,
             stop: Stop::Tolerance,
         };
-        PathSolution { lambda: dual_row_norm(&negative_gradient), minimum, negative_gradient }
+        PathSolution { lambda: dual_group_norm(&negative_gradient, &self.groups), minimum, negative_gradient }
     }
 
-    /// Whether a column has a nonzero value.
-    pub fn varies(&self, column: usize) -> bool {
-        self.design.curvature(column) > 0.0
+    /// Whether a feature has a nonzero value.
+    pub fn varies(&self, feature: usize) -> bool {
+        self.curvature[feature] > 0.0
     }
 
     fn value_of(&self, residual: &Residual) -> f64 {
@@ -173,24 +189,24 @@ impl BlockDescent {
         if !(lambda >= 0.0 && lambda.is_finite()) {
             return Err(Error::param(NAME, "penalty", "0 or a positive number", lambda));
         }
-        if lambda >= dual_row_norm(&from.negative_gradient) && from.minimum.w.iter().all(|&w| w == 0.0) {
+        let groups = &problem.groups;
+        if lambda >= dual_group_norm(&from.negative_gradient, groups) && from.minimum.w.iter().all(|&w| w == 0.0) {
             // Exactly zero, without the rounding error of a sweep.
             return Ok(PathSolution { lambda, ..from.clone() });
         }
-        let (d, q) = problem.shape();
+        let (d, q) = (groups.n_features(), problem.target.ncols());
         let at_zero = problem.at_zero;
         let mut state = State::new(problem, lambda, from.minimum.w.clone());
         let strong_rule = 2.0 * lambda - from.lambda.max(lambda);
-        let mut candidate: Vec<bool> = (0..d)
-            .map(|j| state.is_nonzero(j) || l1_norm(&from.negative_gradient, j) >= strong_rule)
-            .collect();
+        let gradients = blocks(&from.negative_gradient, groups).enumerate();
+        let mut candidate: Vec<bool> =
+            gradients.map(|(j, g)| state.is_nonzero(j) || l1_norm(g) >= strong_rule).collect();
         let mut tolerance = self.tolerance.max(1e-10);
         let (mut iterations, mut evaluations) = (0, 0);
         loop {
-            let rows: Vec<usize> =
-                (0..d).filter(|&j| candidate[j] && problem.design.curvature(j) > 0.0).collect();
-            iterations += state.converge(&rows, tolerance, self.max_iterations - iterations, ctx)?;
-            // Remove accumulated rounding error before all rows are checked.
+            let features: Vec<usize> = (0..d).filter(|&j| candidate[j] && problem.varies(j)).collect();
+            iterations += state.converge(&features, tolerance, self.max_iterations - iterations, ctx)?;
+            // Remove accumulated rounding error before all features are checked.
             state.residual = problem.design.residual(&problem.target, &state.w);
             let negative_gradient = problem.design.products(&state.residual, q);
             evaluations += 1;
@@ -200,8 +216,11 @@ impl BlockDescent {
             if !optimality.is_finite() {
                 return Err(not_finite("during the iterations"));
             }
-            let missed: Vec<usize> =
-                (0..d).filter(|&j| !candidate[j] && l1_norm(&negative_gradient, j) > lambda).collect();
+            let gradients = blocks(&negative_gradient, groups).enumerate();
+            let missed: Vec<usize> = gradients
+                .filter(|(j, g)| !candidate[*j] && l1_norm(g) > lambda)
+                .map(|(j, _)| j)
+                .collect();
             let stop = if optimality <= self.tolerance {
                 Some(Stop::Tolerance)
             } else if iterations >= self.max_iterations {
@@ -214,7 +233,7 @@ impl BlockDescent {
             if let Some(stop) = stop {
                 let value = problem.value_of(&state.residual);
                 let w = state.w;
-                let objective = value + lambda * row_norm(&w);
+                let objective = value + lambda * group_norm(&w, groups);
                 let minimum = Minimum { w, value, objective, optimality, iterations, evaluations, stop };
                 return Ok(PathSolution { lambda, minimum, negative_gradient });
             }
@@ -247,11 +266,6 @@ pub fn geometric(max: f64, ratio: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| max * ratio.powf(i as f64 / steps as f64)).collect()
 }
 
-/// $\sum_k |a_{jk}|$
-fn l1_norm(a: &Array2<f64>, j: usize) -> f64 {
-    a.row(j).iter().map(|v| v.abs()).sum()
-}
-
 /// The current weights and their residual.
 struct State<'a> {
     problem: &'a LeastSquares,
@@ -267,13 +281,14 @@ impl<'a> State<'a> {
     }
 
     fn is_nonzero(&self, j: usize) -> bool {
-        self.w.row(j).iter().any(|&w| w != 0.0)
+        let mut rows = self.problem.groups.columns(j);
+        rows.any(|column| self.w.row(column).iter().any(|&w| w != 0.0))
     }
 
-    /// Sweeps over `rows` until none changes by more than `tolerance`. Returns the number of sweeps.
+    /// Sweeps over `features` until none changes by more than `tolerance`. Returns the number of sweeps.
     fn converge(
         &mut self,
-        rows: &[usize],
+        features: &[usize],
         tolerance: f64,
         max_sweeps: usize,
         ctx: &Context,
@@ -281,12 +296,12 @@ impl<'a> State<'a> {
         let mut sweeps = 0;
         while sweeps < max_sweeps {
             ctx.check()?;
-            let change = self.sweep(rows);
+            let change = self.sweep(features);
             sweeps += 1;
             if change <= tolerance {
                 break;
             }
-            let nonzero: Vec<usize> = rows.iter().copied().filter(|&j| self.is_nonzero(j)).collect();
+            let nonzero: Vec<usize> = features.iter().copied().filter(|&j| self.is_nonzero(j)).collect();
             while sweeps < max_sweeps {
                 ctx.check()?;
                 let change = self.sweep(&nonzero);
@@ -299,41 +314,49 @@ impl<'a> State<'a> {
         Ok(sweeps)
     }
 
-    /// One step of each row. Returns the largest change, in the units of the gradient.
-    fn sweep(&mut self, rows: &[usize]) -> f64 {
-        let design = &self.problem.design;
+    /// One step of each feature. Returns the largest change, in the units of the gradient.
+    fn sweep(&mut self, features: &[usize]) -> f64 {
+        let problem = self.problem;
         let q = self.w.ncols();
-        let (mut next, mut change) = (vec![0.0; q], vec![0.0; q]);
+        let weights = self.w.as_slice_mut().expect("row-major");
+        let (mut next, mut change) = (vec![], vec![]);
         let mut largest = 0.0_f64;
-        for &j in rows {
-            let curvature = design.curvature(j);
-            design.product(j, &self.residual, &mut next);
-            let mut old = self.w.row_mut(j);
-            let gradient_norm: f64 = next.iter().map(|v| v.abs()).sum();
-            if gradient_norm <= self.lambda * (1.0 + ENTRY_MARGIN) && old.iter().all(|&w| w == 0.0) {
+        for &j in features {
+            let (columns, curvature) = (problem.groups.columns(j), problem.curvature[j]);
+            let old = &mut weights[columns.start * q..columns.end * q];
+            next.resize(old.len(), 0.0);
+            change.resize(old.len(), 0.0);
+            for (column, next) in columns.clone().zip(next.chunks_exact_mut(q)) {
+                problem.design.product(column, &self.residual, next);
+            }
+            if l1_norm(&next) <= self.lambda * (1.0 + ENTRY_MARGIN) && old.iter().all(|&w| w == 0.0) {
                 continue;
             }
-            next.iter_mut().zip(&old).for_each(|(z, w)| *z = w + *z / curvature);
-            prox_row(&mut next, self.lambda / curvature);
-            change.iter_mut().zip(&next).zip(&old).for_each(|((c, new), old)| *c = new - old);
-            let moved = change.iter().fold(0.0_f64, |a, c| a.max(c.abs()));
+            next.iter_mut().zip(&*old).for_each(|(z, w)| *z = w + *z / curvature);
+            prox_group(&mut next, self.lambda / curvature);
+            change.iter_mut().zip(&next).zip(&*old).for_each(|((c, new), old)| *c = new - old);
+            let moved = max_abs(&change);
             if moved > 0.0 {
-                design.subtract(j, &change, &mut self.residual);
-                old.iter_mut().zip(&next).for_each(|(to, from)| *to = *from);
+                for (column, change) in columns.zip(change.chunks_exact(q)) {
+                    problem.design.subtract(column, change, &mut self.residual);
+                }
+                old.copy_from_slice(&next);
             }
             largest = largest.max(curvature * moved);
         }
         largest
     }
 
-    /// The largest change of any row in its step, in the units of the gradient.
+    /// The largest change of any feature in its step, in the units of the gradient.
     fn violation(&self, negative_gradient: &Array2<f64>) -> f64 {
+        let groups = &self.problem.groups;
         let mut worst = 0.0_f64;
-        for (j, (old, gradient)) in self.w.rows().into_iter().zip(negative_gradient.rows()).enumerate() {
-            let curvature = self.problem.design.curvature(j);
+        for (j, (old, gradient)) in blocks(&self.w, groups).zip(blocks(negative_gradient, groups)).enumerate()
+        {
+            let curvature = self.problem.curvature[j];
             if curvature > 0.0 {
                 let mut next: Vec<f64> = old.iter().zip(gradient).map(|(w, g)| w + g / curvature).collect();
-                prox_row(&mut next, self.lambda / curvature);
+                prox_group(&mut next, self.lambda / curvature);
                 let moved = next.iter().zip(old).map(|(a, b)| (a - b).abs());
                 worst = moved.fold(worst, |a, m| if m.is_nan() { f64::NAN } else { a.max(curvature * m) });
             }
@@ -346,8 +369,9 @@ impl<'a> State<'a> {
         let n = self.problem.design.n() as f64;
         let (square, along) = self.residual.sums(&self.problem.target);
         let (square, along) = (square / n, along / n);
-        let primal = 0.5 * square + self.lambda * row_norm(&self.w);
-        let limit = self.lambda / dual_row_norm(negative_gradient).max(f64::MIN_POSITIVE);
+        let primal = 0.5 * square + self.lambda * group_norm(&self.w, &self.problem.groups);
+        let dual_norm = dual_group_norm(negative_gradient, &self.problem.groups);
+        let limit = self.lambda / dual_norm.max(f64::MIN_POSITIVE);
         let scale = if square > 0.0 { (along / square).clamp(-limit, limit) } else { 0.0 };
         primal - (scale * along - 0.5 * scale * scale * square)
     }
@@ -390,7 +414,14 @@ mod tests {
 
     fn dense(x: &Array2<f64>, target: &Array2<f64>) -> LeastSquares {
         let (center, scale) = moments(x);
-        LeastSquares::new(Design::dense(x.view(), &center, &scale), target.clone()).unwrap()
+        let design = Design::dense(x.view(), &center, &scale);
+        LeastSquares::new(design, target.clone(), Groups::single(x.ncols())).unwrap()
+    }
+
+    /// The same problem with other features.
+    fn grouped(problem: &LeastSquares, sizes: &[usize]) -> LeastSquares {
+        let groups = Groups::of_sizes(sizes.iter().copied());
+        LeastSquares::new(problem.design.clone(), problem.target.clone(), groups).unwrap()
     }
 
     fn sparse(x: &Array2<f64>, target: &Array2<f64>) -> LeastSquares {
@@ -403,7 +434,8 @@ mod tests {
             columns.start.push(columns.row.len());
         }
         let (center, scale) = moments(x);
-        LeastSquares::new(Design::sparse(x.nrows(), columns, center, scale), target.clone()).unwrap()
+        let design = Design::sparse(x.nrows(), columns, center, scale);
+        LeastSquares::new(design, target.clone(), Groups::single(x.ncols())).unwrap()
     }
 
     #[test]
@@ -452,6 +484,45 @@ mod tests {
     }
 
     #[test]
+    fn features_of_several_columns_are_optimal() {
+        let ctx = Context::default();
+        let (x, target) = example(4, 40, 25, 2);
+        let sizes = [3, 1, 1, 6, 2, 1, 4, 1, 6];
+        for problem in [dense(&x, &target), sparse(&x, &target)] {
+            let problem = grouped(&problem, &sizes);
+            let lambdas = geometric(problem.null_solution().lambda, 0.01, 6);
+            let path = BlockDescent::default().path(&problem, &lambdas, &ctx).unwrap();
+            for solution in &path[1..] {
+                let (end, lambda) = (&solution.minimum, solution.lambda);
+                assert!(end.stop == Stop::Tolerance && end.optimality <= 1e-6, "{end:?}");
+                for (w, g) in
+                    blocks(&end.w, &problem.groups).zip(blocks(&solution.negative_gradient, &problem.groups))
+                {
+                    // First-order conditions, to the tolerance in each of up to twelve entries: zero blocks have ||g||_1 <=
+                    // lambda, others equality and <g, w> = lambda max |w|.
+                    let inner: f64 = w.iter().zip(g).map(|(w, g)| w * g).sum();
+                    assert!(l1_norm(g) <= lambda + 12e-6);
+                    assert!((inner - lambda * max_abs(w)).abs() <= 12e-6 * (1.0 + max_abs(w)));
+                }
+                let other = Spectral { tolerance: 1e-8, max_iterations: 20_000, memory: 10 }
+                    .minimize_groups(
+                        &problem,
+                        Regularizer::Penalty(lambda),
+                        &problem.groups,
+                        Array2::zeros(end.w.dim()),
+                        &ctx,
+                    )
+                    .unwrap();
+                // The duality gap of one is at most 1e-6 P(0); the other is not above by more.
+                assert!((end.objective - other.objective).abs() <= 1e-6 * problem.at_zero, "{lambda}");
+            }
+            let zero = |w: &[f64]| w.iter().all(|&w| w == 0.0);
+            let count = |at: usize| blocks(&path[at].minimum.w, &problem.groups).filter(|w| !zero(w)).count();
+            assert!(count(1) < count(5), "{} {}", count(1), count(5));
+        }
+    }
+
+    #[test]
     fn rows_that_the_strong_rule_discards_wrongly_are_added() {
         let ctx = Context::default();
         let (x, target) = example(9, 20, 120, 2);
@@ -493,7 +564,7 @@ mod tests {
         assert!(short.minimize(&problem, -1.0, &top, &ctx).is_err());
         let (center, scale) = moments(&x);
         let design = Design::dense(x.view(), &center, &scale);
-        assert!(LeastSquares::new(design.clone(), Array2::zeros((3, 1))).is_err());
-        assert!(LeastSquares::new(design, Array2::from_elem((40, 1), f64::NAN)).is_err());
+        let new = |target| LeastSquares::new(design.clone(), target, Groups::single(25));
+        assert!(new(Array2::zeros((3, 1))).is_err() && new(Array2::from_elem((40, 1), f64::NAN)).is_err());
     }
 }

@@ -6,6 +6,7 @@ use crate::linalg::{multiply, symmetric_eigen};
 use crate::simd::{add_scaled, dot};
 use ndarray::{Array1, Array2, ArrayView2, s};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Maximum number of columns for compression.
 const MAX_COMPRESSED: usize = 1000;
@@ -133,6 +134,23 @@ impl Design {
     /// $\lVert X_j \rVert^2 / n$
     pub fn curvature(&self, j: usize) -> f64 {
         self.curvature[j]
+    }
+
+    /// The largest eigenvalue of $X_J^T X_J / n$ for the columns $J$ of a feature; the curvature of a single column.
+    pub(super) fn block_curvature(&self, columns: Range<usize>) -> Result<f64> {
+        if columns.len() == 1 {
+            return Ok(self.curvature(columns.start));
+        }
+        let products = self.block_products(columns);
+        Ok(symmetric_eigen(products.view())?.values.first().copied().unwrap_or(0.0).max(0.0))
+    }
+
+    /// $X_J^T X_J / n$ for some columns $J$.
+    pub fn block_products(&self, columns: Range<usize>) -> Array2<f64> {
+        let mut selected = Array2::zeros((self.d(), columns.len()));
+        columns.enumerate().for_each(|(k, j)| selected[[j, k]] = 1.0);
+        let part = self.times(&selected);
+        multiply(part.t(), part.view()) / self.n as f64
     }
 
     /// $X W$

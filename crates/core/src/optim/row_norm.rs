@@ -1,6 +1,9 @@
-//! The l1/l-infinity row norm, which makes rows of a matrix zero, with its proximal operator and projection.
+//! The l1/l-infinity norm of a matrix, which makes rows zero, with its proximal operator and projection.
 //!
 //! $$ \Omega(W) = \sum_j \max_k |w_{jk}| \qquad\qquad \Omega^*(G) = \max_j \sum_k |g_{jk}| $$
+//!
+//! Here $j$ is a feature and $k$ counts the entries of its row of $W$. A feature of several columns ([`Groups`]) has a block of
+//! adjacent rows, all entries of which count as one row: in a row-major matrix that is a slice.
 //!
 //! Only the largest entry of a row is penalized, so the other entries of a nonzero row are free up to that size, and a row is
 //! either nonzero or exactly zero. The proximal operator clips: the prox of $t \Omega$ clips every row at the height $h$ at which
@@ -18,22 +21,59 @@
 //! Reference: Quattoni, Carreras, Collins and Darrell, *An efficient projection for l1,infinity regularization*, 2009;
 //! Michelot, *A finite algorithm for finding the projection of a point onto the canonical simplex*, 1986.
 
-use ndarray::Array2;
+use crate::data::Groups;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::ops::Range;
 
-/// Rows per sorting task.
-const ROWS_PER_TASK: usize = 1024;
+/// Features per sorting task.
+const FEATURES_PER_TASK: usize = 1024;
 
-/// $\Omega(W) = \sum_j \max_k |w_{jk}|$
+/// $\Omega(W) = \sum_j \max_k |w_{jk}|$ with a row per feature.
 pub fn row_norm(w: &Array2<f64>) -> f64 {
-    w.rows().into_iter().map(|row| row.iter().fold(0.0_f64, |a, v| a.max(v.abs()))).sum()
+    group_norm(&w.as_standard_layout().into_owned(), &Groups::single(w.nrows()))
 }
 
-/// The dual norm of [`row_norm`], $\max_j \sum_k |g_{jk}|$: the smallest penalty at which zero is optimal if `g` is the
+/// $\Omega(W)$ of a row-major matrix: the sum over features of the largest absolute entry.
+pub fn group_norm(w: &Array2<f64>, groups: &Groups) -> f64 {
+    blocks(w, groups).map(max_abs).sum()
+}
+
+/// The dual norm of [`group_norm`], $\max_j \sum_k |g_{jk}|$: the smallest penalty at which zero is optimal if `g` is the
 /// gradient at zero.
-pub fn dual_row_norm(g: &Array2<f64>) -> f64 {
-    g.rows().into_iter().map(|row| row.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max)
+pub fn dual_group_norm(g: &Array2<f64>, groups: &Groups) -> f64 {
+    blocks(g, groups).map(l1_norm).fold(0.0, f64::max)
+}
+
+/// The entries of each feature in a row-major matrix.
+pub(crate) fn blocks<'a>(w: &'a Array2<f64>, groups: &'a Groups) -> impl Iterator<Item = &'a [f64]> {
+    let (q, values) = (w.ncols(), w.as_slice().expect("row-major"));
+    groups.iter().map(move |rows| &values[rows.start * q..rows.end * q])
+}
+
+/// $\max_k |v_k|$
+pub(crate) fn max_abs(v: &[f64]) -> f64 {
+    v.iter().fold(0.0, |a: f64, v| a.max(v.abs()))
+}
+
+/// $\sum_k |v_k|$
+pub(crate) fn l1_norm(v: &[f64]) -> f64 {
+    v.iter().map(|v| v.abs()).sum()
+}
+
+/// The row with the largest absolute entry of each feature.
+pub(crate) fn largest_rows(w: Array2<f64>, groups: &Groups) -> Array2<f64> {
+    if groups.is_single() {
+        return w;
+    }
+    let size = |j: usize| w.row(j).iter().fold(0.0_f64, |a, v| a.max(v.abs()));
+    // The first of equal rows.
+    let largest = |rows: Range<usize>| {
+        let first = rows.start;
+        rows.fold(first, |best, j| if size(j) > size(best) { j } else { best })
+    };
+    w.select(Axis(0), &groups.iter().map(largest).collect::<Vec<_>>())
 }
 
 /// The height $h \ge 0$ with $\sum_k \max(|v_k| - h, 0) = t$; 0 if $\lVert v \rVert_1 \le t$.
@@ -67,40 +107,36 @@ pub fn project_l1(v: &mut [f64], radius: f64) {
     v.iter_mut().for_each(|v| *v = (v.abs() - height).max(0.0).copysign(*v));
 }
 
-/// The proximal operator of $t \lVert \cdot \rVert_\infty$, $t \ge 0$, in place. The row becomes exactly zero if and only if
+/// The proximal operator of $t \lVert \cdot \rVert_\infty$, $t \ge 0$, in place. All entries become exactly zero if and only if
 /// $\lVert v \rVert_1 \le t$.
-pub fn prox_row(v: &mut [f64], t: f64) {
+pub fn prox_group(v: &mut [f64], t: f64) {
     let height = clip_height(v, t);
     clip(v, height);
 }
 
-/// The proximal operator of $t \Omega$, $t \ge 0$, in place.
-pub fn prox_rows(w: &mut Array2<f64>, t: f64) {
-    for mut row in w.rows_mut() {
-        match row.as_slice_mut() {
-            Some(row) => prox_row(row, t),
-            None => {
-                let mut copy = row.to_vec();
-                prox_row(&mut copy, t);
-                row.iter_mut().zip(copy).for_each(|(to, from)| *to = from);
-            }
-        }
-    }
+/// The proximal operator of $t \Omega$, $t \ge 0$, in place on a row-major matrix.
+pub fn prox_groups(w: &mut Array2<f64>, groups: &Groups, t: f64) {
+    for_each_block(w, groups, |_, block| prox_group(block, t));
 }
 
-/// Projects `w` on the ball $\Omega(W) \le \tau$, $\tau \ge 0$, in place. If `w` is outside, the result has $\Omega = \tau$ up to
-/// rounding.
-pub fn project_rows(w: &mut Array2<f64>, tau: f64) {
-    if row_norm(w) <= tau {
+/// Projects a row-major matrix on the ball $\Omega(W) \le \tau$, $\tau \ge 0$, in place. If `w` is outside, the result has
+/// $\Omega = \tau$ up to rounding.
+pub fn project_groups(w: &mut Array2<f64>, groups: &Groups, tau: f64) {
+    if group_norm(w, groups) <= tau {
         return;
     }
     if tau <= 0.0 {
         w.fill(0.0);
         return;
     }
-    let heights = SortedRows::new(w).heights(tau);
-    for (mut row, height) in w.rows_mut().into_iter().zip(heights) {
-        row.iter_mut().for_each(|v| *v = clipped(*v, height));
+    let heights = SortedBlocks::new(w, groups).heights(tau);
+    for_each_block(w, groups, |j, block| clip(block, heights[j]));
+}
+
+fn for_each_block(w: &mut Array2<f64>, groups: &Groups, mut work: impl FnMut(usize, &mut [f64])) {
+    let (q, values) = (w.ncols(), w.as_slice_mut().expect("row-major"));
+    for (j, rows) in groups.iter().enumerate() {
+        work(j, &mut values[rows.start * q..rows.end * q]);
     }
 }
 
@@ -113,28 +149,33 @@ fn clipped(v: f64, height: f64) -> f64 {
     if height == 0.0 { 0.0 } else { v.clamp(-height, height) }
 }
 
-/// Absolute values of the entries of each row, largest first.
-struct SortedRows {
-    q: usize,
-    values: Vec<f64>,
+/// Absolute values of the entries of each feature, largest first.
+struct SortedBlocks<'a> {
+    groups: &'a Groups,
+    values: Array2<f64>,
 }
 
-impl SortedRows {
-    fn new(w: &Array2<f64>) -> Self {
-        let q = w.ncols();
-        let mut values: Vec<f64> = w.iter().map(|v| v.abs()).collect();
-        values.par_chunks_mut(q * ROWS_PER_TASK).for_each(|rows| {
-            // Non-negative floats have the order of their bits.
-            rows.chunks_exact_mut(q).for_each(|row| row.sort_unstable_by_key(|a| Reverse(a.to_bits())));
-        });
-        Self { q, values }
+impl<'a> SortedBlocks<'a> {
+    fn new(w: &Array2<f64>, groups: &'a Groups) -> Self {
+        let mut values = w.mapv(f64::abs);
+        let mut blocks = vec![];
+        let mut rest = values.as_slice_mut().expect("row-major");
+        for rows in groups.iter() {
+            let (block, others) = rest.split_at_mut(rows.len() * w.ncols());
+            blocks.push(block);
+            rest = others;
+        }
+        // Non-negative floats have the order of their bits.
+        let sort = |block: &mut &mut [f64]| block.sort_unstable_by_key(|a| Reverse(a.to_bits()));
+        blocks.par_chunks_mut(FEATURES_PER_TASK).for_each(|blocks| blocks.iter_mut().for_each(sort));
+        Self { groups, values }
     }
 
-    /// The heights of all rows when the same total `t` is clipped from each, for the `t` at which the heights sum to `tau`.
+    /// The heights of all features when the same total `t` is clipped from each, for the `t` at which the heights sum to `tau`.
     /// Requires that `tau` is less than the sum of the largest entries.
     fn heights(&self, tau: f64) -> Vec<f64> {
-        let rows: Vec<&[f64]> = self.values.chunks_exact(self.q).collect();
-        // For each nonzero row: its index, the number of entries above its height, and their sum.
+        let rows: Vec<&[f64]> = blocks(&self.values, self.groups).collect();
+        // For each nonzero feature: its index, the number of entries above its height, and their sum.
         let mut nonzero: Vec<(usize, usize, f64)> =
             rows.iter().enumerate().filter(|(_, r)| r[0] > 0.0).map(|(j, r)| (j, 1, r[0])).collect();
         let mut t = 0.0;
@@ -148,7 +189,7 @@ impl SortedRows {
             let mut changed = false;
             nonzero.retain_mut(|(j, k, sum)| {
                 let row = rows[*j];
-                while *k < self.q && (*sum - next) / (*k as f64) < row[*k] {
+                while *k < row.len() && (*sum - next) / (*k as f64) < row[*k] {
                     *sum += row[*k];
                     *k += 1;
                     changed = true;
@@ -195,14 +236,23 @@ mod tests {
     #[test]
     fn norms_match_hand_computed_values() {
         let w = array![[1.0, -3.0], [0.0, 0.0], [2.0, 2.0]];
-        assert_eq!((row_norm(&w), dual_row_norm(&w)), (5.0, 4.0));
+        let rows = Groups::single(3);
+        assert_eq!((row_norm(&w), dual_group_norm(&w, &rows)), (5.0, 4.0));
+        // The first two rows are one feature, or the last two.
+        let (first, last) = (Groups::of_sizes([2, 1]), Groups::of_sizes([1, 2]));
+        assert_eq!((group_norm(&w, &first), dual_group_norm(&w, &first)), (5.0, 4.0));
+        assert_eq!((group_norm(&w, &last), dual_group_norm(&w, &last)), (5.0, 4.0));
+        let all = Groups::of_sizes([3]);
+        assert_eq!((group_norm(&w, &all), dual_group_norm(&w, &all)), (3.0, 8.0));
+        assert_eq!(largest_rows(w.clone(), &last), array![[1.0, -3.0], [2.0, 2.0]]);
+        assert_eq!(largest_rows(w.clone(), &rows), w);
     }
 
     #[test]
     fn proximal_operators_match_hand_computed_values() {
         let with = |t: f64| {
             let mut v = [4.0, -2.0, 1.0];
-            prox_row(&mut v, t);
+            prox_group(&mut v, t);
             v
         };
         // t = 1 reduces the largest; t = 4 also the second; t = 5.5 all three.
@@ -217,20 +267,27 @@ mod tests {
         project_l1(&mut v, 0.0);
         assert_eq!(v.map(f64::abs), [0.0; 3]);
         let mut empty: [f64; 0] = [];
-        prox_row(&mut empty, 1.0);
+        prox_group(&mut empty, 1.0);
     }
 
     #[test]
     fn projections_match_hand_computed_values() {
+        let rows = Groups::single;
         // Clipping a total of 1 from each row gives heights 3 and 1 (two entries of 1.5); the last row is zero.
         let mut w = array![[4.0, 0.0], [1.5, -1.5], [0.0, 0.0]];
-        project_rows(&mut w, 4.0);
+        project_groups(&mut w, &rows(3), 4.0);
         assert_eq!(w, array![[3.0, 0.0], [1.0, -1.0], [0.0, 0.0]]);
         // Clipping a total of 3 makes the second row zero.
         let mut w = array![[4.0, 0.0], [1.5, -1.5]];
-        project_rows(&mut w, 1.0);
+        project_groups(&mut w, &rows(2), 1.0);
         assert_eq!(w, array![[1.0, 0.0], [0.0, 0.0]]);
-        project_rows(&mut w, 0.0);
+        project_groups(&mut w, &rows(2), 0.0);
         assert_eq!(w, array![[0.0, 0.0], [0.0, 0.0]]);
+        // The same entries as two features, of two rows and of one: clipping a total of 1 from each.
+        let mut w = array![[1.5], [-1.5], [4.0]];
+        project_groups(&mut w, &Groups::of_sizes([2, 1]), 4.0);
+        assert_eq!(w, array![[1.0], [-1.0], [3.0]]);
+        prox_groups(&mut w, &Groups::of_sizes([2, 1]), 2.0);
+        assert_eq!(w, array![[0.0], [0.0], [1.0]]);
     }
 }

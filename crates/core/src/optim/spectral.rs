@@ -1,4 +1,4 @@
-//! Spectral projected or proximal gradient descent with the row norm, as a penalty or as a constraint.
+//! Spectral projected or proximal gradient descent with the l1/l-infinity norm, as a penalty or as a constraint.
 //!
 //! $$ \min_W f(W) + \lambda \Omega(W) \qquad\text{or}\qquad \min_W f(W) \ \text{ where } \ \Omega(W) \le \tau $$
 //!
@@ -25,8 +25,9 @@
 //! approximation*, 2009.
 
 use super::criterion::Criterion;
-use super::row_norm::{project_rows, prox_rows, row_norm};
+use super::row_norm::{group_norm, project_groups, prox_groups};
 use crate::context::Context;
+use crate::data::Groups;
 use crate::error::{Error, Result};
 use crate::outcome::Stop;
 use ndarray::{Array2, Zip};
@@ -51,12 +52,14 @@ pub enum Regularizer {
     Ball(f64),
     /// Constrains $\Omega(W) \le \tau$ and $W \ge 0$.
     NonNegativeBall(f64),
+    /// Adds $\lambda \Omega(W)$ to the criterion and constrains $W \ge 0$.
+    NonNegativePenalty(f64),
 }
 
 impl Regularizer {
     fn check(self) -> Result<()> {
         let (name, strength) = match self {
-            Self::Penalty(lambda) => ("penalty", lambda),
+            Self::Penalty(lambda) | Self::NonNegativePenalty(lambda) => ("penalty", lambda),
             Self::Ball(tau) | Self::NonNegativeBall(tau) => ("radius", tau),
         };
         if strength >= 0.0 && strength.is_finite() {
@@ -65,24 +68,43 @@ impl Regularizer {
         Err(Error::param(NAME, name, "0 or a positive number", strength))
     }
 
+    /// Whether it constrains $W$.
+    fn is_constraint(self) -> bool {
+        !matches!(self, Self::Penalty(_))
+    }
+}
+
+/// A regularizer over features, each of which has a block of rows of $W$.
+#[derive(Clone, Copy)]
+struct Grouped<'a> {
+    regularizer: Regularizer,
+    groups: &'a Groups,
+}
+
+impl Grouped<'_> {
     /// Applies the proximal operator for a step of this length, or the projection.
     fn prox(self, w: &mut Array2<f64>, length: f64) {
-        match self {
-            Self::Penalty(lambda) => prox_rows(w, length * lambda),
-            Self::Ball(tau) => project_rows(w, tau),
-            // The norm depends on absolute values only, so projecting on the orthant first is exact.
-            Self::NonNegativeBall(tau) => {
-                w.mapv_inplace(|v| v.max(0.0));
-                project_rows(w, tau);
+        // The norm depends on absolute values only, so projecting on the orthant first is exact.
+        if let Regularizer::NonNegativeBall(_) | Regularizer::NonNegativePenalty(_) = self.regularizer {
+            w.mapv_inplace(|v| v.max(0.0));
+        }
+        match self.regularizer {
+            Regularizer::Penalty(lambda) | Regularizer::NonNegativePenalty(lambda) => {
+                prox_groups(w, self.groups, length * lambda);
+            }
+            Regularizer::Ball(tau) | Regularizer::NonNegativeBall(tau) => {
+                project_groups(w, self.groups, tau);
             }
         }
     }
 
     /// The penalty term.
     fn penalty(self, w: &Array2<f64>) -> f64 {
-        match self {
-            Self::Penalty(lambda) => lambda * row_norm(w),
-            Self::Ball(_) | Self::NonNegativeBall(_) => 0.0,
+        match self.regularizer {
+            Regularizer::Penalty(lambda) | Regularizer::NonNegativePenalty(lambda) => {
+                lambda * group_norm(w, self.groups)
+            }
+            Regularizer::Ball(_) | Regularizer::NonNegativeBall(_) => 0.0,
         }
     }
 
@@ -140,7 +162,7 @@ struct Point {
 }
 
 impl Point {
-    fn at(criterion: &dyn Criterion, regularizer: Regularizer, w: Array2<f64>) -> Self {
+    fn at(criterion: &dyn Criterion, regularizer: Grouped, w: Array2<f64>) -> Self {
         let mut gradient = Array2::zeros(w.dim());
         let value = criterion.value_and_gradient(&w, &mut gradient);
         let objective = value + regularizer.penalty(&w);
@@ -152,7 +174,7 @@ impl Point {
     }
 
     /// The largest entry of $W - P_1(W)$.
-    fn optimality(&self, regularizer: Regularizer, scratch: &mut Array2<f64>) -> f64 {
+    fn optimality(&self, regularizer: Grouped, scratch: &mut Array2<f64>) -> f64 {
         regularizer.step(&self.w, &self.gradient, 1.0, scratch);
         largest_difference(scratch, &self.w)
     }
@@ -167,10 +189,25 @@ impl Spectral {
         start: Array2<f64>,
         ctx: &Context,
     ) -> Result<Minimum> {
+        self.minimize_groups(criterion, regularizer, &Groups::single(start.nrows()), start, ctx)
+    }
+
+    /// As [`Spectral::minimize`], with a block of rows of $W$ for each feature.
+    pub(crate) fn minimize_groups(
+        &self,
+        criterion: &dyn Criterion,
+        regularizer: Regularizer,
+        groups: &Groups,
+        start: Array2<f64>,
+        ctx: &Context,
+    ) -> Result<Minimum> {
         regularizer.check()?;
         let mut start = checked_start(criterion, start)?;
-        if let Regularizer::Ball(_) | Regularizer::NonNegativeBall(_) = regularizer {
-            regularizer.prox(&mut start, 1.0);
+        let is_constraint = regularizer.is_constraint();
+        let regularizer = Grouped { regularizer, groups };
+        if is_constraint {
+            // A penalty of length 0 only makes the start feasible.
+            regularizer.prox(&mut start, 0.0);
         }
         let mut here = Point::at(criterion, regularizer, start);
         if !here.is_finite() {
@@ -243,7 +280,7 @@ impl Spectral {
     fn search(
         &self,
         criterion: &dyn Criterion,
-        regularizer: Regularizer,
+        regularizer: Grouped,
         here: &Point,
         highest: f64,
         mut length: f64,
@@ -360,6 +397,7 @@ fn largest_difference(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::optim::row_norm;
     use crate::random::Rng;
     use ndarray::array;
 
@@ -438,7 +476,7 @@ mod tests {
             let problem = squares(seed);
             let mut gradient = Array2::zeros(problem.shape());
             problem.value_and_gradient(&gradient.clone(), &mut gradient);
-            let lambda_max = super::super::row_norm::dual_row_norm(&gradient);
+            let lambda_max = super::super::row_norm::dual_group_norm(&gradient, &Groups::single(12));
             for ratio in [1.1, 0.5, 0.1] {
                 let lambda = ratio * lambda_max;
                 let end = solve(&problem, Regularizer::Penalty(lambda));

@@ -40,7 +40,8 @@ crate::parameters! {
     /// relative $10^{-10}$ or for 100 iterations; components still mixed then have nearly equal variances.
     ///
     /// Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
-    /// constant features have none. The path, its optimality and the selection are those of [`super::Ldfs`] in its
+    /// constant features have none. A feature of several columns, such as a category, has a row of $W$ for each of them,
+    /// and a target for each of them; its norm in the penalty is its largest absolute weight. The path, its optimality and the selection are those of [`super::Ldfs`] in its
     /// least-squares form, solved by the same block coordinate descent.
     ///
     /// Cost: $O(n q)$ per active feature and sweep, with $q$ targets; memory $O(d q)$.
@@ -75,7 +76,7 @@ impl Pfs {
         }
     }
 
-    /// Number of targets for data of this size.
+    /// Number of targets for data of this many rows and columns.
     fn n_targets(&self, n: usize, d: usize) -> usize {
         match self.n_components {
             Some(q) => q.min(d).min(n),
@@ -90,7 +91,7 @@ impl Pfs {
             return Ok(design.times(&Array2::eye(d)));
         }
         if self.n_components.is_none() {
-            ctx.note(format!("PFS: {DEFAULT_COMPONENTS} principal components replace the {d} features"));
+            ctx.note(format!("PFS: {DEFAULT_COMPONENTS} principal components replace the {d} columns of the features"));
         }
         leading_scores(design, q, ctx)
     }
@@ -130,10 +131,10 @@ impl Selector for Pfs {
         data.need_rows(NAME, 2)?;
         self.check()?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let targets = self.n_targets(data.n(), data.d());
-        let design = standard_columns(NAME, data.x(), targets, ctx)?;
+        let targets = self.n_targets(data.n(), data.x().d());
+        let design = standard_columns(NAME, data, targets, ctx)?;
         let targets = self.targets(&design, targets, ctx)?;
-        let problem = LeastSquares::new(design, targets)?;
+        let problem = LeastSquares::new(design, targets, data.groups())?;
         let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
         self.path_settings().select(&Squares { problem, solver }, wanted, ctx)
     }
@@ -224,6 +225,11 @@ mod tests {
         method.select(&Dataset::unlabeled(x).unwrap(), wanted, &Context::default()).unwrap()
     }
 
+    fn standard(x: &Array2<f64>) -> Design {
+        let data = Dataset::unlabeled(x.clone()).unwrap();
+        standard_columns(NAME, &data, 1, &Context::default()).unwrap()
+    }
+
     #[test]
     fn three_features_reconstruct_all() {
         let x = mixtures(200);
@@ -231,7 +237,7 @@ mod tests {
         assert_eq!(selection.selected().len(), 3);
         // The least-squares residual of all features, given three of them.
         let residual = |columns: &[usize]| {
-            let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
+            let design = standard(&x);
             let all = design.times(&Array2::eye(9));
             let (basis, _) = orthonormal(&all.select(Axis(1), columns)).unwrap();
             let difference = &all - &basis.dot(&basis.t().dot(&all));
@@ -253,7 +259,7 @@ mod tests {
     #[test]
     fn components_are_the_leading_eigenvectors() {
         let x = mixtures(200);
-        let design = standard_columns(NAME, &x.clone().into(), 1, &Context::default()).unwrap();
+        let design = standard(&x);
         let scores = leading_scores(&design, 3, &Context::default()).unwrap();
         let all = design.times(&Array2::eye(9));
         let eigen = symmetric_eigen((all.t().dot(&all) / 200.0).view()).unwrap();
@@ -266,8 +272,7 @@ mod tests {
         let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, FeatureCount::Count(3));
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
         // A constant feature spans nothing.
-        let flat = standard_columns(NAME, &Array2::ones((5, 2)).into(), 1, &Context::default()).unwrap();
-        assert_eq!(leading_scores(&flat, 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
+        assert_eq!(leading_scores(&standard(&Array2::ones((5, 2))), 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Regularization path of methods with a row-sparse penalty, and how a selection is made from it.
+//! Regularization path of methods with a penalty that drops features, and how a selection is made from it.
 //!
 //! Penalties decrease geometrically from the one at which the first feature enters, with warm starts. Three
 //! stopping rules:
@@ -11,15 +11,15 @@
 //!   the features nearest to entering are added;
 //! * otherwise the full path is computed, and the last point at or above a tenth of the first penalty is selected.
 //!
-//! The score of a feature is its largest absolute weight, 0 if it was dropped. Features with zero weight are ranked
-//! by the norm of their gradient, constant ones last.
+//! The score of a feature is its largest absolute weight, 0 if it was dropped; a feature of several columns has the
+//! weights of all of them. Features with zero weight are ranked by the norm of their gradient, constant ones last.
 
 use super::selector::{PathPoint, Selection};
 use crate::context::Context;
+use crate::data::Groups;
 use crate::error::{Error, Result};
-use crate::optim::{PathSolution, geometric};
+use crate::optim::{PathSolution, blocks, geometric, l1_norm, largest_rows, max_abs};
 use crate::outcome::Outcome;
-use ndarray::{Array2, ArrayView1};
 
 /// Maximum number of bisections between two path points.
 const MAX_BISECTIONS: usize = 30;
@@ -29,11 +29,13 @@ const AUTO_PENALTY_RATIO: f64 = 0.1;
 /// A problem that can be solved at any penalty.
 pub(super) trait Penalized {
     /// The solution at the largest penalty of interest.
-    fn first(&self) -> Result<PathSolution>;
+    fn first(&self, ctx: &Context) -> Result<PathSolution>;
     /// The solution at a penalty, warm-started from another.
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution>;
+    /// The columns of each feature: the rows of its weights.
+    fn groups(&self) -> &Groups;
     /// Whether a feature is not constant.
-    fn varies(&self, column: usize) -> bool;
+    fn varies(&self, feature: usize) -> bool;
     /// Whether the solution depends on the start (non-convex problems).
     fn is_nonconvex(&self) -> bool {
         false
@@ -88,13 +90,9 @@ impl PathSettings {
         iterations: usize,
         ctx: &Context,
     ) -> Selection {
-        let mut scores: Vec<f64> = solution.minimum.w.rows().into_iter().map(max_abs).collect();
-        let gradient_norms: Vec<f64> = solution
-            .negative_gradient
-            .rows()
-            .into_iter()
-            .map(|row| row.iter().map(|v| v.abs()).sum())
-            .collect();
+        let groups = problem.groups();
+        let mut scores: Vec<f64> = blocks(&solution.minimum.w, groups).map(max_abs).collect();
+        let gradient_norms: Vec<f64> = blocks(&solution.negative_gradient, groups).map(l1_norm).collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
             scores[b]
@@ -105,7 +103,7 @@ impl PathSettings {
         });
         // Dropped features have no score; the weights remain those of the solution.
         order[wanted.unwrap_or(scores.len())..].iter().for_each(|&j| scores[j] = 0.0);
-        let count = count(&solution.minimum.w);
+        let count = count(&solution, groups);
         match wanted {
             None if count == 0 => ctx.warn(format!(
                 "{}: all weights are zero at this penalty; the best feature is selected; lower the penalty, or request a number of features",
@@ -124,7 +122,7 @@ impl PathSettings {
             scores,
             n_selected: wanted.unwrap_or(count.max(1)),
             curve: vec![],
-            coef: Some(solution.minimum.w),
+            coef: Some(largest_rows(solution.minimum.w, groups)),
             path,
             // The first point needs no iteration; count it as one.
             outcome: Outcome { stop: solution.minimum.stop, iterations: iterations.max(1) },
@@ -145,14 +143,19 @@ struct Path<'a> {
 
 impl Path<'_> {
     fn first(&mut self, ctx: &Context) -> Result<PathSolution> {
-        let first = self.problem.first()?;
+        let first = self.problem.first(ctx)?;
         self.push(&first, ctx)?;
         Ok(first)
     }
 
+    /// Number of features with a weight.
+    fn count(&self, solution: &PathSolution) -> usize {
+        count(solution, self.problem.groups())
+    }
+
     /// Adds a solution to the path, unless the path would exceed the memory limit.
     fn push(&mut self, solution: &PathSolution, ctx: &Context) -> Result<()> {
-        let point = point(solution);
+        let point = point(solution, self.problem.groups());
         self.bytes += (size_of::<PathPoint>() + 16 * point.columns.len()) as f64;
         ctx.need_memory(format!("the path of {}", self.settings.title), self.bytes, "use fewer penalties")?;
         self.points.push(point);
@@ -209,7 +212,7 @@ impl Path<'_> {
     /// its last point.
     fn reach_count(&mut self, k: usize, ctx: &Context) -> Result<PathSolution> {
         let mut below = self.first(ctx)?;
-        if count(&below.minimum.w) >= k {
+        if self.count(&below) >= k {
             return Ok(below);
         }
         let penalties = self.penalties(below.lambda);
@@ -217,7 +220,7 @@ impl Path<'_> {
         for (at, &lambda) in penalties.iter().enumerate() {
             ctx.step(self.settings.title, at, penalties.len())?;
             let here = self.solve(lambda, &below, ctx)?;
-            if count(&here.minimum.w) >= k {
+            if self.count(&here) >= k {
                 above = Some(here);
                 break;
             }
@@ -226,7 +229,7 @@ impl Path<'_> {
         }
         let Some(above) = above else { return Ok(below) };
         let mut selected = self.bisect(k, below, above, false, ctx)?;
-        if count(&selected.minimum.w) > k && self.problem.is_nonconvex() {
+        if self.count(&selected) > k && self.problem.is_nonconvex() {
             selected = self.increase_penalty(k, selected, ctx)?;
         }
         self.points.retain(|point| point.strength > selected.lambda);
@@ -245,7 +248,7 @@ impl Path<'_> {
         ctx: &Context,
     ) -> Result<PathSolution> {
         for _ in 0..MAX_BISECTIONS {
-            if count(&above.minimum.w) == k {
+            if self.count(&above) == k {
                 break;
             }
             let middle = (below.lambda * above.lambda).sqrt();
@@ -253,7 +256,7 @@ impl Path<'_> {
                 break;
             }
             let here = self.solve(middle, if from_above { &above } else { &below }, ctx)?;
-            if count(&here.minimum.w) >= k { above = here } else { below = here }
+            if self.count(&here) >= k { above = here } else { below = here }
         }
         Ok(above)
     }
@@ -265,11 +268,11 @@ impl Path<'_> {
         let growth = self.settings.penalty_ratio.powf(-1.0 / steps as f64);
         for _ in 0..steps {
             let here = self.solve(growth * above.lambda, &above, ctx)?;
-            if count(&here.minimum.w) < k {
+            if self.count(&here) < k {
                 return self.bisect(k, here, above, true, ctx);
             }
             above = here;
-            if count(&above.minimum.w) == k {
+            if self.count(&above) == k {
                 break;
             }
         }
@@ -277,18 +280,14 @@ impl Path<'_> {
     }
 }
 
-fn max_abs(row: ArrayView1<f64>) -> f64 {
-    row.iter().fold(0.0, |a, w| a.max(w.abs()))
+/// Number of features with a weight.
+fn count(solution: &PathSolution, groups: &Groups) -> usize {
+    blocks(&solution.minimum.w, groups).filter(|w| max_abs(w) > 0.0).count()
 }
 
-/// Number of nonzero rows.
-fn count(w: &Array2<f64>) -> usize {
-    w.rows().into_iter().filter(|&row| max_abs(row) > 0.0).count()
-}
-
-fn point(solution: &PathSolution) -> PathPoint {
+fn point(solution: &PathSolution, groups: &Groups) -> PathPoint {
     let minimum = &solution.minimum;
-    let max_abs_weights: Vec<f64> = minimum.w.rows().into_iter().map(max_abs).collect();
+    let max_abs_weights: Vec<f64> = blocks(&minimum.w, groups).map(max_abs).collect();
     let mut columns: Vec<usize> = (0..max_abs_weights.len()).filter(|&j| max_abs_weights[j] > 0.0).collect();
     columns.sort_by(|&a, &b| max_abs_weights[b].total_cmp(&max_abs_weights[a]).then(a.cmp(&b)));
     PathPoint {

@@ -1,18 +1,24 @@
 //! Standardized features, for linear methods.
 
 use crate::context::Context;
-use crate::data::{Rows, is_constant};
+use crate::data::{Dataset, Groups, Rows, is_constant};
 use crate::error::{Error, Result};
 use crate::optim::{Design, LeastSquares, SparseColumns};
+use ndarray::{Array1, Axis, s};
 
-/// Standardizes features (mean 0, standard deviation 1, divisor n). Constant ones become zero; sparse ones stay
-/// sparse. Checks that they fit in memory together with a path for `targets` targets.
+/// Sums of the columns of a feature that differ by less than this fraction of its standard deviation are equal up to
+/// rounding.
+const EQUAL_SUMS: f64 = 1e-9;
+
+/// Standardizes features (mean 0, standard deviation 1, divisor n; see [`common_std`] for categories). Constant columns
+/// become zero; sparse ones stay sparse. Checks that they fit in memory together with a path for `targets` targets.
 pub(super) fn standard_columns(
     name: &'static str,
-    x: &Rows,
+    data: &Dataset,
     targets: usize,
     ctx: &Context,
 ) -> Result<Design> {
+    let x = data.x();
     ctx.need_memory(
         format!("{name} of {} x {} cells", x.n(), x.d()),
         x.bytes() + LeastSquares::bytes(x.n(), x.d(), targets, x.is_sparse()),
@@ -20,12 +26,14 @@ pub(super) fn standard_columns(
     )?;
     let (mean, std) = x.moments();
     if let Some(j) = (0..x.d()).find(|&j| !(mean[j].is_finite() && std[j].is_finite())) {
+        let feature = data.groups().feature_of_columns()[j];
         return Err(Error::Breakdown {
             step: name,
-            why: format!("the values of column {} overflow; scale the features", j + 1),
+            why: format!("the values of column {} overflow; scale the features", feature + 1),
         });
     }
-    let scale = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { 1.0 / std[j] };
+    let divisor = common_std(x, &data.groups(), &std);
+    let scale = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { 1.0 / divisor[j] };
     let scale: Vec<f64> = (0..x.d()).map(scale).map(|s: f64| if s.is_finite() { s } else { 0.0 }).collect();
     Ok(match x {
         Rows::Dense(x) => Design::dense(x.view(), &mean.to_vec(), &scale),
@@ -36,10 +44,31 @@ pub(super) fn standard_columns(
     })
 }
 
+/// The number by which to divide each column, given its standard deviation.
+///
+/// That is the standard deviation, except for the columns of a category, which share one number: the root of the sum of
+/// their variances. The mean squared distance of two rows in a category is then 2, as in a standardized number, and
+/// levels that differ are equally distant. The columns of a category are recognized by their sum, which is the same in
+/// every row.
+pub(super) fn common_std(x: &Rows, groups: &Groups, std: &Array1<f64>) -> Array1<f64> {
+    let mut out = std.clone();
+    for columns in groups.iter().filter(|columns| columns.len() > 1) {
+        let total = std.slice(s![columns.clone()]).iter().map(|v| v * v).sum::<f64>().sqrt();
+        let sums = x.take_columns(&columns.clone().collect::<Vec<_>>()).into_dense().sum_axis(Axis(1));
+        let (low, high) = sums.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &v| {
+            (f64::min(v, low), f64::max(v, high))
+        });
+        if high - low <= EQUAL_SUMS * total {
+            out.slice_mut(s![columns]).fill(total);
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::SparseRows;
+    use crate::data::{SparseRows, Target};
     use ndarray::{Array2, array};
 
     #[test]
@@ -48,16 +77,42 @@ mod tests {
         let cells = (vec![0, 2, 4, 5], vec![1, 2, 0, 2, 2], vec![2.0, 7.0, 1.0, 7.0, 7.0]);
         let sparse: Rows = SparseRows::new(3, cells.0, cells.1, cells.2).unwrap().into();
         for x in [dense, sparse] {
-            let design = standard_columns("m", &x, 1, &Context::default()).unwrap();
+            let data = Dataset::unlabeled(x).unwrap();
+            let design = standard_columns("m", &data, 1, &Context::default()).unwrap();
             // Deviations of a third and two thirds from the mean, over the root of 2/9.
             let a = 2.0_f64.sqrt() / 2.0;
             let expected = array![[-a, 2.0 * a, 0.0], [2.0 * a, -a, 0.0], [-a, -a, 0.0]];
             let got = design.times(&Array2::eye(3));
             assert!((&got - &expected).iter().all(|e| e.abs() < 1e-15), "{got}");
         }
-        let huge: Rows = array![[1e308], [-1e308]].into();
+        let huge = Dataset::unlabeled(array![[1e308], [-1e308]]).unwrap();
         assert!(standard_columns("m", &huge, 1, &Context::default()).is_ok());
         let ctx = Context { memory_limit: 15, ..Context::default() };
         assert!(matches!(standard_columns("m", &huge, 1, &ctx), Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn a_category_weighs_as_much_as_a_number() {
+        // Three levels in 1, 1 and 2 of four rows; a number with an indicator of missing values.
+        let x = array![
+            [1.0, 0.0, 0.0, 10.0, 0.0],
+            [0.0, 1.0, 0.0, 30.0, 0.0],
+            [0.0, 0.0, 1.0, 20.0, 1.0],
+            [0.0, 0.0, 1.0, 20.0, 0.0]
+        ];
+        let names = ["category", "number"].map(String::from).to_vec();
+        let data = Dataset::encoded(names, x, Groups::of_sizes([3, 2]), Target::None).unwrap();
+        let (_, std) = data.x().moments();
+        let divisor = common_std(data.x(), &data.groups(), &std);
+        // Variances 3/16, 3/16 and 4/16 sum to 10/16.
+        assert!((0..3).all(|j| (divisor[j] - 0.625_f64.sqrt()).abs() < 1e-15), "{divisor}");
+        assert_eq!((divisor[3], divisor[4]), (std[3], std[4]));
+        let z = standard_columns("m", &data, 1, &Context::default()).unwrap().times(&Array2::eye(5));
+        let distance = |i: usize, k: usize| {
+            (0..3).map(|j| (z[[i, j]] - z[[k, j]]).powi(2)).sum::<f64>()
+        };
+        let mean = (0..16).map(|at| distance(at / 4, at % 4)).sum::<f64>() / 16.0;
+        assert!((mean - 2.0).abs() < 1e-14 && distance(2, 3) == 0.0, "{mean}");
+        assert!((distance(0, 1) - distance(0, 2)).abs() < 1e-14);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::row_path::Penalized;
 use crate::context::Context;
-use crate::data::Classes;
+use crate::data::{Classes, Groups};
 use crate::error::Result;
 use crate::optim::{BlockDescent, LeastSquares, PathSolution};
 use ndarray::Array2;
@@ -26,7 +26,7 @@ pub(in super::super) struct Squares {
 }
 
 impl Penalized for Squares {
-    fn first(&self) -> Result<PathSolution> {
+    fn first(&self, _ctx: &Context) -> Result<PathSolution> {
         Ok(self.problem.null_solution())
     }
 
@@ -34,8 +34,12 @@ impl Penalized for Squares {
         self.solver.minimize(&self.problem, lambda, from, ctx)
     }
 
-    fn varies(&self, column: usize) -> bool {
-        self.problem.varies(column)
+    fn groups(&self) -> &Groups {
+        self.problem.groups()
+    }
+
+    fn varies(&self, feature: usize) -> bool {
+        self.problem.varies(feature)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::method::{Info, Needs};
 use crate::optim::{BlockDescent, LeastSquares, Spectral};
 pub(super) use least_squares::Squares;
 use least_squares::indicators;
-use ratio::{Norm, Ratio};
+use ratio::{Norm, Ratio, Scatter};
 
 const NAME: &str = "LDFS";
 
@@ -59,7 +59,8 @@ crate::parameters! {
     /// $p_c = n_c / n$, or $1 / C$; $S_W$ is the mean over all samples.
     ///
     /// Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
-    /// constant features have none. The path ends at the given penalty, or at the requested number of features; without
+    /// constant features have none. A feature of several columns, such as a category, has weights for each of them, and
+    /// $k$ in the penalty counts them all: the norm of a feature is its largest absolute weight. The path ends at the given penalty, or at the requested number of features; without
     /// either, the full path is computed and the last point at or above a tenth of the first penalty is selected. A
     /// smaller number of features need not be a subset of a larger one.
     ///
@@ -102,10 +103,10 @@ impl Ldfs {
     }
 
     fn problem(&self, data: &Dataset, classes: &Classes, ctx: &Context) -> Result<Box<dyn Penalized>> {
-        let design = standard_columns(NAME, data.x(), classes.n_present(), ctx)?;
+        let design = standard_columns(NAME, data, classes.n_present(), ctx)?;
         let norm = match self.form {
             LdfsForm::LeastSquares => {
-                let problem = LeastSquares::new(design, indicators(classes))?;
+                let problem = LeastSquares::new(design, indicators(classes), data.groups())?;
                 let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
                 return Ok(Box::new(Squares { problem, solver }));
             }
@@ -113,8 +114,8 @@ impl Ldfs {
             LdfsForm::Constrained => Norm::Within,
         };
         let solver = Spectral { tolerance: self.tol, max_iterations: self.max_iter, ..Spectral::default() };
-        let scatter = (self.ridge, self.weighted_scatter);
-        Ok(Box::new(Ratio::new(design, classes, scatter, norm, solver)))
+        let scatter = Scatter { ridge: self.ridge, weighted: self.weighted_scatter };
+        Ok(Box::new(Ratio::new(design, data.groups(), classes, scatter, norm, solver)))
     }
 }
 

@@ -11,11 +11,15 @@
 
 use super::super::row_path::Penalized;
 use crate::context::Context;
-use crate::data::Classes;
+use crate::data::{Classes, Groups};
 use crate::error::{Error, Result};
-use crate::optim::{Criterion, Design, Minimum, PathSolution, Regularizer, Spectral, row_norm};
+use crate::linalg::symmetric_eigen;
+use crate::optim::{
+    Criterion, Design, Minimum, PathSolution, Regularizer, Spectral, blocks, group_norm, l1_norm, max_abs,
+};
 use crate::outcome::Stop;
-use ndarray::{Array1, Array2, Zip};
+use ndarray::{Array1, Array2, Zip, s};
+use std::ops::Range;
 
 /// Which norm is fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +30,19 @@ pub(super) enum Norm {
     Within,
 }
 
+/// The scatter matrices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scatter {
+    /// $\rho$
+    pub ridge: f64,
+    /// Whether classes are weighted by their number of samples in $S_B$.
+    pub weighted: bool,
+}
+
 /// The data of the ratio.
 pub(super) struct Ratio {
     design: Design,
+    groups: Groups,
     /// The class of each sample, among nonempty classes.
     codes: Vec<usize>,
     /// Number of samples per class.
@@ -53,8 +67,9 @@ struct Parts {
 impl Ratio {
     pub(super) fn new(
         design: Design,
+        groups: Groups,
         classes: &Classes,
-        (ridge, weighted): (f64, bool),
+        scatter: Scatter,
         norm: Norm,
         solver: Spectral,
     ) -> Self {
@@ -65,8 +80,8 @@ impl Ratio {
         let counts: Vec<f64> = present.iter().map(|&c| all[c] as f64).collect();
         let n: f64 = counts.iter().sum();
         let class_weights =
-            counts.iter().map(|c| if weighted { c / n } else { 1.0 / counts.len() as f64 }).collect();
-        Self { design, codes, counts, class_weights, ridge, norm, solver }
+            counts.iter().map(|c| if scatter.weighted { c / n } else { 1.0 / counts.len() as f64 }).collect();
+        Self { design, groups, codes, counts, class_weights, ridge: scatter.ridge, norm, solver }
     }
 
     fn parts(&self, w: &Array2<f64>) -> Parts {
@@ -151,31 +166,21 @@ impl Ratio {
 }
 
 impl Penalized for Ratio {
-    /// The best single feature, and the penalty above which no other can enter.
-    fn first(&self) -> Result<PathSolution> {
-        let d = self.design.d();
-        // Each feature alone: the value is -S_B / (S_W + rho); for standardized features S_W = 1 - S_B if classes
-        // are weighted.
-        let univariate_ratios = self.univariate_ratios();
-        let best = (0..d).filter(|&j| self.design.curvature(j) > 0.0).max_by(|&a, &b| {
-            // Ties are broken by column order.
-            univariate_ratios[a].total_cmp(&univariate_ratios[b]).then(b.cmp(&a))
-        });
-        let Some(best) = best else {
-            return Err(Error::Breakdown { step: "LDFS", why: "all columns are constant".into() });
-        };
-        let mut w = Array2::zeros((d, 1));
-        w[[best, 0]] = 1.0;
+    /// The best single feature, and the penalty above which no other can enter. If features have several columns, the
+    /// solution at that penalty.
+    fn first(&self, ctx: &Context) -> Result<PathSolution> {
+        let (best, w) = self.best_feature()?;
         let parts = self.parts(&w);
         let (of_ratio, of_norm) = self.gradients(&w, &parts);
-        let own = of_norm[[best, 0]].abs();
+        let own = -(w.iter().zip(&of_norm).map(|(w, b)| w * b).sum::<f64>());
         let mut lambda = 0.0_f64;
-        for j in (0..d).filter(|&j| j != best) {
-            // The feature has zero weight where |a + lambda b| <= lambda own. If b is as large as own, no penalty
+        let gradients = blocks(&of_ratio, &self.groups).zip(blocks(&of_norm, &self.groups));
+        for (_, (a, b)) in gradients.enumerate().filter(|(j, _)| *j != best) {
+            // The feature has zero weight where ||a + lambda b||_1 <= lambda own. If b is as large as own, no penalty
             // excludes it.
-            let (a, b) = (of_ratio[[j, 0]], of_norm[[j, 0]]);
-            let room = (own - b * a.signum()).max(0.05 * own);
-            lambda = lambda.max(a.abs() / room);
+            let along: f64 = a.iter().zip(b).map(|(a, b)| b * a.signum()).sum();
+            let room = (own - along).max(0.05 * own);
+            lambda = lambda.max(l1_norm(a) / room);
         }
         let objective = -parts.between / parts.within + lambda / self.norm(&w, &parts);
         let minimum = Minimum {
@@ -187,18 +192,25 @@ impl Penalized for Ratio {
             evaluations: 1,
             stop: Stop::Tolerance,
         };
-        Ok(self.path_solution(lambda, minimum))
+        let first = self.path_solution(lambda, minimum);
+        // The weights within a feature of several columns depend on the penalty.
+        if self.groups.is_single() { Ok(first) } else { self.solve(lambda, &first, ctx) }
     }
 
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution> {
-        let start = &from.minimum.w / row_norm(&from.minimum.w);
+        let start = &from.minimum.w / group_norm(&from.minimum.w, &self.groups);
         let criterion = AtPenalty { ratio: self, lambda };
-        let minimum = self.solver.minimize(&criterion, Regularizer::Ball(1.0), start, ctx)?;
+        let ball = Regularizer::Ball(1.0);
+        let minimum = self.solver.minimize_groups(&criterion, ball, &self.groups, start, ctx)?;
         Ok(self.path_solution(lambda, minimum))
     }
 
-    fn varies(&self, column: usize) -> bool {
-        self.design.curvature(column) > 0.0
+    fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    fn varies(&self, feature: usize) -> bool {
+        self.groups.columns(feature).any(|j| self.design.curvature(j) > 0.0)
     }
 
     fn is_nonconvex(&self) -> bool {
@@ -207,25 +219,65 @@ impl Penalized for Ratio {
 }
 
 impl Ratio {
-    /// $S_{B,jj} / (S_{W,jj} + \rho)$ of every feature.
-    fn univariate_ratios(&self) -> Array1<f64> {
+    /// The feature with the largest ratio by itself, and its weights, at most 1.
+    fn best_feature(&self) -> Result<(usize, Array2<f64>)> {
+        let means = self.class_means();
+        let mut best: Option<(f64, usize, Vec<f64>)> = None;
+        for j in (0..self.groups.n_features()).filter(|&j| self.varies(j)) {
+            let columns = self.groups.columns(j);
+            let (ratio, weights) = match columns.len() {
+                1 => (self.univariate_ratio(columns.start, &means), vec![1.0]),
+                _ => self.largest_ratio(columns, &means)?,
+            };
+            // Ties are broken by column order.
+            if best.as_ref().is_none_or(|(most, ..)| ratio.total_cmp(most).is_gt()) {
+                best = Some((ratio, j, weights));
+            }
+        }
+        let Some((_, best, weights)) = best else {
+            return Err(Error::Breakdown { step: "LDFS", why: "all columns are constant".into() });
+        };
+        let mut w = Array2::zeros((self.design.d(), 1));
+        w.slice_mut(s![self.groups.columns(best), 0]).assign(&Array1::from(weights));
+        Ok((best, w))
+    }
+
+    /// Class means of all columns, by a product with the class indicators.
+    fn class_means(&self) -> Array2<f64> {
         let n = self.design.n() as f64;
-        let classes = self.counts.len();
-        // Class means of all features, by a product with the class indicators.
-        let mut indicators = Array2::zeros((self.codes.len(), classes));
+        let mut indicators = Array2::zeros((self.codes.len(), self.counts.len()));
         for (i, &c) in self.codes.iter().enumerate() {
             indicators[[i, c]] = n / self.counts[c];
         }
-        let means = self.design.transposed_times(&indicators);
-        (0..self.design.d())
-            .map(|j| {
-                let sums = |weight: &dyn Fn(usize) -> f64| -> f64 {
-                    (0..classes).map(|c| weight(c) * means[[j, c]] * means[[j, c]]).sum()
-                };
-                let within = self.design.curvature(j) - sums(&|c| self.counts[c] / n);
-                sums(&|c| self.class_weights[c]) / (within.max(0.0) + self.ridge)
-            })
-            .collect()
+        self.design.transposed_times(&indicators)
+    }
+
+    /// $S_{B,jj} / (S_{W,jj} + \rho)$ of a column.
+    fn univariate_ratio(&self, j: usize, means: &Array2<f64>) -> f64 {
+        let n = self.design.n() as f64;
+        let sums = |weight: &dyn Fn(usize) -> f64| -> f64 {
+            (0..self.counts.len()).map(|c| weight(c) * means[[j, c]] * means[[j, c]]).sum()
+        };
+        let within = self.design.curvature(j) - sums(&|c| self.counts[c] / n);
+        sums(&|c| self.class_weights[c]) / (within.max(0.0) + self.ridge)
+    }
+
+    /// The largest ratio of combinations of some columns, and the weights, scaled to a largest of 1.
+    fn largest_ratio(&self, columns: Range<usize>, means: &Array2<f64>) -> Result<(f64, Vec<f64>)> {
+        let n = self.design.n() as f64;
+        let means = means.slice(s![columns.clone(), ..]);
+        let scatter = |weights: Array1<f64>| (&means * &weights).dot(&means.t());
+        let mut within = self.design.block_products(columns)
+            - scatter(self.counts.iter().map(|count| count / n).collect());
+        within.diag_mut().iter_mut().for_each(|v| *v += self.ridge);
+        // With within = V L V^T and w = V L^-1/2 u, the ratio is a quadratic form in u.
+        let eigen = symmetric_eigen(within.view())?;
+        let whitening = &eigen.vectors / &eigen.values.mapv(|v| v.max(0.5 * self.ridge).sqrt());
+        let between = scatter(self.class_weights.iter().copied().collect());
+        let ratio = symmetric_eigen(whitening.t().dot(&between).dot(&whitening).view())?;
+        let weights = whitening.dot(&ratio.vectors.column(0)).to_vec();
+        let size = max_abs(&weights);
+        Ok((ratio.values[0], weights.into_iter().map(|w| w / size).collect()))
     }
 }
 
@@ -245,7 +297,9 @@ mod tests {
         x -= &means;
         let design = Design::dense(x.view(), &[0.0; 5], &[1.0; 5]);
         let classes = Classes::from_codes(codes.clone());
-        (Ratio::new(design, &classes, (0.1, weighted), norm, Spectral::default()), x, codes)
+        let scatter = Scatter { ridge: 0.1, weighted };
+        let groups = Groups::single(5);
+        (Ratio::new(design, groups, &classes, scatter, norm, Spectral::default()), x, codes)
     }
 
     #[test]
@@ -268,8 +322,20 @@ mod tests {
             assert!((&parts.within_w - &within.dot(&w)).iter().all(|e| e.abs() < 1e-14));
             assert!((parts.between - w.t().dot(&between).dot(&w)[[0, 0]]).abs() < 1e-14);
             assert!((parts.within - w.t().dot(&within).dot(&w)[[0, 0]]).abs() < 1e-14);
-            let univariate_ratios = ratio.univariate_ratios();
-            assert!((0..5).all(|j| (univariate_ratios[j] - between[[j, j]] / within[[j, j]]).abs() < 1e-13));
+            let means = ratio.class_means();
+            let univariate = |j: usize| ratio.univariate_ratio(j, &means);
+            assert!((0..5).all(|j| (univariate(j) - between[[j, j]] / within[[j, j]]).abs() < 1e-13));
+            // Some columns together: the ratio of the weights, which no other combination exceeds.
+            let (largest, weights) = ratio.largest_ratio(1..4, &means).unwrap();
+            let at = |w: &[f64]| {
+                let form = |m: &Array2<f64>| -> f64 {
+                    (0..9).map(|k| w[k / 3] * w[k % 3] * m[[1 + k / 3, 1 + k % 3]]).sum()
+                };
+                form(&between) / form(&within)
+            };
+            assert!((at(&weights) - largest).abs() < 1e-12 && max_abs(&weights) == 1.0);
+            let mut rng = Rng::new(1);
+            assert!((0..100).all(|_| at(&[0; 3].map(|_| rng.normal())) <= largest + 1e-12));
         }
     }
 
@@ -291,8 +357,8 @@ mod tests {
     #[test]
     fn a_second_feature_enters_below_the_first_penalty() {
         let (ratio, ..) = example(Norm::Length, true);
-        let first = ratio.first().unwrap();
         let ctx = Context::default();
+        let first = ratio.first(&ctx).unwrap();
         let used = |lambda: f64| {
             let solution = ratio.solve(lambda, &first, &ctx).unwrap();
             solution.minimum.w.iter().filter(|&&w| w != 0.0).count()
