@@ -92,7 +92,8 @@ pub fn prepare_design<'py>(
         let kernels: Vec<Kernel> = if bases.kernels.is_empty() && bases.custom.0.is_empty() {
             bases.check().map(|()| vec![])?
         } else {
-            let resolved = bases.resolve(&data.x().take_rows(&points(&triplets)), ctx.seed)?;
+            let rows = data.x().take_rows(&points(&triplets));
+            let resolved = bases.resolve(&rows, &data.groups(), ctx.seed)?;
             resolved.into_iter().map(|base| base.kernel).collect()
         };
         Ok((kernels, triplets, encoder))

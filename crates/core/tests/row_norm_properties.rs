@@ -1,24 +1,20 @@
 //! Properties of the l1/l-infinity norm over features, its proximal operator and its projection.
 
 use kernsift::data::Groups;
-use kernsift::internals::{
-    dual_group_norm, group_norm, project_groups, project_l1, prox_group, prox_groups,
-};
+use kernsift::internals::{dual_group_norm, group_norm, project_groups, project_l1, prox_group, prox_groups};
 use ndarray::{Array2, s};
 use proptest::prelude::*;
 
 /// A few features of one to three rows, with ties and zeros among the entries.
 fn matrices() -> impl Strategy<Value = (Groups, Array2<f64>)> {
-    let sizes = prop_oneof![
-        prop::collection::vec(Just(1_usize), 1..8),
-        prop::collection::vec(1_usize..4, 1..8)
-    ];
+    let sizes =
+        prop_oneof![prop::collection::vec(Just(1_usize), 1..8), prop::collection::vec(1_usize..4, 1..8)];
     (sizes, 1_usize..6).prop_flat_map(|(sizes, q)| {
         let groups = Groups::of_sizes(sizes);
         let entry = prop_oneof![3 => -5.0..5.0_f64, 1 => (-3..=3_i32).prop_map(f64::from)];
         let d = groups.n_columns();
-        let matrix = prop::collection::vec(entry, d * q)
-            .prop_map(move |v| Array2::from_shape_vec((d, q), v).unwrap());
+        let matrix =
+            prop::collection::vec(entry, d * q).prop_map(move |v| Array2::from_shape_vec((d, q), v).unwrap());
         (Just(groups), matrix)
     })
 }

@@ -6,9 +6,11 @@
 //!
 //! Equal values have equal rows in the factor, so only distinct values are factored, weighted by their counts, in ascending
 //! order. The result does not depend on the order of the rows, and a column of three distinct values has rank three.
+//! Several columns, such as the indicators of a category, are factored by their distinct rows.
 
 use crate::simd::{add_combination, dot, exp_scaled, scale_and_reduce, squared_distances};
 use ndarray::{Array2, ShapeBuilder};
+use std::cmp::Ordering;
 
 /// Residuals below this are rounding errors of 1.
 const ROUNDING: f64 = 1e-14;
@@ -22,10 +24,10 @@ pub fn column_factor(values: &[f64], gamma: f64, tolerance: f64) -> Array2<f64> 
     distinct.expand(&distinct.factor(gamma, tolerance))
 }
 
-/// The distinct values of a column.
+/// The distinct values of a column, or the distinct rows of several.
 pub(crate) struct DistinctValues {
-    /// In ascending order.
-    pub values: Vec<f64>,
+    /// In ascending order; several columns one after another.
+    values: Vec<f64>,
     /// Number of rows with each value.
     pub counts: Vec<f64>,
     /// Index of each row's value.
@@ -49,6 +51,37 @@ impl DistinctValues {
         Self { values, counts, index }
     }
 
+    /// The distinct rows of columns of `n` values each, one after another.
+    pub fn of_rows(cells: &[f64], n: usize) -> Self {
+        if cells.len() == n {
+            return Self::of(cells);
+        }
+        let columns: Vec<&[f64]> = cells.chunks_exact(n.max(1)).collect();
+        // Adding 0 turns -0 into 0.
+        let compare = |column: &&[f64], a: u32, b: u32| {
+            (column[a as usize] + 0.0).total_cmp(&(column[b as usize] + 0.0))
+        };
+        let order = |a: u32, b: u32| {
+            let mut columns = columns.iter().map(|column| compare(column, a, b));
+            columns.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        let mut rows: Vec<u32> = (0..n as u32).collect();
+        rows.sort_unstable_by(|&a, &b| order(a, b));
+        let (mut first, mut counts) = (Vec::<u32>::new(), Vec::<f64>::new());
+        let mut index = vec![0; n];
+        for row in rows {
+            if first.last().is_none_or(|&last| order(last, row).is_ne()) {
+                first.push(row);
+                counts.push(0.0);
+            }
+            counts[first.len() - 1] += 1.0;
+            index[row as usize] = (first.len() - 1) as u32;
+        }
+        let values =
+            columns.iter().flat_map(|column| first.iter().map(|&row| column[row as usize])).collect();
+        Self { values, counts, index }
+    }
+
     /// The factor over the distinct values, by columns.
     pub fn factor(&self, gamma: f64, tolerance: f64) -> Vec<f64> {
         factor_distinct(&self.values, &self.counts, gamma, tolerance)
@@ -56,7 +89,7 @@ impl DistinctValues {
 
     /// The factor with one row per row of the column.
     fn expand(&self, factor: &[f64]) -> Array2<f64> {
-        let (n, height) = (self.index.len(), self.values.len());
+        let (n, height) = (self.index.len(), self.counts.len());
         let rank = factor.len().checked_div(height).unwrap_or(0);
         let mut out = Vec::with_capacity(n * rank);
         for column in factor.chunks_exact(height.max(1)) {
@@ -66,9 +99,10 @@ impl DistinctValues {
     }
 }
 
-/// Pivoted Cholesky factorization over distinct values in ascending order, weighted by `counts`.
+/// Pivoted Cholesky factorization over distinct values in ascending order, or over distinct rows of several columns, weighted
+/// by `counts`.
 pub(crate) fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, tolerance: f64) -> Vec<f64> {
-    let height = values.len();
+    let height = counts.len();
     let mut factor: Vec<f64> = vec![];
     let mut residual = vec![1.0; height];
     let rows: f64 = counts.iter().sum();
@@ -83,7 +117,8 @@ pub(crate) fn factor_distinct(values: &[f64], counts: &[f64], gamma: f64, tolera
         let start = factor.len();
         factor.resize(start + height, 0.0);
         let (before, column) = factor.split_at_mut(start);
-        squared_distances(column, values, height, &values[pivot..=pivot]);
+        let row: Vec<f64> = values.chunks_exact(height).map(|column| column[pivot]).collect();
+        squared_distances(column, values, height, &row);
         exp_scaled(column, -gamma);
         weights.clear();
         weights.extend((0..rank).map(|k| -before[k * height + pivot]));
@@ -156,6 +191,25 @@ mod tests {
         // A tolerance below rounding error still terminates.
         let near: Vec<f64> = (0..50).map(|i| f64::from(i) * 1e-9).collect();
         assert!(column_factor(&near, 0.5, 0.0).ncols() < 5);
+    }
+
+    #[test]
+    fn distinct_rows_of_several_columns() {
+        // Rows (1, 0), (0, 1), (1, 0), (0, -0), (0, 0).
+        let cells = [1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, -0.0, 0.0];
+        let distinct = DistinctValues::of_rows(&cells, 5);
+        assert_eq!((&distinct.counts[..], &distinct.index[..]), (&[2.0, 1.0, 2.0][..], &[2, 1, 2, 0, 0][..]));
+        let factor = distinct.expand(&distinct.factor(0.3, 0.0));
+        assert_eq!(factor.dim(), (5, 3));
+        for i in 0..5 {
+            for k in 0..5 {
+                let distance = (cells[i] - cells[k]).powi(2) + (cells[5 + i] - cells[5 + k]).powi(2);
+                let kernel = (-0.3 * distance).exp();
+                // Rounding of numbers of order one.
+                assert!((factor.row(i).dot(&factor.row(k)) - kernel).abs() < 1e-14, "{i} {k}");
+            }
+        }
+        assert_eq!(DistinctValues::of_rows(&[2.0, 1.0, 2.0], 3).values, [1.0, 2.0]);
     }
 
     #[test]

@@ -19,8 +19,11 @@ pub fn diagonal(kernel: &Kernel, x: &Rows) -> Result<Vec<f64>> {
 fn add_diagonal(weight: f64, term: &SimpleKernel, x: &Rows, out: &mut [f64]) {
     match term.kernel {
         Kernel::Linear | Kernel::Polynomial { .. } => {
-            let squares = match term.feature {
-                Some(f) => (0..x.n()).map(|i| x.get(i, f).powi(2)).collect(),
+            let squares = match &term.columns {
+                Some(columns) => {
+                    let square = |i: usize| columns.clone().map(|j| x.get(i, j).powi(2)).sum();
+                    (0..x.n()).map(square).collect()
+                }
                 None => squared_norms(x, None),
             };
             for (out, square) in out.iter_mut().zip(squares) {

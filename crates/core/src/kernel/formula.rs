@@ -5,6 +5,7 @@ use crate::linalg::symmetric_eigen;
 use crate::parameters::{Kind, ParameterValue};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 crate::choices! {
     /// The kernels that have a name.
@@ -63,6 +64,13 @@ pub enum Kernel {
         /// The kernel on it.
         kernel: Box<Kernel>,
     },
+    /// A kernel on the adjacent columns of one feature, such as a category.
+    OnColumns {
+        /// The columns, from 0.
+        columns: Range<usize>,
+        /// The kernel on them.
+        kernel: Box<Kernel>,
+    },
     /// $\sum_p w_p k_p(x, y)$
     Sum(Vec<(f64, Kernel)>),
     /// $\exp(-(x - y)^\top M (x - y))$
@@ -95,7 +103,7 @@ impl Kernel {
             Self::Linear | Self::Rbf { .. } | Self::Laplacian { .. } | Self::WhiteNoise => true,
             Self::Mahalanobis { .. } => true,
             Self::Polynomial { coef0, .. } => *coef0 >= 0.0,
-            Self::OnFeature { kernel, .. } => kernel.is_semidefinite(),
+            Self::OnFeature { kernel, .. } | Self::OnColumns { kernel, .. } => kernel.is_semidefinite(),
             Self::Sum(parts) => {
                 parts.iter().all(|(weight, kernel)| *weight >= 0.0 && kernel.is_semidefinite())
             }
@@ -114,6 +122,11 @@ impl Kernel {
             Self::OnFeature { feature, .. } => {
                 if let Some(used) = used.get_mut(*feature) {
                     *used = true;
+                }
+            }
+            Self::OnColumns { columns, .. } => {
+                if let Some(used) = used.get_mut(columns.clone()) {
+                    used.fill(true);
                 }
             }
             Self::Sum(parts) => {
@@ -148,6 +161,13 @@ impl Kernel {
                     return Err(Error::param("kernel", "feature", expected, feature));
                 }
                 kernel.validate(1)
+            }
+            Self::OnColumns { columns, kernel } => {
+                if columns.is_empty() || columns.end > d {
+                    let expected = format!("one or more of {d} columns");
+                    return Err(Error::param("kernel", "columns", expected, format!("{columns:?}")));
+                }
+                kernel.validate(columns.len())
             }
             Self::Sum(parts) => {
                 if parts.is_empty() {
@@ -184,6 +204,9 @@ impl Kernel {
             Self::Laplacian { gamma } => format!("laplacian(gamma={})", digits(*gamma)),
             Self::WhiteNoise => "white noise".into(),
             Self::OnFeature { feature, kernel } => format!("{} on column {}", kernel.describe(), feature + 1),
+            Self::OnColumns { columns, kernel } => {
+                format!("{} on columns {} to {}", kernel.describe(), columns.start + 1, columns.end)
+            }
             Self::Sum(parts) if parts.len() <= 3 => {
                 let parts: Vec<String> =
                     parts.iter().map(|(w, k)| format!("{} {}", digits(*w), k.describe())).collect();
@@ -262,6 +285,8 @@ mod tests {
         assert!(message(Kernel::Polynomial { degree: 0, gamma: 1.0, coef0: 0.0 }).contains("'degree'"));
         let far = Kernel::OnFeature { feature: 2, kernel: Box::new(Kernel::Linear) };
         assert!(message(far).contains("below the number of columns, 2"));
+        let far = Kernel::OnColumns { columns: 1..3, kernel: Box::new(Kernel::Linear) };
+        assert!(message(far).contains("one or more of 2 columns, got 1..3"));
         assert!(message(Kernel::Sum(vec![])).contains("at least one kernel"));
         assert!(message(Kernel::Sum(vec![(f64::INFINITY, Kernel::Linear)])).contains("'weight'"));
         assert!(message(Kernel::Mahalanobis { metric: array![[1.0]] }).contains("expected 2 x 2, got 1 x 1"));
@@ -288,6 +313,8 @@ mod tests {
         let on = |feature| Kernel::OnFeature { feature, kernel: Box::new(Kernel::Linear) };
         assert_eq!(Kernel::WhiteNoise.columns(3), [0, 1, 2]);
         assert_eq!(on(2).columns(3), [2]);
+        let several = Kernel::OnColumns { columns: 1..3, kernel: Box::new(Kernel::Linear) };
+        assert_eq!((several.columns(4), several.describe()), (vec![1, 2], "linear on columns 2 to 3".into()));
         assert_eq!(Kernel::Sum(vec![(1.0, on(2)), (-0.5, on(0)), (0.0, Kernel::Linear)]).columns(3), [0, 2]);
         let metric = array![[0.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
         assert_eq!(Kernel::Mahalanobis { metric }.columns(3), [1]);

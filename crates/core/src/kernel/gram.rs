@@ -168,6 +168,7 @@ pub(super) mod tests {
             Kernel::OnFeature { feature, kernel } => {
                 naive(kernel, &x[*feature..=*feature], &y[*feature..=*feature])
             }
+            Kernel::OnColumns { columns, kernel } => naive(kernel, &x[columns.clone()], &y[columns.clone()]),
             Kernel::Sum(parts) => parts.iter().map(|(w, k)| w * naive(k, x, y)).sum(),
             Kernel::Mahalanobis { metric } => {
                 let e: Vec<f64> = x.iter().zip(y).map(|(a, b)| a - b).collect();
@@ -185,6 +186,7 @@ pub(super) mod tests {
     pub fn all_kernels(d: usize) -> Vec<Kernel> {
         let metric = Array2::from_shape_fn((d, d), |(i, j)| if i == j { 0.3 } else { 0.2 / d as f64 });
         let weak = |feature, kernel| Kernel::OnFeature { feature, kernel: Box::new(kernel) };
+        let on_columns = |columns, kernel| Kernel::OnColumns { columns, kernel: Box::new(kernel) };
         vec![
             Kernel::Linear,
             Kernel::Rbf { gamma: 0.4 / d as f64 },
@@ -202,6 +204,12 @@ pub(super) mod tests {
                 (0.1, Kernel::WhiteNoise),
             ]),
             Kernel::Mahalanobis { metric },
+            on_columns(d - 2..d, Kernel::Rbf { gamma: 0.6 }),
+            on_columns(0..2, Kernel::Mahalanobis { metric: array![[0.5, 0.1], [0.1, 0.4]] }),
+            on_columns(
+                1..d,
+                Kernel::Sum(vec![(0.7, weak(1, Kernel::Laplacian { gamma: 0.2 })), (0.3, Kernel::Linear)]),
+            ),
         ]
     }
 

@@ -61,8 +61,9 @@ fn decreasing_in_one_distance(kernel: &Kernel) -> Option<(SimpleKernel<'_>, f64)
             _ => return None,
         };
         // Two metrics are two distances.
-        let is_metric = term.feature.is_none() && matches!(term.kernel, Kernel::Mahalanobis { .. });
-        let another = *distance.get_or_insert((term.feature, squared)) != (term.feature, squared);
+        let is_metric = term.single_column().is_none() && matches!(term.kernel, Kernel::Mahalanobis { .. });
+        let own = (term.columns.clone(), squared);
+        let another = *distance.get_or_insert_with(|| own.clone()) != own;
         if weight <= 0.0 || weight.is_nan() || another || (is_metric && !single) {
             return None;
         }
@@ -75,7 +76,7 @@ fn decreasing_in_one_distance(kernel: &Kernel) -> Option<(SimpleKernel<'_>, f64)
 
 /// The form of a term; the only entry of a metric on one column is gamma.
 fn form_of(term: &SimpleKernel) -> Form {
-    match (term.feature, term.kernel) {
+    match (term.single_column(), term.kernel) {
         (Some(_), Kernel::Mahalanobis { metric }) => Form::SquaredDistance { gamma: metric[[0, 0]] },
         _ => Form::of(term.kernel),
     }
@@ -96,7 +97,10 @@ struct Sources<'a> {
     x: &'a Rows,
     /// Contiguous dense rows; `None` if no term reads them.
     dense: Option<Cow<'a, Array2<f64>>>,
+    /// The columns of terms on one column.
     columns: BTreeMap<usize, Vec<f64>>,
+    /// The columns of terms on several columns, from the first to before the last, as contiguous dense rows.
+    parts: BTreeMap<(usize, usize), Rows>,
 }
 
 impl<'a> Sources<'a> {
@@ -109,14 +113,20 @@ impl<'a> Sources<'a> {
                 got: row.to_string(),
             });
         }
-        let mut columns = BTreeMap::new();
+        let (mut columns, mut parts) = (BTreeMap::new(), BTreeMap::new());
         let mut all_columns = false;
         for (_, term) in flatten(kernel) {
-            match term.feature {
-                Some(f) => {
+            match (term.single_column(), term.columns) {
+                (Some(f), _) => {
                     columns.entry(f).or_insert_with(|| x.column(f));
                 }
-                None => all_columns = true,
+                (None, Some(several)) => {
+                    parts.entry((several.start, several.end)).or_insert_with(|| {
+                        let part = x.take_columns(&several.collect::<Vec<_>>()).into_dense();
+                        Rows::from(part.as_standard_layout().into_owned())
+                    });
+                }
+                (None, None) => all_columns = true,
             }
         }
         let dense = match x {
@@ -124,7 +134,7 @@ impl<'a> Sources<'a> {
             Rows::Dense(x) if all_columns => Some(Cow::Owned(x.as_standard_layout().into_owned())),
             _ => None,
         };
-        Ok(Self { x, dense, columns })
+        Ok(Self { x, dense, columns, parts })
     }
 
     fn terms(&self, kernel: &Kernel, pairs: &[[usize; 2]]) -> Result<Vec<Term<'_>>> {
@@ -132,15 +142,17 @@ impl<'a> Sources<'a> {
     }
 
     fn term(&self, weight: f64, term: &SimpleKernel, pairs: &[[usize; 2]]) -> Result<Term<'_>> {
-        let source = match (term.feature, term.kernel, self.x) {
+        let part = term.columns.as_ref().and_then(|columns| self.parts.get(&(columns.start, columns.end)));
+        let source = match (term.single_column(), term.kernel, part.unwrap_or(self.x)) {
             (Some(f), _, _) => Source::Column(&self.columns[&f]),
-            (None, Kernel::Mahalanobis { metric }, _) => {
-                Source::Transformed(transformed(self.x, &metric_factor(metric)?, pairs))
+            (None, Kernel::Mahalanobis { metric }, x) => {
+                Source::Transformed(transformed(x, &metric_factor(metric)?, pairs))
             }
             (None, _, Rows::Sparse(x)) => Source::Sparse(x),
-            (None, _, Rows::Dense(_)) => {
-                Source::Dense(self.dense.as_ref().expect("kept for such terms").view())
-            }
+            (None, _, Rows::Dense(x)) => match part {
+                Some(_) => Source::Dense(x.view()),
+                None => Source::Dense(self.dense.as_ref().expect("kept for such terms").view()),
+            },
         };
         Ok(Term { weight, form: form_of(term), source })
     }

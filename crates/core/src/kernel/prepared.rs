@@ -1,4 +1,4 @@
-//! Rows as a term of a kernel reads them: one column, transformed by a metric, with squared norms.
+//! Rows as a term of a kernel reads them: some columns, transformed by a metric, with squared norms.
 
 use super::formula::{Kernel, metric_factor};
 use super::terms::{Form, SimpleKernel};
@@ -37,9 +37,9 @@ impl PreparedRows<'_> {
 
 /// The rows that a term is a function of.
 pub(super) fn rows_of_term<'a>(term: &SimpleKernel, x: &'a Rows) -> Result<Cow<'a, Rows>> {
-    let x = match term.feature {
+    let x = match &term.columns {
         None => Cow::Borrowed(x),
-        Some(f) => Cow::Owned(x.take_columns(&[f]).to_dense().into()),
+        Some(columns) => Cow::Owned(x.take_columns(&columns.clone().collect::<Vec<_>>()).into_dense().into()),
     };
     Ok(match term.kernel {
         Kernel::Mahalanobis { metric } => Cow::Owned(transformed(&x, &metric_factor(metric)?)),

@@ -2,12 +2,20 @@
 
 use super::formula::Kernel;
 use crate::simd::exp_scaled;
+use std::ops::Range;
 
-/// A kernel without sums, on all columns or on one.
+/// A kernel without sums, on all columns or on those of one feature.
 pub(super) struct SimpleKernel<'a> {
-    /// The column it sees; `None` for all.
-    pub feature: Option<usize>,
+    /// The columns it sees; `None` for all.
+    pub columns: Option<Range<usize>>,
     pub kernel: &'a Kernel,
+}
+
+impl SimpleKernel<'_> {
+    /// The column it sees if it sees only one.
+    pub fn single_column(&self) -> Option<usize> {
+        self.columns.as_ref().filter(|columns| columns.len() == 1).map(|columns| columns.start)
+    }
 }
 
 /// The weighted terms of a kernel.
@@ -15,17 +23,22 @@ pub(super) fn flatten(kernel: &Kernel) -> Vec<(f64, SimpleKernel<'_>)> {
     flatten_on(kernel, None)
 }
 
-fn flatten_on(kernel: &Kernel, feature: Option<usize>) -> Vec<(f64, SimpleKernel<'_>)> {
+fn flatten_on(kernel: &Kernel, outer: Option<Range<usize>>) -> Vec<(f64, SimpleKernel<'_>)> {
+    // Columns of a nested kernel count from the first column of the outer one.
+    let within = |inner: Range<usize>| {
+        let first = outer.as_ref().map_or(0, |outer| outer.start);
+        Some(first + inner.start..first + inner.end)
+    };
     match kernel {
         Kernel::Sum(parts) => parts
             .iter()
             .flat_map(|(weight, part)| {
-                flatten_on(part, feature).into_iter().map(move |(w, term)| (weight * w, term))
+                flatten_on(part, outer.clone()).into_iter().map(move |(w, term)| (weight * w, term))
             })
             .collect(),
-        // Nested one-feature kernels: the inner one can only name column 0, which is the outer one's feature.
-        Kernel::OnFeature { feature: inner, kernel } => flatten_on(kernel, feature.or(Some(*inner))),
-        _ => vec![(1.0, SimpleKernel { feature, kernel })],
+        Kernel::OnFeature { feature, kernel } => flatten_on(kernel, within(*feature..feature + 1)),
+        Kernel::OnColumns { columns, kernel } => flatten_on(kernel, within(columns.clone())),
+        _ => vec![(1.0, SimpleKernel { columns: outer, kernel })],
     }
 }
 
@@ -51,7 +64,9 @@ impl Form {
             Kernel::Laplacian { gamma } => Self::AbsoluteDistance { gamma: *gamma },
             Kernel::WhiteNoise => Self::Equal,
             Kernel::Mahalanobis { .. } => Self::SquaredDistance { gamma: 1.0 },
-            Kernel::Sum(_) | Kernel::OnFeature { .. } => unreachable!("flattened before"),
+            Kernel::Sum(_) | Kernel::OnFeature { .. } | Kernel::OnColumns { .. } => {
+                unreachable!("flattened before")
+            }
         }
     }
 

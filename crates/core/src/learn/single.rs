@@ -13,7 +13,7 @@ use super::design::Bases;
 use super::learner::{KernelLearner, Learned, Status};
 use crate::context::Context;
 use crate::data::triplets::{check, points};
-use crate::data::{Dataset, Rows, Triplet};
+use crate::data::{Dataset, Groups, Rows, Triplet};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Gamma, Kernel, KernelChoice, diagonal};
 use crate::method::{Info, Needs};
@@ -131,7 +131,7 @@ impl KernelLearner for SingleKernel {
         self.kernel.validate()?;
         let (rows, ctx) = rows_of_triplets(self.name(), data, triplets, ctx)?;
         let kernel = self.kernel.resolve(&rows, &ctx)?;
-        Ok(unlearned(self.name(), kernel, data.d()))
+        Ok(unlearned(self.name(), kernel, &data.groups()))
     }
 }
 
@@ -144,7 +144,7 @@ impl KernelLearner for UniformAverage {
         let (rows, ctx) = rows_of_triplets(self.name(), data, triplets, ctx)?;
         let ctx =
             ctx.hold("the base kernels of all features", self.bases.bytes(data.d()), "use fewer columns")?;
-        let bases = self.bases.resolve(&rows, ctx.seed)?;
+        let bases = self.bases.resolve(&rows, &data.groups(), ctx.seed)?;
         let count = bases.len() as f64;
         let mut parts = Vec::with_capacity(bases.len());
         for base in bases {
@@ -152,7 +152,7 @@ impl KernelLearner for UniformAverage {
             let scale = scale(&base.kernel, &rows)?;
             parts.push((scale / count, base.kernel));
         }
-        Ok(unlearned(self.name(), Kernel::Sum(parts), data.d()))
+        Ok(unlearned(self.name(), Kernel::Sum(parts), &data.groups()))
     }
 }
 
@@ -188,9 +188,9 @@ fn scale(kernel: &Kernel, x: &Rows) -> Result<f64> {
 }
 
 /// A kernel with equal scores for all features that it uses.
-fn unlearned(method: &str, kernel: Kernel, d: usize) -> Learned {
-    let mut scores = vec![0.0; d];
-    kernel.columns(d).into_iter().for_each(|j| scores[j] = 1.0);
+fn unlearned(method: &str, kernel: Kernel, groups: &Groups) -> Learned {
+    let (mut scores, feature_of) = (vec![0.0; groups.n_features()], groups.feature_of_columns());
+    kernel.columns(groups.n_columns()).into_iter().for_each(|j| scores[feature_of[j]] = 1.0);
     Learned { method: method.into(), kernel, noise: 0.0, scores, status: Status::Optimal, iterations: 0 }
 }
 

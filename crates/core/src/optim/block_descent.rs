@@ -190,7 +190,9 @@ impl BlockDescent {
             return Err(Error::param(NAME, "penalty", "0 or a positive number", lambda));
         }
         let groups = &problem.groups;
-        if lambda >= dual_group_norm(&from.negative_gradient, groups) && from.minimum.w.iter().all(|&w| w == 0.0) {
+        if lambda >= dual_group_norm(&from.negative_gradient, groups)
+            && from.minimum.w.iter().all(|&w| w == 0.0)
+        {
             // Exactly zero, without the rounding error of a sweep.
             return Ok(PathSolution { lambda, ..from.clone() });
         }
@@ -217,10 +219,8 @@ impl BlockDescent {
                 return Err(not_finite("during the iterations"));
             }
             let gradients = blocks(&negative_gradient, groups).enumerate();
-            let missed: Vec<usize> = gradients
-                .filter(|(j, g)| !candidate[*j] && l1_norm(g) > lambda)
-                .map(|(j, _)| j)
-                .collect();
+            let missed: Vec<usize> =
+                gradients.filter(|(j, g)| !candidate[*j] && l1_norm(g) > lambda).map(|(j, _)| j).collect();
             let stop = if optimality <= self.tolerance {
                 Some(Stop::Tolerance)
             } else if iterations >= self.max_iterations {

@@ -30,8 +30,8 @@ pub(crate) use coordinate::{
 pub(crate) use design::Design;
 pub(crate) use hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
 pub(crate) use nonnegative_lars::{Knot, LarsPath, LarsStop, nonnegative_lars};
-pub(crate) use row_norm::{blocks, group_norm, l1_norm, largest_rows, max_abs};
 pub(crate) use pair_problem::{PairProblem, PairStart};
+pub(crate) use row_norm::{blocks, group_norm, l1_norm, largest_rows, max_abs};
 pub(crate) use smo::{Smo, SmoSolution};
 pub(crate) use sparse_columns::SparseColumns;
 pub(crate) use two_metric::{Bounds, TwoMetric};

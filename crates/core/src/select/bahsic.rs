@@ -4,7 +4,7 @@ use super::fohsic::{alignment, check_estimator, gamma_of};
 use super::joint::{Change, Joint, Query};
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::Context;
-use crate::data::{Dataset, Rows};
+use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::{Estimator, PairWeights, TargetKernel, target_factor};
 use crate::error::Result;
 use crate::method::{Info, Needs};
@@ -31,7 +31,8 @@ crate::parameters! {
     /// target remains highest. Elimination ends with one feature. Dependence is HSIC ([`crate::dependence::hsic`]) with
     /// one Gaussian kernel over all remaining features, $\exp(-\lVert x - x' \rVert^2 / (2 |S|))$ as in
     /// [`super::Fohsic`], or with a fixed `gamma`. Since all features enter at once, features that predict the target
-    /// only jointly are detected too, unless they are masked by noise.
+    /// only jointly are detected too, unless they are masked by noise. All columns of a feature, such as a category, are
+    /// removed together.
     ///
     /// Two forms:
     ///
@@ -148,9 +149,16 @@ fn order_of(rounds: &[Round]) -> Vec<usize> {
 
 /// Ranks the non-constant features by the fast form, best first, for a centered factor of the target's kernel.
 /// Other methods use it as a starting point.
-pub fn joint_elimination(x: &Rows, factor: &Array2<f64>, step: f64, ctx: &Context) -> Result<Vec<usize>> {
+pub fn joint_elimination(
+    x: &Rows,
+    groups: &Groups,
+    factor: &Array2<f64>,
+    step: f64,
+    ctx: &Context,
+) -> Result<Vec<usize>> {
     let ctx = &Joint::held(x, factor, NAME, ctx)?;
-    let joint = Joint::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
+    let weights = PairWeights::new(factor, Estimator::Biased, NAME)?;
+    let joint = Joint::new(x, groups.clone(), weights, NAME, ctx)?;
     let method = Bahsic { form: Elimination::Fast, step, ..Bahsic::default() };
     Ok(order_of(&method.rounds(&joint, ctx)?))
 }
@@ -188,7 +196,8 @@ impl Selector for Bahsic {
         let wanted = wanted.resolve(NAME, d)?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
         let ctx = &Joint::held(data.x(), &factor, NAME, ctx)?;
-        let joint = Joint::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
+        let weights = PairWeights::new(&factor, self.estimator, NAME)?;
+        let joint = Joint::new(data.x(), data.groups(), weights, NAME, ctx)?;
         let rounds = self.rounds(&joint, ctx)?;
         let mut order = order_of(&rounds);
         let mut scores = vec![0.0; d];
@@ -294,7 +303,8 @@ mod tests {
             found_all += usize::from(planted.relevant.iter().all(|j| found.selected().contains(j)));
             let factor =
                 target_factor(planted.data.target(), TargetKernel::Auto, "m", &Context::default()).unwrap();
-            let order = joint_elimination(planted.data.x(), &factor, 0.1, &Context::default()).unwrap();
+            let (x, groups) = (planted.data.x(), planted.data.groups());
+            let order = joint_elimination(x, &groups, &factor, 0.1, &Context::default()).unwrap();
             assert_eq!(order, found.order);
         }
         assert!(found_all >= 4, "in {found_all} of 5 draws");

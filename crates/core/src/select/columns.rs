@@ -2,7 +2,7 @@
 
 use super::selector::Selection;
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Groups, Rows};
 use crate::error::Result;
 use ndarray::{Array2, s};
 use rayon::prelude::*;
@@ -38,6 +38,44 @@ pub(super) fn each_column<T: Send>(
             .map(|&from| columns.visit(from, d.min(from + FEATURES_PER_TASK), checked))
             .collect();
         for part in parts.into_iter().flatten() {
+            out.push(part?);
+        }
+    }
+    Ok(out)
+}
+
+/// Applies `work` to every feature, given its index and the values of its columns, one column after another. `bytes`:
+/// memory that `work` needs for one.
+pub(super) fn each_feature<T: Send>(
+    x: &Rows,
+    groups: &Groups,
+    stage: &str,
+    bytes: f64,
+    ctx: &Context,
+    work: impl Fn(usize, &[f64]) -> T + Sync,
+) -> Result<Vec<T>> {
+    if groups.is_single() {
+        return each_column(x, stage, bytes, ctx, work);
+    }
+    let threads = rayon::current_num_threads();
+    let widest = groups.iter().map(|columns| columns.len()).max().unwrap_or(0);
+    ctx.need_memory(
+        format!("{stage} of features of {} cells", x.n() * widest),
+        Columns::bytes(x) + threads as f64 * (bytes + 16.0 * (x.n() * widest) as f64),
+        "use fewer rows",
+    )?;
+    let columns = Columns::of(x);
+    let features: Vec<usize> = (0..groups.n_features()).collect();
+    let mut out = Vec::with_capacity(features.len());
+    for batch in features.chunks(TASKS_PER_CHECK * threads) {
+        ctx.step(stage, batch[0], features.len())?;
+        let of_feature = |&j: &usize| {
+            ctx.check()?;
+            let own = groups.columns(j);
+            Ok(work(j, &columns.visit(own.start, own.end, |_, cells| cells.to_vec()).concat()))
+        };
+        let parts: Vec<Result<T>> = batch.par_iter().map(of_feature).collect();
+        for part in parts {
             out.push(part?);
         }
     }
@@ -153,6 +191,13 @@ mod tests {
         let all = |x: &Rows| each_column(x, "", 0.0, &Context::default(), |j, c| (j, c.to_vec())).unwrap();
         assert_eq!(all(&dense), all(&sparse));
         assert_eq!(all(&dense)[2], (2, vec![0.0, 3.0, 0.0]));
+        let groups = Groups::of_sizes([2, 1]);
+        let features = |x: &Rows| {
+            each_feature(x, &groups, "", 0.0, &Context::default(), |j, c| (j, c.to_vec())).unwrap()
+        };
+        assert_eq!(features(&dense), features(&sparse));
+        assert_eq!(features(&dense)[0], (0, vec![0.0, 1.0, 0.0, 2.0, 0.0, 0.0]));
+        assert_eq!(features(&dense)[1], (1, vec![0.0, 3.0, 0.0]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::joint::{Growth, first_of_the_best};
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Rows};
+use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::{Estimator, Hsic, PairWeights, TargetKernel, Variable, hsic, target_factor};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, KernelChoice};
@@ -24,7 +24,8 @@ crate::parameters! {
     ///
     /// whose bandwidth grows with the number of features in the set $|S|$: for features of variance one, typical kernel
     /// values do not depend on $|S|$. If `gamma` is given the kernel is $\exp(-\gamma \lVert x - x' \rVert^2)$ for sets
-    /// of any size. Ties are broken by column order.
+    /// of any size. Ties are broken by column order. A feature of several columns, such as a category, counts as one:
+    /// all its columns enter together, and it adds the sum of their squared differences to the squared distance.
     ///
     /// Once one feature of an interacting pair is in the set, the other is detected. But if neither predicts the target
     /// alone, the first is added only by chance; [`super::Bahsic`] starts from all features and can detect such pairs.
@@ -51,21 +52,21 @@ crate::parameters! {
     }
 }
 
-/// $\gamma$ for a set of `columns` features.
-pub(super) fn gamma_of(gamma: Option<f64>, columns: usize) -> f64 {
-    gamma.unwrap_or(0.5 / columns.max(1) as f64)
+/// $\gamma$ for a set of `n_features` features.
+pub(super) fn gamma_of(gamma: Option<f64>, n_features: usize) -> f64 {
+    gamma.unwrap_or(0.5 / n_features.max(1) as f64)
 }
 
 /// The normalized HSIC of a set of features and the target, whichever estimator the search uses.
 pub(super) fn alignment(
     data: &Dataset,
-    columns: &[usize],
+    features: &[usize],
     gamma: f64,
     target_kernel: TargetKernel,
     ctx: &Context,
 ) -> Result<f64> {
     let kernel = KernelChoice::Fixed(Kernel::Rbf { gamma });
-    let x = data.x().take_columns(columns);
+    let x = data.x().take_columns(&data.groups().expand(features));
     let settings = Hsic { estimator: Estimator::Normalized, permutations: 0 };
     let quiet = Context { observer: &Quiet(ctx.observer), ..*ctx };
     let y = Variable::Target(data.target(), target_kernel);
@@ -112,7 +113,8 @@ impl Selector for Fohsic {
         let wanted = wanted.resolve(NAME, data.d())?;
         let factor = target_factor(data.target(), self.target_kernel, NAME, ctx)?;
         let ctx = &Growth::held(data.x(), &factor, NAME, ctx)?;
-        let growth = Growth::new(data.x(), PairWeights::new(&factor, self.estimator, NAME)?, NAME, ctx)?;
+        let weights = PairWeights::new(&factor, self.estimator, NAME)?;
+        let growth = Growth::new(data.x(), data.groups(), weights, NAME, ctx)?;
         let mut search = Search::new(self, data, &growth);
         let stop = search.run(wanted, ctx)?;
         Ok(search.selection(wanted, stop))
@@ -121,9 +123,16 @@ impl Selector for Fohsic {
 
 /// The first features added, in order, for a centered factor of the target's kernel. Other methods use them as a
 /// starting point.
-pub(super) fn joint_growth(x: &Rows, factor: &Array2<f64>, most: usize, ctx: &Context) -> Result<Vec<usize>> {
+pub(super) fn joint_growth(
+    x: &Rows,
+    groups: &Groups,
+    factor: &Array2<f64>,
+    most: usize,
+    ctx: &Context,
+) -> Result<Vec<usize>> {
     let ctx = &Growth::held(x, factor, NAME, ctx)?;
-    let growth = Growth::new(x, PairWeights::new(factor, Estimator::Biased, NAME)?, NAME, ctx)?;
+    let weights = PairWeights::new(factor, Estimator::Biased, NAME)?;
+    let growth = Growth::new(x, groups.clone(), weights, NAME, ctx)?;
     let (mut remaining, mut chosen) = (growth.varying(), vec![]);
     while chosen.len() < most && !remaining.is_empty() {
         let (at, _) = growth.best(&chosen, &remaining, gamma_of(None, chosen.len() + 1), ctx)?;

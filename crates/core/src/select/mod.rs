@@ -9,6 +9,8 @@ mod ffs;
 mod fisher;
 mod fohsic;
 mod group_test;
+#[cfg(test)]
+mod group_tests;
 mod hsfs;
 mod hsic_lasso;
 mod information;

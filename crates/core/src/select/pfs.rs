@@ -91,7 +91,9 @@ impl Pfs {
             return Ok(design.times(&Array2::eye(d)));
         }
         if self.n_components.is_none() {
-            ctx.note(format!("PFS: {DEFAULT_COMPONENTS} principal components replace the {d} columns of the features"));
+            ctx.note(format!(
+                "PFS: {DEFAULT_COMPONENTS} principal components replace the {d} columns of the features"
+            ));
         }
         leading_scores(design, q, ctx)
     }
@@ -272,7 +274,10 @@ mod tests {
         let selection = select(&Pfs { n_components: Some(3), ..Pfs::default() }, x, FeatureCount::Count(3));
         assert_eq!(selection.coef.unwrap().dim(), (9, 3));
         // A constant feature spans nothing.
-        assert_eq!(leading_scores(&standard(&Array2::ones((5, 2))), 2, &Context::default()).unwrap(), Array2::<f64>::zeros((5, 1)));
+        assert_eq!(
+            leading_scores(&standard(&Array2::ones((5, 2))), 2, &Context::default()).unwrap(),
+            Array2::<f64>::zeros((5, 1))
+        );
     }
 
     #[test]

@@ -108,9 +108,7 @@ mod tests {
         assert!((0..3).all(|j| (divisor[j] - 0.625_f64.sqrt()).abs() < 1e-15), "{divisor}");
         assert_eq!((divisor[3], divisor[4]), (std[3], std[4]));
         let z = standard_columns("m", &data, 1, &Context::default()).unwrap().times(&Array2::eye(5));
-        let distance = |i: usize, k: usize| {
-            (0..3).map(|j| (z[[i, j]] - z[[k, j]]).powi(2)).sum::<f64>()
-        };
+        let distance = |i: usize, k: usize| (0..3).map(|j| (z[[i, j]] - z[[k, j]]).powi(2)).sum::<f64>();
         let mean = (0..16).map(|at| distance(at / 4, at % 4)).sum::<f64>() / 16.0;
         assert!((mean - 2.0).abs() < 1e-14 && distance(2, 3) == 0.0, "{mean}");
         assert!((distance(0, 1) - distance(0, 2)).abs() < 1e-14);

@@ -186,7 +186,7 @@ pub fn kernel_words(base: &Base, names: &[String]) -> (String, String) {
 /// The kernel without its feature.
 pub fn own_kernel(kernel: &Kernel) -> &Kernel {
     match kernel {
-        Kernel::OnFeature { kernel, .. } => kernel,
+        Kernel::OnFeature { kernel, .. } | Kernel::OnColumns { kernel, .. } => kernel,
         other => other,
     }
 }

@@ -1,6 +1,6 @@
 //! The base kernels of a mixture.
 
-use crate::data::Rows;
+use crate::data::{Groups, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, Kernel, pair_ranks};
 use crate::parameters::{Declared, Kind, Parameter, ParameterValue, Parameters, nested};
@@ -70,9 +70,14 @@ pub struct Base {
 }
 
 impl Base {
-    pub(super) fn new(kernel: Kernel) -> Self {
+    /// `feature_of` is the feature of each column.
+    fn new(kernel: Kernel, feature_of: &[usize]) -> Self {
         let feature = match &kernel {
-            Kernel::OnFeature { feature, .. } => Some(*feature),
+            Kernel::OnFeature { feature: column, .. } => Some(feature_of[*column]),
+            Kernel::OnColumns { columns, .. } => {
+                let first = feature_of[columns.start];
+                (first == feature_of[columns.end - 1]).then_some(first)
+            }
             _ => None,
         };
         Self { kernel, feature }
@@ -129,8 +134,9 @@ impl Bases {
         300.0 * (d * self.kernels.iter().map(count).sum::<usize>()) as f64
     }
 
-    /// The kernels for these rows. Constant features get none.
-    pub fn resolve(&self, x: &Rows, seed: u64) -> Result<Vec<Base>> {
+    /// The kernels for these rows, given the columns of each feature. A kernel on one feature is a kernel on all its columns.
+    /// Constant features get none.
+    pub fn resolve(&self, x: &Rows, groups: &Groups, seed: u64) -> Result<Vec<Base>> {
         self.check()?;
         if self.kernels.is_empty() && self.custom.0.is_empty() {
             return Err(Error::param(NAME, "kernels", "one kernel or more", "none"));
@@ -138,19 +144,22 @@ impl Bases {
         self.custom.0.iter().try_for_each(|kernel| kernel.validate(x.d()))?;
         let pairs = pairs(x.n(), seed);
         let mut kernels: Vec<Kernel> = if self.weak {
-            let by_column: Result<Vec<Vec<Kernel>>> = (0..x.d())
+            let is_constant = |j: usize| {
+                let column = x.column(j);
+                column.iter().all(|v| *v == column[0])
+            };
+            let by_feature: Result<Vec<Vec<Kernel>>> = (0..groups.n_features())
                 .into_par_iter()
-                .map(|j| {
-                    let column = x.column(j);
-                    if column.iter().all(|v| *v == column[0]) {
+                .map(|feature| {
+                    if groups.columns(feature).all(is_constant) {
                         return Ok(vec![]);
                     }
-                    self.named(x, Some(j), &pairs)
+                    self.named(x, groups, Some(feature), &pairs)
                 })
                 .collect();
-            by_column?.into_iter().flatten().collect()
+            by_feature?.into_iter().flatten().collect()
         } else {
-            self.named(x, None, &pairs)?
+            self.named(x, groups, None, &pairs)?
         };
         kernels.extend(self.custom.0.iter().cloned());
         if kernels.is_empty() {
@@ -159,13 +168,23 @@ impl Bases {
                     .into();
             return Err(Error::Breakdown { step: NAME, why });
         }
-        Ok(kernels.into_iter().map(Base::new).collect())
+        let feature_of = groups.feature_of_columns();
+        Ok(kernels.into_iter().map(|kernel| Base::new(kernel, &feature_of)).collect())
     }
 
     /// The kernels given by name, on one feature or on all.
-    fn named(&self, x: &Rows, feature: Option<usize>, pairs: &[[usize; 2]]) -> Result<Vec<Kernel>> {
-        let on = |kernel| match feature {
-            Some(feature) => Kernel::OnFeature { feature, kernel: Box::new(kernel) },
+    fn named(
+        &self,
+        x: &Rows,
+        groups: &Groups,
+        feature: Option<usize>,
+        pairs: &[[usize; 2]],
+    ) -> Result<Vec<Kernel>> {
+        let on = |kernel| match feature.map(|feature| groups.columns(feature)) {
+            Some(columns) if columns.len() == 1 => {
+                Kernel::OnFeature { feature: columns.start, kernel: Box::new(kernel) }
+            }
+            Some(columns) => Kernel::OnColumns { columns, kernel: Box::new(kernel) },
             None => kernel,
         };
         let for_each_gamma = |make: fn(f64) -> Kernel| -> Result<Vec<Kernel>> {
@@ -179,7 +198,7 @@ impl Bases {
                 Family::Laplacian => kernels.extend(for_each_gamma(|gamma| Kernel::Laplacian { gamma })?),
                 Family::Linear => kernels.push(on(Kernel::Linear)),
                 Family::Poly => {
-                    let gamma = if feature.is_some() { 1.0 } else { 1.0 / x.d() as f64 };
+                    let gamma = if feature.is_some() { 1.0 } else { 1.0 / groups.n_features() as f64 };
                     kernels.push(on(Kernel::Polynomial { degree: self.degree, gamma, coef0: self.coef0 }));
                 }
             }
@@ -241,7 +260,9 @@ mod tests {
     #[test]
     fn gammas_computed_by_hand() {
         let x: Rows = array![[0.0, 5.0], [1.0, 5.0], [3.0, 5.0]].into();
-        let resolved = Bases { quantiles: vec![0.5, 1.0], ..Bases::default() }.resolve(&x, 0).unwrap();
+        let resolved = Bases { quantiles: vec![0.5, 1.0], ..Bases::default() }
+            .resolve(&x, &Groups::single(x.d()), 0)
+            .unwrap();
         let on = |kernel| Kernel::OnFeature { feature: 0, kernel: Box::new(kernel) };
         let expected =
             [on(Kernel::Rbf { gamma: 1.0 / 9.0 }), on(Kernel::Rbf { gamma: 0.25 }), on(Kernel::Linear)];
@@ -249,16 +270,45 @@ mod tests {
         assert!(resolved.iter().all(|base| base.feature == Some(0)));
         let kernels = vec![Family::Laplacian];
         let full = Bases { kernels, weak: false, gammas: Some(vec![2.0, 2.0]), ..Bases::default() };
-        assert_eq!(full.resolve(&x, 0).unwrap()[0].kernel, Kernel::Laplacian { gamma: 2.0 });
+        assert_eq!(
+            full.resolve(&x, &Groups::single(x.d()), 0).unwrap()[0].kernel,
+            Kernel::Laplacian { gamma: 2.0 }
+        );
         let further = Bases { custom: CustomKernels(vec![Kernel::Linear]), ..full };
-        let all: Vec<Kernel> = further.resolve(&x, 0).unwrap().into_iter().map(|base| base.kernel).collect();
+        let all: Vec<Kernel> = further
+            .resolve(&x, &Groups::single(x.d()), 0)
+            .unwrap()
+            .into_iter()
+            .map(|base| base.kernel)
+            .collect();
         assert_eq!(all, [Kernel::Laplacian { gamma: 2.0 }, Kernel::Linear]);
+    }
+
+    /// Squared distances of (1, 0), (0, 1), (1, 0): 2, 0, 2.
+    #[test]
+    fn a_kernel_of_several_columns() {
+        let x: Rows = array![[1.0, 0.0, 2.0, 5.0], [0.0, 1.0, 3.0, 5.0], [1.0, 0.0, 2.0, 5.0]].into();
+        let groups = Groups::of_sizes([2, 1, 1]);
+        let bases = Bases { quantiles: vec![0.5], ..Bases::default() };
+        let resolved = bases.resolve(&x, &groups, 0).unwrap();
+        let features: Vec<Option<usize>> = resolved.iter().map(|base| base.feature).collect();
+        assert_eq!(features, [Some(0), Some(0), Some(1), Some(1)], "the last feature is constant");
+        let on = |kernel| Kernel::OnColumns { columns: 0..2, kernel: Box::new(kernel) };
+        assert_eq!(resolved[0].kernel, on(Kernel::Rbf { gamma: 0.5 }));
+        assert_eq!(resolved[1].kernel, on(Kernel::Linear));
+        assert_eq!(
+            resolved[3].kernel,
+            Kernel::OnFeature { feature: 2, kernel: Box::new(Kernel::Linear) },
+            "columns, not features"
+        );
+        let custom = Kernel::OnColumns { columns: 1..3, kernel: Box::new(Kernel::Linear) };
+        assert_eq!(Bases::custom(vec![custom]).resolve(&x, &groups, 0).unwrap()[0].feature, None);
     }
 
     #[test]
     fn errors_name_the_parameter() {
         let x: Rows = array![[0.0], [1.0]].into();
-        let message = |bases: Bases| bases.resolve(&x, 0).unwrap_err().to_string();
+        let message = |bases: Bases| bases.resolve(&x, &Groups::single(x.d()), 0).unwrap_err().to_string();
         assert!(message(Bases::custom(vec![])).contains("'kernels' must be one kernel or more"));
         let above_one = Bases { quantiles: vec![1.5], ..Bases::default() };
         assert!(
@@ -274,6 +324,12 @@ mod tests {
         let unused = Bases { quantiles: vec![0.5], ..gammas(vec![1.0]) };
         assert!(message(unused).contains("'quantiles' has no effect because gammas are given"));
         let equal: Rows = array![[1.0], [1.0]].into();
-        assert!(Bases::default().resolve(&equal, 0).unwrap_err().to_string().contains("equal"));
+        assert!(
+            Bases::default()
+                .resolve(&equal, &Groups::single(1), 0)
+                .unwrap_err()
+                .to_string()
+                .contains("equal")
+        );
     }
 }

@@ -3,6 +3,7 @@
 use super::bases::Base;
 use super::penalties::{Penalties, Trial};
 use super::psd::Psd;
+use crate::data::Groups;
 use crate::data::triplets::TripletReport;
 use crate::kernel::Kernel;
 use crate::learn::learner::{Learned, Status};
@@ -49,14 +50,15 @@ pub struct Designed {
 }
 
 impl Designed {
-    pub(super) fn new(bases: Vec<Base>, mixture: Mixture, d: usize) -> Self {
-        Self { learned: learned(&bases, &mixture, d), bases, mixture }
+    pub(super) fn new(bases: Vec<Base>, mixture: Mixture, groups: &Groups) -> Self {
+        Self { learned: learned(&bases, &mixture, groups), bases, mixture }
     }
 }
 
-fn learned(bases: &[Base], mixture: &Mixture, d: usize) -> Learned {
+fn learned(bases: &[Base], mixture: &Mixture, groups: &Groups) -> Learned {
+    let feature_of = groups.feature_of_columns();
     let largest = mixture.alpha.iter().fold(0.0_f64, |a, w| a.max(w.abs()));
-    let mut scores = vec![0.0_f64; d];
+    let mut scores = vec![0.0_f64; groups.n_features()];
     let mut parts = vec![];
     for ((base, &alpha), scale) in bases.iter().zip(&mixture.alpha).zip(&mixture.scales) {
         if alpha == 0.0 {
@@ -66,7 +68,10 @@ fn learned(bases: &[Base], mixture: &Mixture, d: usize) -> Learned {
         let score = alpha.abs() / largest;
         match base.feature {
             Some(j) => scores[j] = scores[j].max(score),
-            None => base.kernel.columns(d).into_iter().for_each(|j| scores[j] = scores[j].max(score)),
+            None => {
+                let features = base.kernel.columns(groups.n_columns()).into_iter().map(|j| feature_of[j]);
+                features.for_each(|j| scores[j] = scores[j].max(score));
+            }
         }
     }
     if parts.is_empty() {

@@ -5,7 +5,8 @@
 //! $$\min \frac1T \sum_t e_t + \gamma_1 \sum_g s_g + \gamma_2 \operatorname{mean}\_i K_{ii} \quad\text{s.t.}\quad K_{ij} - K_{ik} + e_t \ge 1,\ e_t \ge 0,
 //! |\alpha_p| \le s_{g(p)}$$
 //!
-//! with a group for each kernel (program 4 of the paper) or for each feature (program 7, which selects features), and a
+//! with a group for each kernel (program 4 of the paper) or for each feature (program 7, which selects features; the kernels of a
+//! feature of several columns, such as a category, see all of them), and a
 //! constraint that makes the mixture positive semidefinite, see [`Psd`]. The paper enforces diagonal dominance by $n^2$ auxiliary
 //! variables. This implementation adds a cut for each row and sign pattern that the mixture violates, and reaches the same
 //! optimum by programs of $T + \text{cuts}$ rows and $k$ variables.
@@ -190,7 +191,7 @@ impl KernelDesign {
         let copies = if self.given_penalties().is_some() { 2.0 } else { 3.0 };
         let bytes = copies * data.x().bytes_of(rows.len()) + self.bases.bytes(data.d());
         let ctx = &ctx.hold("the rows of the triplets", bytes, "give fewer triplets or columns")?;
-        let bases = self.bases.resolve(&data.x().take_rows(&rows), ctx.seed)?;
+        let bases = self.bases.resolve(&data.x().take_rows(&rows), &data.groups(), ctx.seed)?;
         let psd = self.psd.for_kernels(&bases)?;
         let features: Vec<Option<usize>> = bases.iter().map(|base| base.feature).collect();
         let similarity = |triplets: &[Triplet]| {
@@ -217,7 +218,7 @@ impl KernelDesign {
         let input =
             Input { psd, features: &features, triplets, report, similarity: &similarity, halves: &halves };
         let mixture = self.mix(&input, ctx)?;
-        Ok(Designed::new(bases, mixture, data.d()))
+        Ok(Designed::new(bases, mixture, &data.groups()))
     }
 
     /// Learns the weights of kernels given by their Gram matrices over all rows; `features` holds the feature that each kernel

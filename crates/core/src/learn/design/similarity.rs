@@ -200,7 +200,7 @@ mod tests {
     fn kernels_and_their_gram_matrices_agree() {
         let x: Rows = array![[0.0, 1.0], [1.0, 0.5], [2.0, -1.0], [0.5, 3.0]].into();
         let weak = Kernel::OnFeature { feature: 1, kernel: Box::new(Kernel::Rbf { gamma: 0.5 }) };
-        let bases: Vec<Base> = [Kernel::Linear, weak].into_iter().map(Base::new).collect();
+        let bases: Vec<Base> = [Kernel::Linear, weak].map(|kernel| Base { kernel, feature: None }).to_vec();
         let grams: Vec<_> = bases.iter().map(|b| gram_symmetric(&b.kernel, &x).unwrap()).collect();
         let a = Similarity::of_kernels(&bases, x).unwrap();
         let b = Similarity::of_grams(&grams, (0..4).collect()).unwrap();

@@ -2,7 +2,7 @@ use super::program::Problem;
 use super::*;
 use crate::context::Observer;
 use crate::data::triplets::from_labels;
-use crate::data::{BuiltIn, Prepare, Standardizer, Target};
+use crate::data::{BuiltIn, Classes, Encoder, Encoding, FeatureType, Prepare, Standardizer, Target};
 use crate::kernel::{Family, Kernel, gram_symmetric};
 use crate::learn::Status;
 use crate::linalg::symmetric_eigen;
@@ -53,6 +53,23 @@ fn one_kernel_computed_by_hand() {
         assert_eq!(designed.learned.scores, [1.0]);
         assert_eq!((mixture.points, mixture.triplets.triplets), (4, 4));
     }
+}
+
+/// A category of six levels that determines the class, and two numbers that do not.
+#[test]
+fn a_category_is_one_feature() {
+    let mut rng = Rng::new(4);
+    let x = Array2::from_shape_fn((40, 3), |(_, j)| if j == 0 { rng.below(6) as f64 } else { rng.normal() });
+    let target = Target::Classes(Classes::from_codes(x.column(0).iter().map(|&v| v as usize % 2).collect()));
+    let names = ["category", "a", "b"].map(String::from).to_vec();
+    let types = vec![FeatureType::Category { levels: 6 }, FeatureType::Number, FeatureType::Number];
+    let typed = Dataset::typed(names, x, types, target).unwrap();
+    let data = Encoder::fit(&typed, Encoding::default()).unwrap().encode(&typed).unwrap();
+    let designed = given(1e-2, 1e-4).design_from_target(&data, 300, &Context::default()).unwrap();
+    let scores = &designed.learned.scores;
+    assert_eq!((scores.len(), scores[0]), (3, 1.0), "{scores:?}");
+    assert!(designed.bases.iter().all(|base| base.feature.is_some_and(|j| j < 3)));
+    assert!(gram_symmetric(&designed.learned.kernel, data.x()).is_ok(), "a kernel of the encoded columns");
 }
 
 /// Classes differ in one feature only.
@@ -192,7 +209,7 @@ fn column_generation_reaches_the_direct_optimum() {
     let data = Dataset::labeled(x, codes).unwrap();
     let Target::Classes(classes) = data.target() else { unreachable!("labeled data") };
     let triplets = from_labels(classes, 300, 1).unwrap();
-    let bases = Bases::default().resolve(data.x(), 0).unwrap();
+    let bases = Bases::default().resolve(data.x(), &data.groups(), 0).unwrap();
     let features: Vec<_> = bases.iter().map(|base| base.feature).collect();
     let groups = Grouping::Column.groups(&features);
     let similarity = Similarity::of_kernels(&bases, data.x().clone()).unwrap();

@@ -65,6 +65,7 @@ use full::Full;
 use ndarray::Array2;
 use pairs::{Graph, NAME, Pairs, from_triplets, times};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 crate::parameters! {
     /// Learns a metric from similar and dissimilar pairs; see the [module](self).
@@ -293,6 +294,7 @@ struct Metric {
 }
 
 impl Metric {
+    /// The score of a feature is the root of the sum over its columns of the diagonal of the metric.
     fn learned(self, name: &str, groups: &Groups) -> Result<Learned> {
         let d = groups.n_columns();
         let mut metric = Array2::zeros((d, d));

@@ -5,6 +5,7 @@ use super::problem::Problem;
 use super::settings::NAME;
 use crate::data::{Dataset, Target, is_constant};
 use crate::error::{Error, Result};
+use crate::optim::largest_rows;
 use crate::outcome::Outcome;
 use crate::select::selector::{PathPoint, Selection};
 use ndarray::Array2;
@@ -28,7 +29,9 @@ impl<'a> Prepared<'a> {
         data.need_rows(NAME, 4)?;
         need_moderate(data.x())?;
         let (mean, std) = data.x().moments();
-        let columns: Vec<usize> = (0..data.d()).filter(|&j| !is_constant(mean[j], std[j])).collect();
+        let groups = data.groups();
+        let varies = |f: &usize| groups.columns(*f).any(|j| !is_constant(mean[j], std[j]));
+        let columns: Vec<usize> = (0..data.d()).filter(varies).collect();
         if columns.is_empty() {
             return Err(Error::Breakdown {
                 step: NAME,
@@ -62,7 +65,7 @@ impl Answer {
     pub fn selection(mut self, prepared: &Prepared, problem: &Problem) -> Selection {
         let (d, columns) = (prepared.total, &prepared.columns);
         let row_norms = problem.row_norms(&self.w);
-        let weights = problem.coefficients(&self.w);
+        let weights = largest_rows(problem.coefficients(&self.w), &problem.groups);
         let mut scores = vec![0.0; d];
         let mut coef = Array2::zeros((d, problem.directions));
         // Features of the set first, by row norm; then by nearness; constant ones last.

@@ -7,7 +7,7 @@ use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
-use crate::optim::{Minimum, row_norm};
+use crate::optim::Minimum;
 use crate::outcome::Outcome;
 use crate::random::Rng;
 use crate::select::selector::PathPoint;
@@ -143,7 +143,7 @@ impl<'a> Path<'a> {
     fn starts_at(&self, radius: f64, draws: usize, ctx: &Context) -> Vec<Array2<f64>> {
         let mut starts: Vec<Array2<f64>> = vec![];
         if let Some(last) = self.best.last() {
-            let norm = row_norm(&last.w);
+            let norm = self.problem.norm(&last.w);
             starts.push(if norm > 0.0 { &last.w * (radius / norm) } else { last.w.clone() });
         }
         starts.extend(self.starts.sets.iter().map(|set| self.problem.orthogonal_weights(set, radius)));

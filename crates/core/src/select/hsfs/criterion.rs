@@ -3,11 +3,12 @@
 use super::settings::{Approximation, Hsfs, NAME};
 use crate::basis::{Basis, Kobl, Threshold};
 use crate::context::{Context, Quiet};
-use crate::data::{Dataset, Rows};
+use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::projection::{Exact, Fourier, Nystrom, ProjectedCriterion};
 use crate::error::{Error, Result};
 use crate::random::Rng;
-use ndarray::{Array2, ArrayView1};
+use ndarray::Array2;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of samples and of features from which the bandwidth is estimated.
@@ -54,25 +55,33 @@ fn landmarks(x: &Rows, wanted: usize, ctx: &Context) -> Result<Vec<usize>> {
 /// The bandwidth at which a typical pair of samples differs by one in a typical feature: the median over features
 /// of the median difference without ties, but no more than the samples differ in the feature that varies most. In
 /// sparse features the few nonzero differences are large relative to the standard deviation, and with such a
-/// bandwidth the kernel would be almost linear.
-pub(super) fn median_bandwidth(x: &Rows, ctx: &Context) -> f64 {
+/// bandwidth the kernel would be almost linear. The difference in a feature of several columns is the distance.
+pub(super) fn median_bandwidth(x: &Rows, groups: &Groups, ctx: &Context) -> f64 {
     let (_, std) = x.moments();
-    let most = std::f64::consts::SQRT_2 * std.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let columns = Rng::stream(ctx.seed, "HSFS width").sample(x.d(), BANDWIDTH_SAMPLE);
+    let std_of = |columns: Range<usize>| match columns.len() {
+        1 => std[columns.start],
+        _ => columns.map(|j| std[j] * std[j]).sum::<f64>().sqrt(),
+    };
+    let most = std::f64::consts::SQRT_2 * groups.iter().map(std_of).fold(f64::MIN_POSITIVE, f64::max);
+    let features = Rng::stream(ctx.seed, "HSFS width").sample(groups.n_features(), BANDWIDTH_SAMPLE);
     let sample: Vec<usize> = Rng::stream(ctx.seed, "HSFS rows").sample(x.n(), BANDWIDTH_SAMPLE);
-    let x = x.take_rows(&sample).take_columns(&columns).into_dense();
+    let x = x.take_rows(&sample).take_columns(&groups.expand(&features)).into_dense();
     let median = |values: &mut Vec<f64>| {
         let half = values.len() / 2;
         (!values.is_empty()).then(|| *values.select_nth_unstable_by(half, f64::total_cmp).1)
     };
-    let of_column = |column: ArrayView1<f64>| {
+    let of_feature = |columns: Range<usize>| {
         let mut differences = vec![];
-        for i in 0..column.len() {
-            differences.extend((0..i).map(|j| (column[i] - column[j]).abs()).filter(|e| *e > 0.0));
+        let difference = |i: usize, k: usize| match columns.len() {
+            1 => (x[[i, columns.start]] - x[[k, columns.start]]).abs(),
+            _ => columns.clone().map(|j| (x[[i, j]] - x[[k, j]]).powi(2)).sum::<f64>().sqrt(),
+        };
+        for i in 0..x.nrows() {
+            differences.extend((0..i).map(|k| difference(i, k)).filter(|e| *e > 0.0));
         }
         median(&mut differences)
     };
-    let mut medians: Vec<f64> = x.columns().into_iter().filter_map(of_column).collect();
+    let mut medians: Vec<f64> = groups.take(&features).iter().filter_map(of_feature).collect();
     median(&mut medians).unwrap_or(1.0).min(most)
 }
 

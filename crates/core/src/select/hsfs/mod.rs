@@ -66,8 +66,9 @@ impl Hsfs {
         ctx: &Context,
     ) -> Result<Selection> {
         let (set, minimum) = path.pick(n_selected.min(prepared.columns.len()), ctx)?;
-        let mut w = Array2::zeros((problem.d(), problem.directions));
-        set.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&minimum.w.row(i)));
+        let mut w = Array2::zeros((problem.n_columns(), problem.directions));
+        let rows = problem.groups.expand(&set).into_iter().enumerate();
+        rows.for_each(|(i, j)| w.row_mut(j).assign(&minimum.w.row(i)));
         let (nearness, outcome) = (path.nearness(&w), path.outcome(&minimum));
         let answer = Answer { w, set, nearness, n_selected, path: path.points.clone(), outcome };
         Ok(answer.selection(prepared, problem))
@@ -87,7 +88,7 @@ impl Hsfs {
         let (hold_out, train) = rows.split_at(rows.len() / 3);
         let (hold_out, train) = (prepared.data.take_rows(hold_out), prepared.data.take_rows(train));
         // A class may be missing on one side. Whether there is one weight per feature depends on all samples.
-        let method = Self { diagonal: Some(self.is_diagonal(n, prepared.data.d())), ..self.clone() };
+        let method = Self { diagonal: Some(self.is_diagonal(n, prepared.data.x().d())), ..self.clone() };
         let (Ok(evaluation), Ok(problem)) =
             (Problem::new(&method, &hold_out, &quiet), Problem::new(&method, &train, &quiet))
         else {
@@ -206,7 +207,7 @@ impl Selector for Hsfs {
         match (self.form, wanted) {
             (Form::Penalized, wanted) => {
                 let path = penalized::Path::walk(&problem, wanted, self.random_starts, self.effort(), ctx)?;
-                let (w, set, outcome) = path.pick(wanted, ctx);
+                let (w, set, outcome) = path.pick(&problem, wanted, ctx);
                 let nearness = gains_or_individual(&problem, &w, ctx)?;
                 let n_selected = wanted.unwrap_or(set.len().max(1));
                 let answer = Answer { w, set, nearness, n_selected, path: path.points, outcome };

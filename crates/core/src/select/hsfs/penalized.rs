@@ -6,7 +6,7 @@ use super::solve::Effort;
 use super::starts::Starts;
 use crate::context::Context;
 use crate::error::Result;
-use crate::optim::{Minimum, row_norm};
+use crate::optim::Minimum;
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use crate::select::selector::PathPoint;
@@ -81,7 +81,7 @@ impl Path {
             }
         }
         let best = best.expect("there is at least one start");
-        let mut lambda = FIRST_FRACTION * best.value.abs() / row_norm(&best.w).max(f64::MIN_POSITIVE);
+        let mut lambda = FIRST_FRACTION * best.value.abs() / problem.norm(&best.w).max(f64::MIN_POSITIVE);
         let mut w = best.w;
         let mut points: Vec<PathPoint> = vec![];
         let mut answer = None;
@@ -105,7 +105,12 @@ impl Path {
     }
 
     /// The weights for the requested number, their features, and the outcome.
-    pub fn pick(&self, wanted: Option<usize>, ctx: &Context) -> (Array2<f64>, Vec<usize>, Outcome) {
+    pub fn pick(
+        &self,
+        problem: &Problem,
+        wanted: Option<usize>,
+        ctx: &Context,
+    ) -> (Array2<f64>, Vec<usize>, Outcome) {
         let kept = &self.points[self.at].columns;
         let count = kept.len();
         let chosen = kept[..wanted.unwrap_or(count).min(count)].to_vec();
@@ -128,7 +133,7 @@ impl Path {
             _ => self.solution.stop,
         };
         // Features not selected have no weight.
-        for (j, mut row) in w.rows_mut().into_iter().enumerate() {
+        for (mut row, j) in w.rows_mut().into_iter().zip(problem.groups.feature_of_columns()) {
             if !chosen.contains(&j) {
                 row.fill(0.0);
             }

@@ -3,11 +3,11 @@
 use super::criterion::median_bandwidth;
 use super::settings::{Approximation, DEFAULT_DIRECTIONS, Hsfs, MAX_EXACT_SAMPLES, NAME};
 use crate::context::Context;
-use crate::data::{Dataset, Rows};
+use crate::data::{Dataset, Groups, Rows};
 use crate::dependence::projection::{Diagonal, Exact, Fourier, Projected, ProjectedCriterion, unit_factor};
 use crate::dependence::{center, target_factor};
 use crate::error::{Error, Result};
-use crate::optim::Criterion;
+use crate::optim::{Criterion, blocks, group_norm};
 use crate::random::Rng;
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use std::borrow::Cow;
@@ -23,6 +23,8 @@ const MAX_DENSE_FEATURES: usize = 4 * ACTIVE_SET_STEP;
 /// The problem over a set of features.
 pub(super) struct Problem<'a> {
     x: Cow<'a, Rows>,
+    /// The columns of each feature: the rows of its weights.
+    pub groups: Groups,
     y: Arc<Array2<f64>>,
     /// `None` with one weight per feature instead of directions.
     inner: Option<Arc<dyn ProjectedCriterion>>,
@@ -36,7 +38,7 @@ pub(super) struct Problem<'a> {
 
 impl<'a> Problem<'a> {
     pub fn new(method: &Hsfs, data: &'a Dataset, ctx: &Context) -> Result<Self> {
-        let (n, d) = (data.n(), data.d());
+        let (n, d, groups) = (data.n(), data.x().d(), data.groups());
         let factor = unit_factor(&target_factor(data.target(), method.target_kernel, NAME, ctx)?);
         let x = match data.x() {
             Rows::Dense(x) if !x.is_standard_layout() => {
@@ -44,7 +46,7 @@ impl<'a> Problem<'a> {
             }
             other => Cow::Borrowed(other),
         };
-        let bandwidth = method.bandwidth.unwrap_or_else(|| median_bandwidth(&x, ctx));
+        let bandwidth = method.bandwidth.unwrap_or_else(|| median_bandwidth(&x, &groups, ctx));
         // Squares of weights at this bandwidth must not overflow or underflow.
         if !(1e-100..=1e100).contains(&bandwidth) {
             return Err(Error::Breakdown {
@@ -74,11 +76,17 @@ impl<'a> Problem<'a> {
             "use fewer directions, random starts or Fourier features",
         )?;
         let inner = if diagonal { None } else { Some(method.criterion(&factor, &x, directions, ctx)?) };
-        Ok(Self { x, y: Arc::new(factor), inner, fourier, directions, unit })
+        Ok(Self { x, groups, y: Arc::new(factor), inner, fourier, directions, unit })
     }
 
+    /// Number of features.
     pub fn d(&self) -> usize {
-        self.x.d()
+        self.groups.n_features()
+    }
+
+    /// Number of columns of the features, and of rows of the weights.
+    pub fn n_columns(&self) -> usize {
+        self.groups.n_columns()
     }
 
     pub fn n(&self) -> usize {
@@ -98,14 +106,16 @@ impl<'a> Problem<'a> {
     }
 
     /// The same problem over a subset of the features.
-    pub fn among(&self, columns: &[usize]) -> Problem<'static> {
-        let x: Rows = match self.x.take_columns(columns) {
+    pub fn among(&self, features: &[usize]) -> Problem<'static> {
+        let columns = self.groups.expand(features);
+        let x: Rows = match self.x.take_columns(&columns) {
             Rows::Dense(x) => x.as_standard_layout().into_owned().into(),
             sparse if columns.len() <= MAX_DENSE_FEATURES => sparse.into_dense().into(),
             sparse => sparse,
         };
         Problem {
             x: Cow::Owned(x),
+            groups: self.groups.take(features),
             y: self.y.clone(),
             inner: self.inner.clone(),
             fourier: self.fourier,
@@ -145,6 +155,7 @@ impl<'a> Problem<'a> {
         });
         Some(Problem {
             x: Cow::Owned(self.x.take_rows(rows)),
+            groups: self.groups.clone(),
             y: Arc::new(y),
             inner,
             fourier,
@@ -170,7 +181,7 @@ impl<'a> Problem<'a> {
         let by = power_of_two(self.inverse_bandwidth());
         match self.x.take_rows(rows) {
             Rows::Dense(x) => (x * by).into(),
-            Rows::Sparse(x) => x.scaled(&Array1::from_elem(self.d(), by)).into(),
+            Rows::Sparse(x) => x.scaled(&Array1::from_elem(x.n_columns(), by)).into(),
         }
     }
 
@@ -184,15 +195,25 @@ impl<'a> Problem<'a> {
     pub fn dual_norms(&self, gradient: &Array2<f64>) -> Vec<f64> {
         // Weights per feature are nonnegative, so only negative derivatives count.
         let size = |g: &f64| if self.is_diagonal() { (-g).max(0.0) } else { g.abs() };
-        gradient.rows().into_iter().map(|row| row.iter().map(size).sum()).collect()
+        blocks(gradient, &self.groups).map(|block| block.iter().map(size).sum()).collect()
     }
 
-    /// Importance of each feature: the norm of its row, which is invariant to rotations of the directions.
+    /// The norm that is constrained or penalized.
+    pub fn norm(&self, w: &Array2<f64>) -> f64 {
+        group_norm(w, &self.groups)
+    }
+
+    /// Importance of each feature: the norm of its row, the largest of several; it is invariant to rotations of the
+    /// directions.
     pub fn row_norms(&self, w: &Array2<f64>) -> Vec<f64> {
         let norm = |row: ArrayView1<f64>| {
             if self.is_diagonal() { row[0].max(0.0).sqrt() } else { row.dot(&row).sqrt() }
         };
-        w.rows().into_iter().map(norm).collect()
+        let norms: Vec<f64> = w.rows().into_iter().map(norm).collect();
+        if self.groups.is_single() {
+            return norms;
+        }
+        self.groups.iter().map(|rows| norms[rows].iter().copied().fold(0.0, f64::max)).collect()
     }
 
     /// Features with a nonzero weight, largest row first, and the norms of all rows.
@@ -209,43 +230,53 @@ impl<'a> Problem<'a> {
     }
 
     /// Orthogonal rows of weights for the given features, with total norm `radius`.
-    pub fn orthogonal_weights(&self, columns: &[usize], radius: f64) -> Array2<f64> {
-        self.orthogonal_weights_of(self.d(), columns, radius)
+    pub fn orthogonal_weights(&self, features: &[usize], radius: f64) -> Array2<f64> {
+        self.orthogonal_weights_of(&self.groups, features, radius)
     }
 
-    /// The same for a different total number of features.
-    pub fn orthogonal_weights_of(&self, d: usize, columns: &[usize], radius: f64) -> Array2<f64> {
-        let mut w = Array2::zeros((d, self.directions));
-        let each = radius / columns.len().max(1) as f64;
-        for (i, &j) in columns.iter().enumerate() {
+    /// The same among other features.
+    pub fn orthogonal_weights_of(&self, groups: &Groups, features: &[usize], radius: f64) -> Array2<f64> {
+        let mut w = Array2::zeros((groups.n_columns(), self.directions));
+        let each = radius / features.len().max(1) as f64;
+        let n_orthogonal = self.directions.next_power_of_two();
+        for (i, j) in groups.expand(features).into_iter().enumerate() {
+            // Rows of a Hadamard matrix: orthogonal rows that use every direction fully. Equal rows would merge levels of a
+            // category; with more columns than orthogonal rows, signs are random.
+            let mut rng = Rng::new(i as u64);
+            let is_random = i >= n_orthogonal && !groups.is_single();
             for (k, w) in w.row_mut(j).iter_mut().enumerate() {
-                // Rows of a Hadamard matrix: orthogonal rows that use every direction fully.
-                *w = if (i & k).count_ones() % 2 == 0 { each } else { -each };
+                let bits = if is_random { rng.below(2) } else { (i & k).count_ones() as usize };
+                *w = if bits.is_multiple_of(2) { each } else { -each };
             }
         }
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
-    /// Weights for the given features along one direction, with the given signs and total norm `radius`.
-    pub fn in_one_direction(&self, columns: &[(usize, f64)], radius: f64) -> Array2<f64> {
-        let mut w = Array2::zeros((self.d(), self.directions));
-        let each = radius / columns.len().max(1) as f64;
-        columns.iter().for_each(|&(j, sign)| w.row_mut(j).fill(sign * each));
+    /// Weights for the given features along one direction, with the given signs and total norm `radius`. Signs alternate
+    /// among the columns of a feature, because those of a category have a constant sum.
+    pub fn in_one_direction(&self, features: &[(usize, f64)], radius: f64) -> Array2<f64> {
+        let mut w = Array2::zeros((self.n_columns(), self.directions));
+        let each = radius / features.len().max(1) as f64;
+        for &(feature, sign) in features {
+            for (at, j) in self.groups.columns(feature).enumerate() {
+                w.row_mut(j).fill(if at.is_multiple_of(2) { sign * each } else { -sign * each });
+            }
+        }
         if self.is_diagonal() { w.mapv(f64::abs) } else { w }
     }
 
     /// Random weights under which a typical pair of samples has a moderate kernel value.
     pub fn random_weights(&self, rng: &mut Rng, scale: f64) -> Array2<f64> {
-        let shape = (self.d(), self.directions);
+        let shape = (self.n_columns(), self.directions);
         if self.is_diagonal() {
             // At most the size of the active set: every feature with a weight takes part in every step.
-            let columns = rng.sample(self.d(), MAX_FULL_DIAGONAL);
-            let each = scale * self.unit / columns.len() as f64;
+            let features = rng.sample(self.d(), MAX_FULL_DIAGONAL);
+            let each = scale * self.unit / features.len() as f64;
             let mut w = Array2::zeros(shape);
-            columns.iter().for_each(|&j| w[[j, 0]] = each * rng.uniform());
+            self.groups.expand(&features).into_iter().for_each(|j| w[[j, 0]] = each * rng.uniform());
             return w;
         }
-        let each = scale * self.unit / (shape.0 as f64).sqrt();
+        let each = scale * self.unit / (self.d() as f64).sqrt();
         Array2::from_shape_simple_fn(shape, || each * rng.normal())
     }
 }

@@ -9,6 +9,7 @@
 use super::problem::Problem;
 use super::solve::Effort;
 use crate::context::Context;
+use crate::data::Groups;
 use crate::error::Result;
 use crate::optim::Minimum;
 use crate::random::Rng;
@@ -28,17 +29,20 @@ pub(super) struct Levels<'a> {
     pub sample: Option<&'a Problem<'a>>,
 }
 
-/// The nonzero rows of a solution.
+/// The features of a solution with nonzero weights.
 pub(super) struct Solution {
     /// Features, largest row first.
-    columns: Vec<usize>,
+    features: Vec<usize>,
+    /// The rows of each feature.
+    groups: Groups,
     rows: Array2<f64>,
 }
 
 impl Solution {
     pub fn of(problem: &Problem, w: &Array2<f64>) -> Self {
-        let (columns, _) = problem.leading(w);
-        Self { rows: w.select(Axis(0), &columns), columns }
+        let (features, _) = problem.leading(w);
+        let (groups, rows) = (problem.groups.take(&features), problem.groups.expand(&features));
+        Self { features, groups, rows: w.select(Axis(0), &rows) }
     }
 }
 
@@ -53,21 +57,22 @@ impl Sets {
 
     /// Nominates the first `wanted` features of a solution, if it has as many.
     pub fn nominate_solution(&mut self, solution: &Solution, wanted: usize) {
-        if solution.columns.len() < wanted {
+        if solution.features.len() < wanted {
             return;
         }
         let mut places: Vec<usize> = (0..wanted).collect();
-        places.sort_by_key(|&at| solution.columns[at]);
-        let set: Vec<usize> = places.iter().map(|&at| solution.columns[at]).collect();
-        self.0.entry(set).or_insert_with(|| solution.rows.select(Axis(0), &places));
+        places.sort_by_key(|&at| solution.features[at]);
+        let set: Vec<usize> = places.iter().map(|&at| solution.features[at]).collect();
+        self.0.entry(set).or_insert_with(|| solution.rows.select(Axis(0), &solution.groups.expand(&places)));
     }
 
     /// Nominates features without initial weights.
-    pub fn nominate(&mut self, columns: &[usize], problem: &Problem, radius: f64) {
-        let mut set = columns.to_vec();
+    pub fn nominate(&mut self, features: &[usize], problem: &Problem, radius: f64) {
+        let mut set = features.to_vec();
         set.sort_unstable();
         let all: Vec<usize> = (0..set.len()).collect();
-        self.0.entry(set).or_insert_with(|| problem.orthogonal_weights_of(all.len(), &all, radius));
+        let groups = problem.groups.take(&set);
+        self.0.entry(set).or_insert_with(|| problem.orthogonal_weights_of(&groups, &all, radius));
     }
 
     /// The best set, and its weights over all samples; sets are compared on a subsample if there is one.

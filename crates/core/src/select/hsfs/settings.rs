@@ -41,7 +41,9 @@ crate::parameters! {
     /// $$ \max_W \mathrm{HSIC}(XW, y) \quad\text{where}\quad \sum_j \lVert w_j \rVert_\infty \le \tau, $$
     ///
     /// where $w_j$ is the row of $W$ for feature $j$, and HSIC uses a Gaussian kernel of the projected samples and the
-    /// target's kernel, see [`crate::dependence::projection`]. Rows are exactly zero for features that are not needed.
+    /// target's kernel, see [`crate::dependence::projection`]. Rows are exactly zero for features that are not needed. A
+    /// feature of several columns, such as a category, has a row of $W$ for each of them, and its norm is the largest
+    /// absolute entry of all of them: they enter and leave together.
     ///
     /// The problem as published, $\min_W -\mathrm{HSIC} + \lambda \sum_j \lVert w_j \rVert_\infty$, is available as
     /// [`Form::Penalized`]: $W = 0$ is a strict local minimum of it for every $\lambda > 0$, and its path jumps from
@@ -53,7 +55,7 @@ crate::parameters! {
     /// path nominates the features with the largest rows. Each set is solved separately, within a ball of one unit per
     /// feature, the best of them from several starts, and the set with the largest HSIC is selected; with one weight
     /// per feature, the set with the largest HSIC under equal weights. The score of a feature is the norm of its row,
-    /// which is invariant to rotations of the directions.
+    /// which is invariant to rotations of the directions; with several columns, the largest norm of their rows.
     ///
     /// Without a requested number or radius (`auto`), the penalized form selects the last set before all weights
     /// vanish. The constrained form uses a hold-out set: sets of increasing size are selected on two thirds of the
@@ -68,14 +70,14 @@ crate::parameters! {
     /// Cost: hundreds to thousands of evaluations with gradients at $O(n^2 (q + c) + n d q)$ each; beyond 5000 samples
     /// $O(n m (q + c) + n d q)$ with $m$ random Fourier features or landmarks. Beyond 20,000 samples with Fourier
     /// features the path is computed on 10,000 of them, and all samples are used to compare the best sets and to fit
-    /// the weights. Beyond 2048 features a problem is solved on an active set and checked against all features.
+    /// the weights. Beyond 2048 columns a problem is solved on an active set and checked against all features.
     ///
     /// Reference: Masaeli, Fung and Dy, *From transformation-based dimensionality reduction to feature selection*, 2010.
     #[derive(PartialEq)]
     pub struct Hsfs as "HSFS" {
         /// How the weights are kept sparse.
         pub form: Form = Form::Constrained;
-        /// Number of directions (columns of W); none is 8, or the number of features if that is less. Not used with
+        /// Number of directions (columns of W); none is 8, or the number of columns if that is less. Not used with
         /// `diagonal`.
         pub directions: Option<usize> = None, at_least(1);
         /// Use one weight per feature instead of directions; the squares of the weights are bounded or penalized.
@@ -106,7 +108,7 @@ crate::parameters! {
 }
 
 impl Hsfs {
-    /// Whether to use one weight per feature for this number of samples and features.
+    /// Whether to use one weight per column for this number of samples and columns.
     pub(super) fn is_diagonal(&self, n: usize, d: usize) -> bool {
         let automatic = self.form == Form::Constrained
             && self.directions.is_none()

@@ -3,11 +3,11 @@
 use super::problem::{ACTIVE_SET_STEP, MAX_FULL_DIAGONAL, Problem, power_of_two};
 use crate::context::Context;
 use crate::error::Result;
-use crate::optim::{Bounds, Criterion, Minimum, Regularizer, Spectral, TwoMetric};
+use crate::optim::{Bounds, Criterion, Minimum, Regularizer, Spectral, TwoMetric, blocks};
 use crate::outcome::Stop;
 use ndarray::{Array2, Axis};
 
-/// Above this many features the problem is solved on an active set.
+/// Above this many columns the problem is solved on an active set.
 const MAX_FULL: usize = 2048;
 /// [`ACTIVE_SET_STEP`] with one weight per feature, where the cost is proportional to the active features times all
 /// pairs.
@@ -57,8 +57,10 @@ impl Problem<'_> {
         };
         let start = start / scale;
         let max_full = if self.is_diagonal() { MAX_FULL_DIAGONAL } else { MAX_FULL };
-        let end = if self.d() <= max_full {
-            self.in_units(|criterion| spectral.minimize(criterion, constraint, start, ctx))?
+        let end = if self.n_columns() <= max_full {
+            self.in_units(|criterion| {
+                spectral.minimize_groups(criterion, constraint, &self.groups, start, ctx)
+            })?
         } else {
             self.solve_on_active_set(start, constraint, spectral, effort.rounds, ctx)?
         };
@@ -76,7 +78,8 @@ impl Problem<'_> {
         let step = if self.is_diagonal() { ACTIVE_SET_STEP_DIAGONAL } else { ACTIVE_SET_STEP };
         self.in_units(|criterion| {
             let at = |w: Array2<f64>| {
-                Spectral { max_iterations: 0, ..spectral }.minimize(criterion, constraint, w, ctx)
+                let evaluation = Spectral { max_iterations: 0, ..spectral };
+                evaluation.minimize_groups(criterion, constraint, &self.groups, w, ctx)
             };
             let mut here = at(start)?;
             let mut gradient = Array2::zeros(here.w.dim());
@@ -84,23 +87,17 @@ impl Problem<'_> {
             for _ in 0..rounds {
                 criterion.value_and_gradient(&here.w, &mut gradient);
                 let gains = self.dual_norms(&gradient);
-                let inside = |j: usize| here.w.row(j).iter().any(|w| *w != 0.0);
-                let mut columns: Vec<usize> = (0..self.d()).collect();
-                columns.sort_by(|&a, &b| {
-                    inside(b).cmp(&inside(a)).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b))
-                });
-                let with_weight = columns.iter().take_while(|&&j| inside(j)).count();
-                columns.truncate(with_weight + step);
-                columns.sort_unstable();
-                let part = self.among(&columns);
+                let active = self.active_set(&here.w, &gains, step);
+                let (part, rows) = (self.among(&active), self.groups.expand(&active));
                 let found = part.in_units(|criterion| {
-                    spectral.minimize(criterion, constraint, here.w.select(Axis(0), &columns), ctx)
+                    let start = here.w.select(Axis(0), &rows);
+                    spectral.minimize_groups(criterion, constraint, &part.groups, start, ctx)
                 })?;
                 iterations += found.iterations;
                 // A solution on the active set need not be optimal over all features.
                 stop = if found.stop == Stop::Tolerance { Stop::MaxIterations } else { found.stop };
                 let mut w = Array2::zeros(here.w.dim());
-                columns.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&found.w.row(i)));
+                rows.iter().enumerate().for_each(|(i, &j)| w.row_mut(j).assign(&found.w.row(i)));
                 let next = at(w)?;
                 if next.objective > here.objective {
                     stop = Stop::Stationary;
@@ -116,6 +113,27 @@ impl Problem<'_> {
         })
     }
 
+    /// The features with a weight, and those with the largest gains of the others, up to `step` columns but at least one
+    /// feature; in ascending order.
+    fn active_set(&self, w: &Array2<f64>, gains: &[f64], step: usize) -> Vec<usize> {
+        let inside: Vec<bool> =
+            blocks(w, &self.groups).map(|block| block.iter().any(|w| *w != 0.0)).collect();
+        let mut features: Vec<usize> = (0..self.d()).collect();
+        features
+            .sort_by(|&a, &b| inside[b].cmp(&inside[a]).then(gains[b].total_cmp(&gains[a])).then(a.cmp(&b)));
+        let (with_weight, others) = features.split_at(inside.iter().filter(|inside| **inside).count());
+        let mut n_columns = 0;
+        let fits = |j: &&usize| {
+            n_columns += self.groups.columns(**j).len();
+            n_columns <= step
+        };
+        let n_others = others.iter().take_while(fits).count().max(1);
+        let n_active = with_weight.len() + n_others;
+        features.truncate(n_active);
+        features.sort_unstable();
+        features
+    }
+
     /// Minimizes the penalized objective from a start.
     pub fn solve_penalized(
         &self,
@@ -128,20 +146,25 @@ impl Problem<'_> {
         let two_metric = TwoMetric { tolerance, max_iterations, ..TwoMetric::default() };
         let scale = self.scale();
         let (start, lambda) = (start / scale, lambda * scale);
-        let end = self.in_units(|criterion| match (self.is_diagonal(), self.directions) {
-            (true, _) => {
+        let spectral = Spectral { tolerance, max_iterations, ..Spectral::default() };
+        // With one row per feature and one column, the norm is a sum, which the two-metric method can minimize.
+        let is_sum = self.groups.is_single() && self.directions == 1;
+        let end = self.in_units(|criterion| match (self.is_diagonal(), is_sum) {
+            (true, true) => {
                 let penalized = WithPenalty { criterion, lambda };
                 let bounds = Bounds::uniform(criterion.shape(), 0.0, f64::INFINITY);
                 let end = two_metric.minimize(&penalized, &bounds, start, ctx)?;
                 Ok(Minimum { value: end.objective - lambda * end.w.sum(), ..end })
             }
-            (false, 1) => two_metric.minimize_l1(criterion, lambda, start, ctx),
-            (false, _) => Spectral { tolerance, max_iterations, ..Spectral::default() }.minimize(
-                criterion,
-                Regularizer::Penalty(lambda),
-                start,
-                ctx,
-            ),
+            (false, true) => two_metric.minimize_l1(criterion, lambda, start, ctx),
+            (is_diagonal, false) => {
+                let penalty = if is_diagonal {
+                    Regularizer::NonNegativePenalty(lambda)
+                } else {
+                    Regularizer::Penalty(lambda)
+                };
+                spectral.minimize_groups(criterion, penalty, &self.groups, start, ctx)
+            }
         })?;
         Ok(Minimum { w: end.w * scale, ..end })
     }

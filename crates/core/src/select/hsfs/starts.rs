@@ -10,14 +10,15 @@
 //! value, distinguishes interactions from pairs of one relevant feature and an arbitrary other.
 
 use super::super::bahsic::joint_elimination;
-use super::super::columns::each_column;
+use super::super::columns::each_feature;
 use super::super::fohsic::joint_growth;
 use super::problem::Problem;
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Groups, Rows};
 use crate::dependence::center;
 use crate::error::Result;
 use crate::linalg::{add_product, product_bytes};
+use crate::optim::blocks;
 use crate::random::Rng;
 use crate::simd::{dot, exp_scaled};
 use ndarray::{Array1, Array2, Axis, s};
@@ -31,7 +32,7 @@ const MAX_PAIR_FEATURES: usize = 1000;
 const SAMPLE_SIZE: (usize, usize) = (1000, 128);
 /// Pairs of samples processed at a time.
 const CHUNK: usize = 4096;
-/// Maximum number of features for the joint search and size of its subsample; beyond that, the number of products
+/// Maximum number of columns for the joint search and size of its subsample; beyond that, the number of products
 /// per round.
 const JOINT_SIZE: (usize, usize) = (4000, 1000);
 const MAX_JOINT_PRODUCTS: f64 = 5e9;
@@ -71,14 +72,15 @@ impl Starts {
             sets.extend([interaction[..2].to_vec(), joint, interaction, mixed]);
         }
         let rows = problem.n().min(JOINT_SIZE.1) as f64;
-        if problem.d() <= JOINT_SIZE.0 || rows * rows * problem.d() as f64 <= MAX_JOINT_PRODUCTS {
+        let n_columns = problem.n_columns();
+        if n_columns <= JOINT_SIZE.0 || rows * rows * n_columns as f64 <= MAX_JOINT_PRODUCTS {
             let (x, y) = rows_and_target(problem, ctx);
-            let mut last = joint_elimination(&x, &y, 0.1, ctx)?;
+            let mut last = joint_elimination(&x, &problem.groups, &y, 0.1, ctx)?;
             last.truncate(wanted);
             sets.push(last);
             let steps = (MAX_FORWARD_EXPONENTIALS / exponentials_of_a_step(&x)) as usize;
             if problem.is_diagonal() && steps > 0 {
-                sets.push(joint_growth(&x, &y, wanted.min(steps), ctx)?);
+                sets.push(joint_growth(&x, &problem.groups, &y, wanted.min(steps), ctx)?);
             }
         }
         // Remove duplicate sets.
@@ -104,6 +106,7 @@ pub(super) fn individual(problem: &Problem, ctx: &Context) -> Result<Vec<f64>> {
 /// A subsample and its target.
 struct Sample {
     x: Rows,
+    groups: Groups,
     /// Pairs of samples, and their target kernel values.
     pairs: Vec<(u32, u32)>,
     weights: Vec<f64>,
@@ -142,21 +145,28 @@ impl Sample {
         } else {
             0.5 * inverse_bandwidth * inverse_bandwidth
         };
-        Ok((Self { x, pairs, weights, gamma }, rest))
+        Ok((Self { x, groups: problem.groups.clone(), pairs, weights, gamma }, rest))
     }
 
-    /// Kernel values of pairs of samples under a single feature.
+    /// Kernel values of pairs of samples under a single feature, given its columns one after another.
     fn values(&self, cells: &[f64], pairs: &[(u32, u32)], out: &mut [f64]) {
+        let (first, others) = cells.split_at(self.x.n());
         for (out, &(i, j)) in out.iter_mut().zip(pairs) {
-            let e = cells[i as usize] - cells[j as usize];
+            let e = first[i as usize] - first[j as usize];
             *out = e * e;
+        }
+        for column in others.chunks_exact(self.x.n()) {
+            for (out, &(i, j)) in out.iter_mut().zip(pairs) {
+                let e = column[i as usize] - column[j as usize];
+                *out += e * e;
+            }
         }
         exp_scaled(out, -self.gamma);
     }
 
     /// HSIC of every single feature, up to a common constant.
     fn individual(&self, ctx: &Context) -> Result<Vec<f64>> {
-        each_column(&self.x, "single features", 8.0 * CHUNK as f64, ctx, |_, cells| {
+        each_feature(&self.x, &self.groups, "single features", 8.0 * CHUNK as f64, ctx, |_, cells| {
             let mut values = vec![0.0; CHUNK];
             let parts = self.pairs.chunks(CHUNK).zip(self.weights.chunks(CHUNK));
             parts
@@ -173,10 +183,13 @@ impl Sample {
         let d = candidates.len();
         // Kernel values of pairs of samples, plain and weighted; the features; two tables.
         let chunk = self.pairs.len().min(CHUNK);
-        let bytes = 16.0 * d as f64 * (chunk + self.x.n() + d) as f64 + product_bytes();
+        let (used, groups) = (self.groups.expand(candidates), self.groups.take(candidates));
+        let cells = 16.0 * (used.len() * self.x.n()) as f64;
+        let bytes = 16.0 * d as f64 * (chunk + d) as f64 + cells + product_bytes();
         ctx.need_memory(format!("HSFS's pairs of {d} columns"), bytes, "use fewer columns")?;
-        let columns = self.x.take_columns(candidates).into_dense();
+        let columns = self.x.take_columns(&used).into_dense();
         let columns = columns.t().as_standard_layout().into_owned();
+        let features: Vec<&[f64]> = blocks(&columns, &groups).collect();
         let mut joint = Array2::<f64>::zeros((d, d));
         let (mut individual, mut mean) = (Array1::<f64>::zeros(d), Array1::<f64>::zeros(d));
         let total = self.pairs.len().div_ceil(CHUNK);
@@ -184,12 +197,9 @@ impl Sample {
         {
             ctx.step("pairs of features", chunk, total)?;
             let mut values = Array2::<f64>::zeros((d, pairs.len()));
-            values.axis_iter_mut(Axis(0)).into_par_iter().zip(columns.axis_iter(Axis(0))).for_each(
-                |(mut row, cells)| {
-                    let cells = cells.to_slice().expect("row-major");
-                    self.values(cells, pairs, row.as_slice_mut().expect("row-major"));
-                },
-            );
+            values.axis_iter_mut(Axis(0)).into_par_iter().zip(&features).for_each(|(mut row, cells)| {
+                self.values(cells, pairs, row.as_slice_mut().expect("row-major"))
+            });
             let weighted = &values * &Array1::from(weights.to_vec());
             individual += &weighted.sum_axis(Axis(1));
             mean += &values.sum_axis(Axis(1));

@@ -17,13 +17,22 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// The Gaussian kernel with bandwidth 1 of one feature, block by block.
-    pub fn of_column(cells: &[f64], blocks: &[Vec<usize>]) -> Self {
+    /// The Gaussian kernel with bandwidth 1 of one feature, block by block. The feature has columns of `n` values each, one
+    /// after another.
+    pub fn of_feature(cells: &[f64], n: usize, blocks: &[Vec<usize>]) -> Self {
         let mut values = vec![];
         Self::of(blocks, |_, rows, matrix| {
-            values.clear();
-            values.extend(rows.iter().map(|&i| cells[i]));
-            values.iter().for_each(|a| matrix.extend(values.iter().map(|b| (a - b) * (a - b))));
+            for (at, column) in cells.chunks_exact(n).enumerate() {
+                values.clear();
+                values.extend(rows.iter().map(|&i| column[i]));
+                if at == 0 {
+                    values.iter().for_each(|a| matrix.extend(values.iter().map(|b| (a - b) * (a - b))));
+                    continue;
+                }
+                for (row, a) in matrix.chunks_exact_mut(values.len()).zip(&values) {
+                    row.iter_mut().zip(&values).for_each(|(cell, b)| *cell += (a - b) * (a - b));
+                }
+            }
             exp_scaled(matrix, -0.5);
         })
     }

@@ -8,12 +8,13 @@
 
 use super::dense::{Dense, MAX_ROWS, ROUNDING};
 use crate::context::Context;
-use crate::data::{Dataset, Rows, Target};
+use crate::data::{Dataset, Groups, Rows, Target};
 use crate::dependence::{DistinctValues, TargetKernel, column_factor, target_factor};
 use crate::error::{Error, Result};
 use crate::kernel::{Family, median_gamma};
 use crate::linalg::product_into;
 use ndarray::{Array2, Axis, ShapeBuilder};
+use std::ops::Range;
 
 /// Fraction of a kernel matrix's trace that its factor may omit.
 const TOLERANCE: f64 = 1e-8;
@@ -33,18 +34,18 @@ pub(super) struct LowRank {
 }
 
 impl LowRank {
-    /// The Gaussian kernel with bandwidth 1 of one feature.
-    pub fn of_column(cells: &[f64]) -> Self {
-        let levels = DistinctValues::of(cells);
+    /// The Gaussian kernel with bandwidth 1 of one feature, which has columns of `n` values each, one after another.
+    pub fn of_feature(cells: &[f64], n: usize) -> Self {
+        let levels = DistinctValues::of_rows(cells, n);
         let flat = levels.factor(0.5, TOLERANCE);
-        let n_values = levels.values.len();
+        let n_values = levels.counts.len();
         let rank = flat.len() / n_values.max(1);
-        let majority = (0..n_values).find(|&level| 2.0 * levels.counts[level] > cells.len() as f64);
+        let majority = (0..n_values).find(|&level| 2.0 * levels.counts[level] > n as f64);
         let rows: Option<Vec<u32>> = majority.map(|level| {
             let other = |row: &u32| levels.index[*row as usize] != level as u32;
-            (0..cells.len() as u32).filter(other).collect()
+            (0..n as u32).filter(other).collect()
         });
-        let mut out = Vec::with_capacity(rank * rows.as_ref().map_or(cells.len(), Vec::len));
+        let mut out = Vec::with_capacity(rank * rows.as_ref().map_or(n, Vec::len));
         for column in flat.chunks_exact(n_values.max(1)) {
             match (&rows, majority) {
                 (Some(rows), Some(level)) => {
@@ -54,9 +55,9 @@ impl LowRank {
                 _ => out.extend(levels.index.iter().map(|&p| column[p as usize])),
             }
         }
-        let stored = rows.as_ref().map_or(cells.len(), Vec::len);
+        let stored = rows.as_ref().map_or(n, Vec::len);
         let factor = Array2::from_shape_vec((stored, rank).f(), out).expect("a number per row and column");
-        Self::normalized(factor, rows, cells.len())
+        Self::normalized(factor, rows, n)
     }
 
     fn normalized(mut factor: Array2<f64>, rows: Option<Vec<u32>>, n: usize) -> Self {
@@ -211,23 +212,32 @@ impl Stack {
 pub(super) struct Blocks(pub Vec<Vec<usize>>);
 
 impl Blocks {
-    /// The kernel matrices of a feature, scaled by its standard deviation.
-    pub fn column(&self, cells: &[f64], std: f64) -> Stack {
-        let scaled: Vec<f64> = cells.iter().map(|v| v / std).collect();
+    /// The kernel matrices of a feature. Its columns, one after another, are divided by `std`; those with 0 are omitted.
+    pub fn feature(&self, cells: &[f64], std: &[f64]) -> Stack {
+        let n = cells.len() / std.len();
+        let columns = cells.chunks_exact(n).zip(std).filter(|(_, std)| **std > 0.0);
+        let scaled: Vec<f64> =
+            columns.flat_map(|(column, std)| column.iter().map(move |v| v / std)).collect();
         if self.are_small() {
-            return Stack::Dense(Dense::of_column(&scaled, &self.0));
+            return Stack::Dense(Dense::of_feature(&scaled, n, &self.0));
         }
-        Stack::LowRank(self.each(&scaled, LowRank::of_column))
+        Stack::LowRank(self.each(&scaled, n, LowRank::of_feature))
     }
 
-    /// Approximate bytes of a feature's kernel matrices.
-    pub fn column_bytes(&self) -> f64 {
-        Self::bytes(self.0.len() as f64, self.0[0].len())
+    /// Approximate bytes of the kernel matrices of the largest of these features.
+    pub fn feature_bytes(&self, groups: &Groups) -> f64 {
+        Self::bytes(self.0.len() as f64, self.0[0].len(), groups)
     }
 
-    /// Approximate bytes of the kernel matrices of `blocks` blocks of `n` samples.
-    pub fn bytes(blocks: f64, n: usize) -> f64 {
-        let of_block = if n <= MAX_ROWS { n * (n + 1) / 2 } else { n * n.min(TYPICAL_RANK) };
+    /// Approximate bytes of the kernel matrices of the largest of these features, over `blocks` blocks of `n` samples.
+    pub fn bytes(blocks: f64, n: usize, groups: &Groups) -> f64 {
+        // The rank of a category is at most its number of columns. A number with an indicator has two numbers' ranks.
+        let rank = |columns: Range<usize>| match columns.len() {
+            1 => TYPICAL_RANK,
+            several => several.max(2 * TYPICAL_RANK),
+        };
+        let rank = groups.iter().map(rank).max().unwrap_or(TYPICAL_RANK);
+        let of_block = if n <= MAX_ROWS { n * (n + 1) / 2 } else { n * n.min(rank) };
         8.0 * blocks * of_block as f64
     }
 
@@ -235,12 +245,15 @@ impl Blocks {
         self.0.iter().all(|rows| rows.len() <= MAX_ROWS)
     }
 
-    fn each(&self, cells: &[f64], make: impl Fn(&[f64]) -> LowRank) -> Vec<LowRank> {
+    /// Makes a factor for each block, given the values of a feature in the block and the number of its samples.
+    fn each(&self, cells: &[f64], n: usize, make: impl Fn(&[f64], usize) -> LowRank) -> Vec<LowRank> {
         let mut part = vec![];
         let of_block = |rows: &Vec<usize>| {
             part.clear();
-            part.extend(rows.iter().map(|&i| cells[i]));
-            make(&part)
+            for column in cells.chunks_exact(n) {
+                part.extend(rows.iter().map(|&i| column[i]));
+            }
+            make(&part, rows.len())
         };
         self.0.iter().map(of_block).collect()
     }
@@ -280,12 +293,13 @@ impl Blocks {
                 )
                 .moments()
                 .1[0];
-                Ok(self.column(values, std))
+                Ok(self.feature(values, &[std]))
             }
             (Target::Continuous(values), TargetKernel::Gaussian) => {
                 let column = Array2::from_shape_vec((values.len(), 1), values.clone()).expect("one column");
                 let gamma = median_gamma(Family::Rbf, &Rows::Dense(column), ctx.seed)?;
-                Ok(self.stack(self.each(values, |part| centered(column_factor(part, gamma, TOLERANCE)))))
+                let factor = |part: &[f64], _| centered(column_factor(part, gamma, TOLERANCE));
+                Ok(self.stack(self.each(values, values.len(), factor)))
             }
             _ if self.0.len() == 1 && self.0[0].len() == data.n() => Ok(self.stack(vec![centered(full)])),
             _ => {

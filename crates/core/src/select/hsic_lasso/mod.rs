@@ -3,10 +3,11 @@
 mod dense;
 mod factors;
 
-use super::columns::each_column;
+use super::columns::each_feature;
 use super::selector::{FeatureCount, PathPoint, Selection, Selector};
+use super::standard::common_std;
 use crate::context::Context;
-use crate::data::{Dataset, is_constant};
+use crate::data::{Dataset, Groups, is_constant};
 use crate::dependence::TargetKernel;
 use crate::error::{Error, Result};
 use crate::linalg::product_bytes;
@@ -15,7 +16,7 @@ use crate::optim::{Knot, LarsPath, LarsStop, nonnegative_lars};
 use crate::outcome::{Outcome, Stop};
 use crate::random::Rng;
 use factors::{Blocks, Stack};
-use ndarray::{Array1, Array2};
+use ndarray::Array2;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 
@@ -41,6 +42,11 @@ crate::parameters! {
     /// Kernels are Gaussian with the feature's standard deviation as bandwidth, so the scale of features does not
     /// matter. A class target has the class-balanced kernel, a continuous target that of features. All this agrees with
     /// pyHSICLasso, which selects the same features.
+    ///
+    /// A feature of several columns has one kernel matrix, the Gaussian kernel of the squared distance over its columns. If
+    /// the columns are indicators of a category, divided by a common standard deviation, this kernel has one value for
+    /// equal levels and one for different levels; after centering and division by the norm it is the delta kernel, of
+    /// rank one less than the number of levels.
     ///
     /// Only $b_f = \langle \bar K_f, \bar L \rangle$ and $G_{fg} = \langle \bar K_f, \bar K_g \rangle$ are needed. Each
     /// matrix has a low-rank factor of rank 20 or so ([`crate::dependence::column_factor`]), so no $n \times n$ matrix
@@ -87,7 +93,8 @@ impl HsicLasso {
         self.permutations as f64 * (n / size) as f64 * (8.0 * size as f64 + 40.0)
     }
 
-    fn blocks(&self, n: usize, ctx: &Context) -> Result<Blocks> {
+    fn blocks(&self, data: &Dataset, ctx: &Context) -> Result<Blocks> {
+        let n = data.n();
         let mut rows: Vec<usize> = (0..n).collect();
         let Some(size) = self.block_size else { return Ok(Blocks(vec![rows])) };
         if size > n {
@@ -96,7 +103,8 @@ impl HsicLasso {
         }
         ctx.need_memory(
             format!("the blocks of {NAME}"),
-            self.blocks_bytes(n) + Blocks::bytes(self.permutations as f64 * (n / size) as f64, size),
+            self.blocks_bytes(n)
+                + Blocks::bytes(self.permutations as f64 * (n / size) as f64, size, &data.groups()),
             MEMORY_ADVICE,
         )?;
         let mut rng = Rng::stream(ctx.seed, "HSIC Lasso blocks");
@@ -138,7 +146,7 @@ impl Selector for HsicLasso {
         self.check()?;
         data.need_complete(NAME)?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let blocks = self.blocks(data.n(), ctx)?;
+        let blocks = self.blocks(data, ctx)?;
         let ctx = &ctx.hold(format!("the blocks of {NAME}"), self.blocks_bytes(data.n()), MEMORY_ADVICE)?;
         let problem = Problem::new(self, data, blocks, ctx)?;
         let path = problem.path(wanted, ctx)?;
@@ -152,8 +160,10 @@ impl Selector for HsicLasso {
 
 struct Problem<'a> {
     data: &'a Dataset,
+    groups: Groups,
     blocks: Blocks,
-    std: Array1<f64>,
+    /// The number by which to divide each column; 0 for columns to omit.
+    std: Vec<f64>,
     /// $b$; 0 for constant features.
     b: Vec<f64>,
     /// $\langle \bar L, \bar L \rangle$: 1, or less if the target is constant in some blocks.
@@ -165,29 +175,37 @@ struct Problem<'a> {
 impl<'a> Problem<'a> {
     fn new(method: &HsicLasso, data: &'a Dataset, blocks: Blocks, ctx: &Context) -> Result<Self> {
         let target = blocks.target(data, method.target_kernel, NAME, ctx)?;
+        let groups = data.groups();
         let (mean, std) = data.x().moments();
+        let std = common_std(data.x(), &groups, &std);
+        let divisor = |j: usize| if is_constant(mean[j], std[j]) { 0.0 } else { std[j] };
+        let std: Vec<f64> = (0..std.len()).map(divisor).collect();
         let size = blocks.0[0].len() as f64;
         // A factor, its buffer, and the values; products with the target.
-        let bytes = 2.5 * blocks.column_bytes() + 8.0 * data.n() as f64;
+        let bytes = 2.5 * blocks.feature_bytes(&groups) + 8.0 * data.n() as f64;
         let remaining_ctx =
             ctx.hold("the target of HSIC Lasso", target.bytes() as f64 + product_bytes(), "use fewer rows")?;
-        let found = each_column(data.x(), "HSIC Lasso columns", bytes, &remaining_ctx, |j, cells| {
-            if is_constant(mean[j], std[j]) {
+        let stage = "HSIC Lasso columns";
+        let found = each_feature(data.x(), &groups, stage, bytes, &remaining_ctx, |j, cells| {
+            let std = &std[groups.columns(j)];
+            if std.iter().all(|v| *v == 0.0) {
                 return (0.0, 0.0);
             }
-            let column = blocks.column(cells, std[j]);
-            let by_chance = column.product_of_traces(&target) / (size - 1.0);
-            (column.product(&target), by_chance)
+            let feature = blocks.feature(cells, std);
+            let by_chance = feature.product_of_traces(&target) / (size - 1.0);
+            (feature.product(&target), by_chance)
         })?;
         let (b, by_chance): (Vec<f64>, Vec<f64>) = found.into_iter().unzip();
         let largest = by_chance.into_iter().fold(0.0, f64::max);
         let rows = (size * size * blocks.0.len() as f64).sqrt();
         let chance_penalty = largest + 2.0 * (data.d() as f64).ln().max(0.5) / rows;
-        Ok(Self { data, blocks, std, b, target_norm: target.product(&target), chance_penalty })
+        Ok(Self { data, groups, blocks, std, b, target_norm: target.product(&target), chance_penalty })
     }
 
-    fn column(&self, j: usize) -> Stack {
-        self.blocks.column(&self.data.x().column(j), self.std[j])
+    fn feature(&self, j: usize) -> Stack {
+        let columns = self.groups.columns(j);
+        let cells: Vec<f64> = columns.clone().flat_map(|column| self.data.x().column(column)).collect();
+        self.blocks.feature(&cells, &self.std[columns])
     }
 
     fn path(&self, wanted: Option<usize>, ctx: &Context) -> Result<LarsPath> {
@@ -203,24 +221,25 @@ impl<'a> Problem<'a> {
         nonnegative_lars(&self.b, end, |j, of| {
             entered.insert(j);
             ctx.step("HSIC Lasso path", entered.len().min(end.max_active), end.max_active)?;
-            let entering = self.column(j);
+            let entering = self.feature(j);
             let mut entries = Vec::with_capacity(of.len());
             for batch in of.chunks(CANDIDATES_PER_CHECK) {
                 ctx.check()?;
                 let new = |g: &&usize| !cached.contains_key(g);
                 let missing: Vec<usize> = batch.iter().filter(new).copied().collect();
                 // Factors cached, factors to compute, the current one, and two under construction.
-                let planned = bytes as f64 + (missing.len() + 3) as f64 * self.blocks.column_bytes();
+                let planned =
+                    bytes as f64 + (missing.len() + 3) as f64 * self.blocks.feature_bytes(&self.groups);
                 if planned < ctx.room() as f64 / 4.0 {
                     let with_products = (planned + product_bytes()) as u64;
                     ctx.observer.plan("the columns of HSIC Lasso", ctx.held + with_products);
-                    let computed: Vec<Stack> = missing.par_iter().map(|&g| self.column(g)).collect();
+                    let computed: Vec<Stack> = missing.par_iter().map(|&g| self.feature(g)).collect();
                     bytes += computed.iter().map(|stack| stack.bytes() as u64).sum::<u64>();
                     cached.extend(missing.into_iter().zip(computed));
                 }
                 let entry = |g: &usize| match cached.get(g) {
                     Some(stack) => entering.product(stack),
-                    None => entering.product(&self.column(*g)),
+                    None => entering.product(&self.feature(*g)),
                 };
                 entries.extend(batch.par_iter().map(entry).collect::<Vec<f64>>());
             }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
-use crate::data::{Rows, SparseRows, Target};
-use ndarray::Axis;
+use crate::data::{Classes, Rows, SparseRows, Target};
+use ndarray::{Array1, Axis};
 
 fn select(method: &HsicLasso, data: &Dataset, wanted: FeatureCount) -> Selection {
     method.select(data, wanted, &Context::default()).unwrap()
@@ -95,11 +95,11 @@ fn products_equal_those_of_full_matrices() {
         for block_size in [None, Some(12), Some(49)] {
             let method = HsicLasso { block_size, ..HsicLasso::default() };
             let ctx = Context::default();
-            let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
+            let problem = Problem::new(&method, &data, method.blocks(&data, &ctx).unwrap(), &ctx).unwrap();
             let (b, g) = naive(&data, &problem.blocks);
             // The factors omit 1e-8 of the trace, which is several times the norm of the matrix.
             assert!(problem.b.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-6), "{:?} {b:?}", problem.b);
-            let stacks: Vec<Stack> = (0..6).map(|j| problem.column(j)).collect();
+            let stacks: Vec<Stack> = (0..6).map(|j| problem.feature(j)).collect();
             for f in 0..6 {
                 for q in 0..6 {
                     let found = stacks[f].product(&stacks[q]);
@@ -116,7 +116,7 @@ fn every_knot_is_a_solution_of_the_full_problem() {
         Synthetic { pattern: Pattern::Linear, rows: 60, columns: 12, noise: 1.0, ..Synthetic::default() };
     let data = planted.make().unwrap().data;
     let method = HsicLasso::default();
-    let (b, g) = naive(&data, &method.blocks(60, &Context::default()).unwrap());
+    let (b, g) = naive(&data, &method.blocks(&data, &Context::default()).unwrap());
     let selection = select(&method, &data, FeatureCount::Count(6));
     assert_eq!(selection.path.last().unwrap().columns.len(), 6);
     for point in &selection.path {
@@ -187,8 +187,8 @@ fn wide_sparse_rows_stay_sparse() {
     // Memory of the factors of all features, an upper bound: several numbers per stored value.
     let method = HsicLasso::default();
     let ctx = Context::default();
-    let problem = Problem::new(&method, &data, method.blocks(n, &ctx).unwrap(), &ctx).unwrap();
-    let bytes: usize = (0..d).step_by(10).map(|j| problem.column(j).bytes()).sum::<usize>() * 10;
+    let problem = Problem::new(&method, &data, method.blocks(&data, &ctx).unwrap(), &ctx).unwrap();
+    let bytes: usize = (0..d).step_by(10).map(|j| problem.feature(j).bytes()).sum::<usize>() * 10;
     assert!(bytes < cells * 20 * 8, "{bytes} bytes for {cells} cells");
 }
 
@@ -297,7 +297,7 @@ fn constant_features_come_last_even_after_negative_correlations() {
     assert_eq!(selection.order, [1, 2, 0]);
     let problem = {
         let (method, ctx) = (HsicLasso::default(), Context::default());
-        Problem::new(&method, &data, method.blocks(200, &ctx).unwrap(), &ctx).unwrap()
+        Problem::new(&method, &data, method.blocks(&data, &ctx).unwrap(), &ctx).unwrap()
     };
     let correlations = problem.path(Some(2), &Context::default()).unwrap().correlations;
     assert!(correlations[2] < 0.0, "the test needs a negative one: {correlations:?}");
@@ -317,5 +317,57 @@ fn the_scale_of_a_linear_target_does_not_matter() {
     assert!(expected.order[0] == 2 && expected.scores[2] > 0.1);
     for power in [-60, 60] {
         assert_eq!(of(2.0_f64.powi(power)).scores, expected.scores, "powers of two are exact");
+    }
+}
+
+/// Kernel matrices of a number, of a category and of a number with an indicator of missing values.
+fn full_matrices(x: &Array2<f64>, rows: &[usize]) -> Vec<Array2<f64>> {
+    let std = Rows::from(x.clone()).moments().1;
+    let square = |i: usize, k: usize, j: usize| ((x[[rows[i], j]] - x[[rows[k], j]]) / std[j]).powi(2);
+    let matrix = |kernel: &dyn Fn(usize, usize) -> f64| {
+        bar(&Array2::from_shape_fn((rows.len(), rows.len()), |(i, k)| kernel(i, k)))
+    };
+    let is_equal = |i: usize, k: usize| (1..5).all(|j| x[[rows[i], j]] == x[[rows[k], j]]);
+    vec![
+        matrix(&|i, k| (-0.5 * square(i, k, 0)).exp()),
+        matrix(&|i, k| f64::from(u8::from(is_equal(i, k)))),
+        matrix(&|i, k| (-0.5 * (square(i, k, 5) + square(i, k, 6))).exp()),
+    ]
+}
+
+#[test]
+fn a_feature_of_several_columns_has_one_matrix() {
+    let n = 60;
+    let mut rng = Rng::new(8);
+    let mut x = Array2::zeros((n, 7));
+    for mut row in x.rows_mut() {
+        row[0] = 100.0 * rng.normal();
+        // Four levels with different frequencies.
+        row[1 + [0, 0, 0, 1, 1, 2, 3][rng.below(7)]] = 1.0;
+        row[6] = f64::from(u8::from(rng.uniform() < 0.2));
+        row[5] = if row[6] > 0.0 { 0.1 } else { 0.01 * rng.normal() };
+    }
+    let codes = (0..n).map(|i| usize::from(x[[i, 1]] + x[[i, 2]] > 0.0) + usize::from(x[[i, 5]] > 0.0));
+    let target = Target::Classes(Classes::from_codes(codes.collect()));
+    let names = ["a", "b", "c"].map(String::from).to_vec();
+    let data = Dataset::encoded(names, x.clone(), Groups::of_sizes([1, 4, 2]), target).unwrap();
+    let ctx = Context::default();
+    // All samples as one block, by factors; small blocks, by full matrices.
+    for method in [HsicLasso::default(), HsicLasso { block_size: Some(20), ..HsicLasso::default() }] {
+        let problem = Problem::new(&method, &data, method.blocks(&data, &ctx).unwrap(), &ctx).unwrap();
+        let stacks: Vec<Stack> = (0..3).map(|j| problem.feature(j)).collect();
+        let blocks: Vec<Vec<Array2<f64>>> =
+            problem.blocks.0.iter().map(|rows| full_matrices(&x, rows)).collect();
+        for f in 0..3 {
+            for g in 0..3 {
+                let products = blocks.iter().map(|block| (&block[f] * &block[g]).sum());
+                let mean = products.sum::<f64>() / blocks.len() as f64;
+                // A factor omits 1e-8 of the trace.
+                assert!((stacks[f].product(&stacks[g]) - mean).abs() < 1e-6, "{f} {g}");
+            }
+        }
+        let selection = select(&method, &data, FeatureCount::Count(2));
+        assert_eq!((selection.order.len(), selection.coef.as_ref().unwrap().dim()), (3, (3, 1)));
+        assert!(selection.selected().contains(&1));
     }
 }

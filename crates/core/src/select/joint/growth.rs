@@ -8,12 +8,14 @@
 //! exponent by $\varepsilon (4 U D + 5 D^2)$, including the rounding of its products. The error of the kernel is
 //! that times $2^{-D^2} \ln 2$, at most $\varepsilon (1.5 U + 1.9)$, plus a relative error of [`F32_KERNEL_ERROR`].
 //! Weights are rounded, and sums of $m$ terms have an error of $m \varepsilon$ times the sum of absolute values.
+//!
+//! Features of several columns are always evaluated in double precision.
 
 use super::dense::{distances_before, rows_of, weighted_kernels};
 use super::pairs::{Cells, Joint, ROWS};
 use super::query::{Change, Query};
 use crate::context::Context;
-use crate::data::Rows;
+use crate::data::{Groups, Rows};
 use crate::dependence::PairWeights;
 use crate::error::Result;
 use crate::simd::{F32_KERNEL_ERROR, F32_LANES, F32_UNIT_ROUNDOFF, gaussian_sum_f32};
@@ -54,12 +56,18 @@ impl<'a> Growth<'a> {
         )
     }
 
-    /// `ctx` is that of [`Growth::held`].
-    pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
+    /// Features with these columns; `ctx` is that of [`Growth::held`].
+    pub fn new(
+        x: &'a Rows,
+        groups: Groups,
+        weights: PairWeights,
+        method: &'static str,
+        ctx: &Context,
+    ) -> Result<Self> {
         let scale = weights.max_abs().recip();
-        let joint = Joint::new(x, weights, method, ctx)?;
+        let joint = Joint::new(x, groups, weights, method, ctx)?;
         let rough = match &joint.cells {
-            Cells::Dense(x) if scale.is_normal() => Some(Rough::new(x, scale)),
+            Cells::Dense(x) if scale.is_normal() => Some(Rough::new(x, &joint.groups, scale)),
             _ => None,
         };
         Ok(Self { joint, rough })
@@ -129,9 +137,11 @@ impl<'a> Growth<'a> {
         let Cells::Dense(x) = &self.joint.cells else {
             unreachable!("only dense features have a rough copy")
         };
+        let members = self.joint.groups.expand(members);
         let part = |at: Range<usize>| {
             let weights = self.joint.weights.rows(at.clone());
-            let kernels = weighted_kernels(distances_before(x, &at, members), &rows_of(&weights), gamma);
+            let kernels =
+                weighted_kernels(distances_before(x, &at, members.clone()), &rows_of(&weights), gamma);
             Ok(rough.sums(&kernels, at, candidates, gamma))
         };
         let sums = self.joint.over_rows(ROWS, candidates.len() + 1, part, ctx)?;
@@ -144,12 +154,14 @@ pub(in crate::select) fn first_of_the_best(sums: &[f64]) -> usize {
     (0..sums.len()).fold(0, |best, at| if sums[at] > sums[best] { at } else { best })
 }
 
-/// Features in single precision, scaled to the range from -1 to 1.
+/// Columns in single precision, scaled to the range from -1 to 1.
 struct Rough {
+    /// The column of each feature; `None` for a feature of several columns.
+    columns: Vec<Option<usize>>,
     cells: Vec<f32>,
-    /// Distance between successive features; the padding is zero.
+    /// Distance between successive columns; the padding is zero.
     stride: usize,
-    /// Half the range of each feature.
+    /// Half the range of each column.
     reach: Vec<f64>,
     /// Factor that scales the weights to at most 1.
     scale: f64,
@@ -165,7 +177,8 @@ impl Rough {
         4.0 * (Self::stride(n) * d + weights) as f64
     }
 
-    fn new(x: &Array2<f64>, scale: f64) -> Self {
+    fn new(x: &Array2<f64>, groups: &Groups, scale: f64) -> Self {
+        let columns = groups.iter().map(|columns| (columns.len() == 1).then_some(columns.start)).collect();
         let stride = Self::stride(x.nrows());
         let mut cells = vec![0.0; stride * x.ncols()];
         let mut reach = vec![];
@@ -179,11 +192,11 @@ impl Rough {
             }
             reach.push(half);
         }
-        Self { cells, stride, reach, scale }
+        Self { columns, cells, stride, reach, scale }
     }
 
     /// Sums of the weighted kernels of rows `at` with earlier rows, times the candidates' kernels, doubled and
-    /// scaled; and the sum of absolute values of the weighted kernels.
+    /// scaled, 0 for features of several columns; and the sum of absolute values of the weighted kernels.
     fn sums(&self, kernels: &[Vec<f64>], at: Range<usize>, candidates: &[usize], gamma: f64) -> Vec<f64> {
         let round = |row: &Vec<f64>| {
             let mut rough = vec![0.0; Self::stride(row.len())];
@@ -192,8 +205,9 @@ impl Rough {
         };
         let weights: Vec<Vec<f32>> = kernels.iter().map(round).collect();
         let sum = |&f: &usize| {
-            let cells = &self.cells[f * self.stride..(f + 1) * self.stride];
-            let exponent = -(self.exponent(f, gamma) as f32);
+            let Some(j) = self.columns[f] else { return 0.0 };
+            let cells = &self.cells[j * self.stride..(j + 1) * self.stride];
+            let exponent = -(self.exponent(j, gamma) as f32);
             let of_row = |(i, weights): (usize, &Vec<f32>)| -> f64 {
                 let spans = weights.chunks(F32_BLOCK).zip(cells.chunks(F32_BLOCK));
                 spans.map(|(w, x)| gaussian_sum_f32(w, &x[..w.len()], cells[i], exponent)).sum()
@@ -205,15 +219,16 @@ impl Rough {
         out
     }
 
-    /// $U^2$: the kernel of a feature is two to the power of minus this times the squared difference of its scaled
+    /// $U^2$: the kernel of a column is two to the power of minus this times the squared difference of its scaled
     /// values.
-    fn exponent(&self, f: usize, gamma: f64) -> f64 {
-        gamma * LOG2_E * self.reach[f] * self.reach[f]
+    fn exponent(&self, j: usize, gamma: f64) -> f64 {
+        gamma * LOG2_E * self.reach[j] * self.reach[j]
     }
 
     /// Error bound of a candidate's sum, given the sum of absolute values of the weighted kernels.
     fn error(&self, f: usize, gamma: f64, size: f64) -> f64 {
-        let range = self.exponent(f, gamma).sqrt();
+        let Some(j) = self.columns[f] else { return f64::INFINITY };
+        let range = self.exponent(j, gamma).sqrt();
         if range >= MAX_RANGE || range.is_nan() {
             return f64::INFINITY;
         }
@@ -262,7 +277,7 @@ mod tests {
         let ctx = Context::default();
         for (estimator, seed) in [(Estimator::Biased, 1), (Estimator::Unbiased, 2)] {
             let x: Rows = columns(n, d, seed).into();
-            let growth = Growth::new(&x, weights(n, estimator), "m", &ctx).unwrap();
+            let growth = Growth::new(&x, Groups::single(d), weights(n, estimator), "m", &ctx).unwrap();
             let rough = growth.rough.as_ref().unwrap();
             let diagonal: f64 = weights(n, estimator).rows(0..n).diag().sum();
             let all: Vec<usize> = (0..d).collect();
@@ -287,9 +302,20 @@ mod tests {
         for seed in 0..20 {
             let (n, d) = (2 * ROWS + 3, 30);
             let x: Rows = columns(n, d, seed).into();
-            let growth = Growth::new(&x, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+            let growth =
+                Growth::new(&x, Groups::single(d), weights(n, Estimator::Biased), "m", &ctx).unwrap();
             let candidates: Vec<usize> = (0..d).filter(|f| f % 7 != 1).collect();
             for members in [vec![], vec![8, 1], vec![15, 22, 29]] {
+                let gamma = 0.5 / (members.len() + 1) as f64;
+                let all = growth.all(&members, &candidates, gamma, &ctx).unwrap();
+                let best = first_of_the_best(&all);
+                assert_eq!(growth.best(&members, &candidates, gamma, &ctx).unwrap(), (best, all[best]));
+            }
+            // The same columns as fewer features.
+            let groups = Groups::of_sizes([1, 1, 1, 3, 1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 2, 9]);
+            let growth = Growth::new(&x, groups, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+            let candidates: Vec<usize> = (0..16).filter(|f| f % 7 != 1).collect();
+            for members in [vec![], vec![3, 1]] {
                 let gamma = 0.5 / (members.len() + 1) as f64;
                 let all = growth.all(&members, &candidates, gamma, &ctx).unwrap();
                 let best = first_of_the_best(&all);
@@ -306,7 +332,7 @@ mod tests {
         let mut x = Array2::from_shape_simple_fn((n, d), || rng.normal());
         let candidates: Vec<usize> = (0..d).collect();
         let rows: Rows = x.clone().into();
-        let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+        let growth = Growth::new(&rows, Groups::single(d), weights(n, Estimator::Biased), "m", &ctx).unwrap();
         let places = growth.contenders(&[3], &candidates[4..], 0.25, &ctx).unwrap();
         assert!(places.len() < 4, "{places:?}");
         // Kernels of the members that underflow in single precision, and features with too large a range.
@@ -314,7 +340,7 @@ mod tests {
         assert_eq!(underflow.len(), d - 4);
         x.row_mut(0).fill(1e9);
         let rows: Rows = x.into();
-        let growth = Growth::new(&rows, weights(n, Estimator::Biased), "m", &ctx).unwrap();
+        let growth = Growth::new(&rows, Groups::single(d), weights(n, Estimator::Biased), "m", &ctx).unwrap();
         assert_eq!(growth.contenders(&[], &candidates, 0.5, &ctx).unwrap().len(), d);
     }
 }

@@ -3,7 +3,7 @@
 use super::query::Query;
 use super::{dense, sparse};
 use crate::context::Context;
-use crate::data::{Rows, is_constant};
+use crate::data::{Groups, Rows, is_constant};
 use crate::dependence::PairWeights;
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, gram};
@@ -28,6 +28,7 @@ pub(super) enum Cells {
 /// Features and the weights of pairs of samples.
 pub(in crate::select) struct Joint<'a> {
     x: &'a Rows,
+    pub(super) groups: Groups,
     pub(super) weights: PairWeights,
     pub(super) cells: Cells,
 }
@@ -57,10 +58,19 @@ impl<'a> Joint<'a> {
         ctx.hold(format!("{method}'s copy of the features"), bytes, "use fewer rows or columns")
     }
 
-    /// `ctx` is that of [`Joint::held`].
-    pub fn new(x: &'a Rows, weights: PairWeights, method: &'static str, ctx: &Context) -> Result<Self> {
-        // Weights, distances and their products for a block of rows, per thread.
-        let bytes = rayon::current_num_threads() as f64 * 24.0 * (ROWS * x.n()) as f64 + product_bytes();
+    /// Features with these columns; `ctx` is that of [`Joint::held`].
+    pub fn new(
+        x: &'a Rows,
+        groups: Groups,
+        weights: PairWeights,
+        method: &'static str,
+        ctx: &Context,
+    ) -> Result<Self> {
+        // Weights, distances, their products and the distances in a feature of several columns, for a block of rows, per
+        // thread.
+        let arrays = if groups.is_single() { 3.0 } else { 4.0 };
+        let bytes =
+            rayon::current_num_threads() as f64 * 8.0 * arrays * (ROWS * x.n()) as f64 + product_bytes();
         ctx.need_memory(format!("{method}'s sums over pairs"), bytes, "use fewer rows")?;
         let cells = match x {
             Rows::Dense(dense) => Cells::Dense(dense.t().as_standard_layout().into_owned().reversed_axes()),
@@ -74,13 +84,14 @@ impl<'a> Joint<'a> {
                 why: "distances between rows overflow; scale the features".into(),
             });
         }
-        Ok(Self { x, weights, cells })
+        Ok(Self { x, groups, weights, cells })
     }
 
     /// The non-constant features, in order.
     pub fn varying(&self) -> Vec<usize> {
         let (mean, std) = self.x.moments();
-        (0..self.x.d()).filter(|&j| !is_constant(mean[j], std[j])).collect()
+        let varies = |f: &usize| self.groups.columns(*f).any(|j| !is_constant(mean[j], std[j]));
+        (0..self.groups.n_features()).filter(varies).collect()
     }
 
     /// The sums with each candidate added or removed, and without a change.
@@ -88,8 +99,8 @@ impl<'a> Joint<'a> {
         let part = |at: Range<usize>| {
             let weights = self.weights.rows(at.clone());
             Ok(match &self.cells {
-                Cells::Dense(x) => dense::sums(x, &weights, at, query),
-                Cells::Sparse(x) => sparse::sums(x, self.x.n(), &weights, at, query),
+                Cells::Dense(x) => dense::sums(x, &self.groups, &weights, at, query),
+                Cells::Sparse(x) => sparse::sums(x, (&self.groups, self.x.n()), &weights, at, query),
             })
         };
         self.over_rows(ROWS, query.candidates.len() + 1, part, ctx)
@@ -97,14 +108,15 @@ impl<'a> Joint<'a> {
 
     /// For every member the derivative of the sum with respect to its squared weight $w_f$ in $\sum_f w_f (x_{if} -
     /// x_{jf})^2$, over $2 \gamma$: $x_f^\top (A - \operatorname{diag}(A 1)) x_f$ with $A_{ij} = V_{ij} k(D_{ij})$;
-    /// and the sum itself.
+    /// and the sum itself. For a feature of several columns it is the sum over them.
     pub fn gradient(&self, members: &[usize], gamma: f64, ctx: &Context) -> Result<Sums> {
+        let used = self.groups.expand(members);
         // Kernel values, weights and products for a block of rows, per thread.
-        let rows = PRODUCT_ROWS * (2 * self.x.n() + members.len());
+        let rows = PRODUCT_ROWS * (2 * self.x.n() + used.len());
         let bytes = rayon::current_num_threads() as f64 * 8.0 * rows as f64 + product_bytes();
-        let columns = self.x.bytes() * members.len() as f64 / self.x.d() as f64;
+        let columns = self.x.bytes() * used.len() as f64 / self.x.d() as f64;
         ctx.need_memory("gradients of HSIC", columns + bytes, "use fewer rows or columns")?;
-        let x = self.x.take_columns(members);
+        let x = self.x.take_columns(&used);
         let kernel = Kernel::Rbf { gamma };
         let part = |at: Range<usize>| -> Result<Vec<f64>> {
             let rows: Vec<usize> = at.clone().collect();
@@ -113,16 +125,20 @@ impl<'a> Joint<'a> {
             let row_sums: Vec<f64> = a.rows().into_iter().map(|row| row.sum()).collect();
             let mut out = match (&self.cells, &x) {
                 (Cells::Dense(_), Rows::Dense(x)) => dense::gradient(x, a.view(), &row_sums, at),
-                (Cells::Sparse(cells), _) => members
+                (Cells::Sparse(cells), _) => used
                     .iter()
-                    .map(|&f| sparse::gradient(&cells[f], a.view(), &row_sums, at.clone()))
+                    .map(|&j| sparse::gradient(&cells[j], a.view(), &row_sums, at.clone()))
                     .collect(),
                 (Cells::Dense(_), Rows::Sparse(_)) => unreachable!("cells are stored like the rows"),
             };
             out.push(row_sums.iter().sum());
             Ok(out)
         };
-        self.over_rows(PRODUCT_ROWS, members.len() + 1, part, ctx)
+        let sums = self.over_rows(PRODUCT_ROWS, used.len() + 1, part, ctx)?;
+        if self.groups.is_single() {
+            return Ok(sums);
+        }
+        Ok(Sums { changed: self.groups.take(members).sums(&sums.changed), ..sums })
     }
 
     /// Adds up the results of blocks of `height` rows, always in the same order. The last of `len` numbers is the sum
@@ -205,8 +221,8 @@ mod tests {
         for estimator in [Estimator::Biased, Estimator::Unbiased] {
             let v = PairWeights::new(&factor, estimator, "m").unwrap().rows(0..n);
             for rows in [&dense, &sparse] {
-                let joint =
-                    Joint::new(rows, PairWeights::new(&factor, estimator, "m").unwrap(), "m", &ctx).unwrap();
+                let weights = || PairWeights::new(&factor, estimator, "m").unwrap();
+                let joint = Joint::new(rows, Groups::single(5), weights(), "m", &ctx).unwrap();
                 let added = sums(&joint, &[1, 3], &[0, 2, 4], Change::Add, (0.2, 0.3));
                 let removed = sums(&joint, &[0, 1, 2, 4], &[0, 4], Change::Remove, (0.2, 0.3));
                 // Rounding error of several thousand terms with weights of size 1/n^2.
@@ -220,6 +236,16 @@ mod tests {
                 near(removed.unchanged, naive(&x, &v, &[0, 1, 2, 4], 0.3));
                 let alone = sums(&joint, &[], &[2], Change::Add, (0.5, 0.5));
                 near(alone.changed[0], naive(&x, &v, &[2], 0.5));
+                // Features of the columns 0; 1 and 2; 3 and 4.
+                let joint = Joint::new(rows, Groups::of_sizes([1, 2, 2]), weights(), "m", &ctx).unwrap();
+                let added = sums(&joint, &[1], &[2, 0], Change::Add, (0.2, 0.3));
+                near(added.changed[0], naive(&x, &v, &[1, 2, 3, 4], 0.2));
+                near(added.changed[1], naive(&x, &v, &[0, 1, 2], 0.2));
+                near(added.unchanged, naive(&x, &v, &[1, 2], 0.3));
+                let removed = sums(&joint, &[0, 1, 2], &[1, 0], Change::Remove, (0.2, 0.3));
+                near(removed.changed[0], naive(&x, &v, &[0, 3, 4], 0.2));
+                near(removed.changed[1], naive(&x, &v, &[1, 2, 3, 4], 0.2));
+                near(removed.unchanged, naive(&x, &v, &[0, 1, 2, 3, 4], 0.3));
             }
         }
     }
@@ -232,9 +258,14 @@ mod tests {
         let ctx = Context::default();
         let v = PairWeights::new(&factor, Estimator::Biased, "m").unwrap().rows(0..n);
         for rows in [&dense, &sparse] {
-            let weights = PairWeights::new(&factor, Estimator::Biased, "m").unwrap();
-            let joint = Joint::new(rows, weights, "m", &ctx).unwrap();
+            let weights = || PairWeights::new(&factor, Estimator::Biased, "m").unwrap();
+            let joint = Joint::new(rows, Groups::single(5), weights(), "m", &ctx).unwrap();
             let found = joint.gradient(&[0, 2, 3], 0.2, &ctx).unwrap();
+            // The columns 2 and 3 as one feature.
+            let joint = Joint::new(rows, Groups::of_sizes([1, 1, 2, 1]), weights(), "m", &ctx).unwrap();
+            let grouped = joint.gradient(&[0, 2], 0.2, &ctx).unwrap();
+            assert_eq!(grouped.changed, [found.changed[0], found.changed[1] + found.changed[2]]);
+            assert_eq!(grouped.unchanged, found.unchanged);
             assert!((found.unchanged - naive(&x, &v, &[0, 2, 3], 0.2)).abs() < 1e-13);
             for (at, f) in [0, 2, 3].into_iter().enumerate() {
                 // A weight of 1 + h on the squared differences of one feature.

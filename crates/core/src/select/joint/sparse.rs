@@ -2,6 +2,7 @@
 
 use super::dense::rows_of;
 use super::query::{Change, Query};
+use crate::data::Groups;
 use crate::simd::kernel_sum;
 use ndarray::{Array2, ArrayView2};
 use std::ops::Range;
@@ -12,14 +13,14 @@ pub(super) type Column = Vec<(u32, f64)>;
 /// The contribution of rows `at` to the sums, with that of the unchanged set last.
 pub(super) fn sums(
     x: &[Column],
-    n: usize,
+    (groups, n): (&Groups, usize),
     weights: &Array2<f64>,
     at: Range<usize>,
     query: Query,
 ) -> Vec<f64> {
     let Query { members, candidates, change, gamma, gamma_unchanged } = query;
     let sign = if change == Change::Add { 1.0 } else { -1.0 };
-    let distances = distances_of(x, n, &at, members);
+    let distances = distances_of(x, n, &at, groups.expand(members));
     let weights = rows_of(weights);
     let zeros = vec![0.0; n];
     let unchanged = |gamma: f64| -> Vec<f64> {
@@ -30,7 +31,18 @@ pub(super) fn sums(
     let mut dense = vec![0.0; n];
     let mut out: Vec<f64> = vec![];
     for &f in candidates {
-        let cells = &x[f];
+        let columns = groups.columns(f);
+        if columns.len() > 1 {
+            let mut changed = distances_of(x, n, &at, columns);
+            let rows = changed.iter_mut().zip(&distances);
+            rows.for_each(|(own, all)| {
+                own.iter_mut().zip(all).for_each(|(own, all)| *own = all + sign * *own)
+            });
+            let of_row = |r: usize| kernel_sum(weights[r], &changed[r], &zeros, 0.0, gamma, 0.0);
+            out.push((0..at.len()).map(of_row).sum());
+            continue;
+        }
+        let cells = &x[columns.start];
         let own = &cells[stored(cells, &at)];
         let mut difference = 0.0;
         if !own.is_empty() {
@@ -63,12 +75,17 @@ fn stored(cells: &Column, at: &Range<usize>) -> Range<usize> {
     place(at.start)..place(at.end)
 }
 
-/// Squared distances of rows `at` from all rows.
-fn distances_of(x: &[Column], n: usize, at: &Range<usize>, members: &[usize]) -> Vec<Vec<f64>> {
+/// Squared distances of rows `at` from all rows over some columns.
+fn distances_of(
+    x: &[Column],
+    n: usize,
+    at: &Range<usize>,
+    columns: impl IntoIterator<Item = usize>,
+) -> Vec<Vec<f64>> {
     let mut distances = vec![vec![0.0; n]; at.len()];
     let mut squares = vec![0.0; at.len()];
-    for &f in members {
-        let cells = &x[f];
+    for j in columns {
+        let cells = &x[j];
         let mut own = cells[stored(cells, at)].iter().peekable();
         for (r, row) in distances.iter_mut().enumerate() {
             let i = (at.start + r) as u32;
@@ -85,7 +102,7 @@ fn distances_of(x: &[Column], n: usize, at: &Range<usize>, members: &[usize]) ->
     distances
 }
 
-/// The same as [`super::dense::gradient`] for one feature.
+/// The same as [`super::dense::gradient`] for one column.
 pub(super) fn gradient(cells: &Column, a: ArrayView2<f64>, row_sums: &[f64], at: Range<usize>) -> f64 {
     let of_row = |&(i, z): &(u32, f64)| {
         let r = i as usize - at.start;
