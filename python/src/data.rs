@@ -5,7 +5,7 @@ use crate::error::to_python;
 use crate::run::{Settings, run};
 use kernsift::data::read::ReadOptions;
 use kernsift::data::synthetic::{Pattern, Synthetic};
-use kernsift::data::{BUILT_IN, BuiltIn, Column, Prepare, Rows, Table, Target, Values};
+use kernsift::data::{BUILT_IN, BuiltIn, Column, Rows, Table, Target, Values};
 use numpy::{IntoPyArray, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,8 +22,7 @@ pub fn list_datasets(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 #[pyfunction]
 pub fn load_dataset<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let set = BuiltIn::by_name(name).map_err(to_python)?;
-    let table = set.table().map_err(to_python)?;
-    let data = Prepare::default().fit(&table).map_err(to_python)?.data;
+    let data = set.data().map_err(to_python)?;
     let dict = describe(py, set)?;
     dict.set_item("feature_names", data.names())?;
     set_numbers(&dict, data.x(), data.target())?;

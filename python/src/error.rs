@@ -50,7 +50,7 @@ fn message(error: &Error) -> String {
         // Python has no memory limit to raise.
         Error::Memory { .. } => return error.to_string().replace(", or raise the memory limit", ""),
         Error::InFile { path, source } => return format!("{}: {}", path.display(), message(source)),
-        Error::MissingValue { .. } | Error::CannotImpute { .. } => "Fill in the value or drop the row.",
+        Error::MissingValue { .. } => "Fill in the value or drop the row.",
         Error::MissingUnsupported { .. } => {
             "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."
         }

@@ -3,8 +3,8 @@
 use crate::convert::{from_json, to_indices, to_json};
 use crate::error::to_python;
 use kernsift::data::{
-    Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Prepare, Recipe, Table, TargetChoice, Values,
-    table::MISSING,
+    Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Prepare, Recipe, Table, TargetChoice,
+    Values, table::MISSING,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -53,7 +53,10 @@ pub struct Prepared {
 impl Prepared {
     /// Infers the types of columns. `ordered` has the levels of ordered categories.
     #[new]
-    fn new(columns: Vec<(String, ColumnArgument<'_>)>, ordered: Vec<(String, Vec<String>)>) -> PyResult<Self> {
+    fn new(
+        columns: Vec<(String, ColumnArgument<'_>)>,
+        ordered: Vec<(String, Vec<String>)>,
+    ) -> PyResult<Self> {
         let table = to_table(columns)?;
         let types = ordered.into_iter().map(|(name, levels)| (name, ColumnType::Ordered(levels))).collect();
         let columns = ColumnOptions { types, ..ColumnOptions::default() };

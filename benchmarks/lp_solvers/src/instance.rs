@@ -1,7 +1,7 @@
 //! Linear programs of kernel design on the built-in data.
 
 use kernsift::data::triplets::from_labels;
-use kernsift::data::{BuiltIn, Prepare, Rows, Standardizer};
+use kernsift::data::{BuiltIn, Rows, Standardizer};
 use kernsift::kernel::{gram, pair_values};
 use kernsift::internals::{HingeProgram, HingeSolution, WeightBound};
 use kernsift::{Context, Kernel, Result};
@@ -77,7 +77,7 @@ pub struct Instance {
 
 impl Instance {
     pub fn new(source: Source) -> Result<Self> {
-        let data = Prepare::default().fit(&BuiltIn::by_name(source.name)?.table()?)?.data;
+        let data = BuiltIn::by_name(source.name)?.data()?;
         let x = Standardizer::fit(data.x()).apply(data.x())?;
         let triplets = from_labels(data.classes("triplets")?, source.triplets, 0)?;
         let (mut kernels, mut groups, mut group) = (vec![], vec![], 0);

@@ -24,8 +24,6 @@ static SIGNAL_CODE: AtomicU8 = AtomicU8::new(130);
 pub struct Console {
     quiet: bool,
     verbose: bool,
-    /// Suppresses warnings that were shown before.
-    silent: bool,
     warnings: AtomicUsize,
 }
 
@@ -35,12 +33,7 @@ impl Console {
         if !quiet && std::io::stderr().is_terminal() {
             progress::show();
         }
-        Self { quiet, verbose, silent: false, warnings: AtomicUsize::new(0) }
-    }
-
-    /// A console that shows progress only, for work that is repeated.
-    pub fn silent() -> Self {
-        Self { quiet: true, verbose: false, silent: true, warnings: AtomicUsize::new(0) }
+        Self { quiet, verbose, warnings: AtomicUsize::new(0) }
     }
 
     /// Makes Ctrl-C and SIGTERM end the run: at its next check for interruption, or by force after [`GRACE`].
@@ -137,9 +130,6 @@ impl Observer for Console {
     }
 
     fn warn(&self, text: &str) {
-        if self.silent {
-            return;
-        }
         self.warnings.fetch_add(1, Ordering::SeqCst);
         self.line(&format!("{} {text}", paint(Style::Warning, "warning:")));
     }

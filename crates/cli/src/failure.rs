@@ -62,6 +62,11 @@ fn with_advice(error: &Error) -> String {
     match error {
         Error::Memory { .. } => error.to_string().replace("raise the memory limit", "raise --memory-limit"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
+        Error::Several(problems) => {
+            let lines: String =
+                problems.iter().map(|problem| format!("\n  {}", with_advice(problem))).collect();
+            format!("{} problems:{lines}", problems.len())
+        }
         _ => advice(error).map_or_else(|| error.to_string(), |advice| format!("{error}. {advice}")),
     }
 }
@@ -69,17 +74,17 @@ fn with_advice(error: &Error) -> String {
 fn advice(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::MissingValue { .. } => {
-            "Choose how to handle missing values: --missing drop, mean, median or keep."
+            "Choose how to handle missing values: --missing auto, drop, mean or median."
         }
         Error::MissingUnsupported { .. } => {
-            "Pass --missing mean or median to impute, --missing drop to drop rows, or use a method that supports \
+            "Pass --missing auto, mean or median to impute, --missing drop to drop rows, or use a method that supports \
              missing values."
         }
-        Error::CannotImpute { .. } => "Pass --missing drop to drop such rows.",
-        Error::NoCompleteRows => "Pass --missing mean or median to impute missing values.",
-        Error::NotNumeric { .. } => {
-            "Correct the value, or pass --categorical onehot or ordinal to encode text columns."
+        Error::NoCompleteRows => "Pass --missing auto, mean or median to impute missing values.",
+        Error::NotNumeric { .. } | Error::NotOfType { .. } => {
+            "Correct the value, or choose another type with --type."
         }
+        Error::AllSkipped { .. } => "Use columns with --include.",
         Error::NeedsClasses { .. } => "Name a target with --target, or pass --target-type class.",
         Error::NeedsTarget { .. } => "Name a target with --target.",
         _ => return None,

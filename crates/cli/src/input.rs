@@ -6,11 +6,12 @@ use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    BuiltIn, Column, Encoder, Encoding, ImputeStrategy, Missing, Prepare, Prepared, Table, Target,
-    TargetChoice,
+    BuiltIn, Column, ColumnOptions, Encoder, Encoding, Missing, Prepare, Prepared, Table, Target,
+    TargetChoice, TargetType, Values,
 };
 use kernsift::model::Content;
 use kernsift::{Context, Model, Observer, Result};
+use ndarray::Array2;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -20,10 +21,10 @@ pub struct Loaded {
     pub name: String,
     /// Data, recipe and the rows they come from.
     pub prepared: Prepared,
+    /// The table as it was read.
+    pub table: Table,
     /// The target column with its original values, for output.
     pub target: Option<Column>,
-    /// Number of missing values in the table.
-    pub n_missing: usize,
     missing: Missing,
 }
 
@@ -36,8 +37,17 @@ impl Loaded {
         options: &WriteOptions,
         ctx: &Context,
     ) -> Result<()> {
-        let kept = self.prepared.data.take_columns(columns);
-        write_table(path, kept.names(), kept.x().to_dense().view(), self.target.as_slice(), options, ctx)
+        let Table::Columns(all) = &self.table else {
+            let kept = self.prepared.data.take_columns(columns);
+            let x = kept.x().to_dense();
+            return write_table(path, kept.names(), x.view(), self.target.as_slice(), options, ctx);
+        };
+        let names = self.prepared.data.names();
+        let find = |&j: &usize| all.iter().find(|column| column.name == names[j]);
+        let kept = columns.iter().filter_map(find).map(|column| column.take_rows(&self.prepared.rows));
+        let kept: Vec<Column> = kept.chain(self.target.clone()).collect();
+        let no_features = Array2::zeros((self.prepared.rows.len(), 0));
+        write_table(path, &[], no_features.view(), &kept, options, ctx)
     }
 
     /// Row numbers in the table, from 1 without the header.
@@ -47,24 +57,12 @@ impl Loaded {
 
     /// The number of missing values and how they were handled, if there were any.
     pub fn missing_values(&self) -> Option<String> {
-        let handled = match self.missing {
-            Missing::Error => "",
-            Missing::Drop => ": rows dropped",
-            Missing::Mean => ": imputed with the column mean",
-            Missing::Median => ": imputed with the column median",
-            Missing::Keep => ": kept",
-        };
-        (self.n_missing > 0).then(|| format!("{}{handled}", self.n_missing))
+        self.prepared.account.missing_values()
     }
 
     /// How to encode the features.
     pub fn encoding(&self, standardize: bool) -> Encoding {
-        let impute = match self.missing {
-            Missing::Mean => Some(ImputeStrategy::Mean),
-            Missing::Median => Some(ImputeStrategy::Median),
-            _ => None,
-        };
-        Encoding { impute, standardize }
+        Encoding { impute: self.missing.imputation(), standardize }
     }
 
     /// A model fitted to this table.
@@ -113,45 +111,25 @@ pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Con
 /// Reads and prepares a table.
 pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
     let table = read(&args.data, args.no_header, ctx, console)?;
-    load_table(args, TargetChoice::Auto, &table, console)
-}
-
-/// Reads and prepares a table for cross-validation: missing values that are to be imputed are kept, as each fold
-/// imputes them.
-pub fn load_for_folds(
-    args: &TableArgs,
-    ctx: &Context,
-    console: &Console,
-) -> std::result::Result<Loaded, Failure> {
-    let missing = match args.missing {
-        Missing::Keep => {
-            return Err(Failure::Input(
-                "--missing keep is not supported, as evaluators need complete data; use mean or median"
-                    .into(),
-            ));
-        }
-        Missing::Mean | Missing::Median => Missing::Keep,
-        other => other,
-    };
-    let table = read(&args.data, args.no_header, ctx, console)?;
-    Ok(prepare(args, TargetChoice::Auto, missing, &table, console)?)
+    load_table(args, TargetChoice::Auto, table, console)
 }
 
 /// Prepares a table. `default` is the target if the user names none.
 pub fn load_table(
     args: &TableArgs,
     default: TargetChoice,
-    table: &Table,
+    table: Table,
     console: &Console,
 ) -> Result<Loaded> {
-    prepare(args, default, args.missing, table, console)
+    load_columns(args, default, args.columns.options(), table, console)
 }
 
-fn prepare(
+/// Prepares a table with other options of columns than those of the user.
+pub fn load_columns(
     args: &TableArgs,
     default: TargetChoice,
-    missing: Missing,
-    table: &Table,
+    columns: ColumnOptions,
+    table: Table,
     console: &Console,
 ) -> Result<Loaded> {
     let target = match args.target.as_deref() {
@@ -160,19 +138,51 @@ fn prepare(
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
         Some(name) => TargetChoice::Named(name.to_owned()),
     };
-    let prepare = Prepare { target, target_type: args.target_type, missing, categorical: args.categorical };
+    let prepare = Prepare { target, target_type: args.target_type, missing: args.missing, columns };
     console.stage("preparing the table");
-    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
-    prepared.notes.iter().for_each(|note| console.inform(note));
+    let prepared = prepare.fit(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    inform(&prepared, args, &table, console);
     let target =
-        prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
-    let n_missing = match table {
-        Table::Columns(columns) => {
-            columns.iter().map(|c| (0..c.len()).filter(|&row| c.is_missing(row)).count()).sum()
-        }
-        Table::Sparse { .. } => 0,
+        prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
+    Ok(Loaded { name: args.data.clone(), prepared, table, target, missing: args.missing })
+}
+
+/// Shows what was decided about the table, unless all columns are complete numbers.
+fn inform(prepared: &Prepared, args: &TableArgs, table: &Table, console: &Console) {
+    prepared.notes.iter().for_each(|note| console.inform(note));
+    if let Some(doubt) = doubt_about_target(prepared, args.target_type, table) {
+        console.inform(&doubt);
+    }
+    if !prepared.account.is_plain() {
+        prepared.account.lines().iter().for_each(|line| console.inform(line));
+    }
+    for text in &prepared.account.warnings {
+        // The core does not know the names of options.
+        let text = text.replace("before the target, exclude it", "before the target, pass --exclude");
+        let option = if text.contains("thousands or decimals") { " (see --decimal)" } else { "" };
+        console.warn(&format!("{text}{option}"));
+    }
+}
+
+/// What an integer target was taken for, and how to change it.
+fn doubt_about_target(prepared: &Prepared, target_type: TargetType, table: &Table) -> Option<String> {
+    let Column { name, values: Values::Numeric(values) } = column(table, prepared.recipe.target()?)? else {
+        return None;
     };
-    Ok(Loaded { name: args.data.clone(), prepared, target, n_missing, missing })
+    if target_type != TargetType::Auto || values.iter().any(|v| v.fract() != 0.0 && !v.is_nan()) {
+        return None;
+    }
+    // Two or three integers are almost always classes.
+    match prepared.data.target() {
+        Target::Classes(classes) if classes.names.len() > 3 => Some(format!(
+            "target '{name}': its {} integers are classes; --target-type number makes it continuous",
+            classes.names.len()
+        )),
+        Target::Continuous(_) => Some(format!(
+            "target '{name}': its integers are continuous; --target-type class makes them classes"
+        )),
+        _ => None,
+    }
 }
 
 /// A file that a command writes: the option that names it, and its path if that option was given.

@@ -5,7 +5,7 @@
 //!
 //! Run with `cargo run --release --example own_criterion`.
 
-use kernsift::data::{BuiltIn, Prepare, Standardizer};
+use kernsift::data::{BuiltIn, Standardizer};
 use kernsift::optim::{Criterion, Minimum, Regularizer, Spectral};
 use kernsift::{Context, Dataset};
 use ndarray::Array2;
@@ -45,7 +45,7 @@ impl Criterion for Logistic {
 
 /// The standardized wine data and their criterion.
 pub fn wine() -> kernsift::Result<(Dataset, Logistic)> {
-    let data = Prepare::default().fit(&BuiltIn::by_name("wine")?.table()?)?.data;
+    let data = BuiltIn::by_name("wine")?.data()?;
     let x = Standardizer::fit(data.x()).apply(data.x())?.into_dense();
     let classes = data.classes("example")?;
     let criterion = Logistic { x, codes: classes.codes.clone(), classes: classes.names.len() };

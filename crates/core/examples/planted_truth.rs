@@ -6,7 +6,7 @@
 //! Run with `cargo run --release --example planted_truth`; `make pages` stores its output.
 
 use kernsift::data::synthetic::{Pattern, Synthetic, SyntheticDataset};
-use kernsift::data::{BuiltIn, Prepare, Standardizer};
+use kernsift::data::{BuiltIn, Standardizer};
 use kernsift::select::{FeatureCount, Selector, SelectorMethod};
 use kernsift::{Context, Dataset, Result};
 
@@ -41,7 +41,7 @@ pub fn hits(name: &str, pattern: Pattern, rows: usize, seed: u64) -> Result<(usi
 
 /// Number of informative features among ten selected from the first of Madelon's 2000 training rows.
 pub fn madelon_hits(name: &str, rows: usize) -> Result<usize> {
-    let all = Prepare::default().fit(&BuiltIn::by_name("madelon")?.table()?)?.data;
+    let all = BuiltIn::by_name("madelon")?.data()?;
     let data = all.take_rows(&(0..rows).collect::<Vec<_>>());
     let method = SelectorMethod::by_name(name)?;
     let data = if method.wants_scaling() { scaled(&data)? } else { data };

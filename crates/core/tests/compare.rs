@@ -1,6 +1,6 @@
 //! Comparisons: no information leaks from test rows, and an interrupted run loses no results.
 
-use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, Prepare, Splits, Target};
+use kernsift::data::{BuiltIn, Dataset, Fold, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, cost_path,
     counts_around,
@@ -31,7 +31,7 @@ fn run(compare: &Compare, data: &Dataset) -> ResultsLog {
 }
 
 fn built_in(name: &str) -> Dataset {
-    Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data
+    BuiltIn::by_name(name).unwrap().data().unwrap()
 }
 
 /// Features and classes that are independent.

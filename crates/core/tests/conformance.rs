@@ -2,7 +2,7 @@
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
-use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer, Target};
+use kernsift::data::{BuiltIn, Dataset, Standardizer, Target};
 use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::method::Needs;
@@ -21,7 +21,7 @@ fn selectors() -> impl Iterator<Item = (&'static str, SelectorMethod)> {
 }
 
 fn wine() -> Dataset {
-    let data = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
+    let data = BuiltIn::by_name("wine").unwrap().data().unwrap();
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 

@@ -7,7 +7,7 @@
 
 use kernsift::Context;
 use kernsift::data::synthetic::{Pattern, Synthetic};
-use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, SparseRows, Standardizer};
+use kernsift::data::{BuiltIn, Dataset, Rows, SparseRows, Standardizer};
 use kernsift::dependence::{Estimator, TargetKernel};
 use kernsift::internals::Rng;
 use kernsift::select::{Bahsic, Elimination, FeatureCount, Fohsic, HsicLasso, Selection, Selector};
@@ -29,7 +29,7 @@ fn assert_selected(found: &Selection, features: &[usize], weights: &[f64]) {
 
 #[test]
 fn colon_agrees_with_pyhsiclasso() {
-    let colon = Prepare::default().fit(&BuiltIn::by_name("colon").unwrap().table().unwrap()).unwrap().data;
+    let colon = BuiltIn::by_name("colon").unwrap().data().unwrap();
     let lasso = HsicLasso::default();
     let weights = [0.092_235, 0.070_126, 0.037_388, 0.018_212, 0.017_733];
     assert_selected(&select(&lasso, &colon, 5), &[1422, 512, 248, 1581, 764], &weights);

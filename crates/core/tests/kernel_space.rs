@@ -2,7 +2,7 @@
 
 use kernsift::basis::{Basis, BasisMethod, Discriminant, Kgs, Kobl, Threshold};
 use kernsift::classify::Knnc;
-use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
+use kernsift::data::{BuiltIn, Dataset, Standardizer};
 use kernsift::internals::Rng;
 use kernsift::kernel::{Family, Gamma, Kernel, KernelChoice};
 use kernsift::model::Content;
@@ -12,7 +12,7 @@ use kernsift::{Context, Model, Observer};
 use ndarray::{Array2, Axis, array};
 
 fn builtin(name: &str) -> Dataset {
-    let data = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    let data = BuiltIn::by_name(name).unwrap().data().unwrap();
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use kernsift::basis::{Basis, Kobl};
 use kernsift::classify::{Knnc, Svm};
 use kernsift::data::triplets::{from_target, points};
-use kernsift::data::{BuiltIn, Dataset, Prepare, Rows, Standardizer, Target, Triplet};
+use kernsift::data::{BuiltIn, Dataset, Rows, Standardizer, Target, Triplet};
 use kernsift::dependence::{Estimator, Hsic, TargetKernel, Variable, hsic};
 use kernsift::evaluate::scores::triplet_accuracy_of;
 use kernsift::evaluate::{Evaluator, KernelNeighbors};
@@ -15,7 +15,7 @@ use kernsift::model::Content;
 use kernsift::{Context, KernelLearner, Model, Observer};
 
 fn built_in(name: &str) -> Dataset {
-    let data = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    let data = BuiltIn::by_name(name).unwrap().data().unwrap();
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 

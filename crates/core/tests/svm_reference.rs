@@ -2,14 +2,14 @@
 
 use kernsift::Context;
 use kernsift::classify::{ClassWeight, Svm};
-use kernsift::data::{BuiltIn, Dataset, Prepare, Standardizer};
+use kernsift::data::{BuiltIn, Dataset, Standardizer};
 use kernsift::kernel::Kernel;
 use libsvm_rs::predict::predict_values;
 use libsvm_rs::train::svm_train;
 use libsvm_rs::{KernelType, SvmNode, SvmParameter, SvmProblem};
 
 fn standard(name: &str) -> Dataset {
-    let data = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    let data = BuiltIn::by_name(name).unwrap().data().unwrap();
     data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap()
 }
 

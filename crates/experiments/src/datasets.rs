@@ -2,7 +2,9 @@
 
 use crate::paper::Settings;
 use kernsift::data::read::{ReadOptions, read_table};
-use kernsift::data::{BuiltIn, Classes, Fold, Prepare, Rows, SparseRows, Standardizer, Target};
+use kernsift::data::{
+    BuiltIn, Classes, ColumnOptions, Fold, Prepare, Rows, SparseRows, Standardizer, Target,
+};
 use kernsift::internals::Rng;
 use kernsift::{Context, Dataset, Error, Result};
 use ndarray::{Axis, concatenate};
@@ -74,12 +76,13 @@ pub fn not_run(names: &[&str]) -> String {
 
 /// A built-in data set.
 pub fn built_in(name: &str) -> Result<Dataset> {
-    Ok(Prepare::default().fit(&BuiltIn::by_name(name)?.table()?)?.data)
+    Ok(BuiltIn::by_name(name)?.data()?)
 }
 
 fn read(path: &Path) -> Result<Dataset> {
     let (table, _) = read_table(path, &ReadOptions::default(), &Context::default())?;
-    Ok(Prepare::default().fit(&table).map_err(|error| error.in_file(path))?.data)
+    let prepare = Prepare { columns: ColumnOptions::all(), ..Prepare::default() };
+    Ok(prepare.fit(&table).map_err(|error| error.in_file(path))?.data)
 }
 
 /// Concatenates the rows of two parts. Sparse parts may differ in their number of columns.

@@ -2,7 +2,7 @@
 
 use kernsift::Context;
 use kernsift::basis::{Basis, Kobl};
-use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Prepare, Splits, Target};
+use kernsift::data::{BuiltIn, Classes, Dataset, ImputeStrategy, Splits, Target};
 use kernsift::evaluate::{Candidate, Compare, Evaluator, Measure, ResultsLog, SplitChoice, Summary};
 use kernsift::select::{FeatureCount, Selection};
 use kernsift::space::KernelSpaceSelector;
@@ -121,7 +121,7 @@ fn compare(methods: &[&str], counts: &[usize]) -> Compare {
 #[test]
 #[expect(clippy::too_many_lines, reason = "builds one record of a comparison")]
 fn comparison_shows_protocol_and_scores() {
-    let wine = Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data;
+    let wine = BuiltIn::by_name("wine").unwrap().data().unwrap();
     let methods = ["fisher", "random", "takes", "relief:n_neighbors=46,clip=false"];
     let mut log = ResultsLog::in_memory();
     compare(&methods, &[1, 2, 4]).run(&wine, "wine.csv", &mut log, &Context::default()).unwrap();

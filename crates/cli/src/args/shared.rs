@@ -1,10 +1,10 @@
 //! Options that several commands have.
 
-use super::values::choice;
+use super::values::{choice, column_type};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use kernsift::data::write::WriteOptions;
-use kernsift::data::{Categorical, ImputeStrategy, Missing, TargetType};
+use kernsift::data::{ColumnOptions, ColumnType, Decimal, ImputeStrategy, Missing, TargetType};
 use kernsift::parameters::parse_settings;
 use std::path::{Path, PathBuf};
 
@@ -20,11 +20,11 @@ pub struct TableArgs {
     #[arg(long, value_name = "TYPE", value_parser = choice::<TargetType>(), default_value = "auto", help_heading = "Data")]
     pub target_type: TargetType,
     /// How to handle missing values
-    #[arg(long, value_name = "RULE", value_parser = choice::<Missing>(), default_value = "error", help_heading = "Data")]
+    #[arg(long, value_name = "RULE", value_parser = choice::<Missing>(), default_value = "auto", help_heading = "Data")]
     pub missing: Missing,
-    /// How to encode text columns
-    #[arg(long, value_name = "RULE", value_parser = choice::<Categorical>(), default_value = "error", help_heading = "Data")]
-    pub categorical: Categorical,
+    /// Which columns to use, and their types.
+    #[command(flatten)]
+    pub columns: ColumnArgs,
     /// Treat the first line of a CSV or TSV file as data; columns are named c1, c2, ...
     #[arg(long, help_heading = "Data")]
     pub no_header: bool,
@@ -33,9 +33,41 @@ pub struct TableArgs {
 impl TableArgs {
     /// How to impute missing values in each fold.
     pub fn impute(&self) -> ImputeStrategy {
-        match self.missing {
-            Missing::Median => ImputeStrategy::Median,
-            _ => ImputeStrategy::Mean,
+        self.missing.imputation().unwrap_or_default()
+    }
+}
+
+/// Which columns to use, and their types.
+#[derive(Args)]
+pub struct ColumnArgs {
+    /// Use these columns, also if they are constant, identifiers, free text or duplicates: names, patterns with * and ?,
+    /// positions, or ranges FIRST:LAST; may be repeated
+    #[arg(long, value_name = "COLS", help_heading = "Data")]
+    pub include: Vec<String>,
+    /// Do not use these columns, unless they are included; '*' to use only included ones
+    #[arg(long, value_name = "COLS", help_heading = "Data")]
+    pub exclude: Vec<String>,
+    /// Columns that identify rows, which are not used
+    #[arg(long, value_name = "COLS", help_heading = "Data")]
+    pub id: Vec<String>,
+    /// Set the type of columns: number, category, ordered, ordered:LOW<MIDDLE<HIGH, boolean, date, text or id; may be
+    /// repeated [default: inferred from the values]
+    #[arg(long = "type", value_name = "COLS=TYPE", value_parser = column_type, help_heading = "Data")]
+    pub types: Vec<(String, ColumnType)>,
+    /// The decimal separator of numbers [default: inferred from the values]
+    #[arg(long, value_name = "CHAR", value_parser = choice::<Decimal>(), help_heading = "Data")]
+    pub decimal: Option<Decimal>,
+}
+
+impl ColumnArgs {
+    /// The library's options.
+    pub fn options(&self) -> ColumnOptions {
+        ColumnOptions {
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            id: self.id.clone(),
+            types: self.types.clone(),
+            decimal: self.decimal,
         }
     }
 }

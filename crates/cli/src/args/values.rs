@@ -1,6 +1,7 @@
 //! Parsers of option values.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use kernsift::data::ColumnType;
 use kernsift::parameters::{Kind, ParameterValue};
 use serde::de::DeserializeOwned;
 
@@ -17,6 +18,18 @@ where
         values.map(|v| PossibleValue::new(v.name).help(v.description.trim_end_matches('.').to_owned()));
     PossibleValuesParser::new(values)
         .map(|name| serde_json::from_value(name.into()).expect("the parser accepts declared names only"))
+}
+
+/// Columns and their type: COLS=TYPE. Names of columns may contain equals signs.
+pub fn column_type(text: &str) -> Result<(String, ColumnType), String> {
+    let mut wrong = "write COLS=TYPE, such as zip=category".to_owned();
+    for (at, _) in text.match_indices('=') {
+        match text[at + 1..].parse() {
+            Ok(kind) => return Ok((text[..at].to_owned(), kind)),
+            Err(error) => wrong = kernsift::Error::to_string(&error),
+        }
+    }
+    Err(wrong)
 }
 
 /// A number of threads.

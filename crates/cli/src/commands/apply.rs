@@ -109,9 +109,8 @@ fn prediction(codes: &[usize], classes: &[String]) -> Column {
 fn advised(error: Error, path: &Path) -> Failure {
     let advice = match error {
         Error::MissingValue { .. } | Error::MissingUnsupported { .. } | Error::NoCompleteRows => {
-            "Fill in the value, or train the model with --missing drop, mean or median."
+            "Fill in the value, or train the model with --missing auto, drop, mean or median."
         }
-        Error::CannotImpute { .. } => "Fill in the value, or train the model with --missing drop.",
         Error::NotNumeric { .. } => "Correct the value: the column was numeric in training.",
         other => return other.in_file(path).into(),
     };

@@ -122,7 +122,7 @@ fn cost_on(
 ) -> kernsift::Result<f64> {
     let table = read(test, args.table.no_header, ctx, console)?;
     let recipe = model.recipe.as_ref().expect("fitted to a table");
-    let (data, _) = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?;
+    let data = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?.data;
     map.reconstruction_cost(&*model.encoded(data.x())?, ctx)
 }
 

@@ -5,7 +5,7 @@ use super::report;
 use crate::args::{CompareArgs, ScaleArg};
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, check_outputs, load_for_folds};
+use crate::input::{Loaded, check_outputs, load};
 use crate::output::{Cell as TableCell, number, percent, print, print_json, table};
 use crate::terminal::{self, display_width};
 use kernsift::data::{Dataset, Splits, Target};
@@ -25,7 +25,7 @@ const LEVEL: f64 = 0.05;
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let loaded = load_for_folds(&args.table, ctx, console)?;
+    let loaded = load(&args.table, ctx, console)?;
     let data = &loaded.prepared.data;
     let compare = plan(args, data)?;
     let costs = args.record.as_ref().map(|record| cost_path(record));

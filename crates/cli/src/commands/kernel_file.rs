@@ -3,8 +3,8 @@
 use crate::args::TableArgs;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{Loaded, load_table, read};
-use kernsift::data::{Dataset, Encoder, Recipe, Table, TargetChoice};
+use crate::input::{Loaded, load_columns, read};
+use kernsift::data::{ColumnOptions, Dataset, Encoder, Recipe, Table, TargetChoice};
 use kernsift::kernel::KernelChoice;
 use kernsift::{Context, Error, Model, Observer};
 use std::path::{Path, PathBuf};
@@ -63,11 +63,10 @@ impl LearnedKernel {
             *columns = needed.into_iter().map(find).collect::<kernsift::Result<_>>()?;
         }
         let target = target.map_or(TargetChoice::None, TargetChoice::Named);
-        let loaded = load_table(args, target, &table, console)?;
+        let loaded = load_columns(args, target, ColumnOptions::all(), table, console)?;
         if loaded.prepared.data.names() != self.model.names {
             return Err(Failure::Input(format!(
-                "{}: the columns differ from those that the kernel of {} was learned on, in number, order or categories; \
-                 use the same --target and --categorical",
+                "{}: the columns differ from those that the kernel of {} was learned on; use the same --target",
                 args.data,
                 self.file.display()
             )));

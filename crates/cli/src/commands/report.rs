@@ -3,10 +3,10 @@
 use crate::args::TableArgs;
 use crate::console::{Console, ProgressOnly};
 use crate::failure::Failure;
-use crate::input::{Loaded, load_for_folds};
+use crate::input::Loaded;
 use kernsift::Context;
 use kernsift::data::write::write_atomic;
-use kernsift::data::{Missing, Splits, Target};
+use kernsift::data::{Splits, Target};
 use kernsift::evaluate::{
     Candidate, Compare, Evaluator, Measure, Method, ResultsLog, SplitChoice, Summary, counts_around,
 };
@@ -118,15 +118,6 @@ impl CrossValidation<'_> {
         if matches!(data.target(), Target::None) {
             return Ok(Validation::Skipped("Cross-validation needs a target.".into()));
         }
-        if data.has_missing() {
-            return Ok(Validation::Skipped("Cross-validation does not support missing values.".into()));
-        }
-        // Missing values that were imputed from all rows must be imputed in each fold.
-        let imputed =
-            self.loaded.n_missing > 0 && matches!(self.table.missing, Missing::Mean | Missing::Median);
-        let with_missing =
-            imputed.then(|| load_for_folds(self.table, ctx, &Console::silent())).transpose()?;
-        let data = with_missing.as_ref().map_or(data, |loaded| &loaded.prepared.data);
         let sample = (data.n() > MAX_ROWS).then(|| {
             console.inform(&format!("the report cross-validates on {MAX_ROWS} random rows"));
             data.take_rows(&Rng::stream(ctx.seed, "report rows").sample(data.n(), MAX_ROWS))

@@ -1,5 +1,7 @@
 //! Data sets that are compiled into the crate, each with its source and license.
 
+use super::dataset::Dataset;
+use super::prepare::{ColumnOptions, Prepare};
 use super::read::{ReadOptions, read_bytes};
 use super::table::{Column, Table, Values};
 use crate::context::Context;
@@ -89,6 +91,12 @@ impl BuiltIn {
         })
     }
 
+    /// The data, with all its columns.
+    pub fn data(&self) -> Result<Dataset> {
+        let prepare = Prepare { columns: ColumnOptions::all(), ..Prepare::default() };
+        Ok(prepare.fit(&self.table()?)?.data)
+    }
+
     /// Decompresses the table.
     pub fn table(&self) -> Result<Table> {
         let (mut table, _) = read_bytes(
@@ -109,15 +117,14 @@ impl BuiltIn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Prepare, Target};
+    use crate::data::Target;
 
     #[test]
     fn every_set_has_the_stated_shape_and_target() {
         for set in BUILT_IN {
-            let prepared = Prepare::default().fit(&set.table().unwrap()).unwrap();
-            assert_eq!((prepared.data.n(), prepared.data.d()), (set.rows, set.columns), "{}", set.name);
-            assert_eq!(prepared.recipe.target(), Some("target"), "{}", set.name);
-            match prepared.data.target() {
+            let data = set.data().unwrap();
+            assert_eq!((data.n(), data.d()), (set.rows, set.columns), "{}", set.name);
+            match data.target() {
                 Target::Classes(classes) => {
                     assert_eq!(set.target, format!("{} classes", classes.names.len()), "{}", set.name);
                 }
@@ -129,8 +136,8 @@ mod tests {
     #[test]
     fn derived_targets() {
         let counts = |name| {
-            let table = BuiltIn::by_name(name).unwrap().table().unwrap();
-            Prepare::default().fit(&table).unwrap().data.classes("test").unwrap().counts()
+            let data = BuiltIn::by_name(name).unwrap().data().unwrap();
+            data.classes("test").unwrap().counts()
         };
         assert_eq!(counts("thyroid_2class"), [150, 65]);
         assert_eq!(counts("boston_medv25"), [382, 124]);
@@ -149,9 +156,8 @@ mod tests {
     #[cfg(feature = "madelon")]
     #[test]
     fn madelon_has_the_known_cell_sum() {
-        let prepared =
-            Prepare::default().fit(&BuiltIn::by_name("madelon").unwrap().table().unwrap()).unwrap();
-        assert_eq!(prepared.data.x().to_dense().sum(), 488_083_511.0);
+        let data = BuiltIn::by_name("madelon").unwrap().data().unwrap();
+        assert_eq!(data.x().to_dense().sum(), 488_083_511.0);
     }
 
     #[test]

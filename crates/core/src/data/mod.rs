@@ -8,6 +8,7 @@ mod encoder;
 mod features;
 mod folds;
 mod impute;
+mod inspect;
 mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
@@ -17,6 +18,7 @@ mod sparse;
 pub mod synthetic;
 pub mod table;
 pub mod triplets;
+mod types;
 pub mod write;
 
 #[cfg(feature = "datasets")]
@@ -26,10 +28,14 @@ pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub use folds::{Fold, Splits, stratified_folds};
 pub use impute::{ImputeStrategy, Imputer};
-pub use prepare::{Categorical, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType};
+pub use inspect::{Account, Action, ColumnAccount, Range, Scalar};
+pub use prepare::{
+    Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, target_type,
+};
 pub use rows::Rows;
 pub use scale::Standardizer;
 pub(crate) use scale::{is_constant, standardized};
 pub use sparse::SparseRows;
 pub use table::{Column, Table, Values};
 pub use triplets::Triplet;
+pub use types::{ColumnType, Decimal};

@@ -16,16 +16,16 @@ pub fn examples() -> Vec<Error> {
         Error::MissingValue { row, column: name() },
         Error::MissingUnsupported { method: method.into(), row, column: name() },
         Error::CategoryUnsupported { method: method.into(), column: name() },
-        Error::CannotImpute { row, column: name(), why: "targets are not imputed" },
         Error::NoCompleteRows,
         Error::NotNumeric { row, column: name(), text: "abc".into() },
-        Error::UnknownCategory { row, column: name(), text: "red".into() },
+        Error::NotOfType { row, column: name(), text: "abc".into(), expected: "a date" },
         Error::UnknownColumn { name: "clas".into(), similar: similar.clone(), available: names() },
         Error::UnknownName { what: "method", name: "clas".into(), similar, available: names() },
         Error::DuplicateColumn { name: name(), first: 1, second: 3 },
         Error::DuplicateId { id: "a".into(), first: 1, second: 3 },
         Error::TooFewRows { method, need: 3, got: 2 },
         Error::NoFeatures,
+        Error::AllSkipped { skipped: "skipped: 'a' (constant)".into() },
         Error::OneClass { method, class: "1".into() },
         Error::SingletonClasses { method, rows: 5 },
         Error::NeedsClasses { method, found: "the target is continuous" },
@@ -42,6 +42,7 @@ pub fn examples() -> Vec<Error> {
         Error::Io { path: "a.csv".into(), source: not_found() },
         Error::at_line(7, "expected 3 fields, found 4"),
         Error::Model { why: "no columns".into() },
+        Error::Several(vec![Error::NoFeatures, Error::MissingValue { row, column: name() }]),
         Error::MissingValue { row, column: name() }.in_file(std::path::Path::new("a.csv")),
     ];
     examples.iter().for_each(has_example);
@@ -58,16 +59,16 @@ fn has_example(error: &Error) {
         | Error::MissingValue { .. }
         | Error::MissingUnsupported { .. }
         | Error::CategoryUnsupported { .. }
-        | Error::CannotImpute { .. }
         | Error::NoCompleteRows
         | Error::NotNumeric { .. }
-        | Error::UnknownCategory { .. }
+        | Error::NotOfType { .. }
         | Error::UnknownColumn { .. }
         | Error::UnknownName { .. }
         | Error::DuplicateColumn { .. }
         | Error::DuplicateId { .. }
         | Error::TooFewRows { .. }
         | Error::NoFeatures
+        | Error::AllSkipped { .. }
         | Error::OneClass { .. }
         | Error::SingletonClasses { .. }
         | Error::NeedsClasses { .. }
@@ -79,6 +80,7 @@ fn has_example(error: &Error) {
         | Error::Io { .. }
         | Error::Parse { .. }
         | Error::Model { .. }
+        | Error::Several(_)
         | Error::InFile { .. } => {}
     }
 }
@@ -93,7 +95,7 @@ mod tests {
     fn messages_name_no_options_and_no_long_numbers() {
         let examples = examples();
         let distinct: HashSet<_> = examples.iter().map(discriminant).collect();
-        assert_eq!(distinct.len(), 28, "one example per variant");
+        assert_eq!(distinct.len(), 30, "one example per variant");
         for message in examples.iter().map(Error::to_string) {
             assert!(!message.contains("--") && !message.contains("00000000"), "{message}");
         }

@@ -50,6 +50,13 @@ pub(super) fn did_you_mean(similar: &Option<String>, available: &[String]) -> St
     }
 }
 
+/// A line for each item, up to some number.
+pub(super) fn listed(items: &[impl std::fmt::Display]) -> String {
+    const MAX: usize = 20;
+    let lines: String = items.iter().take(MAX).map(|item| format!("\n  {item}")).collect();
+    if items.len() > MAX { format!("{lines}\n  and {} more", items.len() - MAX) } else { lines }
+}
+
 pub(super) fn io_message(source: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match source.kind() {

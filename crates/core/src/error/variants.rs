@@ -1,7 +1,7 @@
 //! The error type. Variants and their messages state facts and advice that holds everywhere; the command line and
 //! Python add advice in terms of their own options.
 
-use super::text::{bytes, did_you_mean, io_message, nearest, number, short_number};
+use super::text::{bytes, did_you_mean, io_message, listed, nearest, number, short_number};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -84,16 +84,6 @@ pub enum Error {
         /// Column name.
         column: String,
     },
-    /// A missing value that cannot be imputed.
-    #[error("row {row}, column '{column}': cannot impute the missing value: {why}")]
-    CannotImpute {
-        /// Row, from 1.
-        row: usize,
-        /// Column name.
-        column: String,
-        /// Why it cannot be imputed.
-        why: &'static str,
-    },
     /// No rows remain after dropping those with missing values.
     #[error("every row has a missing value")]
     NoCompleteRows,
@@ -107,15 +97,17 @@ pub enum Error {
         /// The text found (shortened).
         text: String,
     },
-    /// A category that is not in the training data.
-    #[error("row {row}, column '{column}': category '{text}' is not in the training data")]
-    UnknownCategory {
+    /// Text that is not a value of the type of its column.
+    #[error("row {row}, column '{column}': cannot parse '{text}' as {expected}")]
+    NotOfType {
         /// Row, from 1.
         row: usize,
         /// Column name.
         column: String,
-        /// The category (shortened).
+        /// The text found (shortened).
         text: String,
+        /// The type, with an article.
+        expected: &'static str,
     },
     /// A column does not exist.
     #[error("no column '{name}'{}", did_you_mean(.similar, .available))]
@@ -172,6 +164,12 @@ pub enum Error {
     /// The table has no feature columns.
     #[error("no features: the table has no column besides the target")]
     NoFeatures,
+    /// No column of the table is a feature.
+    #[error("no features; {skipped}")]
+    AllSkipped {
+        /// The columns and why they are not features.
+        skipped: String,
+    },
     /// All rows are of the same class.
     #[error(
         "{method}: all rows have the class '{class}'; at least two classes are required (is the target column \
@@ -258,6 +256,9 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
+    /// Several errors of the same input.
+    #[error("{} problems:{}", .0.len(), listed(.0))]
+    Several(Vec<Error>),
     /// Another error, with the file in which it occurred.
     #[error("{}: {source}", .path.display())]
     InFile {
@@ -275,6 +276,15 @@ impl Error {
         match self {
             Self::Io { .. } | Self::InFile { .. } | Self::Interrupted => self,
             source => Self::InFile { path: path.to_owned(), source: Box::new(source) },
+        }
+    }
+
+    /// All problems as one error, if there are any.
+    pub(crate) fn all(mut problems: Vec<Self>) -> Result<()> {
+        match problems.len() {
+            0 => Ok(()),
+            1 => Err(problems.remove(0)),
+            _ => Err(Self::Several(problems)),
         }
     }
 

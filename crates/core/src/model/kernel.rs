@@ -60,16 +60,15 @@ impl Model {
             // The noise term compares all columns.
             || (with_noise && learned.noise > 0.0);
         if everything || matches!(table, Table::Sparse { .. }) {
-            let (data, rows) = recipe.apply(table)?;
-            return Ok((data.into_x(), rows));
+            let applied = recipe.apply(table)?;
+            return Ok((applied.data.into_x(), applied.rows));
         }
-        let (recipe, places) = recipe.restricted(&used);
-        let (data, rows) = recipe.apply(table)?;
-        let part = data.into_x().into_dense();
+        let applied = recipe.restricted(&used).apply(table)?;
+        let part = applied.data.into_x().into_dense();
         let mut x = Array2::zeros((part.nrows(), d));
-        for (&to, &from) in used.iter().zip(&places) {
-            x.column_mut(to).assign(&part.column(from));
+        for (&to, column) in used.iter().zip(part.columns()) {
+            x.column_mut(to).assign(&column);
         }
-        Ok((x.into(), rows))
+        Ok((x.into(), applied.rows))
     }
 }

@@ -129,24 +129,23 @@ impl Model {
         let recipe = self.recipe()?;
         if let Content::Selection(selection) = &self.content {
             // Only the selected columns are required.
-            let (recipe, places) = recipe.restricted(selection.selected());
-            let (data, rows) = recipe.apply(table)?;
-            return Ok((data.x().take_columns(&places).to_dense(), rows));
+            let applied = recipe.restricted(selection.selected()).apply(table)?;
+            return Ok((applied.data.into_x().into_dense(), applied.rows));
         }
         if let Content::Kernel(_) = &self.content {
             let (x, rows) = self.kernel_rows(table, false)?;
             return Ok((self.gram(&x, None, false, ctx)?, rows));
         }
-        let (data, rows) = recipe.apply(table)?;
-        Ok((self.apply(data.x(), ctx)?, rows))
+        let applied = recipe.apply(table)?;
+        Ok((self.apply(applied.data.x(), ctx)?, applied.rows))
     }
 
     /// Prepares a table like the training table and predicts classes; also returns the indices of the table's rows in the
     /// result.
     pub fn predict_table(&self, table: &Table, ctx: &Context) -> Result<(Vec<usize>, Vec<usize>)> {
         self.space()?;
-        let (data, rows) = self.recipe()?.apply(table)?;
-        Ok((self.predict(data.x(), ctx)?, rows))
+        let applied = self.recipe()?.apply(table)?;
+        Ok((self.predict(applied.data.x(), ctx)?, applied.rows))
     }
 
     fn recipe(&self) -> Result<&Recipe> {

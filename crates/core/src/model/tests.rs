@@ -66,7 +66,7 @@ fn a_selection_gives_back_its_columns_unscaled() {
 #[test]
 fn missing_values_are_kept_or_refused() {
     let [mut map, mut selection, mut kernel] = models();
-    let recipe = Prepare { missing: Missing::Keep, ..Prepare::default() }.fit(&table()).unwrap().recipe;
+    let recipe = Prepare { missing: Missing::Auto, ..Prepare::default() }.fit(&table()).unwrap().recipe;
     let new =
         Table::new(vec![Column::numeric("a", vec![f64::NAN, 2.0]), Column::numeric("b", vec![1.0, 2.0])])
             .unwrap();
@@ -150,7 +150,7 @@ fn a_kernel_with_a_right_checksum_and_wrong_parts_is_refused() {
     refused(&|learned| learned.kernel = far.clone());
     // A recipe with other columns than the model.
     let [_, _, mut model] = models();
-    model.recipe = Some(model.recipe.unwrap().restricted(&[0]).0);
+    model.recipe = Some(model.recipe.unwrap().restricted(&[0]));
     let message = Model::from_bytes(&model.to_bytes().unwrap()).unwrap_err().to_string();
     assert!(message.contains("are inconsistent"), "{message}");
 }

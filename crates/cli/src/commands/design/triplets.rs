@@ -58,7 +58,7 @@ fn drawn(args: &DesignArgs, ctx: &Context, console: &Console) -> Result<Input, F
         return Err(belongs("--origin"));
     }
     let table = read(&args.table.data, args.table.no_header, ctx, console)?;
-    let loaded = load_table(&args.table, TargetChoice::Auto, &table, console)?;
+    let loaded = load_table(&args.table, TargetChoice::Auto, table, console)?;
     let data = &loaded.prepared.data;
     if *data.target() == Target::None {
         return Err(Failure::Input(
@@ -96,8 +96,7 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
         None => Naming::Numbers { n: n_rows, origin },
     };
     let all = read_triplets(file, &naming, ctx)?;
-    let loaded =
-        load_table(&args.table, TargetChoice::AutoByName, &table, console).map_err(|e| hinted(e, args))?;
+    let loaded = load_table(&args.table, TargetChoice::AutoByName, table, console)?;
     let rows = &loaded.prepared.rows;
     let triplets = renumber(&all, rows);
     let mut is_kept = vec![false; n_rows];
@@ -107,8 +106,8 @@ fn from_file(args: &DesignArgs, file: &Path, ctx: &Context, console: &Console) -
     let dropped = all.len() - triplets.len();
     if triplets.is_empty() {
         return Err(Failure::Input(format!(
-            "{}: all {dropped} triplets have rows that were dropped for missing values; impute them with --missing mean \
-             or median",
+            "{}: all {dropped} triplets have rows that were dropped for missing values; impute them with --missing auto, \
+             mean or median",
             file.display()
         )));
     }
@@ -140,18 +139,4 @@ fn take_ids(table: &mut Table, name: &str, args: &DesignArgs) -> Result<Column, 
             Err(Error::unknown_column(name, names).in_file(Path::new(&args.table.data)).into())
         }
     }
-}
-
-/// A text column next to a file of triplets often holds ids.
-fn hinted(error: Error, args: &DesignArgs) -> Failure {
-    if let (Error::InFile { source, .. }, None) = (&error, &args.ids)
-        && let Error::NotNumeric { column, .. } = source.as_ref()
-    {
-        let advice = format!(
-            "Correct the value, or pass --categorical onehot or ordinal to encode text columns, or --ids '{column}' \
-             if the column names the rows."
-        );
-        return Failure::advised(&error, &advice);
-    }
-    error.into()
 }

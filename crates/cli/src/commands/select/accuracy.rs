@@ -49,25 +49,19 @@ impl TestRows {
         };
         let target = column(&table, wanted)
             .ok_or_else(|| in_file(Error::unknown_column(wanted, table.names().into_iter())))?;
-        if let Some(row) = (0..target.len()).find(|&row| target.is_missing(row)) {
-            let (row, column) = (row + 1, target.name.clone());
-            match args.missing {
-                Missing::Drop => {}
-                Missing::Error => return Err(in_file(Error::MissingValue { row, column }).into()),
-                Missing::Mean | Missing::Median | Missing::Keep => {
-                    let why = "targets are not imputed";
-                    return Err(in_file(Error::CannotImpute { row, column, why }).into());
-                }
-            }
+        let missing = (0..target.len()).find(|&row| target.is_missing(row));
+        if let (Some(row), Missing::Error) = (missing, args.missing) {
+            return Err(in_file(Error::MissingValue { row: row + 1, column: target.name.clone() }).into());
         }
-        let (data, kept) = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
+        let applied = loaded.prepared.recipe.apply(&table).map_err(in_file)?;
         let known = |(at, &row): (usize, &usize)| Some((at, target.cell(row)?.into_owned()));
-        let (rows, classes): (Vec<usize>, Vec<String>) = kept.iter().enumerate().filter_map(known).unzip();
+        let (rows, classes): (Vec<usize>, Vec<String>) =
+            applied.rows.iter().enumerate().filter_map(known).unzip();
         if rows.is_empty() {
             return Err(in_file(Error::parse("every row has missing values")).into());
         }
         inform_of_dropped(name, table.n_rows(), rows.len(), console);
-        Ok(Self { name: name.to_owned(), x: data.x().take_rows(&rows), classes })
+        Ok(Self { name: name.to_owned(), x: applied.data.x().take_rows(&rows), classes })
     }
 
     /// Measures the accuracy of a model.

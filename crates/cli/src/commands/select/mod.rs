@@ -78,9 +78,22 @@ fn check_outputs(args: &SelectArgs, loaded: &Loaded) -> Result<(), Failure> {
 fn write(args: &SelectArgs, loaded: &Loaded, selected: &Selected, ctx: &Context) -> Result<(), Failure> {
     let (data, model) = (&loaded.prepared.data, &selected.model);
     let options = args.output.writing.options();
-    if let Some(path) = &args.output.out {
-        let features = model.apply(data.x(), ctx)?;
-        write_table(path, &model.output_names(), features.view(), loaded.target.as_slice(), &options, ctx)?;
+    match (&args.output.out, &model.content) {
+        (None, _) => {}
+        (Some(path), Content::Selection(selection)) => {
+            loaded.write_columns(path, selection.selected(), &options, ctx)?;
+        }
+        (Some(path), _) => {
+            let features = model.apply(loaded.prepared.data.x(), ctx)?;
+            write_table(
+                path,
+                &model.output_names(),
+                features.view(),
+                loaded.target.as_slice(),
+                &options,
+                ctx,
+            )?;
+        }
     }
     if let (Some(path), Content::Selection(selection)) = (&args.path, &model.content) {
         path::write(path, &selection.path, data.names(), &options, ctx)?;
@@ -127,7 +140,7 @@ fn write_report(
     let page = match &selected.model.content {
         Content::Selection(selection) => selection_page(&info, data, selection, &validation, ctx)?,
         Content::Space(space) => {
-            let features = selected.model.apply(data.x(), ctx)?;
+            let features = selected.model.apply(loaded.prepared.data.x(), ctx)?;
             let row_numbers = &loaded.counted_rows();
             let mapped = MappedRows { coordinates: features.view(), row_numbers, numbering: COUNTING };
             space_page(&info, data, space, &mapped, &validation, ctx)?

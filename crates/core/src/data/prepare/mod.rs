@@ -1,24 +1,31 @@
-//! Preprocessing of tables: choose the target, handle missing values, encode text columns.
+//! Preparation of tables: choose the target, infer the types of columns, skip those that are not features, and handle
+//! missing values.
 //!
-//! [`Prepare::fit`] learns fill values and categories from the training table and keeps them in a [`Recipe`],
-//! which encodes new tables in the same way.
+//! [`Prepare::fit`] learns from the training table how to read each column and keeps it in a [`Recipe`], which reads new tables
+//! in the same way.
 
-mod encode;
-mod options;
+pub(super) mod options;
+mod patterns;
 mod recipe;
+mod study;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use options::{Categorical, Missing, TargetChoice, TargetType};
-pub use recipe::Recipe;
+pub use options::{ColumnOptions, Missing, TargetChoice, TargetType};
+pub use recipe::{Applied, Recipe};
+pub use target::target_type;
 
 use super::dataset::{Dataset, Target};
-use super::rows::Rows;
+use super::inspect::{Account, Action, ColumnAccount, leaks};
 use super::sparse::SparseRows;
 use super::table::{Column, Table};
-use crate::error::{Error, Result};
-use encode::{ColumnRecipe, usable_rows};
+use super::types::{ColumnType, Parsing};
+use crate::error::{Error, Result, shorten};
+use patterns::{Choice, choices};
+use recipe::ColumnRecipe;
+use study::study;
+use target::Reading;
 
 /// How a table becomes a [`Dataset`].
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -29,106 +36,243 @@ pub struct Prepare {
     pub target_type: TargetType,
     /// How to handle missing values.
     pub missing: Missing,
-    /// How to encode text columns.
-    pub categorical: Categorical,
+    /// Which columns are features, and their types.
+    pub columns: ColumnOptions,
 }
 
 /// The result of [`Prepare::fit`].
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// The encoded data.
+    /// The typed features and the target. Missing values are NaN; an [`Encoder`](super::Encoder) imputes them.
     pub data: Dataset,
-    /// The fitted preprocessing.
+    /// The fitted preparation.
     pub recipe: Recipe,
     /// The row of the table that each row of the data comes from.
     pub rows: Vec<usize>,
-    /// Messages for the user: the chosen target, the number of dropped rows.
+    /// What each column holds, and what is done with it.
+    pub account: Account,
+    /// Messages for the user: the chosen target, dropped rows, rare classes.
     pub notes: Vec<String>,
 }
 
 impl Prepare {
-    /// Fits the preprocessing to a table and applies it.
+    /// Fits the preparation to a table and applies it. All problems of the table are reported at once.
     pub fn fit(&self, table: &Table) -> Result<Prepared> {
-        let mut notes = vec![];
-        let target_name = target::find(&self.target, table, &mut notes)?;
-        let (data, recipe, rows) = match table {
-            Table::Sparse { names, x, target } => {
-                let target = target.as_ref().filter(|t| Some(&t.name) == target_name.as_ref());
-                self.fit_sparse(names, x, target)?
-            }
-            Table::Columns(columns) => self.fit_columns(columns, target_name)?,
+        let (mut notes, mut problems) = (vec![], vec![]);
+        let names = match table {
+            Table::Columns(_) => table.names(),
+            Table::Sparse { names, .. } => names.iter().map(String::as_str).collect(),
         };
-        let (n, dropped) = (table.n_rows(), table.n_rows() - rows.len());
-        if dropped > 0 {
-            notes.push(format!("dropped {dropped} of {n} rows with missing values"));
-        }
-        Ok(Prepared { data, recipe, rows, notes })
-    }
-
-    fn fit_sparse(
-        &self,
-        names: &[String],
-        x: &SparseRows,
-        target: Option<&Column>,
-    ) -> Result<(Dataset, Recipe, Vec<usize>)> {
-        let rows = self.usable_sparse_rows(names, x)?;
-        let dropped = rows.len() < x.n_rows();
-        let x: Rows = x.clone().into();
-        let x = if dropped { x.take_rows(&rows) } else { x };
-        let recipe = Recipe {
-            columns: names.iter().map(|name| ColumnRecipe::numeric(name)).collect(),
-            missing: self.missing,
-            target: target.map(|t| t.name.clone()),
-            sparse: true,
-        };
-        let target = self.read_target(target, &rows)?;
-        let data = recipe.dataset(names.to_vec(), x, target)?;
-        Ok((data, recipe, rows))
-    }
-
-    /// Sparse data supports dropping and keeping missing values, but no imputation.
-    fn usable_sparse_rows(&self, names: &[String], x: &SparseRows) -> Result<Vec<usize>> {
-        let mut keep = vec![true; x.n_rows()];
-        for (i, column, _) in x.cells().filter(|(_, _, v)| v.is_nan()) {
-            let (row, column) = (i + 1, names[column].clone());
-            match self.missing {
-                Missing::Keep => {}
-                Missing::Drop => keep[i] = false,
-                Missing::Error => return Err(Error::MissingValue { row, column }),
-                Missing::Mean | Missing::Median => {
-                    let why = "sparse data is not imputed";
-                    return Err(Error::CannotImpute { row, column, why });
-                }
+        let choices = choices(&self.columns, &names, &mut problems);
+        let target = target::find(&self.target, table, &choices, &mut notes).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        let prepared = match table {
+            Table::Columns(columns) => self.fit_columns(columns, target, &choices, problems)?,
+            Table::Sparse { names, x, target: column } => {
+                let column = column.as_ref().filter(|column| Some(&column.name) == target.as_ref());
+                self.fit_sparse((names, x), column, &choices, problems)?
             }
-        }
-        Ok((0..x.n_rows()).filter(|&row| keep[row]).collect())
+        };
+        notes.extend(self.remarks(&prepared.data, table.n_rows()));
+        Ok(Prepared { notes, ..prepared })
     }
 
     fn fit_columns(
         &self,
         columns: &[Column],
         target: Option<String>,
-    ) -> Result<(Dataset, Recipe, Vec<usize>)> {
-        let features: Vec<&Column> = columns.iter().filter(|c| Some(&c.name) != target.as_ref()).collect();
-        let target_column = columns.iter().find(|c| Some(&c.name) == target.as_ref());
-        if features.is_empty() {
-            return Err(Error::NoFeatures);
+        choices: &[Choice],
+        mut problems: Vec<Error>,
+    ) -> Result<Prepared> {
+        let at = columns.iter().position(|c| Some(&c.name) == target.as_ref());
+        if let Some(at) = at.filter(|&at| choices[at].exclude || choices[at].id) {
+            let name = &columns[at].name;
+            problems.push(Error::param(
+                "columns",
+                "target",
+                "a column that is not excluded",
+                format!("'{name}'"),
+            ));
         }
-        let used: Vec<&Column> = features.iter().copied().chain(target_column).collect();
-        let rows = usable_rows(&used, self.missing)?;
-        let fit = |column: &&Column| ColumnRecipe::fit(column, &rows, self.missing, self.categorical);
+        let studied = study(columns, at, choices, &self.columns, self.missing, &mut problems);
+        let rows = self.rows_with_target(at.map(|at| &columns[at]), columns[0].len(), &mut problems);
+        Error::all(problems)?;
+        let is_feature = |&at: &usize| studied[at].account.action == Action::Feature;
+        let features: Vec<usize> = (0..columns.len()).filter(is_feature).collect();
         let recipe = Recipe {
-            columns: features.iter().map(fit).collect::<Result<_>>()?,
+            columns: features
+                .iter()
+                .map(|&at| ColumnRecipe {
+                    name: columns[at].name.clone(),
+                    parsing: studied[at].parsing.clone(),
+                })
+                .collect(),
             missing: self.missing,
             target,
             sparse: false,
         };
-        let target = self.read_target(target_column, &rows)?;
-        let data = recipe.encode(&features, &rows, target)?;
-        Ok((data, recipe, rows))
+        let warnings: Vec<String> = studied.iter().flat_map(|column| column.warnings.clone()).collect();
+        let mut account = Account {
+            rows: columns[0].len(),
+            rows_used: 0,
+            missing: self.missing,
+            columns: studied.into_iter().map(|column| column.account).collect(),
+            warnings,
+        };
+        if features.is_empty() {
+            return Err(no_features(&account));
+        }
+        let used: Vec<&Column> = features.iter().map(|&at| &columns[at]).collect();
+        let kind = at.and_then(|at| choices[at].kind);
+        let applied =
+            recipe.read(&used, rows, |rows| self.read_target(at.map(|at| &columns[at]), kind, rows))?;
+        account.rows_used = applied.rows.len();
+        account.warnings.extend(leaks(&applied.data));
+        describe_target(&mut account, applied.data.target());
+        Ok(Prepared { data: applied.data, recipe, rows: applied.rows, account, notes: vec![] })
     }
 
-    fn read_target(&self, column: Option<&Column>, rows: &[usize]) -> Result<Target> {
-        column.map_or(Ok(Target::None), |column| target::read(column, rows, self.target_type))
+    /// All columns of a sparse table are numbers.
+    fn fit_sparse(
+        &self,
+        (names, x): (&[String], &SparseRows),
+        target: Option<&Column>,
+        choices: &[Choice],
+        mut problems: Vec<Error>,
+    ) -> Result<Prepared> {
+        let rows = self.rows_with_target(target, x.n_rows(), &mut problems);
+        Error::all(problems)?;
+        let mut account = sparse_account(names, x, target, choices, self.missing);
+        let is_feature = |&j: &usize| account.columns[j].action == Action::Feature;
+        let features: Vec<usize> = (0..names.len()).filter(is_feature).collect();
+        if features.is_empty() {
+            return Err(no_features(&account));
+        }
+        let number = |&j: &usize| ColumnRecipe { name: names[j].clone(), parsing: Parsing::numbers() };
+        let recipe = Recipe {
+            columns: features.iter().map(number).collect(),
+            missing: self.missing,
+            target: target.map(|t| t.name.clone()),
+            sparse: true,
+        };
+        let kept = (features.len() < names.len()).then(|| x.take_columns(&features));
+        let read = |rows: &[usize]| self.read_target(target, None, rows);
+        let applied = recipe.sparse_data(kept.as_ref().unwrap_or(x), rows, read)?;
+        account.rows_used = applied.rows.len();
+        describe_target(&mut account, applied.data.target());
+        Ok(Prepared { data: applied.data, recipe, rows: applied.rows, account, notes: vec![] })
+    }
+
+    /// The rows in which the target is not missing.
+    fn rows_with_target(&self, target: Option<&Column>, n: usize, problems: &mut Vec<Error>) -> Vec<usize> {
+        let Some(column) = target else { return (0..n).collect() };
+        let rows: Vec<usize> = (0..n).filter(|&row| !column.is_missing(row)).collect();
+        match (0..n).find(|&row| column.is_missing(row)) {
+            Some(row) if self.missing == Missing::Error || rows.is_empty() => {
+                problems.push(Error::MissingValue { row: row + 1, column: column.name.clone() });
+            }
+            _ => {}
+        }
+        rows
+    }
+
+    fn read_target(
+        &self,
+        column: Option<&Column>,
+        kind: Option<&ColumnType>,
+        rows: &[usize],
+    ) -> Result<Target> {
+        let reading = Reading { target_type: self.target_type, kind, decimal: self.columns.decimal };
+        column.map_or(Ok(Target::None), |column| reading.read(column, rows))
+    }
+
+    /// Remarks about dropped rows and rare classes.
+    fn remarks(&self, data: &Dataset, n_rows: usize) -> Vec<String> {
+        const NAMED: usize = 5;
+        let mut remarks = vec![];
+        if data.n() < n_rows {
+            let what = if self.missing == Missing::Drop { "values" } else { "targets" };
+            remarks.push(format!("dropped {} of {n_rows} rows with missing {what}", n_rows - data.n()));
+        }
+        if let Target::Classes(classes) = data.target() {
+            let counts = classes.counts();
+            let rare: Vec<String> = (0..counts.len())
+                .filter(|&c| counts[c] == 1)
+                .map(|c| format!("'{}'", shorten(&classes.names[c])))
+                .collect();
+            let more =
+                if rare.len() > NAMED { format!(" and {} more", rare.len() - NAMED) } else { String::new() };
+            let shown = rare.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+            match rare.len() {
+                0 => {}
+                1 => remarks.push(format!("class {shown} has a single row")),
+                _ => remarks.push(format!("classes {shown}{more} have a single row each")),
+            }
+        }
+        remarks
+    }
+}
+
+/// The account of a sparse table, without statistics.
+fn sparse_account(
+    names: &[String],
+    x: &SparseRows,
+    target: Option<&Column>,
+    choices: &[Choice],
+    missing: Missing,
+) -> Account {
+    let mut n_missing = vec![0; names.len()];
+    x.cells().filter(|(_, _, v)| v.is_nan()).for_each(|(_, j, _)| n_missing[j] += 1);
+    let account = |name: &str, action, reason: Option<&str>, n_missing| ColumnAccount {
+        name: name.to_owned(),
+        kind: ColumnType::Number,
+        action,
+        reason: reason.map(str::to_owned),
+        examples: vec![],
+        n_missing,
+        n_distinct: None,
+        range: None,
+        histogram: vec![],
+        levels: vec![],
+    };
+    let mut columns: Vec<ColumnAccount> = names
+        .iter()
+        .zip(choices)
+        .zip(n_missing)
+        .map(|((name, choice), n_missing)| match choice {
+            choice if choice.id => account(name, Action::Id, Some("identifier, as chosen"), n_missing),
+            choice if choice.exclude => account(name, Action::Skipped, Some("excluded"), n_missing),
+            _ => account(name, Action::Feature, None, n_missing),
+        })
+        .collect();
+    if let Some(target) = target {
+        let missing = (0..target.len()).filter(|&row| target.is_missing(row)).count();
+        columns.push(account(&target.name, Action::Target, None, missing));
+    }
+    Account { rows: x.n_rows(), rows_used: 0, missing, columns, warnings: vec![] }
+}
+
+/// Adds what the target is to its account.
+fn describe_target(account: &mut Account, target: &Target) {
+    let what = match target {
+        Target::None => return,
+        Target::Continuous(_) => "continuous".into(),
+        Target::Classes(classes) => match classes.n_present() {
+            1 => "1 class".into(),
+            n => format!("{n} classes"),
+        },
+    };
+    if let Some(column) = account.columns.iter_mut().find(|column| column.action == Action::Target) {
+        column.reason = Some(what);
+    }
+}
+
+/// The error for a table without features.
+fn no_features(account: &Account) -> Error {
+    match account.skipped() {
+        None => Error::NoFeatures,
+        Some(skipped) => Error::AllSkipped { skipped },
     }
 }

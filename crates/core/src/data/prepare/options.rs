@@ -1,4 +1,7 @@
-//! The choices a user makes about the target, missing values and text columns.
+//! The choices a user makes about the target, missing values and columns.
+
+use crate::data::impute::ImputeStrategy;
+use crate::data::types::{ColumnType, Decimal};
 
 /// Which column is the target.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,7 +20,7 @@ pub enum TargetChoice {
 crate::choices! {
     /// Whether the target is for classification or regression.
     pub enum TargetType {
-        /// Classes for text and for integers with few distinct values; otherwise continuous.
+        /// Classes for text, booleans and integers with few distinct values; otherwise continuous.
         Auto = "auto",
         /// Classes.
         Classes = "class",
@@ -29,28 +32,53 @@ crate::choices! {
 crate::choices! {
     /// How to handle missing values.
     pub enum Missing {
+        /// Impute the median of numbers, and indicate missing values if there are many; in categories they are a level.
+        Auto = "auto",
         /// Raise an error.
         Error = "error",
         /// Drop rows with missing values.
         Drop = "drop",
-        /// Impute the mean of the column.
+        /// Impute the mean of numbers; in categories missing values are a level.
         Mean = "mean",
-        /// Impute the median of the column.
+        /// Impute the median of numbers; in categories missing values are a level.
         Median = "median",
-        /// Keep them as NaN, for methods that support missing values. All columns that encode a missing
-        /// category are NaN.
-        Keep = "keep",
     }
 }
 
-crate::choices! {
-    /// How to encode text columns.
-    pub enum Categorical {
-        /// Raise an error.
-        Error = "error",
-        /// One-hot: a column of 0 and 1 per category.
-        OneHot = "onehot",
-        /// The index of the category in alphabetical order.
-        Ordinal = "ordinal",
+impl Missing {
+    /// How missing values are imputed; `None` if data has none after preparation.
+    pub fn imputation(self) -> Option<ImputeStrategy> {
+        match self {
+            Self::Auto => Some(ImputeStrategy::Auto),
+            Self::Mean => Some(ImputeStrategy::Mean),
+            Self::Median => Some(ImputeStrategy::Median),
+            Self::Error | Self::Drop => None,
+        }
+    }
+}
+
+/// Which columns are features, and their types.
+///
+/// Columns are given by patterns: a name, a name with `*` and `?`, a position from 1, a range `first:last` of names or
+/// positions, or several of these with commas in between. A name counts more than a pattern; otherwise `include` counts more
+/// than `exclude`, so that excluding `*` and including some columns uses only these.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ColumnOptions {
+    /// Columns to use, also if they are constant, identifiers, free text or duplicates.
+    pub include: Vec<String>,
+    /// Columns not to use.
+    pub exclude: Vec<String>,
+    /// Columns that identify rows, which are not used.
+    pub id: Vec<String>,
+    /// Types of columns; the last pattern that matches counts.
+    pub types: Vec<(String, ColumnType)>,
+    /// The decimal separator of numbers in text, where the reader did not find numbers.
+    pub decimal: Option<Decimal>,
+}
+
+impl ColumnOptions {
+    /// Every column is a feature, whatever it holds.
+    pub fn all() -> Self {
+        Self { include: vec!["*".into()], ..Self::default() }
     }
 }

@@ -1,17 +1,19 @@
-//! The fitted preprocessing, which encodes new tables like the training table.
+//! The fitted preparation, which reads new tables like the training table.
 
-use super::encode::{ColumnRecipe, usable_rows};
 use super::options::Missing;
 use crate::data::dataset::{Dataset, Target};
+use crate::data::features::FeatureType;
 use crate::data::rows::Rows;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table};
+use crate::data::types::{Parsed, Parsing};
 use crate::error::{Error, Result};
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 
-/// Fitted preprocessing: the columns to use, their encodings, and how to handle missing values.
+/// Fitted preparation: the columns to use, how to read them, and how to handle missing values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     pub(super) columns: Vec<ColumnRecipe>,
@@ -21,15 +23,38 @@ pub struct Recipe {
     pub(super) sparse: bool,
 }
 
+/// A used column and how to read it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct ColumnRecipe {
+    pub(super) name: String,
+    pub(super) parsing: Parsing,
+}
+
+/// A table that was read like the training table.
+#[derive(Debug, Clone)]
+pub struct Applied {
+    /// The typed features, without a target.
+    pub data: Dataset,
+    /// The row of the table that each row of the data comes from.
+    pub rows: Vec<usize>,
+    /// Columns with categories that the training table does not have, and their numbers of rows.
+    pub other: Vec<(String, usize)>,
+}
+
 impl Recipe {
     /// Names of the table columns in use.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|c| c.name.as_str())
     }
 
-    /// Number of features after encoding.
+    /// Number of features: one for each column in use.
     pub fn n_features(&self) -> usize {
-        self.columns.iter().map(ColumnRecipe::n_features).sum()
+        self.columns.len()
+    }
+
+    /// The types of the features.
+    pub fn feature_types(&self) -> Vec<FeatureType> {
+        self.columns.iter().map(|column| column.parsing.feature_type()).collect()
     }
 
     /// Name of the target column, if there was one.
@@ -37,50 +62,49 @@ impl Recipe {
         self.target.as_deref()
     }
 
-    /// A recipe with only the columns needed for these features, and the index of each feature in it.
-    pub fn restricted(&self, keep: &[usize]) -> (Self, Vec<usize>) {
-        let mut columns = vec![];
-        let mut new_index = HashMap::new();
-        let (mut old_start, mut new_start) = (0, 0);
-        for column in &self.columns {
-            let features = column.n_features();
-            if keep.iter().any(|k| (old_start..old_start + features).contains(k)) {
-                new_index.extend((0..features).map(|i| (old_start + i, new_start + i)));
-                new_start += features;
-                columns.push(column.clone());
-            }
-            old_start += features;
+    /// The names of the levels of a category, by their codes; none for numbers.
+    pub fn levels(&self, feature: usize) -> Vec<&str> {
+        let parsing = &self.columns[feature].parsing;
+        match parsing.feature_type() {
+            FeatureType::Number => vec![],
+            FeatureType::Category { levels } => (0..levels).filter_map(|code| parsing.level(code)).collect(),
         }
-        (Self { columns, ..self.clone() }, keep.iter().map(|k| new_index[k]).collect())
     }
 
-    /// The features of a new table, without a target, and the rows they come from.
-    pub fn apply(&self, table: &Table) -> Result<(Dataset, Vec<usize>)> {
+    /// A recipe with only these features, in this order.
+    pub fn restricted(&self, keep: &[usize]) -> Self {
+        let columns = keep.iter().map(|&j| self.columns[j].clone()).collect();
+        Self { columns, ..self.clone() }
+    }
+
+    /// The features of a new table. Every column that is absent or cannot be read is reported.
+    pub fn apply(&self, table: &Table) -> Result<Applied> {
         match table {
             Table::Columns(columns) => self.apply_columns(columns),
             Table::Sparse { names, x, .. } => self.apply_sparse(names, x),
         }
     }
 
-    fn apply_columns(&self, columns: &[Column]) -> Result<(Dataset, Vec<usize>)> {
+    fn apply_columns(&self, columns: &[Column]) -> Result<Applied> {
         let by_name: HashMap<&str, &Column> = columns.iter().map(|c| (c.name.as_str(), c)).collect();
-        let find = |name: &str| {
-            let found = by_name.get(name).copied();
-            found.ok_or_else(|| Error::unknown_column(name, columns.iter().map(|c| c.name.as_str())))
-        };
-        let used = self.columns().map(find).collect::<Result<Vec<&Column>>>()?;
-        let rows = usable_rows(&used, self.missing)?;
-        Ok((self.encode(&used, &rows, Target::None)?, rows))
+        let (mut used, mut problems) = (vec![], vec![]);
+        for name in self.columns() {
+            match by_name.get(name) {
+                Some(column) => used.push(*column),
+                None => problems.push(Error::unknown_column(name, columns.iter().map(|c| c.name.as_str()))),
+            }
+        }
+        Error::all(problems)?;
+        let n = columns.first().map_or(0, Column::len);
+        self.read(&used, (0..n).collect(), |_| Ok(Target::None))
     }
 
-    fn apply_sparse(&self, names: &[String], x: &SparseRows) -> Result<(Dataset, Vec<usize>)> {
+    fn apply_sparse(&self, names: &[String], x: &SparseRows) -> Result<Applied> {
         self.check_sparse_names(names)?;
         let index: HashMap<&str, u32> = self.columns().zip(0..).collect();
         let moves: Vec<Option<u32>> = names.iter().map(|n| index.get(n.as_str()).copied()).collect();
         let x = x.rearranged(self.columns.len(), &moves);
-        let rows = (0..x.n_rows()).collect();
-        let names = self.columns().map(str::to_owned).collect();
-        Ok((self.dataset(names, x, Target::None)?, rows))
+        self.sparse_data(&x, (0..x.n_rows()).collect(), |_| Ok(Target::None))
     }
 
     /// A sparse file numbers its columns and ends with the last one it uses. For a recipe fitted to such a
@@ -95,30 +119,81 @@ impl Recipe {
         }
     }
 
-    /// Encodes feature columns, which are in the order of the recipe.
-    pub(super) fn encode(&self, columns: &[&Column], rows: &[usize], target: Target) -> Result<Dataset> {
-        let names: Vec<String> = self.columns.iter().flat_map(ColumnRecipe::feature_names).collect();
-        let mut x = Array2::zeros((rows.len(), names.len()));
-        let mut start = 0;
-        for (recipe, column) in self.columns.iter().zip(columns) {
-            let end = start + recipe.n_features();
-            for (to, &from) in rows.iter().enumerate() {
-                if self.missing == Missing::Keep && column.is_missing(from) {
-                    x.slice_mut(s![to, start..end]).fill(f64::NAN);
-                    continue;
+    /// Reads feature columns, which are in the order of the recipe, and drops rows with missing values if the recipe says so.
+    /// `target` gives the target of the remaining rows.
+    pub(super) fn read(
+        &self,
+        columns: &[&Column],
+        rows: Vec<usize>,
+        target: impl FnOnce(&[usize]) -> Result<Target>,
+    ) -> Result<Applied> {
+        let work: Vec<(&ColumnRecipe, &&Column)> = self.columns.iter().zip(columns).collect();
+        let results: Vec<Result<Parsed>> =
+            work.into_par_iter().map(|(recipe, column)| recipe.parsing.read(column)).collect();
+        let (mut parsed, mut other, mut problems) = (vec![], vec![], vec![]);
+        for (column, result) in self.columns.iter().zip(results) {
+            match result {
+                Ok(found) => {
+                    if found.n_other > 0 {
+                        other.push((column.name.clone(), found.n_other));
+                    }
+                    parsed.push(found.values);
                 }
-                recipe.encode(column, from, |feature, value| x[[to, start + feature]] = value)?;
+                Err(problem) => problems.push(problem),
             }
-            start = end;
         }
-        self.dataset(names, x, target)
+        Error::all(problems)?;
+        let names: Vec<String> = self.columns().map(str::to_owned).collect();
+        let rows = self.rows_to_keep(rows, &names, |row, j| parsed[j][row].is_nan())?;
+        let mut x = Array2::zeros((rows.len(), parsed.len()));
+        x.axis_iter_mut(Axis(0)).into_par_iter().zip(&rows).for_each(|(mut out, &row)| {
+            out.iter_mut().zip(&parsed).for_each(|(to, values)| *to = values[row]);
+        });
+        let data = Dataset::typed(names, x, self.feature_types(), target(&rows)?)?;
+        Ok(Applied { data, rows, other })
     }
 
-    pub(super) fn dataset(&self, names: Vec<String>, x: impl Into<Rows>, target: Target) -> Result<Dataset> {
-        if self.missing == Missing::Keep {
-            Dataset::with_missing(names, x, target)
-        } else {
-            Dataset::new(names, x, target)
+    /// The data of a sparse table with the columns of the recipe.
+    pub(super) fn sparse_data(
+        &self,
+        x: &SparseRows,
+        rows: Vec<usize>,
+        target: impl FnOnce(&[usize]) -> Result<Target>,
+    ) -> Result<Applied> {
+        let names: Vec<String> = self.columns().map(str::to_owned).collect();
+        let missing: HashSet<(usize, usize)> =
+            x.cells().filter(|(_, _, v)| v.is_nan()).map(|(i, j, _)| (i, j)).collect();
+        let rows = match missing.is_empty() {
+            true => rows,
+            false => self.rows_to_keep(rows, &names, |row, j| missing.contains(&(row, j)))?,
+        };
+        let x: Rows = x.clone().into();
+        let x = if rows.len() == x.n() { x } else { x.take_rows(&rows) };
+        let data = Dataset::with_missing(names, x, target(&rows)?)?;
+        Ok(Applied { data, rows, other: vec![] })
+    }
+
+    /// The rows to use; if missing values are errors, an error for each column that has some.
+    fn rows_to_keep(
+        &self,
+        rows: Vec<usize>,
+        names: &[String],
+        is_missing: impl Fn(usize, usize) -> bool,
+    ) -> Result<Vec<usize>> {
+        match self.missing {
+            Missing::Auto | Missing::Mean | Missing::Median => Ok(rows),
+            Missing::Drop => {
+                let is_complete = |&row: &usize| !(0..names.len()).any(|j| is_missing(row, j));
+                let complete: Vec<usize> = rows.into_iter().filter(is_complete).collect();
+                if complete.is_empty() { Err(Error::NoCompleteRows) } else { Ok(complete) }
+            }
+            Missing::Error => {
+                let first = |j: usize| rows.iter().find(|&&row| is_missing(row, j));
+                let problem =
+                    |j: usize| Some(Error::MissingValue { row: first(j)? + 1, column: names[j].clone() });
+                Error::all((0..names.len()).filter_map(problem).collect())?;
+                Ok(rows)
+            }
         }
     }
 }

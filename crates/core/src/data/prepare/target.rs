@@ -1,20 +1,31 @@
 //! Finding the target column and reading classes or numbers from it.
 
-use super::encode::not_numeric;
 use super::options::{TargetChoice, TargetType};
+use super::patterns::Choice;
 use crate::data::dataset::{Classes, Target};
 use crate::data::table::{Column, Table, Values};
+use crate::data::types::{ColumnType, Decimal, by_value, infer, of_type};
 use crate::error::{Error, Result, shorten};
 use std::collections::{BTreeSet, HashMap};
 
 /// Column names that mark the target, by priority.
 const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 
-/// By default, integers with more distinct values than this are a continuous target.
-const MAX_CLASSES: usize = 100;
+/// Integers with at most this many distinct values are classes, if there are two rows per value on average: more are
+/// usually counts, amounts or ratings.
+const MAX_CLASSES: usize = 20;
+/// Integers that number their values without gaps, from 0 or 1, may have this many,
+const MAX_NUMBERED_CLASSES: usize = 100;
+/// ... if there are this many rows per value on average.
+const MIN_NUMBERED_ROWS: usize = 10;
 
-/// The name of the target column, if there is one.
-pub(super) fn find(choice: &TargetChoice, table: &Table, notes: &mut Vec<String>) -> Result<Option<String>> {
+/// The name of the target column, if there is one. `choices` are those for each column.
+pub(super) fn find(
+    choice: &TargetChoice,
+    table: &Table,
+    choices: &[Choice],
+    notes: &mut Vec<String>,
+) -> Result<Option<String>> {
     let names = table.names();
     match (choice, table) {
         (TargetChoice::None, _) => Ok(None),
@@ -31,6 +42,8 @@ pub(super) fn find(choice: &TargetChoice, table: &Table, notes: &mut Vec<String>
         (TargetChoice::Named(name), _) => Err(Error::unknown_column(name, names.into_iter())),
         (_, Table::Sparse { target, .. }) => Ok(target.as_ref().map(|t| t.name.clone())),
         (TargetChoice::Auto | TargetChoice::AutoByName, Table::Columns(_)) => {
+            let is_free = |at: &usize| choices.get(*at).is_none_or(|c| !c.exclude && !c.id);
+            let names: Vec<&str> = (0..names.len()).filter(is_free).map(|at| names[at]).collect();
             let known = TARGET_NAMES.iter().find_map(|t| names.iter().find(|n| n.eq_ignore_ascii_case(t)));
             let (name, why) = match (known, names.last()) {
                 (Some(name), _) => (*name, "by its name"),
@@ -44,57 +57,89 @@ pub(super) fn find(choice: &TargetChoice, table: &Table, notes: &mut Vec<String>
     }
 }
 
-/// The target of these rows.
-pub(super) fn read(column: &Column, rows: &[usize], target_type: TargetType) -> Result<Target> {
-    if let Some(&row) = rows.iter().find(|&&i| column.is_missing(i)) {
-        let why = "targets are not imputed";
-        return Err(Error::CannotImpute { row: row + 1, column: column.name.clone(), why });
-    }
-    let is_class = match target_type {
-        TargetType::Classes => true,
-        TargetType::Continuous => false,
-        TargetType::Auto => is_categorical(column, rows),
+/// Whether a column is a target for classification or regression, by its values in these rows.
+///
+/// Text, booleans and integers with few values are classes: at most 20 distinct integers with two rows per value on average,
+/// or at most 100 integers 0, 1, 2, ... or 1, 2, 3, ... with ten rows per value. Integers with leading zeros or too many digits
+/// are names, and so classes. Everything else is continuous.
+pub fn target_type(column: &Column, rows: &[usize]) -> TargetType {
+    target_type_with(column, rows, None)
+}
+
+fn target_type_with(column: &Column, rows: &[usize], decimal: Option<Decimal>) -> TargetType {
+    let inferred = infer(column, decimal);
+    let is_name =
+        |text: &String| text.len() > 1 && text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+    let is_code = matches!(&column.values, Values::Text { levels, .. } if levels.iter().any(is_name));
+    let is_class = match inferred.kind {
+        ColumnType::Date => false,
+        ColumnType::Number if !is_code => match inferred.parsing.read(column) {
+            Ok(parsed) => few_integers(&parsed.values, rows),
+            Err(_) => true,
+        },
+        _ => true,
     };
-    match &column.values {
-        Values::Text { .. } if !is_class => Err(not_numeric(column)),
-        Values::Text { codes, levels } => Ok(text_classes(codes, levels, rows)),
-        Values::Numeric(values) | Values::Date(values) if is_class => Ok(numeric_classes(values, rows)),
-        Values::Numeric(values) | Values::Date(values) => {
-            Ok(Target::Continuous(rows.iter().map(|&i| values[i]).collect()))
-        }
-    }
+    if is_class { TargetType::Classes } else { TargetType::Continuous }
 }
 
-/// Whether a column is text, or integers with few distinct values: at most [`MAX_CLASSES`], and two rows per
-/// value on average.
-pub(super) fn is_categorical(column: &Column, rows: &[usize]) -> bool {
-    let Values::Numeric(values) = &column.values else { return true };
+fn few_integers(values: &[f64], rows: &[usize]) -> bool {
     let mut distinct = BTreeSet::new();
-    for &i in rows {
-        if values[i].fract() != 0.0 {
+    let mut n = 0;
+    for &i in rows.iter().filter(|&&i| !values[i].is_nan()) {
+        if values[i].fract() != 0.0 || !values[i].is_finite() {
             return false;
         }
-        distinct.insert(values[i].to_bits());
-        if distinct.len() > MAX_CLASSES {
+        distinct.insert(values[i] as i64);
+        n += 1;
+        if distinct.len() > MAX_NUMBERED_CLASSES {
             return false;
         }
     }
-    2 * distinct.len() <= rows.len()
+    let (Some(&low), Some(&high)) = (distinct.first(), distinct.last()) else { return true };
+    let is_numbered = (low == 0 || low == 1) && high - low + 1 == distinct.len() as i64;
+    (distinct.len() <= MAX_CLASSES && 2 * distinct.len() <= n)
+        || is_numbered && MIN_NUMBERED_ROWS * distinct.len() <= n
 }
 
-fn text_classes(codes: &[u32], levels: &[String], rows: &[usize]) -> Target {
-    let used: BTreeSet<&str> = rows.iter().map(|&i| levels[codes[i] as usize].as_str()).collect();
-    let class_of: HashMap<&str, usize> =
-        used.iter().enumerate().map(|(class, name)| (*name, class)).collect();
-    let codes = rows.iter().map(|&i| class_of[levels[codes[i] as usize].as_str()]).collect();
-    Target::Classes(Classes { codes, names: used.into_iter().map(str::to_owned).collect() })
+/// How to read a target: the type that the user chose for it or for its column.
+pub(super) struct Reading<'a> {
+    pub(super) target_type: TargetType,
+    pub(super) kind: Option<&'a ColumnType>,
+    pub(super) decimal: Option<Decimal>,
 }
 
-fn numeric_classes(values: &[f64], rows: &[usize]) -> Target {
-    let mut used: Vec<f64> = rows.iter().map(|&i| values[i] + 0.0).collect(); // -0 becomes 0
-    used.sort_by(f64::total_cmp);
-    used.dedup();
-    let class_of = |v: f64| used.partition_point(|u| *u < v);
-    let codes = rows.iter().map(|&i| class_of(values[i])).collect();
-    Target::Classes(Classes { codes, names: used.iter().map(f64::to_string).collect() })
+impl Reading<'_> {
+    /// The target of these rows, in which it is not missing.
+    pub(super) fn read(&self, column: &Column, rows: &[usize]) -> Result<Target> {
+        let by_kind = self.kind.map(|kind| match kind {
+            ColumnType::Number | ColumnType::Date => TargetType::Continuous,
+            _ => TargetType::Classes,
+        });
+        let is_class = match (self.target_type, by_kind) {
+            (TargetType::Auto, None) => target_type_with(column, rows, self.decimal),
+            (TargetType::Auto, Some(kind)) => kind,
+            (chosen, _) => chosen,
+        } == TargetType::Classes;
+        if is_class {
+            return Ok(Target::Classes(classes(column, rows)));
+        }
+        let is_date = matches!(column.values, Values::Date(_)) || self.kind == Some(&ColumnType::Date);
+        let kind = match infer(column, self.decimal).kind {
+            ColumnType::Date => ColumnType::Date,
+            _ if is_date => ColumnType::Date,
+            _ => ColumnType::Number,
+        };
+        let parsed = of_type(column, &kind, self.decimal)?.parsing.read(column)?.values.into_owned();
+        Ok(Target::Continuous(rows.iter().map(|&i| parsed[i]).collect()))
+    }
+}
+
+/// The classes of these rows, with names as they are written.
+fn classes(column: &Column, rows: &[usize]) -> Classes {
+    let cells: Vec<String> = rows.iter().map(|&i| column.cell(i).unwrap_or_default().into_owned()).collect();
+    let mut names: Vec<String> = cells.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    by_value(&mut names);
+    let code_of: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let codes = cells.iter().map(|cell| code_of[cell.as_str()]).collect();
+    Classes { codes, names }
 }

@@ -2,7 +2,7 @@ use super::program::Problem;
 use super::*;
 use crate::context::Observer;
 use crate::data::triplets::from_labels;
-use crate::data::{BuiltIn, Classes, Encoder, Encoding, FeatureType, Prepare, Standardizer, Target};
+use crate::data::{BuiltIn, Classes, Encoder, Encoding, FeatureType, Standardizer, Target};
 use crate::kernel::{Family, Kernel, gram_symmetric};
 use crate::learn::Status;
 use crate::linalg::symmetric_eigen;
@@ -11,7 +11,7 @@ use crate::random::Rng;
 use ndarray::{ShapeBuilder, array};
 
 fn built_in(name: &str) -> Dataset {
-    let all = Prepare::default().fit(&BuiltIn::by_name(name).unwrap().table().unwrap()).unwrap().data;
+    let all = BuiltIn::by_name(name).unwrap().data().unwrap();
     all.with_x(Standardizer::fit(all.x()).apply(all.x()).unwrap()).unwrap()
 }
 

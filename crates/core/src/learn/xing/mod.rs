@@ -65,7 +65,6 @@ use full::Full;
 use ndarray::Array2;
 use pairs::{Graph, NAME, Pairs, from_triplets, times};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 crate::parameters! {
     /// Learns a metric from similar and dissimilar pairs; see the [module](self).

@@ -81,8 +81,7 @@ fn the_radius_holds_and_zeros_are_exact() {
 #[cfg(feature = "datasets")]
 #[test]
 fn the_penalized_form_reports_its_collapse() {
-    let wine = crate::data::BuiltIn::by_name("wine").unwrap().table().unwrap();
-    let data = crate::data::Prepare::default().fit(&wine).unwrap().data;
+    let data = crate::data::BuiltIn::by_name("wine").unwrap().data().unwrap();
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
     let method = Hsfs { form: Form::Penalized, ..Hsfs::default() };
     let selection = select(&method, &data, FeatureCount::Count(1));

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
-use crate::data::{BuiltIn, Prepare, SparseRows, Target};
+use crate::data::{BuiltIn, SparseRows, Target};
 use crate::optim::{Criterion, Regularizer, gradient_error, row_norm};
 use crate::outcome::Stop;
 use crate::random::Rng;
@@ -9,7 +9,7 @@ use ndarray::{Array2, Axis, concatenate, s};
 const FORMS: [LdfsForm; 3] = [LdfsForm::LeastSquares, LdfsForm::Normalized, LdfsForm::Constrained];
 
 fn wine() -> Dataset {
-    Prepare::default().fit(&BuiltIn::by_name("wine").unwrap().table().unwrap()).unwrap().data
+    BuiltIn::by_name("wine").unwrap().data().unwrap()
 }
 
 fn with(form: LdfsForm) -> Ldfs {

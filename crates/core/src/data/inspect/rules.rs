@@ -1,0 +1,123 @@
+//! Columns that are not features: constant ones, identifiers and free text.
+
+use super::account::Action;
+use super::statistics::Statistics;
+use crate::data::prepare::options::Missing;
+use crate::data::types::ColumnType;
+
+/// From this number of rows on, a column without an id-like name may be an identifier: in fewer rows values are often
+/// distinct by chance.
+const MIN_ID_ROWS: usize = 20;
+/// The fraction of distinct values from which on text is an identifier.
+const ID_FRACTION: f64 = 0.95;
+/// The mean number of characters from which on text is free text, if most values are distinct,
+const TEXT_LENGTH: f64 = 40.0;
+/// ... or the mean number of words.
+const TEXT_WORDS: f64 = 6.0;
+/// Free text has at least this many rows, and this fraction of distinct values.
+const MIN_TEXT_ROWS: usize = 5;
+const TEXT_FRACTION: f64 = 0.5;
+
+/// Why a column is not a feature.
+pub(crate) struct Skip {
+    pub(crate) action: Action,
+    /// The type, if the values alone do not show it.
+    pub(crate) kind: Option<ColumnType>,
+    pub(crate) reason: String,
+}
+
+/// The reason not to use a column as a feature, if there is one. `place` is its position in the table. If the user chose its
+/// type, it is neither an identifier nor free text.
+pub(crate) fn reason_to_skip(
+    name: &str,
+    place: usize,
+    kind: &ColumnType,
+    is_chosen: bool,
+    statistics: &Statistics,
+    missing: Missing,
+) -> Option<Skip> {
+    let skip = |action, kind, reason: &str| Some(Skip { action, kind, reason: reason.to_owned() });
+    if statistics.n_present == 0 {
+        return skip(Action::Skipped, None, "all values are missing");
+    }
+    // Missing values next to a constant can be informative, if they are indicated.
+    if statistics.n_distinct == 1 && (statistics.n_missing == 0 || missing != Missing::Auto) {
+        return skip(Action::Skipped, None, "constant");
+    }
+    if is_chosen {
+        return None;
+    }
+    if *kind == ColumnType::Category && is_free_text(statistics) {
+        return skip(Action::Skipped, Some(ColumnType::Text), "free text");
+    }
+    match is_id(name, place, kind, statistics) {
+        true => skip(Action::Id, Some(ColumnType::Id), "identifier"),
+        false => None,
+    }
+}
+
+fn is_free_text(statistics: &Statistics) -> bool {
+    let (characters, words) = statistics.length;
+    statistics.n_present >= MIN_TEXT_ROWS
+        && statistics.n_distinct as f64 >= TEXT_FRACTION * statistics.n_present as f64
+        && (characters >= TEXT_LENGTH || words >= TEXT_WORDS)
+}
+
+fn is_id(name: &str, place: usize, kind: &ColumnType, statistics: &Statistics) -> bool {
+    let n = statistics.n_present;
+    let is_unique = statistics.n_distinct == n && n > 1;
+    let is_nearly_unique = n >= MIN_ID_ROWS && statistics.n_distinct as f64 >= ID_FRACTION * n as f64;
+    let named = names_rows(name) || place == 0 && is_unnamed(name);
+    match kind {
+        ColumnType::Category => is_nearly_unique || is_unique && named,
+        ColumnType::Number if statistics.is_integer => {
+            statistics.counts_rows && is_nearly_unique || is_unique && named
+        }
+        _ => false,
+    }
+}
+
+/// Whether a column has no name of its own: as readers and pandas name it.
+fn is_unnamed(name: &str) -> bool {
+    name.is_empty() || name.to_lowercase().starts_with("unnamed")
+}
+
+/// Whether a name says that a column identifies rows: `id`, `Customer ID`, `patient_id`, `PassengerId`, `index`.
+fn names_rows(name: &str) -> bool {
+    const NAMES: [&str; 9] = ["id", "ids", "uid", "uuid", "guid", "index", "idx", "rowid", "key"];
+    let lower = name.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let (first, last) = (words.next(), words.next_back());
+    let ends = name.strip_suffix("ID").or(name.strip_suffix("Id"));
+    first.is_some_and(|word| NAMES.contains(&word) && last.is_none())
+        || last.is_some_and(|word| NAMES[..5].contains(&word))
+        || ends.is_some_and(|start| start.ends_with(|c: char| c.is_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_identifiers() {
+        for name in
+            ["id", "ID", "Customer ID", "patient_id", "PassengerId", "rowID", "index", "Index", "user-uuid"]
+        {
+            assert!(names_rows(name), "{name}");
+        }
+        for name in [
+            "",
+            "humid",
+            "acid",
+            "width",
+            "index of refraction",
+            "body mass index",
+            "key rate",
+            "Madrid",
+            "ID card",
+        ] {
+            assert!(!names_rows(name), "{name}");
+        }
+        assert!(is_unnamed("Unnamed: 0") && is_unnamed("unnamed_1") && !is_unnamed("name"));
+    }
+}

@@ -1,0 +1,128 @@
+//! Statistics of a column.
+
+use super::account::{Range, Scalar};
+use super::duplicates::Fingerprint;
+use crate::data::date;
+use crate::data::table::{Column, Values};
+use crate::data::types::{ColumnType, Parsing};
+use crate::error::shorten;
+
+/// Bins of a histogram.
+const BINS: usize = 20;
+/// Levels that are listed.
+const LEVELS: usize = 5;
+/// Examples of values.
+const EXAMPLES: usize = 3;
+
+/// Statistics of the values of a column.
+pub(crate) struct Statistics {
+    pub(crate) n_missing: usize,
+    pub(crate) n_present: usize,
+    pub(crate) n_distinct: usize,
+    pub(crate) range: Option<Range>,
+    pub(crate) histogram: Vec<usize>,
+    pub(crate) levels: Vec<(String, usize)>,
+    /// Whether all values are integers.
+    pub(crate) is_integer: bool,
+    /// Whether each value is its predecessor plus 1, or each is its predecessor minus 1.
+    pub(crate) counts_rows: bool,
+    /// The mean number of characters and of words.
+    pub(crate) length: (f64, f64),
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl Statistics {
+    /// Statistics of the values that `parsing` reads from a column.
+    pub(crate) fn of(column: &Column, values: &[f64], parsing: &Parsing, kind: &ColumnType) -> Self {
+        let mut sorted: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let n_present = sorted.len();
+        // -0 and 0 are equal here, and next to each other.
+        let n_distinct = sorted.chunk_by(|a, b| a == b).count();
+        let has_levels = parsing.level(0).is_some();
+        let (range, histogram) = match has_levels {
+            true => (None, vec![]),
+            false => (range(&sorted, kind), histogram(&sorted)),
+        };
+        Self {
+            n_missing: values.len() - n_present,
+            n_present,
+            n_distinct,
+            range,
+            histogram,
+            levels: if has_levels { levels(&sorted, parsing) } else { vec![] },
+            is_integer: sorted.iter().all(|v| v.fract() == 0.0),
+            counts_rows: [1.0, -1.0]
+                .iter()
+                .any(|step| values.windows(2).all(|pair| pair[1] - pair[0] == *step)),
+            length: length(column),
+            fingerprint: Fingerprint::of(values, parsing),
+        }
+    }
+}
+
+fn range(sorted: &[f64], kind: &ColumnType) -> Option<Range> {
+    let scalar = |value: f64| match kind {
+        ColumnType::Date => Scalar::Date(date::text(value)),
+        _ => Scalar::Number(value + 0.0),
+    };
+    let (first, last, n) = (*sorted.first()?, *sorted.last()?, sorted.len());
+    // Halve before adding, because the sum of two large numbers may overflow.
+    let median = sorted[(n - 1) / 2] / 2.0 + sorted[n / 2] / 2.0;
+    Some(Range { min: scalar(first), median: scalar(median), max: scalar(last) })
+}
+
+/// Numbers of values in bins of equal width; a single bin if all values are equal.
+fn histogram(sorted: &[f64]) -> Vec<usize> {
+    let (Some(&low), Some(&high)) = (sorted.first(), sorted.last()) else { return vec![] };
+    if !(low.is_finite() && high.is_finite()) {
+        return vec![];
+    }
+    if low == high {
+        return vec![sorted.len()];
+    }
+    let mut bins = vec![0; BINS];
+    // Halve before subtracting, because the difference of two large numbers may overflow.
+    let width = high / 2.0 - low / 2.0;
+    for &v in sorted {
+        let bin = (v / 2.0 - low / 2.0) / width * BINS as f64;
+        bins[(bin as usize).min(BINS - 1)] += 1;
+    }
+    bins
+}
+
+/// The most frequent levels; ties are broken by the order of levels.
+fn levels(sorted: &[f64], parsing: &Parsing) -> Vec<(String, usize)> {
+    let mut counts: Vec<(usize, usize)> =
+        sorted.chunk_by(|a, b| a == b).map(|run| (run[0] as usize, run.len())).collect();
+    counts.sort_by_key(|&(code, count)| (std::cmp::Reverse(count), code));
+    let named = |(code, count): (usize, usize)| Some((parsing.level(code)?.to_owned(), count));
+    counts.into_iter().take(LEVELS).filter_map(named).collect()
+}
+
+/// The mean numbers of characters and of words of the distinct texts.
+fn length(column: &Column) -> (f64, f64) {
+    let Values::Text { levels, .. } = &column.values else { return (0.0, 0.0) };
+    let n = levels.len().max(1) as f64;
+    let characters: usize = levels.iter().map(|text| text.chars().count()).sum();
+    let words: usize = levels.iter().map(|text| text.split_whitespace().count()).sum();
+    (characters as f64 / n, words as f64 / n)
+}
+
+/// The first distinct values, as they are written.
+pub(crate) fn examples(column: &Column) -> Vec<String> {
+    let mut found: Vec<String> = vec![];
+    for row in 0..column.len() {
+        if let Some(cell) = column.cell(row) {
+            let text = shorten(&cell);
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+        // A constant column would be read to its end.
+        if found.len() == EXAMPLES || row > 1000 {
+            break;
+        }
+    }
+    found
+}

@@ -1,0 +1,262 @@
+//! Inference of the type of a column from all its values.
+
+use super::dates::DateFormat;
+use super::kind::ColumnType;
+use super::number::{Decimal, NumberFormat};
+use super::order::{by_value, natural};
+use super::parsing::{Parsing, boolean};
+use crate::data::table::{Column, MISSING, Values};
+use crate::error::{Error, Result, shorten};
+use std::collections::{BTreeSet, HashSet};
+
+/// A column with at most this fraction of other text is still a column of numbers or dates.
+const MAX_STRAY_FRACTION: f64 = 0.1;
+/// ... if there are at most this many such texts,
+const MAX_STRAYS: usize = 10;
+/// ... and at least this many distinct numbers or dates.
+const MIN_PARSED: usize = 10;
+
+/// A column with its type.
+pub(crate) struct Inferred {
+    /// The type.
+    pub(crate) kind: ColumnType,
+    /// How to read it.
+    pub(crate) parsing: Parsing,
+    /// What the user should check.
+    pub(crate) warnings: Vec<String>,
+    /// Whether commas may separate thousands or decimals.
+    pub(crate) is_ambiguous: bool,
+}
+
+/// The distinct texts of a column that occur, with their numbers of rows.
+struct Levels<'a> {
+    texts: Vec<&'a str>,
+    counts: Vec<usize>,
+}
+
+impl<'a> Levels<'a> {
+    fn of(codes: &[u32], levels: &'a [String]) -> Self {
+        let mut counts = vec![0usize; levels.len()];
+        codes.iter().filter(|&&c| c != MISSING).for_each(|&c| counts[c as usize] += 1);
+        let used = (0..levels.len()).filter(|&c| counts[c] > 0);
+        let (texts, counts) = used.map(|c| (levels[c].as_str(), counts[c])).unzip();
+        Self { texts, counts }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// The texts that do not fit; `None` if these are too many for the others to decide the type.
+    fn strays(&self, fits: impl Fn(&str) -> bool) -> Option<Vec<&'a str>> {
+        let max_rows = (MAX_STRAY_FRACTION * self.n_rows() as f64) as usize;
+        let (mut strays, mut rows) = (vec![], 0);
+        for (text, count) in self.texts.iter().zip(&self.counts) {
+            if !fits(text) {
+                strays.push(*text);
+                rows += count;
+                if strays.len() > MAX_STRAYS || rows > max_rows {
+                    return None;
+                }
+            }
+        }
+        let decided = strays.is_empty() || self.texts.len() - strays.len() >= MIN_PARSED;
+        (decided && !self.texts.is_empty()).then_some(strays)
+    }
+}
+
+/// Infers the type of a column. `decimal` is the decimal separator if it is known.
+pub(crate) fn infer(column: &Column, decimal: Option<Decimal>) -> Inferred {
+    let (codes, levels) = match &column.values {
+        Values::Numeric(_) => return plain(ColumnType::Number, Parsing::numbers()),
+        Values::Date(_) => return plain(ColumnType::Date, date(DateFormat::default(), &[])),
+        Values::Text { codes, levels } => (codes, levels),
+    };
+    let levels = Levels::of(codes, levels);
+    if let Some(found) = numbers(column, &levels, decimal).or_else(|| dates(column, &levels)) {
+        return found;
+    }
+    if is_boolean(&levels) {
+        return plain(ColumnType::Boolean, Parsing::Boolean);
+    }
+    plain(ColumnType::Category, Parsing::Category { levels: sorted(&levels.texts) })
+}
+
+fn plain(kind: ColumnType, parsing: Parsing) -> Inferred {
+    Inferred { kind, parsing, warnings: vec![], is_ambiguous: false }
+}
+
+fn date(format: DateFormat, missing: &[&str]) -> Parsing {
+    Parsing::Date { format, missing: missing.iter().map(|&m| m.to_owned()).collect() }
+}
+
+fn sorted(texts: &[&str]) -> Vec<String> {
+    let mut levels: Vec<String> = texts.iter().map(|&text| text.to_owned()).collect();
+    by_value(&mut levels);
+    levels
+}
+
+/// The column as numbers, in the first format that fits best.
+fn numbers(column: &Column, levels: &Levels, decimal: Option<Decimal>) -> Option<Inferred> {
+    let example = levels.texts.iter().find(|text| text.bytes().any(|b| b.is_ascii_digit()))?;
+    let mut best: Option<(NumberFormat, Vec<&str>)> = None;
+    for format in NumberFormat::candidates(decimal, example) {
+        if let Some(strays) = levels.strays(|text| format.fits(text))
+            && best.as_ref().is_none_or(|(_, fewest)| strays.len() < fewest.len())
+        {
+            best = Some((format, strays));
+        }
+    }
+    let (format, strays) = best?;
+    let mut warnings: Vec<String> = stray_warning(column, &strays, "numbers").into_iter().collect();
+    let comma = NumberFormat { decimal: Decimal::Comma, thousands: None, ..format };
+    let is_ambiguous = decimal.is_none()
+        && format.thousands == Some(',')
+        && levels.texts.iter().all(|text| comma.fits(text) || strays.contains(text));
+    if is_ambiguous {
+        let example = levels.texts.iter().find(|text| text.contains(','))?;
+        warnings.push(format!(
+            "column '{}': commas may separate thousands or decimals; '{}' is read as {}",
+            shorten(&column.name),
+            shorten(example),
+            format.parse(example)?
+        ));
+    }
+    let missing = strays.into_iter().map(str::to_owned).collect();
+    let parsing = Parsing::Number { format, missing };
+    Some(Inferred { kind: ColumnType::Number, parsing, warnings, is_ambiguous })
+}
+
+/// The column as dates: with the day first, or the month first if that fits better.
+fn dates(column: &Column, levels: &Levels) -> Option<Inferred> {
+    let [day_first, month_first] = [false, true].map(|month_first| DateFormat { month_first });
+    let strays = |format: DateFormat| levels.strays(|text| format.parse(text).is_some());
+    let (format, strays) = match (strays(day_first), strays(month_first)) {
+        (Some(days), Some(months)) if months.len() < days.len() => (month_first, months),
+        (Some(days), _) => (day_first, days),
+        (None, months) => (month_first, months?),
+    };
+    let mut warnings: Vec<String> = stray_warning(column, &strays, "dates").into_iter().collect();
+    let differs = |text: &&&str| month_first.parse(text) != day_first.parse(text);
+    let fits_both = |text: &&str| month_first.parse(text).is_some() && day_first.parse(text).is_some();
+    let known = || levels.texts.iter().filter(|text| !strays.contains(text));
+    if known().all(fits_both)
+        && let Some(example) = known().find(differs)
+    {
+        warnings.push(format!(
+            "column '{}': the day or the month may come first; '{}' is read with the day first",
+            shorten(&column.name),
+            shorten(example)
+        ));
+    }
+    Some(Inferred { warnings, ..plain(ColumnType::Date, date(format, &strays)) })
+}
+
+/// A warning about text between numbers or dates, which becomes missing.
+fn stray_warning(column: &Column, strays: &[&str], what: &str) -> Option<String> {
+    const SHOWN: usize = 3;
+    let first = strays.first()?;
+    let row =
+        (0..column.len()).find(|&row| column.cell(row).as_deref() == Some(first)).map_or(0, |row| row + 1);
+    let shown: Vec<String> = strays.iter().take(SHOWN).map(|text| format!("'{}'", shorten(text))).collect();
+    let more =
+        if strays.len() > SHOWN { format!(" and {} more", strays.len() - SHOWN) } else { String::new() };
+    Some(format!(
+        "column '{}' holds {what}, except {}{more} (row {row}), which count as missing",
+        shorten(&column.name),
+        shown.join(", ")
+    ))
+}
+
+/// Whether the texts are two words that mean yes and no, in any case. A single one does not decide.
+fn is_boolean(levels: &Levels) -> bool {
+    let words: HashSet<String> = levels.texts.iter().map(|text| text.trim().to_ascii_lowercase()).collect();
+    let pairs = [("no", "yes"), ("false", "true"), ("f", "t"), ("n", "y"), ("off", "on")];
+    words.len() == 2 && pairs.iter().any(|(no, yes)| words.contains(*no) && words.contains(*yes))
+}
+
+/// Reads a column as a type that the user chose. Text and identifiers are read as categories, to count their values.
+pub(crate) fn of_type(column: &Column, kind: &ColumnType, decimal: Option<Decimal>) -> Result<Inferred> {
+    let inferred = || infer(column, decimal);
+    let found = match kind {
+        ColumnType::Number => {
+            let found = inferred();
+            // The error names the first text that is not a number.
+            let parsing = match found.kind {
+                ColumnType::Number => found.parsing,
+                _ => Parsing::numbers(),
+            };
+            Inferred { parsing, ..found }
+        }
+        ColumnType::Date => {
+            let found = inferred();
+            let parsing = match found.kind {
+                ColumnType::Date => found.parsing,
+                _ => date(DateFormat::default(), &[]),
+            };
+            Inferred { parsing, ..found }
+        }
+        ColumnType::Boolean => {
+            check_boolean(column)?;
+            plain(ColumnType::Boolean, Parsing::Boolean)
+        }
+        ColumnType::Category | ColumnType::Text | ColumnType::Id => {
+            plain(ColumnType::Category, Parsing::Category { levels: sorted_cells(column) })
+        }
+        ColumnType::Ordered(levels) => ordered(column, levels)?,
+    };
+    found.parsing.read(column)?;
+    let kind = if matches!(kind, ColumnType::Ordered(_)) { found.kind } else { kind.clone() };
+    Ok(Inferred { kind, ..found })
+}
+
+fn cells(column: &Column) -> BTreeSet<String> {
+    match &column.values {
+        Values::Text { codes, levels } => {
+            Levels::of(codes, levels).texts.into_iter().map(str::to_owned).collect()
+        }
+        _ => (0..column.len()).filter_map(|row| Some(column.cell(row)?.into_owned())).collect(),
+    }
+}
+
+fn sorted_cells(column: &Column) -> Vec<String> {
+    let mut levels: Vec<String> = cells(column).into_iter().collect();
+    by_value(&mut levels);
+    levels
+}
+
+fn check_boolean(column: &Column) -> Result<()> {
+    for row in 0..column.len() {
+        if let Some(cell) = column.cell(row)
+            && boolean(&cell).is_none()
+        {
+            let (column, text) = (column.name.clone(), shorten(&cell));
+            return Err(Error::NotOfType { row: row + 1, column, text, expected: "a boolean" });
+        }
+    }
+    Ok(())
+}
+
+/// The levels in the given order, or in natural order. All values must be among given levels.
+fn ordered(column: &Column, given: &[String]) -> Result<Inferred> {
+    let kind = |levels: &[String]| ColumnType::Ordered(levels.to_vec());
+    if given.is_empty() {
+        let mut levels: Vec<String> = cells(column).into_iter().collect();
+        levels.sort_by(|a, b| natural(a, b));
+        return Ok(plain(kind(&levels), Parsing::Ordered { levels }));
+    }
+    for row in 0..column.len() {
+        if let Some(cell) = column.cell(row)
+            && !given.iter().any(|level| *level == cell)
+        {
+            let (column, text) = (column.name.clone(), shorten(&cell));
+            return Err(Error::NotOfType {
+                row: row + 1,
+                column,
+                text,
+                expected: "one of the ordered levels",
+            });
+        }
+    }
+    Ok(plain(kind(given), Parsing::Ordered { levels: given.to_vec() }))
+}
