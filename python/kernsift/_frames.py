@@ -58,8 +58,8 @@ def as_frame(X: Any) -> Any:
         import pyarrow
     except ImportError:
         raise TypeError(
-            f"{type(X).__name__} has the Arrow interface, which needs the package pyarrow. Install it, or pass "
-            "a pandas or polars data frame."
+            f"{type(X).__name__} has the Arrow interface, which needs the package pyarrow. Install it, or "
+            "pass a pandas or polars data frame."
         ) from None
     return pyarrow.table(X)
 
@@ -81,6 +81,16 @@ def prepare(X: Any, stacklevel: int = 4) -> PreparedRows:
             f"{native.skipped}. To use such a column, pass an array.", UserWarning, stacklevel=stacklevel
         )
     return PreparedRows(native, len(columns))
+
+
+def warn_of_others(others: list[tuple[str, int]], stacklevel: int) -> None:
+    """Warns about categories that the training data does not have."""
+    for column, count in others:
+        warnings.warn(
+            f"column {column!r}: {count} values are categories that the training data does not have.",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def native_columns(X: Any) -> tuple[list[tuple[str, Cells]], list[tuple[str, list[str]]]]:
@@ -137,9 +147,9 @@ def _coded(codes: npt.NDArray[np.int64], texts: Any) -> Cells:
 
 
 def _dates(times: npt.NDArray[np.datetime64]) -> Cells:
-    """Days since 1970-01-01."""
+    """Days since 1970-01-01, in a list, which tells them from numbers."""
     microseconds = times.astype("datetime64[us]").astype(np.int64)
-    return "date", np.where(np.isnat(times), np.nan, microseconds / DAY)
+    return [np.where(np.isnat(times), np.nan, microseconds / DAY)]
 
 
 def _polars_cells(column: Any) -> Cells:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
@@ -20,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from kernsift import _native
-from kernsift._frames import PreparedRows, as_frame, frame_names, native_columns, prepare
+from kernsift._frames import PreparedRows, as_frame, frame_names, native_columns, prepare, warn_of_others
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -122,8 +121,8 @@ def _checked_frame(
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if len(X) < ensure_min_samples:
         raise ValueError(
-            f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of {ensure_min_samples} is "
-            f"required by {type(estimator).__name__}."
+            f"Found array with {len(X)} sample(s) (shape={X.shape}) while a minimum of "
+            f"{ensure_min_samples} is required by {type(estimator).__name__}."
         )
     rows = _frame_rows(estimator, X, reset)
     if isinstance(y, str) and y == "no_validation":
@@ -145,19 +144,15 @@ def _frame_rows(estimator: Any, X: Any, reset: bool) -> Any:
         rows, estimator._frame_encoder = prepare(X).native.encode(False)
         if hasattr(estimator, "get_support") and rows.shape[1] != len(frame_names(X)):
             raise ValueError(
-                f"{type(estimator).__name__} needs a data frame of numbers. Encode categories and missing values "
-                "first, for example with sklearn.preprocessing.OneHotEncoder and sklearn.impute.SimpleImputer."
+                f"{type(estimator).__name__} needs a data frame of numbers. Encode categories and missing "
+                "values first, for example with sklearn.preprocessing.OneHotEncoder and "
+                "sklearn.impute.SimpleImputer."
             )
         return rows
     if not hasattr(estimator, "_frame_encoder"):
         return check_array(X, dtype=np.float64)
     rows, others = estimator._frame_encoder.apply(native_columns(X)[0])
-    for column, count in others:
-        warnings.warn(
-            f"column {column!r}: {count} values are categories that the training data does not have.",
-            UserWarning,
-            stacklevel=4,
-        )
+    warn_of_others(others, stacklevel=5)
     return rows
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from kernsift import _native
-from kernsift._frames import frame_names, native_columns
+from kernsift._frames import frame_names, native_columns, warn_of_others
 from kernsift._html import MAX_BARS, facts_table
 from kernsift._native_data import FloatArray, Settings, checked_array, native_rows, settings
 from kernsift._selected import shortened
@@ -118,8 +118,8 @@ class SavedModel:
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_features_out)
-            Coordinates, or the selected features; for a kernel, the Gram matrix of the samples. A model that
-            drops rows with missing values does so here, with a warning.
+            Coordinates, or the selected features with their original values; for a kernel, the Gram matrix
+            of the samples. A model that drops rows with missing values does so here, with a warning.
         """
         made: FloatArray = self._answer(X, self._model.apply, self._model.apply_table)
         return made
@@ -149,7 +149,9 @@ class SavedModel:
             z = None if others is None else native_rows(self._checked(others))
             return self._model.gram(x, z, noise, run)
 
-        def by_table(columns: list[tuple[str, Any]], run: Settings) -> tuple[FloatArray, int]:
+        def by_table(
+            columns: list[tuple[str, Any]], run: Settings
+        ) -> tuple[FloatArray, int, list[tuple[str, int]]]:
             z = None if others is None else self._columns(others)
             return self._model.gram_table(columns, z, noise, run)
 
@@ -176,14 +178,17 @@ class SavedModel:
         predicted: npt.NDArray[Any] = classes[self._answer(X, self._model.predict, self._model.predict_table)]
         return predicted
 
-    def _answer(self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int]]) -> Any:
+    def _answer(
+        self, X: Any, plain: Callable[..., Any], by_table: Callable[..., tuple[Any, int, Any]]
+    ) -> Any:
         """Applies the model to an array, or to a table that needs preprocessing."""
         if sparse.issparse(X) or not self._model.prepares():
             return plain(native_rows(self._checked(X)), settings(0, None, 0))
-        made, dropped = by_table(self._columns(X), settings(0, None, 0))
+        made, dropped, others = by_table(self._columns(X), settings(0, None, 0))
         if dropped:
             warnings.warn(f"{dropped} rows with missing values were dropped.", UserWarning, stacklevel=3)
-        return made
+        warn_of_others(others, stacklevel=4)
+        return _matrix(made) if isinstance(made, dict) else made
 
     def _checked(self, X: Any) -> Any:
         """Validated samples; the columns of a frame in the order of training."""
@@ -206,6 +211,12 @@ class SavedModel:
                 f"the model needs an array of {len(self.feature_names_in_)} columns, got shape {x.shape}."
             )
         return [(name, _cells(x[:, j])) for j, name in enumerate(self.feature_names_in_)]
+
+
+def _matrix(columns: dict[str, Any]) -> npt.NDArray[Any]:
+    """The columns of a dict; of type object if one of them holds text."""
+    numeric = all(isinstance(cells, np.ndarray) for cells in columns.values())
+    return np.column_stack([np.asarray(cells, None if numeric else object) for cells in columns.values()])
 
 
 def _listed(names: npt.NDArray[np.object_]) -> str:

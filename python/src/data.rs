@@ -100,7 +100,7 @@ fn set_numbers(dict: &Bound<'_, PyDict>, x: &Rows, target: &Target) -> PyResult<
 }
 
 /// Numbers become an array, text a list with None for missing values.
-fn set_column(dict: &Bound<'_, PyDict>, column: Column) -> PyResult<()> {
+pub fn set_column(dict: &Bound<'_, PyDict>, column: Column) -> PyResult<()> {
     match &column.values {
         Values::Numeric(values) => dict.set_item(&column.name, values.to_pyarray(dict.py())),
         Values::Text { .. } | Values::Date(_) => {

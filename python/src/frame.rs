@@ -19,8 +19,8 @@ pub enum ColumnArgument<'py> {
     Text(Vec<Option<String>>),
     /// The code of each cell, negative where a value is missing, and the texts.
     Coded(PyReadonlyArray1<'py, i64>, Vec<String>),
-    /// The word "date", and days since 1970-01-01; NaN where a value is missing.
-    Dates(String, PyReadonlyArray1<'py, f64>),
+    /// A list of an array: days since 1970-01-01; NaN where a value is missing.
+    Dates([PyReadonlyArray1<'py, f64>; 1]),
 }
 
 /// A table of named columns.
@@ -33,7 +33,7 @@ pub fn to_table(columns: Vec<(String, ColumnArgument<'_>)>) -> PyResult<Table> {
             let codes = codes.as_array().iter().map(|c| code(c).unwrap_or(MISSING)).collect();
             Column { name, values: Values::Text { codes, levels } }
         }
-        ColumnArgument::Dates(_, days) => Column { name, values: Values::Date(days.as_array().to_vec()) },
+        ColumnArgument::Dates([days]) => Column { name, values: Values::Date(days.as_array().to_vec()) },
     });
     Table::new(columns.collect()).map_err(to_python)
 }

@@ -1,12 +1,17 @@
 //! Saved models.
 
 use crate::convert::{RowsArgument, to_indices};
+use crate::data::set_column;
 use crate::error::to_python;
 use crate::frame::{ColumnArgument, to_table};
 use crate::run::{Settings, run};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::path::PathBuf;
+
+/// Columns with categories that the training table does not have, and their numbers of rows.
+type Others = Vec<(String, usize)>;
 
 /// A saved basis, selection or kernel, with the preprocessing of its data.
 #[pyclass(frozen, module = "kernsift._native")]
@@ -54,17 +59,20 @@ impl Model {
         Ok(run(py, settings, move |ctx| model.apply(&x, ctx))?.into_pyarray(py))
     }
 
-    /// Preprocesses named columns as in training, and applies the model; also returns the number of dropped rows.
+    /// Prepares named columns as in training, and applies the model: columns by name, the number of dropped rows, and the
+    /// number of cells with other categories, by column.
     fn apply_table<'py>(
         &self,
         py: Python<'py>,
         columns: Vec<(String, ColumnArgument<'py>)>,
         settings: Settings,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize)> {
+    ) -> PyResult<(Bound<'py, PyDict>, usize, Others)> {
         let table = to_table(columns)?;
         let (model, n_rows) = (self.0.clone(), table.n_rows());
-        let (out, rows) = run(py, settings, move |ctx| model.apply_table(&table, ctx))?;
-        Ok((out.into_pyarray(py), n_rows - rows.len()))
+        let output = run(py, settings, move |ctx| model.apply_table(&table, ctx))?;
+        let dict = PyDict::new(py);
+        output.values.into_iter().try_for_each(|column| set_column(&dict, column))?;
+        Ok((dict, n_rows - output.rows.len(), output.other))
     }
 
     /// The Gram matrix of samples of its columns, for models with a kernel.
@@ -90,23 +98,24 @@ impl Model {
         others: Option<Vec<(String, ColumnArgument<'py>)>>,
         with_noise: bool,
         settings: Settings,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize)> {
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, usize, Others)> {
         let (table, others) = (to_table(columns)?, others.map(to_table).transpose()?);
         let model = self.0.clone();
-        let (out, left_out) = run(py, settings, move |ctx| {
-            let (x, rows) = model.kernel_rows(&table, with_noise)?;
-            let mut left_out = table.n_rows() - rows.len();
+        let (out, dropped, other) = run(py, settings, move |ctx| {
+            let x = model.kernel_rows(&table, with_noise)?;
+            let (mut dropped, mut other) = (table.n_rows() - x.rows.len(), x.other);
             let z = match &others {
                 None => None,
                 Some(others) => {
-                    let (z, rows) = model.kernel_rows(others, with_noise)?;
-                    left_out += others.n_rows() - rows.len();
-                    Some(z)
+                    let z = model.kernel_rows(others, with_noise)?;
+                    dropped += others.n_rows() - z.rows.len();
+                    other.extend(z.other);
+                    Some(z.values)
                 }
             };
-            Ok((model.gram(&x, z.as_ref(), with_noise, ctx)?, left_out))
+            Ok((model.gram(&x.values, z.as_ref(), with_noise, ctx)?, dropped, other))
         })?;
-        Ok((out.into_pyarray(py), left_out))
+        Ok((out.into_pyarray(py), dropped, other))
     }
 
     /// The names of the classes, for models that predict.
@@ -126,16 +135,17 @@ impl Model {
         Ok(to_indices(&codes).into_pyarray(py))
     }
 
-    /// Preprocesses named columns as in training, and predicts; also returns the number of dropped rows.
+    /// Prepares named columns as in training, and predicts; also returns the number of dropped rows, and the number of cells
+    /// with other categories, by column.
     fn predict_table<'py>(
         &self,
         py: Python<'py>,
         columns: Vec<(String, ColumnArgument<'py>)>,
         settings: Settings,
-    ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize)> {
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, usize, Others)> {
         let table = to_table(columns)?;
         let (model, n_rows) = (self.0.clone(), table.n_rows());
-        let (codes, rows) = run(py, settings, move |ctx| model.predict_table(&table, ctx))?;
-        Ok((to_indices(&codes).into_pyarray(py), n_rows - rows.len()))
+        let output = run(py, settings, move |ctx| model.predict_table(&table, ctx))?;
+        Ok((to_indices(&output.values).into_pyarray(py), n_rows - output.rows.len(), output.other))
     }
 }

@@ -101,6 +101,16 @@ pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Re
     Ok(table)
 }
 
+/// Informs of categories that the training table does not have.
+pub fn inform_of_other(name: &str, other: &[(String, usize)], console: &Console) {
+    for (column, count) in other {
+        let rows = if *count == 1 { "row has a category" } else { "rows have categories" };
+        console.inform(&format!(
+            "{name}: column '{column}': {count} {rows} that the training table does not have"
+        ));
+    }
+}
+
 /// Informs of rows that were dropped because of missing values.
 pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Console) {
     if n_kept < n_rows {

@@ -4,10 +4,11 @@ use crate::args::ApplyArgs;
 use crate::commands::options::refuse;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::input::{check_outputs, column, inform_of_dropped, read};
+use crate::input::{check_outputs, column, inform_of_dropped, inform_of_other, read};
 use crate::output::write_or_print;
 use kernsift::data::Column;
 use kernsift::data::write::check_table;
+use kernsift::model::TableOutput;
 use kernsift::{Context, Error, Model};
 use ndarray::Array2;
 use std::path::Path;
@@ -37,21 +38,21 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         check_table(path, target.as_slice())?;
     }
     let in_file = |error: Error| advised(error, Path::new(&args.data));
-    let (names, x, rows, predicted) = if args.predict {
-        let (codes, rows) = model.predict_table(&table, ctx).map_err(in_file)?;
-        (vec![], Array2::zeros((rows.len(), 0)), rows, Some(prediction(&codes, model.class_names()?)))
+    let (mut columns, rows, other, summary) = if args.predict {
+        let TableOutput { values, rows, other } = model.predict_table(&table, ctx).map_err(in_file)?;
+        let summary = format!("{} rows with predicted classes", rows.len());
+        (vec![prediction(&values, model.class_names()?)], rows, other, summary)
     } else {
-        let (x, rows) = model.apply_table(&table, ctx).map_err(in_file)?;
-        (model.output_names(), x, rows, None)
+        let TableOutput { values, rows, other } = model.apply_table(&table, ctx).map_err(in_file)?;
+        let summary = format!("{} rows, {} columns", rows.len(), values.len());
+        (values, rows, other, summary)
     };
     inform_of_dropped(&args.data, table.n_rows(), rows.len(), console);
-    let summary = match &predicted {
-        Some(_) => format!("{} rows with predicted classes", x.nrows()),
-        None => format!("{} rows, {} columns", x.nrows(), x.ncols()),
-    };
-    let extra: Vec<Column> = predicted.into_iter().chain(target.map(|t| t.take_rows(&rows))).collect();
+    inform_of_other(&args.data, &other, console);
+    columns.extend(target.map(|target| target.take_rows(&rows)));
     console.stage("writing");
-    write_or_print(args.out.as_deref(), &names, &x, &extra, &args.writing.options(), ctx)?;
+    let no_matrix = Array2::zeros((rows.len(), 0));
+    write_or_print(args.out.as_deref(), &[], &no_matrix, &columns, &args.writing.options(), ctx)?;
     console.inform(&summary);
     Ok(())
 }
@@ -80,14 +81,15 @@ fn similarities(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
     let rows_of = |name: &str| -> Result<_, Failure> {
         let table = read(name, args.no_header, ctx, console)?;
         let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
-        inform_of_dropped(name, table.n_rows(), found.1.len(), console);
+        inform_of_dropped(name, table.n_rows(), found.rows.len(), console);
+        inform_of_other(name, &found.other, console);
         Ok(found)
     };
-    let (x, rows) = rows_of(&args.data)?;
-    let other = against.map(rows_of).transpose()?;
-    let gram = model.gram(&x, other.as_ref().map(|(z, _)| z), args.with_noise, ctx)?;
+    let x = rows_of(&args.data)?;
+    let z = against.map(rows_of).transpose()?;
+    let gram = model.gram(&x.values, z.as_ref().map(|z| &z.values), args.with_noise, ctx)?;
     // Row numbers of the table, from 1.
-    let columns = other.as_ref().map_or(&rows, |(_, rows)| rows);
+    let columns = &z.as_ref().unwrap_or(&x).rows;
     let names: Vec<String> = columns.iter().map(|row| format!("row{}", row + 1)).collect();
     console.stage("writing");
     write_or_print(args.out.as_deref(), &names, &gram, &[], &args.writing.options(), ctx)?;

@@ -4,7 +4,7 @@
 //! for samples that differ, so it does not matter for comparing them and is omitted by default; an SVM, which needs a
 //! semidefinite matrix, asks for it.
 
-use super::{Content, Model};
+use super::{Content, Model, TableOutput};
 use crate::context::Context;
 use crate::data::{Rows, Table};
 use crate::error::{Error, Result};
@@ -45,9 +45,9 @@ impl Model {
         }
     }
 
-    /// Prepares a table like the training table for [`Model::gram`]; also returns the indices of the rows. Columns that the
-    /// kernel does not use may be missing and are set to zero.
-    pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<(Rows, Vec<usize>)> {
+    /// Prepares a table like the training table for [`Model::gram`]. Columns that the kernel does not use may be absent and are
+    /// set to zero.
+    pub fn kernel_rows(&self, table: &Table, with_noise: bool) -> Result<TableOutput<Rows>> {
         let (learned, recipe) = (self.kernel()?, self.recipe()?);
         let d = self.names.len();
         let groups = self.groups();
@@ -61,7 +61,7 @@ impl Model {
             || (with_noise && learned.noise > 0.0);
         if everything || matches!(table, Table::Sparse { .. }) {
             let applied = recipe.apply(table)?;
-            return Ok((applied.data.into_x(), applied.rows));
+            return Ok(TableOutput { values: applied.data.into_x(), rows: applied.rows, other: applied.other });
         }
         let applied = recipe.restricted(&used).apply(table)?;
         let part = applied.data.into_x().into_dense();
@@ -69,6 +69,6 @@ impl Model {
         for (&to, column) in used.iter().zip(part.columns()) {
             x.column_mut(to).assign(&column);
         }
-        Ok((x.into(), applied.rows))
+        Ok(TableOutput { values: x.into(), rows: applied.rows, other: applied.other })
     }
 }

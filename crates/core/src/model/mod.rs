@@ -8,7 +8,7 @@ mod tests;
 
 use crate::basis::FeatureMap;
 use crate::context::Context;
-use crate::data::{Encoder, Groups, Recipe, Rows, Table};
+use crate::data::{Column, Encoder, Groups, Recipe, Rows, Table};
 use crate::error::{Error, Result, need_columns};
 use crate::learn::Learned;
 use crate::select::Selection;
@@ -29,6 +29,17 @@ pub struct Model {
     pub encoder: Option<Encoder>,
     /// The fitted method.
     pub content: Content,
+}
+
+/// What a model gives for a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableOutput<T> {
+    /// The result.
+    pub values: T,
+    /// The row of the table that each row of the result comes from; others were dropped for missing values.
+    pub rows: Vec<usize>,
+    /// Columns with categories that the training table does not have, and their numbers of rows.
+    pub other: Vec<(String, usize)>,
 }
 
 /// A fitted method.
@@ -123,29 +134,36 @@ impl Model {
         need_columns("columns for the model", self.names.len(), x.d())
     }
 
-    /// Prepares a table like the training table and applies the model; also returns the indices of the table's rows in
-    /// the result.
-    pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<(Array2<f64>, Vec<usize>)> {
+    /// Prepares a table like the training table and applies the model. A selection gives the selected columns with their
+    /// original values, a learned kernel the Gram matrix.
+    pub fn apply_table(&self, table: &Table, ctx: &Context) -> Result<TableOutput<Vec<Column>>> {
         let recipe = self.recipe()?;
         if let Content::Selection(selection) = &self.content {
             // Only the selected columns are required.
             let applied = recipe.restricted(selection.selected()).apply(table)?;
-            return Ok((applied.data.into_x().into_dense(), applied.rows));
+            let columns = match table {
+                Table::Columns(all) => original_columns(all, &self.output_names(), &applied.rows),
+                Table::Sparse { .. } => columns(&self.output_names(), applied.data.x().to_dense()),
+            };
+            return Ok(TableOutput { values: columns, rows: applied.rows, other: applied.other });
         }
         if let Content::Kernel(_) = &self.content {
-            let (x, rows) = self.kernel_rows(table, false)?;
-            return Ok((self.gram(&x, None, false, ctx)?, rows));
+            let TableOutput { values, rows, other } = self.kernel_rows(table, false)?;
+            let names: Vec<String> = rows.iter().map(|row| format!("row{}", row + 1)).collect();
+            let gram = self.gram(&values, None, false, ctx)?;
+            return Ok(TableOutput { values: columns(&names, gram), rows, other });
         }
         let applied = recipe.apply(table)?;
-        Ok((self.apply(applied.data.x(), ctx)?, applied.rows))
+        let values = columns(&self.output_names(), self.apply(applied.data.x(), ctx)?);
+        Ok(TableOutput { values, rows: applied.rows, other: applied.other })
     }
 
-    /// Prepares a table like the training table and predicts classes; also returns the indices of the table's rows in the
-    /// result.
-    pub fn predict_table(&self, table: &Table, ctx: &Context) -> Result<(Vec<usize>, Vec<usize>)> {
+    /// Prepares a table like the training table and predicts classes.
+    pub fn predict_table(&self, table: &Table, ctx: &Context) -> Result<TableOutput<Vec<usize>>> {
         self.space()?;
         let applied = self.recipe()?.apply(table)?;
-        Ok((self.predict(applied.data.x(), ctx)?, applied.rows))
+        let values = self.predict(applied.data.x(), ctx)?;
+        Ok(TableOutput { values, rows: applied.rows, other: applied.other })
     }
 
     fn recipe(&self) -> Result<&Recipe> {
@@ -177,4 +195,15 @@ impl Model {
             };
         if valid { Ok(()) } else { Err(inconsistent()) }
     }
+}
+
+/// The columns of a matrix.
+fn columns(names: &[String], x: Array2<f64>) -> Vec<Column> {
+    names.iter().zip(x.columns()).map(|(name, values)| Column::numeric(name, values.to_vec())).collect()
+}
+
+/// These columns and rows of a table.
+fn original_columns(all: &[Column], names: &[String], rows: &[usize]) -> Vec<Column> {
+    let find = |name: &String| all.iter().find(|column| column.name == *name);
+    names.iter().filter_map(find).map(|column| column.take_rows(rows)).collect()
 }

@@ -55,12 +55,15 @@ fn saved_models_are_restored() {
 fn a_selection_gives_back_its_columns_unscaled() {
     let [_, selection, _] = models();
     assert_eq!(selection.output_names(), ["a"]);
-    let (x, rows) = selection.apply_table(&table(), &Context::default()).unwrap();
-    assert_eq!(x.column(0).to_vec(), (0..12).map(f64::from).collect::<Vec<_>>());
-    assert_eq!(rows.len(), 12);
+    let output = selection.apply_table(&table(), &Context::default()).unwrap();
+    assert_eq!(output.values, [Column::numeric("a", (0..12).map(f64::from).collect())]);
+    assert_eq!(output.rows.len(), 12);
     // The other column may be missing.
     let only = Table::new(vec![Column::numeric("a", vec![7.0])]).unwrap();
-    assert_eq!(selection.apply_table(&only, &Context::default()).unwrap().0, ndarray::array![[7.0]]);
+    assert_eq!(
+        selection.apply_table(&only, &Context::default()).unwrap().values,
+        [Column::numeric("a", vec![7.0])]
+    );
 }
 
 #[test]
@@ -73,8 +76,9 @@ fn missing_values_are_kept_or_refused() {
     let ctx = Context::default();
     selection.recipe = Some(recipe.clone());
     let selection = Model::from_bytes(&selection.to_bytes().unwrap()).unwrap();
-    let (x, rows) = selection.apply_table(&new, &ctx).unwrap();
-    assert!(x[[0, 0]].is_nan() && x[[1, 0]] == 2.0 && rows == [0, 1]);
+    let output = selection.apply_table(&new, &ctx).unwrap();
+    assert!(output.values[0].is_missing(0) && output.values[0].cell(1).as_deref() == Some("2"));
+    assert_eq!(output.rows, [0, 1]);
     kernel.recipe = Some(recipe.clone());
     let error = kernel.apply_table(&new, &ctx).unwrap_err().to_string();
     assert!(error.contains("missing value, and design does not support missing values"), "{error}");
@@ -217,9 +221,11 @@ fn unused_columns_of_a_kernel_may_be_missing() {
         let a = [Column::numeric("a", vec![3.0, 5.0])];
         Table::new(a.into_iter().chain(b).collect()).unwrap()
     };
-    let (complete, rows) = model.apply_table(&table(true), &ctx).unwrap();
-    assert_eq!(complete, model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap());
-    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), (complete, rows));
+    let complete = model.apply_table(&table(true), &ctx).unwrap();
+    let gram = model.apply(&ndarray::array![[3.0, 7.0], [5.0, 8.0]].into(), &ctx).unwrap();
+    let column = |j: usize| Column::numeric(format!("row{}", j + 1), gram.column(j).to_vec());
+    assert_eq!(complete.values, [column(0), column(1)]);
+    assert_eq!(model.apply_table(&table(false), &ctx).unwrap(), complete);
     // The noise term uses all of them.
     let error = model.kernel_rows(&table(false), true).unwrap_err().to_string();
     assert!(error.starts_with("no column 'b'"), "{error}");

@@ -147,7 +147,7 @@ impl Account {
     }
 
     /// The columns that are not used, with the reasons.
-    pub(crate) fn skipped(&self) -> Option<String> {
+    pub fn skipped(&self) -> Option<String> {
         let skipped: Vec<&ColumnAccount> =
             self.columns.iter().filter(|c| matches!(c.action, Action::Id | Action::Skipped)).collect();
         let described = |column: &&ColumnAccount| {
