@@ -57,7 +57,11 @@ fn context() -> Context<'static> {
 fn table(name: &str, bytes: &[u8]) -> bool {
     let mut read = false;
     for header in [true, false] {
-        let Ok((table, _)) = read_bytes(name, bytes, &ReadOptions { header }, &context()) else { continue };
+        let Ok((table, _)) =
+            read_bytes(name, bytes, &ReadOptions { header, ..ReadOptions::default() }, &context())
+        else {
+            continue;
+        };
         read = true;
         // The limit covers reading only, so convert only small tables.
         if table.n_rows() * table.names().len() < 10_000 {

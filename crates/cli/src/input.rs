@@ -95,7 +95,8 @@ pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Re
         return BuiltIn::by_name(name)?.table();
     }
     let ctx = Context { observer: console, ..*ctx };
-    let (table, warnings) = read_table(Path::new(data), &ReadOptions { header: !no_header }, &ctx)?;
+    let options = ReadOptions { header: !no_header, ..ReadOptions::default() };
+    let (table, warnings) = read_table(Path::new(data), &options, &ctx)?;
     // The core does not know the name of the option.
     warnings.iter().for_each(|text| console.warn(&text.replace("without a header", "with --no-header")));
     Ok(table)

@@ -9,6 +9,7 @@ mod features;
 mod folds;
 mod impute;
 mod inspect;
+mod join;
 mod prepare;
 #[cfg(feature = "io")]
 pub mod read;
@@ -29,6 +30,7 @@ pub use features::{FeatureType, Groups};
 pub use folds::{Fold, Splits, stratified_folds};
 pub use impute::{ImputeStrategy, Imputer};
 pub use inspect::{Account, Action, ColumnAccount, Range, Scalar};
+pub use join::join_labels;
 pub use prepare::{
     Applied, ColumnOptions, Missing, Prepare, Prepared, Recipe, TargetChoice, TargetType, target_type,
 };

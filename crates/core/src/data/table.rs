@@ -106,6 +106,37 @@ impl Column {
         }
     }
 
+    /// The numbers of a numeric column, or of a text column whose texts are all numbers, such as `00501` and `1.0`;
+    /// NaN where a value is missing.
+    pub fn numbers(&self) -> Option<Cow<'_, [f64]>> {
+        match &self.values {
+            Values::Numeric(v) => Some(Cow::Borrowed(v)),
+            Values::Date(_) => None,
+            Values::Text { codes, levels } => {
+                let numbers: Vec<f64> = levels.iter().map(|text| text.parse().ok()).collect::<Option<_>>()?;
+                let number = |&code: &u32| if code == MISSING { f64::NAN } else { numbers[code as usize] };
+                Some(Cow::Owned(codes.iter().map(number).collect()))
+            }
+        }
+    }
+
+    /// The column with these texts, and numbers equal to one of them, as missing values.
+    fn with_missing(self, texts: &[String]) -> Self {
+        let values = match self.values {
+            Values::Numeric(mut cells) => {
+                let missing: Vec<f64> = texts.iter().filter_map(|text| text.parse().ok()).collect();
+                cells.iter_mut().filter(|cell| missing.contains(cell)).for_each(|cell| *cell = f64::NAN);
+                Values::Numeric(cells)
+            }
+            Values::Text { codes, levels } => {
+                let cell = |&code: &u32| levels.get(code as usize).filter(|text| !texts.contains(text));
+                return Self::text(self.name, codes.iter().map(|code| cell(code).map(String::as_str)));
+            }
+            dates @ Values::Date(_) => dates,
+        };
+        Self { name: self.name, values }
+    }
+
     /// These rows, in this order.
     pub fn take_rows(&self, keep: &[usize]) -> Self {
         let values = match &self.values {
@@ -138,6 +169,19 @@ impl Table {
         match self {
             Self::Columns(columns) => columns.first().map_or(0, Column::len),
             Self::Sparse { x, .. } => x.n_rows(),
+        }
+    }
+
+    /// The table with these texts, and numbers equal to one of them, as missing values.
+    pub(crate) fn with_missing(self, texts: &[String]) -> Self {
+        match self {
+            _ if texts.is_empty() => self,
+            Self::Columns(columns) => {
+                Self::Columns(columns.into_iter().map(|column| column.with_missing(texts)).collect())
+            }
+            Self::Sparse { names, x, target } => {
+                Self::Sparse { names, x, target: target.map(|target| target.with_missing(texts)) }
+            }
         }
     }
 
@@ -180,6 +224,28 @@ mod tests {
         assert!(column.is_missing(1) && !column.is_missing(0));
         assert_eq!((column.cell(2).as_deref(), column.cell(1)), (Some("blue"), None));
         assert_eq!(Column::numeric("a", vec![-0.0]).cell(0).as_deref(), Some("0"));
+    }
+
+    #[test]
+    fn texts_that_are_numbers() {
+        let column = Column::text("zip", [Some("00501"), None, Some("1.0")].into_iter());
+        let numbers = column.numbers().unwrap();
+        assert!(numbers[0] == 501.0 && numbers[1].is_nan() && numbers[2] == 1.0);
+        assert_eq!(Column::text("a", [Some("1"), Some("x")].into_iter()).numbers(), None);
+        assert_eq!(Column::numeric("a", vec![2.5]).numbers().as_deref(), Some(&[2.5][..]));
+    }
+
+    #[test]
+    fn further_missing_values() {
+        let table = Table::new(vec![
+            Column::numeric("a", vec![1.0, -999.0]),
+            Column::text("b", [Some("none"), Some("x")].into_iter()),
+        ]);
+        let Table::Columns(columns) = table.unwrap().with_missing(&["-999".into(), "none".into()]) else {
+            panic!("columns expected")
+        };
+        assert!(!columns[0].is_missing(0) && columns[0].is_missing(1));
+        assert_eq!(columns[1], Column::text("b", [None, Some("x")].into_iter()));
     }
 
     #[test]

@@ -61,7 +61,11 @@ impl Model {
             || (with_noise && learned.noise > 0.0);
         if everything || matches!(table, Table::Sparse { .. }) {
             let applied = recipe.apply(table)?;
-            return Ok(TableOutput { values: applied.data.into_x(), rows: applied.rows, other: applied.other });
+            return Ok(TableOutput {
+                values: applied.data.into_x(),
+                rows: applied.rows,
+                other: applied.other,
+            });
         }
         let applied = recipe.restricted(&used).apply(table)?;
         let part = applied.data.into_x().into_dense();

@@ -5,17 +5,18 @@
 //! it is missing: Weka would use the first string of the file, which loses data.
 //!
 //! The levels of a nominal column keep the order of their declaration, which is often meaningful (low, medium, high);
-//! declared values that do not occur are dropped.
+//! declared values that do not occur are dropped. A numeric attribute of integers that a number cannot hold, such as
+//! 9007199254740993, is read as text.
 
 mod line;
 
 use self::line::{Cell, Line};
-use super::levels::Levels;
-use super::number;
+use super::levels::{Levels, nominal_column};
+use super::number::{self, MAX_EXACT, Number, Spelling};
 use super::progress::{LineCounter, MEMORY_ADVICE, Progress};
 use crate::context::need_room;
 use crate::data::sparse::SparseRows;
-use crate::data::table::{Column, MISSING, Table, Values, check_names};
+use crate::data::table::{Column, MISSING, Table, check_names};
 use crate::error::{Error, Result, shorten};
 use std::collections::HashMap;
 
@@ -205,26 +206,34 @@ fn read_sparse<'a>(
 }
 
 enum Cells {
-    Numbers(Vec<f64>),
+    Numbers(Vec<f64>, Spelling),
     Text(Levels),
     Codes(Vec<u32>),
 }
 
 fn read_columns<'a>(
-    attributes: Vec<Attribute>,
-    rows: impl Iterator<Item = (u64, &'a str)>,
+    mut attributes: Vec<Attribute>,
+    rows: impl Iterator<Item = (u64, &'a str)> + Clone,
     sparse: bool,
     limit: u64,
     mut counter: LineCounter,
 ) -> Result<Table> {
+    let first_pass = rows.clone();
     let mut columns: Vec<Cells> = attributes.iter().map(|a| Cells::of(&a.kind)).collect();
     let (add, advice): (AddRow, _) =
         if sparse { (add_sparse, SPARSE_ADVICE) } else { (add_dense, MEMORY_ADVICE) };
     let mut allocated = 0;
-    for (number, line) in rows {
+    for (number, line) in first_pass {
         counter.line(line)?;
         allocated += add(&attributes, &mut columns, line).map_err(|why| Error::at_line(number, why))?;
         need_room("the table in this file", allocated as f64, limit, advice)?;
+    }
+    let is_inexact = |cells: &Cells| matches!(cells, Cells::Numbers(_, spelling) if spelling.is_text());
+    // An omitted number of a sparse row is 0, an omitted text is missing, so sparse rows stay numbers.
+    if !sparse && columns.iter().any(is_inexact) {
+        let inexact = attributes.iter_mut().zip(&columns).filter(|(_, cells)| is_inexact(cells));
+        inexact.for_each(|(attribute, _)| attribute.kind = Kind::Text);
+        return read_columns(attributes, rows, sparse, limit, counter);
     }
     Table::new(attributes.into_iter().zip(columns).map(|(a, cells)| cells.into_column(a)).collect())
 }
@@ -277,7 +286,7 @@ fn add_sparse(
 impl Cells {
     fn of(kind: &Kind) -> Self {
         match kind {
-            Kind::Numeric => Self::Numbers(vec![]),
+            Kind::Numeric => Self::Numbers(vec![], Spelling::default()),
             Kind::Text => Self::Text(Levels::default()),
             Kind::Nominal { .. } => Self::Codes(vec![]),
         }
@@ -288,7 +297,12 @@ impl Cells {
         match (&mut *self, &attribute.kind) {
             (Self::Codes(codes), Kind::Nominal { places, .. }) => codes.push(attribute.code(places, cell)?),
             (Self::Text(levels), _) => return Ok(levels.push(cell.text())),
-            (Self::Numbers(numbers), _) => numbers.push(attribute.number(cell)?),
+            (Self::Numbers(numbers, spelling), _) => {
+                let value = attribute.number(cell)?;
+                numbers.push(value);
+                let plain = value.abs() < MAX_EXACT && value as i64 as f64 == value;
+                spelling.note(Number { value, plain });
+            }
             (Self::Codes(codes), _) => codes.push(MISSING),
         }
         Ok(self.bytes_per_cell())
@@ -296,7 +310,7 @@ impl Cells {
 
     fn bytes_per_cell(&self) -> usize {
         match self {
-            Self::Numbers(_) => size_of::<f64>(),
+            Self::Numbers(..) => size_of::<f64>(),
             Self::Text(_) | Self::Codes(_) => size_of::<u32>(),
         }
     }
@@ -304,7 +318,7 @@ impl Cells {
     /// Adds the value of a cell that a sparse row omits.
     fn push_omitted(&mut self) -> usize {
         match self {
-            Self::Numbers(numbers) => numbers.push(0.0),
+            Self::Numbers(numbers, _) => numbers.push(0.0),
             Self::Codes(codes) => codes.push(0),
             Self::Text(levels) => return levels.push(None),
         }
@@ -313,7 +327,7 @@ impl Cells {
 
     fn into_column(self, attribute: Attribute) -> Column {
         match (self, attribute.kind) {
-            (Self::Numbers(numbers), _) => Column::numeric(attribute.name, numbers),
+            (Self::Numbers(numbers, _), _) => Column::numeric(attribute.name, numbers),
             (Self::Text(levels), _) => levels.into_column(attribute.name),
             (Self::Codes(codes), Kind::Nominal { levels, .. }) => {
                 nominal_column(attribute.name, levels, codes)
@@ -321,22 +335,6 @@ impl Cells {
             (Self::Codes(codes), _) => nominal_column(attribute.name, vec![], codes),
         }
     }
-}
-
-/// A text column; drops declared levels that do not occur.
-fn nominal_column(name: String, declared: Vec<String>, mut codes: Vec<u32>) -> Column {
-    let mut used = vec![false; declared.len()];
-    codes.iter().filter(|&&code| code != MISSING).for_each(|&code| used[code as usize] = true);
-    let mut place = vec![MISSING; declared.len()];
-    let mut levels = vec![];
-    for (code, text) in declared.into_iter().enumerate() {
-        if used[code] {
-            place[code] = levels.len() as u32;
-            levels.push(text);
-        }
-    }
-    codes.iter_mut().filter(|code| **code != MISSING).for_each(|code| *code = place[*code as usize]);
-    Column { name, values: Values::Text { codes, levels } }
 }
 
 #[cfg(test)]

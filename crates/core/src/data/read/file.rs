@@ -1,7 +1,7 @@
 //! Open a file, decompress it, and hand it to the reader of its format.
 
 use super::delimited::CellError;
-use super::format::{Format, Kind, ReadOptions};
+use super::format::{FileType, Format, ReadOptions, STDIN};
 use super::progress::{MEMORY_ADVICE, Progress};
 use super::text::{empty, text};
 use super::{arff, delimited, numpy, svmlight, unpack};
@@ -11,14 +11,15 @@ use crate::data::table::{Column, Table, Values};
 use crate::error::{self, Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-/// Reads a table from a file; also returns warnings.
+/// Reads a table from a file, or from standard input if the path is `-`; also returns warnings.
 pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
-    let (format, bytes) = open(path, ctx)?;
-    read(&path.to_string_lossy(), format, &bytes, options, ctx)
-        .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(path))
+    let (file_type, bytes) = open(path, options.format, ctx)?;
+    let name = shown(path);
+    read(&name.to_string_lossy(), file_type, &bytes, options, ctx)
+        .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(name))
 }
 
 /// Reads a table from memory; `name` stands for the file name, and its extension selects the format.
@@ -28,8 +29,8 @@ pub fn read_bytes(
     options: &ReadOptions,
     ctx: &Context,
 ) -> Result<(Table, Vec<String>)> {
-    Format::of_name(name)
-        .and_then(|format| read(name, format, bytes, options, ctx))
+    FileType::of(name, options.format)
+        .and_then(|file_type| read(name, file_type, bytes, options, ctx))
         .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(Path::new(name)))
 }
 
@@ -43,87 +44,120 @@ pub(crate) fn read_records<const N: usize>(
     visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
     ctx: &Context,
 ) -> Result<()> {
-    let (format, bytes) = match bytes {
-        None => open(path, ctx).map(|(format, bytes)| (format, Cow::Owned(bytes)))?,
-        Some(bytes) => (Format::of_name(&path.to_string_lossy())?, Cow::Borrowed(bytes)),
+    let (file_type, bytes) = match bytes {
+        None => open(path, None, ctx).map(|(file_type, bytes)| (file_type, Cow::Owned(bytes)))?,
+        Some(bytes) => (FileType::of(&path.to_string_lossy(), None)?, Cow::Borrowed(bytes)),
     };
-    let result = records(format, &bytes, what, names, visit, ctx);
-    result.map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(path))
+    let result = records(file_type, &bytes, what, names, visit, ctx);
+    result.map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(shown(path)))
 }
 
 fn records<const N: usize>(
-    format: Format,
+    file_type: FileType,
     bytes: &[u8],
     what: &str,
     names: [&str; N],
     visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
     ctx: &Context,
 ) -> Result<()> {
-    let delimiter = match format.kind {
-        Kind::Csv => None,
-        Kind::Tsv => Some(b'\t'),
-        _ => {
-            let why = format!("{what} are read from .csv and .tsv files (each also with .gz)");
-            return Err(Error::parse(why));
-        }
-    };
-    let bytes = unpacked(format, bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
-    delimited::records(text(&bytes)?, delimiter, names, visit)
+    if !file_type.format.is_delimited() {
+        let why = format!("{what} are read from .csv and .tsv files (each also with .gz or .zst)");
+        return Err(Error::parse(why));
+    }
+    let bytes = unpacked(file_type, bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
+    delimited::records(text(&bytes)?, delimiter(file_type.format), names, visit)
 }
 
-/// The format and the contents of a file.
-fn open(path: &Path, ctx: &Context) -> Result<(Format, Vec<u8>)> {
+/// The delimiter that a format determines.
+fn delimiter(format: Format) -> Option<u8> {
+    (format == Format::Tsv).then_some(b'\t')
+}
+
+/// The name of a file in messages.
+fn shown(path: &Path) -> &Path {
+    if path.as_os_str() == STDIN { Path::new("standard input") } else { path }
+}
+
+/// The type and the contents of a file.
+fn open(path: &Path, format: Option<Format>, ctx: &Context) -> Result<(FileType, Vec<u8>)> {
+    // Check the name first: do not read a large file that cannot be used.
+    let file_type = || FileType::of(&path.to_string_lossy(), format).map_err(|e| e.in_file(path));
+    if path.as_os_str() == STDIN {
+        return Ok((file_type()?, standard_input(ctx)?));
+    }
     let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     // Opening a directory fails on every system, but with different messages.
     if about.is_dir() {
         return Err(Error::io(path, ErrorKind::IsADirectory.into()));
     }
-    // Check the name first: do not read a large file that cannot be used.
-    let format = Format::of_name(&path.to_string_lossy()).map_err(|e| e.in_file(path))?;
+    let file_type = file_type()?;
     ctx.need_memory("the file", about.len() as f64, MEMORY_ADVICE).map_err(|e| e.in_file(path))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    Ok((format, bytes))
+    Ok((file_type, bytes))
+}
+
+fn standard_input(ctx: &Context) -> Result<Vec<u8>> {
+    let name = shown(Path::new(STDIN));
+    let mut bytes = vec![];
+    let most = ctx.memory_limit.saturating_add(1);
+    std::io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|e| Error::io(name, e))?;
+    ctx.need_memory("the input", bytes.len() as f64, MEMORY_ADVICE).map_err(|e| e.in_file(name))?;
+    Ok(bytes)
 }
 
 fn read(
     name: &str,
-    format: Format,
+    file_type: FileType,
     bytes: &[u8],
     options: &ReadOptions,
     ctx: &Context,
 ) -> Result<(Table, Vec<String>)> {
     let stage = format!("reading {name}");
     ctx.step(&stage, 0, 1)?;
+    options.check(file_type.format)?;
     // Limits memory by the size of the file, whatever its header claims.
     let limit = unpack::limit(bytes.len()).min(ctx.memory_limit);
-    let bytes = &*unpacked(format, bytes, limit)?;
+    let bytes = &*unpacked(file_type, bytes, limit)?;
     let progress = Progress::new(&stage, bytes.len(), limit, ctx);
     let mut warnings = vec![];
-    let mut read_delimited =
-        |delimiter| delimited::read(name, text(bytes)?, delimiter, options, Some(&progress), &mut warnings);
-    let table = match format.kind {
-        Kind::Csv => read_delimited(None)?,
-        Kind::Tsv => read_delimited(Some(b'\t'))?,
-        Kind::Arff => arff::read(text(bytes)?, limit, Some(&progress))?,
-        Kind::Svmlight => svmlight::read(text(bytes)?, limit, Some(&progress))?,
-        Kind::Npy => numpy::read_npy(bytes, limit)?,
-        Kind::Npz => numpy::read_npz(bytes, limit)?,
+    let table = match file_type.format {
+        Format::Csv | Format::Tsv => {
+            let delimiter = options.separator.or(delimiter(file_type.format));
+            delimited::read(name, text(bytes)?, delimiter, options, Some(&progress), &mut warnings)?
+        }
+        Format::Arff => arff::read(text(bytes)?, limit, Some(&progress))?,
+        Format::Svmlight => svmlight::read(text(bytes)?, limit, Some(&progress))?,
+        Format::Npy => numpy::read_npy(bytes, limit)?,
+        Format::Npz => numpy::read_npz(bytes, limit)?,
         #[cfg(feature = "parquet")]
-        Kind::Parquet => super::parquet::read(bytes, limit, &mut warnings, ctx)?,
+        Format::Parquet => super::parquet::read(bytes, limit, &mut warnings, ctx)?,
         #[cfg(not(feature = "parquet"))]
-        Kind::Parquet => return Err(Error::parse("kernsift was built without the Cargo feature `parquet`")),
+        Format::Parquet => return Err(built_without("parquet")),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => super::arrow::read(bytes, limit, &mut warnings, ctx)?,
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => return Err(built_without("arrow")),
+        #[cfg(feature = "xlsx")]
+        Format::Xlsx => super::xlsx::read(bytes, limit, options, &mut warnings, ctx)?,
+        #[cfg(not(feature = "xlsx"))]
+        Format::Xlsx => return Err(built_without("xlsx")),
     };
+    let table = if file_type.format.is_delimited() { table } else { table.with_missing(&options.na_values) };
     refuse_infinities(&table)?;
     Ok((table, warnings))
 }
 
+#[cfg(not(all(feature = "parquet", feature = "arrow", feature = "xlsx")))]
+fn built_without(feature: &str) -> Error {
+    Error::parse(format!("kernsift was built without the Cargo feature `{feature}`"))
+}
+
 /// The bytes, decompressed if needed; an empty file is an error.
-fn unpacked(format: Format, bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>> {
-    let bytes = if format.gzip && !bytes.is_empty() {
-        Cow::Owned(unpack::gunzip(bytes, limit)?)
-    } else {
-        Cow::Borrowed(bytes)
-    };
+fn unpacked(file_type: FileType, bytes: &[u8], limit: u64) -> Result<Cow<'_, [u8]>> {
+    if bytes.is_empty() {
+        return Err(empty());
+    }
+    let bytes = unpack::unpack(file_type.packing, bytes, limit)?.map_or(Cow::Borrowed(bytes), Cow::Owned);
     if bytes.is_empty() { Err(empty()) } else { Ok(bytes) }
 }
 

@@ -26,6 +26,24 @@ impl Levels {
         size_of::<u32>() + 2 * text
     }
 
+    /// The code of a text, which becomes a level if it is new.
+    #[cfg(feature = "arrow")]
+    pub(super) fn code(&mut self, text: &str) -> u32 {
+        self.place(text)
+    }
+
+    /// Adds a cell by its code, `None` for a missing one.
+    #[cfg(feature = "arrow")]
+    pub(super) fn push_code(&mut self, code: Option<u32>) {
+        self.codes.push(code.unwrap_or(MISSING));
+    }
+
+    /// The finished column, without levels that do not occur.
+    #[cfg(feature = "arrow")]
+    pub(super) fn into_used_column(self, name: String) -> Column {
+        nominal_column(name, self.levels, self.codes)
+    }
+
     /// Adds the cells of a later part of the file.
     pub(super) fn append(&mut self, part: Levels) {
         let places: Vec<u32> = part.levels.iter().map(|text| self.place(text)).collect();
@@ -49,6 +67,22 @@ impl Levels {
         self.levels.push(text.to_owned());
         place
     }
+}
+
+/// A text column; drops declared levels that do not occur.
+pub(super) fn nominal_column(name: String, declared: Vec<String>, mut codes: Vec<u32>) -> Column {
+    let mut used = vec![false; declared.len()];
+    codes.iter().filter(|&&code| code != MISSING).for_each(|&code| used[code as usize] = true);
+    let mut place = vec![MISSING; declared.len()];
+    let mut levels = vec![];
+    for (code, text) in declared.into_iter().enumerate() {
+        if used[code] {
+            place[code] = levels.len() as u32;
+            levels.push(text);
+        }
+    }
+    codes.iter_mut().filter(|code| **code != MISSING).for_each(|code| *code = place[*code as usize]);
+    Column { name, values: Values::Text { codes, levels } }
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 //! | file | contents |
 //! |---|---|
 //! | `file` | find the format, read and decompress the bytes, reject infinities, add the file name to errors |
-//! | `format`, `text`, `unpack` | extensions, text encoding, gzip |
+//! | `format`, `text`, `unpack` | extensions and options, text encoding, gzip and zstd |
 //! | `progress` | progress reports and the memory limit |
-//! | `arff`, `delimited`, `numpy`, `parquet`, `svmlight` | the formats |
+//! | `arff`, `arrow`, `delimited`, `numpy`, `parquet`, `svmlight`, `xlsx` | the formats |
 //! | `number`, `levels` | cells that are numbers, cells that are text |
 
 mod arff;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod delimited;
 mod file;
 mod format;
@@ -23,8 +25,10 @@ mod svmlight;
 mod tests;
 mod text;
 mod unpack;
+#[cfg(feature = "xlsx")]
+mod xlsx;
 
 pub(crate) use delimited::CellError;
 pub(crate) use file::read_records;
 pub use file::{read_bytes, read_table};
-pub use format::ReadOptions;
+pub use format::{Format, ReadOptions};

@@ -2,38 +2,120 @@
 //!
 //! Most cells are short: `7`, `-12`, `0.25`. With at most 15 digits both the digits and the power of ten are exact in an
 //! f64, so a single division gives the correctly rounded result. The standard library parses all other cells.
+//!
+//! An integer is *plain* if a number keeps its spelling: at most 15 digits without a leading zero, plus sign, decimal
+//! point or exponent; so is a large number in scientific notation. [`Spelling`] finds columns of integers that are not plain, such as `00501` or 9007199254740993:
+//! they may be labels or ids and are read as text. Between fractional numbers, `2.0` is only a number.
 
 /// Powers of ten for at most 15 digits; all are exact.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-/// Spellings of missing values.
-const MISSING: [&[u8]; 8] = [b"", b"?", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL"];
+/// All integers up to this size are exact in an f64, and all larger values of an f64 are integers.
+pub(super) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The number in a trimmed cell: NaN if it is missing, `None` if it is text.
-///
-/// Other spellings of NaN that `str::parse` accepts, such as `-nan` as C programs print it, are missing values too.
-pub(super) fn of_cell(cell: &[u8]) -> Option<f64> {
-    short(cell).or_else(|| if is_missing(cell) { Some(f64::NAN) } else { long(cell) })
+/// Spellings of missing values.
+const MISSING: [&[u8]; 10] = [b"", b"?", b"-", b"NA", b"N/A", b"NaN", b"nan", b"null", b"NULL", b"None"];
+
+/// A number in a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Number {
+    /// The value; NaN if it is missing.
+    pub value: f64,
+    /// Whether it is an integer in its plain spelling.
+    pub plain: bool,
+}
+
+/// Spellings of missing values: the default ones and those of the user.
+#[derive(Default)]
+pub(super) struct MissingValues<'a> {
+    more: Vec<&'a [u8]>,
+    has_numbers: bool,
+}
+
+impl<'a> MissingValues<'a> {
+    pub(super) fn new(more: &'a [String]) -> Self {
+        let more: Vec<&[u8]> = more.iter().map(|text| text.as_bytes().trim_ascii()).collect();
+        Self { has_numbers: more.iter().any(|text| parse(text).is_some()), more }
+    }
+
+    /// Whether a number such as -999 stands for a missing value.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.has_numbers
+    }
+
+    /// Whether a trimmed cell is a missing value.
+    pub(super) fn contains(&self, cell: &[u8]) -> bool {
+        (cell.len() <= 4 && MISSING.contains(&cell)) || self.more.contains(&cell)
+    }
+
+    /// The number in a trimmed cell: NaN if it is missing, `None` if it is text.
+    ///
+    /// Other spellings of NaN that `str::parse` accepts, such as `-nan` as C programs print it, are missing values too.
+    pub(super) fn number(&self, cell: &[u8]) -> Option<Number> {
+        let missing = Number { value: f64::NAN, plain: false };
+        if self.has_numbers && self.contains(cell) {
+            return Some(missing);
+        }
+        short(cell).or_else(|| if self.contains(cell) { Some(missing) } else { long(cell) })
+    }
+}
+
+/// How the numbers of a column are spelled.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Spelling {
+    has_fractions: bool,
+    has_unusual_integers: bool,
+}
+
+impl Spelling {
+    /// Notes a number.
+    #[inline]
+    pub(super) fn note(&mut self, number: Number) {
+        // After the first fraction, the spelling of integers does not matter.
+        if !number.plain && !self.has_fractions {
+            self.note_unusual(number.value);
+        }
+    }
+
+    fn note_unusual(&mut self, value: f64) {
+        if value as i64 as f64 == value || (value.abs() >= MAX_EXACT && value.is_finite()) {
+            self.has_unusual_integers = true;
+        } else {
+            // Infinities too: they are refused among numbers. A missing value is neither.
+            self.has_fractions = !value.is_nan();
+        }
+    }
+
+    /// Adds the numbers of another part of the column.
+    pub(super) fn join(&mut self, part: Self) {
+        self.has_fractions |= part.has_fractions;
+        self.has_unusual_integers |= part.has_unusual_integers;
+    }
+
+    /// Whether the column is read as text, to keep its spelling.
+    pub(super) fn is_text(self) -> bool {
+        self.has_unusual_integers && !self.has_fractions
+    }
+}
+
+/// The value of a number; infinities and NaN are numbers.
+pub(super) fn parse(text: &[u8]) -> Option<f64> {
+    number(text).map(|number| number.value)
 }
 
 /// Parses a number; infinities and NaN are numbers.
-pub(super) fn parse(text: &[u8]) -> Option<f64> {
+pub(super) fn number(text: &[u8]) -> Option<Number> {
     short(text).or_else(|| long(text))
 }
 
-/// Whether a trimmed cell is a missing value.
-pub(super) fn is_missing(cell: &[u8]) -> bool {
-    cell.len() <= 4 && MISSING.contains(&cell)
-}
-
-fn short(text: &[u8]) -> Option<f64> {
-    leading(text).filter(|&(_, length)| length == text.len()).map(|(value, _)| value)
+fn short(text: &[u8]) -> Option<Number> {
+    leading(text).filter(|&(_, length)| length == text.len()).map(|(number, _)| number)
 }
 
 /// The short number at the start of a text, and its length in bytes.
 #[inline]
-pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
+pub(super) fn leading(text: &[u8]) -> Option<(Number, usize)> {
     let signed = matches!(text.first(), Some(b'-' | b'+'));
     let mut digits = 0u64;
     let mut point = None;
@@ -57,11 +139,17 @@ pub(super) fn leading(text: &[u8]) -> Option<(f64, usize)> {
     // Converting i64 takes one instruction, u64 takes several.
     let integer = digits as i64 as f64;
     let size = point.map_or(integer, |place| integer / POWERS[length - 1 - place]);
-    Some((if text[0] == b'-' { -size } else { size }, length))
+    let leading_zero = n_digits > 1 && text[usize::from(signed)] == b'0';
+    let plain = point.is_none() & !leading_zero & (text[0] != b'+');
+    Some((Number { value: if text[0] == b'-' { -size } else { size }, plain }, length))
 }
 
-fn long(text: &[u8]) -> Option<f64> {
-    std::str::from_utf8(text).ok()?.parse().ok()
+fn long(text: &[u8]) -> Option<Number> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    // Nobody writes a label as 6.02e23.
+    let scientific =
+        value.abs() > MAX_EXACT && value.is_finite() && text.contains(&b'e') | text.contains(&b'E');
+    Some(Number { value, plain: scientific })
 }
 
 #[cfg(test)]
@@ -120,13 +208,44 @@ mod tests {
 
     #[test]
     fn missing_and_text() {
-        for cell in ["", "?", "NA", "N/A", "NaN", "nan", "null", "NULL", "-nan"] {
-            assert!(of_cell(cell.as_bytes()).unwrap().is_nan(), "{cell}");
+        let missing = MissingValues::default();
+        for cell in ["", "?", "-", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "-nan"] {
+            assert!(missing.number(cell.as_bytes()).unwrap().value.is_nan(), "{cell}");
         }
-        for cell in ["na", "none", "1 2", "1,5", "0x10"] {
-            assert_eq!(of_cell(cell.as_bytes()), None, "{cell}");
+        for cell in ["na", "none", ".", "1 2", "1,5", "0x10"] {
+            assert_eq!(missing.number(cell.as_bytes()), None, "{cell}");
         }
-        assert_eq!(of_cell(b"1e999"), Some(f64::INFINITY));
+        assert_eq!(missing.number(b"1e999").unwrap().value, f64::INFINITY);
+    }
+
+    #[test]
+    fn missing_values_of_the_user() {
+        let more = [" none ".to_owned(), "-999".to_owned()];
+        let missing = MissingValues::new(&more);
+        assert!(missing.has_numbers() && !MissingValues::new(&more[..1]).has_numbers());
+        for cell in ["none", "-999", "NA"] {
+            assert!(missing.number(cell.as_bytes()).unwrap().value.is_nan(), "{cell}");
+        }
+        assert_eq!(missing.number(b"-999.0").unwrap().value, -999.0);
+    }
+
+    fn is_text(cells: &[&str]) -> bool {
+        let mut spelling = Spelling::default();
+        cells.iter().for_each(|c| spelling.note(MissingValues::default().number(c.as_bytes()).unwrap()));
+        spelling.is_text()
+    }
+
+    #[test]
+    fn unusual_integers_are_text_unless_there_are_fractions() {
+        for unusual in
+            ["00501", "-01", "+1", "1.0", "1.", "0.0", "1e3", "9007199254740993", "1000000000000000"]
+        {
+            assert!(is_text(&[unusual]) && is_text(&["7", unusual, "", "12"]), "{unusual}");
+            assert!(!is_text(&[unusual, "0.5"]) && !is_text(&["0.5", unusual]), "{unusual}");
+        }
+        assert!(!is_text(&["0", "-0", "-7", "999999999999999", "NA", ""]));
+        assert!(!is_text(&["1e300", "6.02E23"]) && !is_text(&["1e999"]));
+        assert!(!is_text(&["007", "inf"]) && !is_text(&["1.5e-3"]) && !is_text(&["0.123456789012345678"]));
     }
 
     proptest! {

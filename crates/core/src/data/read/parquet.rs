@@ -1,18 +1,21 @@
-//! Parquet files with columns of numbers and text; nested columns are refused.
+//! Parquet files with columns of numbers, text and dates; nested columns are refused. Booleans become the text `true` and
+//! `false`.
 //!
 //! Columns are read in parallel, each with the reader of its physical type. A cell is null where its definition level is 0.
 
+mod meaning;
+
+use self::meaning::Meaning;
 use super::levels::Levels;
+use super::number::MAX_EXACT;
 use crate::context::{Context, need_room};
-use crate::data::table::{Column, Table, check_names};
+use crate::data::table::{Column, Table, Values, check_names};
 use crate::error::{Error, Result, shorten};
-use ::parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use ::parquet::column::page::Page;
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use ::parquet::data_type::DataType;
+use ::parquet::data_type::{DataType, Int96};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
-use ::parquet::schema::types::ColumnDescriptor;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,117 +90,107 @@ fn check_size(file: &dyn FileReader, columns: usize, limit: u64) -> Result<()> {
     need_room(what, rows as f64 * columns as f64 * 8.0, limit, advice)
 }
 
-/// How the cells of a column are interpreted.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Meaning {
-    Number,
-    Unsigned,
-    /// Integers divided by a power of ten.
-    Decimal(i32),
-    Text,
-}
-
-impl Meaning {
-    fn of(column: &ColumnDescriptor, name: &str) -> Result<Self> {
-        if column.path().parts().len() != 1 || column.max_rep_level() != 0 || column.max_def_level() > 1 {
-            return Err(Error::parse(format!(
-                "column '{}' is nested; flatten it into plain columns, or drop it",
-                shorten(name)
-            )));
-        }
-        let physical = column.physical_type();
-        let converted = column.converted_type();
-        let meaning = match (physical, column.logical_type_ref()) {
-            (Physical::BOOLEAN | Physical::FLOAT | Physical::DOUBLE, _) => Some(Self::Number),
-            (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(int))) => {
-                Some(if int.is_signed { Self::Number } else { Self::Unsigned })
-            }
-            (Physical::INT32 | Physical::INT64, Some(LogicalType::Decimal(d))) => {
-                Some(Self::Decimal(d.scale))
-            }
-            (Physical::INT32 | Physical::INT64, Some(LogicalType::Unknown)) => Some(Self::Number),
-            (Physical::INT32 | Physical::INT64, None) => Self::of_integer(converted, column.type_scale()),
-            (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => {
-                Some(Self::Text)
-            }
-            (Physical::BYTE_ARRAY, None) => {
-                use ConvertedType::{ENUM, JSON, NONE, UTF8};
-                matches!(converted, NONE | UTF8 | ENUM | JSON).then_some(Self::Text)
-            }
-            _ => None,
-        };
-        meaning.ok_or_else(|| {
-            Error::parse(format!(
-                "column '{}' has the type {}, which is not supported; convert it to numbers or text, or drop it",
-                shorten(name),
-                type_name(column)
-            ))
-        })
-    }
-
-    fn of_integer(converted: ConvertedType, scale: i32) -> Option<Self> {
-        use ConvertedType::*;
-        match converted {
-            NONE | INT_8 | INT_16 | INT_32 | INT_64 => Some(Self::Number),
-            UINT_8 | UINT_16 | UINT_32 | UINT_64 => Some(Self::Unsigned),
-            DECIMAL => Some(Self::Decimal(scale)),
-            _ => None,
-        }
-    }
-}
-
-fn type_name(column: &ColumnDescriptor) -> String {
-    let physical = column.physical_type();
-    match (column.logical_type_ref(), column.converted_type()) {
-        (Some(LogicalType::Timestamp(_)), _) => "TIMESTAMP".into(),
-        (Some(LogicalType::Time(_)), _) => "TIME".into(),
-        (Some(LogicalType::Date), _) => "DATE".into(),
-        (Some(LogicalType::Decimal(_)), _) => format!("DECIMAL as {physical}"),
-        (None, converted) if converted != ConvertedType::NONE => format!("{converted} as {physical}"),
-        _ => physical.to_string(),
-    }
-}
-
+/// Reads a column; integers that a number cannot hold are read again, as text.
 fn read_column(file: &dyn FileReader, place: usize, meaning: Meaning, name: &str) -> Result<Column> {
-    let mut numbers = vec![];
-    let mut texts = Levels::default();
-    for group in 0..file.num_row_groups() {
-        let group = file.get_row_group(group).map_err(damaged)?;
-        let rows = group.metadata().num_rows();
-        let integer = |unsigned: u64, signed: i64| match meaning {
-            Meaning::Unsigned => unsigned as f64,
-            Meaning::Decimal(scale) => signed as f64 / 10f64.powi(scale),
-            Meaning::Number | Meaning::Text => signed as f64,
-        };
-        match group.get_column_reader(place).map_err(damaged)? {
-            ColumnReader::BoolColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| f64::from(u8::from(v)))?;
-            }
-            ColumnReader::Int32ColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| integer(u64::from(v as u32), i64::from(v)))?;
-            }
-            ColumnReader::Int64ColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| integer(v as u64, v))?;
-            }
-            ColumnReader::FloatColumnReader(reader) => {
-                push_numbers(reader, rows, &mut numbers, |&v| f64::from(v))?;
-            }
-            ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, &mut numbers, |&v| v)?,
-            ColumnReader::ByteArrayColumnReader(reader) => for_each_cell(reader, rows, |v| {
-                let text = v.map(|v| std::str::from_utf8(v.data())).transpose();
-                texts
-                    .push(text.map_err(|_| Error::parse("contains bytes that are not UTF-8 text; drop it"))?);
-                Ok(())
-            })?,
-            ColumnReader::Int96ColumnReader(_) | ColumnReader::FixedLenByteArrayColumnReader(_) => {
-                return Err(damaged("a column has several types"));
-            }
-        }
+    let mut cells = Cells { meaning, ..Cells::default() };
+    cells.read(file, place)?;
+    if cells.inexact {
+        cells = Cells { meaning, integers_as_text: true, ..Cells::default() };
+        cells.read(file, place)?;
     }
     Ok(match meaning {
-        Meaning::Text => texts.into_column(name.into()),
-        _ => Column::numeric(name, numbers),
+        Meaning::Boolean | Meaning::Text => cells.texts.into_column(name.into()),
+        _ if cells.integers_as_text => cells.texts.into_column(name.into()),
+        Meaning::Date(_) | Meaning::OldTimestamp => {
+            Column { name: name.into(), values: Values::Date(cells.numbers) }
+        }
+        _ => Column::numeric(name, cells.numbers),
     })
+}
+
+/// A column under construction.
+#[derive(Default)]
+struct Cells {
+    meaning: Meaning,
+    integers_as_text: bool,
+    numbers: Vec<f64>,
+    texts: Levels,
+    /// Whether an integer lost digits.
+    inexact: bool,
+}
+
+impl Cells {
+    fn read(&mut self, file: &dyn FileReader, place: usize) -> Result<()> {
+        for group in 0..file.num_row_groups() {
+            let group = file.get_row_group(group).map_err(damaged)?;
+            let rows = group.metadata().num_rows();
+            let numbers = &mut self.numbers;
+            match group.get_column_reader(place).map_err(damaged)? {
+                ColumnReader::BoolColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                    self.texts.push(v.map(|&v| if v { "true" } else { "false" }));
+                    Ok(())
+                })?,
+                ColumnReader::Int32ColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                    self.push_integer(v.map(|&v| (u64::from(v as u32), i64::from(v))));
+                    Ok(())
+                })?,
+                ColumnReader::Int64ColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                    self.push_integer(v.map(|&v| (v as u64, v)));
+                    Ok(())
+                })?,
+                ColumnReader::Int96ColumnReader(reader) => {
+                    push_numbers(reader, rows, numbers, old_timestamp)?
+                }
+                ColumnReader::FloatColumnReader(reader) => {
+                    push_numbers(reader, rows, numbers, |&v| f64::from(v))?
+                }
+                ColumnReader::DoubleColumnReader(reader) => push_numbers(reader, rows, numbers, |&v| v)?,
+                ColumnReader::ByteArrayColumnReader(reader) => for_each_cell(reader, rows, |v| {
+                    let text = v.map(|v| std::str::from_utf8(v.data())).transpose();
+                    let not_text = |_| Error::parse("contains bytes that are not UTF-8 text; drop it");
+                    self.texts.push(text.map_err(not_text)?);
+                    Ok(())
+                })?,
+                ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                    return Err(damaged("a column has several types"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an integer, given as an unsigned and as a signed one.
+    fn push_integer(&mut self, cell: Option<(u64, i64)>) {
+        let is_unsigned = self.meaning == Meaning::Unsigned;
+        if self.integers_as_text {
+            let text = cell.map(|(unsigned, signed)| match is_unsigned {
+                true => unsigned.to_string(),
+                false => signed.to_string(),
+            });
+            self.texts.push(text.as_deref());
+            return;
+        }
+        let (unsigned, signed) = cell.unwrap_or_default();
+        let value = match self.meaning {
+            Meaning::Unsigned => unsigned as f64,
+            Meaning::Decimal(scale) => signed as f64 / 10f64.powi(scale),
+            Meaning::Date(units) => signed as f64 / units,
+            _ => signed as f64,
+        };
+        let is_integer = is_unsigned || self.meaning == Meaning::Signed;
+        let size = if is_unsigned { unsigned } else { signed.unsigned_abs() };
+        self.inexact |= is_integer && size > MAX_EXACT as u64;
+        self.numbers.push(if cell.is_some() { value } else { f64::NAN });
+    }
+}
+
+/// Days since 1970-01-01.
+fn old_timestamp(value: &Int96) -> f64 {
+    /// The Julian day of 1970-01-01.
+    const EPOCH: i64 = 2_440_588;
+    let [low, high, day] = [0, 1, 2].map(|at| value.data().get(at).copied().unwrap_or_default());
+    let nanoseconds = u64::from(high) << 32 | u64::from(low);
+    (i64::from(day) - EPOCH) as f64 + nanoseconds as f64 / 86_400e9
 }
 
 fn push_numbers<T: DataType>(

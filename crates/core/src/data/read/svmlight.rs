@@ -3,7 +3,8 @@
 //! Indices start at 1, as the format says, or at 0 if the index 0 occurs, as some programs write them. Features are named
 //! by their index: f1, f2, ... or f0, f1, ... `qid:` is used in ranking and ignored.
 
-use super::number;
+use super::levels::Levels;
+use super::number::{Number, Spelling, number, parse};
 use super::progress::{LineCounter, Progress};
 use crate::context::need_room;
 use crate::data::sparse::SparseRows;
@@ -16,14 +17,13 @@ const MAX_INDEX: u64 = 1 << 31;
 /// Memory for the name of a feature: a short string and its allocation.
 const BYTES_PER_NAME: f64 = 56.0;
 
-/// Reads sparse rows with a numeric target.
+/// Reads sparse rows with a target of numbers, or of text if these are integers in an unusual spelling, such as `+1`.
 pub(super) fn read(text: &str, limit: u64, progress: Option<&Progress>) -> Result<Table> {
     let mut rows = RawRows { start: vec![0], ..RawRows::default() };
     let mut counter = LineCounter::new(progress);
     for (number, line) in (1..).zip(text.lines()) {
         counter.line(line)?;
-        let line = line.split('#').next().unwrap_or_default();
-        let mut tokens = line.split_ascii_whitespace();
+        let mut tokens = tokens(line);
         if let Some(label) = tokens.next() {
             rows.push(label, tokens).map_err(|why| Error::at_line(number, why))?;
         }
@@ -31,12 +31,28 @@ pub(super) fn read(text: &str, limit: u64, progress: Option<&Progress>) -> Resul
     if rows.labels.is_empty() {
         return Err(Error::parse("the file has comments but no rows"));
     }
-    rows.into_table(limit)
+    let target = match rows.spelling.is_text() {
+        true => {
+            let mut labels = Levels::default();
+            for label in text.lines().filter_map(|line| tokens(line).next()) {
+                labels.push(Some(label));
+            }
+            labels.into_column("target".into())
+        }
+        false => Column::numeric("target", std::mem::take(&mut rows.labels)),
+    };
+    rows.into_table(target, limit)
+}
+
+/// The label and the cells of a line, without its comment.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
+    line.split('#').next().unwrap_or_default().split_ascii_whitespace()
 }
 
 #[derive(Default)]
 struct RawRows {
     labels: Vec<f64>,
+    spelling: Spelling,
     start: Vec<usize>,
     /// Indices as in the file.
     index: Vec<u32>,
@@ -52,7 +68,9 @@ impl RawRows {
         label: &str,
         tokens: impl Iterator<Item = &'a str>,
     ) -> std::result::Result<(), String> {
-        self.labels.push(parse_label(label)?);
+        let number = parse_label(label)?;
+        self.labels.push(number.value);
+        self.spelling.note(number);
         let mut last = None;
         for token in tokens.filter(|token| !token.starts_with("qid:")) {
             let (index, value) = parse_cell(token)?;
@@ -71,7 +89,7 @@ impl RawRows {
         Ok(())
     }
 
-    fn into_table(mut self, limit: u64) -> Result<Table> {
+    fn into_table(mut self, target: Column, limit: u64) -> Result<Table> {
         let d = if self.from_zero { self.largest as usize + 1 } else { self.largest as usize };
         let what = format!("a table of {d} features (the largest index)");
         need_room(what, d as f64 * BYTES_PER_NAME, limit, "number the features consecutively")?;
@@ -82,12 +100,12 @@ impl RawRows {
             // Named by the index in the file, so that files that start at 0 and at 1 cannot be confused.
             names: (0..d).map(|j| format!("f{}", j + usize::from(!self.from_zero))).collect(),
             x: SparseRows::new(d, self.start, self.index, self.value)?,
-            target: Some(Column::numeric("target", self.labels)),
+            target: Some(target),
         })
     }
 }
 
-fn parse_label(label: &str) -> std::result::Result<f64, String> {
+fn parse_label(label: &str) -> std::result::Result<Number, String> {
     let shown = shorten(label);
     if label.contains(':') {
         return Err(format!("expected a label, found '{shown}'"));
@@ -95,7 +113,7 @@ fn parse_label(label: &str) -> std::result::Result<f64, String> {
     if label.contains(',') {
         return Err(format!("'{shown}' is a list of labels; each row needs exactly one"));
     }
-    number::parse(label.as_bytes()).ok_or_else(|| format!("cannot parse the label '{shown}' as a number"))
+    number(label.as_bytes()).ok_or_else(|| format!("cannot parse the label '{shown}' as a number"))
 }
 
 fn parse_cell(token: &str) -> std::result::Result<(u32, f64), String> {
@@ -109,7 +127,7 @@ fn parse_cell(token: &str) -> std::result::Result<(u32, f64), String> {
     if index > MAX_INDEX {
         return Err(bad("the index is too large; the maximum is 2147483648"));
     }
-    let value = number::parse(value.as_bytes()).ok_or_else(|| bad("cannot parse the value as a number"))?;
+    let value = parse(value.as_bytes()).ok_or_else(|| bad("cannot parse the value as a number"))?;
     Ok((index as u32, value))
 }
 
@@ -125,7 +143,7 @@ mod tests {
 
     #[test]
     fn example_rows() {
-        let text = "# made by hand\n+1 1:0.5 3:2 # first\r\n\n-1 qid:4 2:-1 4:0\n0\n";
+        let text = "# made by hand\n1 1:0.5 3:2 # first\r\n\n-1 qid:4 2:-1 4:0\n0\n";
         let Table::Sparse { names, x, target } = read(text, 1 << 30, None).unwrap() else {
             panic!("sparse expected")
         };
@@ -134,6 +152,17 @@ mod tests {
         assert_eq!(x.n_stored(), 3, "zeros are not stored");
         let dense = array![[0.5, 0.0, 2.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]];
         assert_eq!(Rows::Sparse(x).to_dense(), dense);
+    }
+
+    #[test]
+    fn labels_keep_their_spelling() {
+        let target = |text: &str| match read(text, 1 << 30, None).unwrap() {
+            Table::Sparse { target: Some(target), .. } => target,
+            _ => panic!("a sparse table with a target expected"),
+        };
+        let text = Column::text("target", [Some("+1"), Some("-1"), Some("+1")].into_iter());
+        assert_eq!(target("+1 1:2\n# none\n-1 # x\n+1 2:1\n"), text);
+        assert_eq!(target("+1 1:2\n2.5 1:3\n"), Column::numeric("target", vec![1.0, 2.5]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Behavior common to all formats: names, compression, encodings, infinities; and no input makes a reader panic.
 
-use super::{ReadOptions, read_bytes, read_table};
+use super::{Format, ReadOptions, read_bytes, read_table};
 use crate::context::Context;
 use crate::data::table::Table;
 use crate::error::Result;
@@ -48,6 +48,7 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
     let examples = vec![
         ("t.csv", CSV.into()),
         ("t.tsv", CSV.replace(',', "\t").into()),
+        ("t.txt", CSV.replace(',', "|").into()),
         ("t.csv.gz", gzip(CSV.as_bytes())),
         ("t.arff", ARFF.into()),
         ("t.arff", ARFF_SPARSE.into()),
@@ -59,6 +60,16 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
     let examples = {
         let mut examples = examples;
         examples.push(("t.parquet", super::parquet::tests::example(::parquet::basic::Compression::SNAPPY)));
+        examples
+    };
+    #[cfg(all(feature = "arrow", feature = "xlsx", feature = "zstd"))]
+    let examples = {
+        let mut examples = examples;
+        examples.push(("t.csv.zst", zstd::encode_all(CSV.as_bytes(), 3).unwrap()));
+        examples.push(("t.arrow", super::arrow::tests::example(None)));
+        examples
+            .push(("t.feather", super::arrow::tests::example(Some(arrow_ipc::CompressionType::LZ4_FRAME))));
+        examples.push(("t.xlsx", super::xlsx::tests::example()));
         examples
     };
     examples
@@ -75,15 +86,98 @@ fn the_extension_selects_the_format() {
         assert!(read_as(&format!("{name}.gz"), &gzip(SVM.as_bytes())).is_ok(), "{name}");
     }
     assert!(read_as("a.arff.gz", &gzip(ARFF.as_bytes())).is_ok());
-    for name in ["a.xlsx", "a", "csv", "a.txt", "a.gz", "a.npy.gz", "a.parquet.gz"] {
+    for name in ["a.xls", "a", "csv", "a.data", "a.gz", "a.npy.gz", "a.parquet.gz", "a.xlsx.zst"] {
         assert_eq!(
             message(name, CSV.as_bytes()),
             format!(
-                "{name}: cannot read files with this extension; supported are .csv, .tsv, .arff, .svm, \
-                 .libsvm and .svmlight (each also with .gz), .parquet, .npy and .npz"
+                "{name}: cannot read files with this extension; supported are .csv, .tsv, .txt, .arff, .svm, \
+                 .libsvm and .svmlight (each also with .gz or .zst), .parquet, .arrow, .feather, .xlsx, .npy and \
+                 .npz; for other names, give the format"
             )
         );
     }
+}
+
+#[test]
+fn a_given_format_replaces_the_extension() {
+    let read = |name: &str, format: Format, bytes: &[u8]| {
+        let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+        read_bytes(name, bytes, &options, &Context::default()).map(|(table, _)| table)
+    };
+    let expected = read_as("a.csv", CSV.as_bytes()).unwrap().0;
+    let same = |table: Result<Table>| assert_eq!(format!("{:?}", table.unwrap()), format!("{expected:?}"));
+    same(read("a", Format::Csv, CSV.as_bytes()));
+    same(read("a.arff", Format::Csv, CSV.as_bytes()));
+    same(read("a.dat", Format::Tsv, CSV.replace(',', "\t").replace("\t z", ", z").as_bytes()));
+    // Compression is detected, unless the name says it.
+    same(read("a.data", Format::Csv, &gzip(CSV.as_bytes())));
+    same(read("a.data.gz", Format::Csv, &gzip(CSV.as_bytes())));
+    same(read_as("-", CSV.as_bytes()).map(|(table, _)| table));
+    same(read_as("-", &gzip(CSV.as_bytes())).map(|(table, _)| table));
+    assert!(read("a.csv", Format::Npy, &npy()).is_ok());
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let refused = |name: &str, options: ReadOptions| {
+        read_bytes(name, b"x", &options, &Context::default()).unwrap_err().to_string()
+    };
+    let default = ReadOptions::default;
+    assert_eq!(
+        refused("a.arff", ReadOptions { separator: Some(b';'), ..default() }),
+        "a.arff: a separator applies only to CSV and TSV files"
+    );
+    assert_eq!(
+        refused("a.npy", ReadOptions { comment: Some(b'#'), ..default() }),
+        "a.npy: a comment character applies only to CSV and TSV files"
+    );
+    assert_eq!(
+        refused("a.svm", ReadOptions { transpose: true, ..default() }),
+        "a.svm: transposing applies only to CSV, TSV and Excel files"
+    );
+    assert_eq!(
+        refused("a.csv", ReadOptions { sheet: Some("s".into()), ..default() }),
+        "a.csv: a sheet applies only to Excel files"
+    );
+    assert_eq!(
+        refused("a.csv", ReadOptions { transpose: true, header: false, ..default() }),
+        "a.csv: transposing needs a header with the ids of the samples"
+    );
+    for byte in [b'"', b'\n', 0xe9] {
+        let message = refused("a.csv", ReadOptions { separator: Some(byte), ..default() });
+        assert!(message.ends_with("cannot separate cells or start a comment"), "{message}");
+    }
+}
+
+#[test]
+fn binary_files_are_named() {
+    let this_is =
+        |kind: &str| format!("a.csv: this is {kind}, not text; correct the extension or give the format");
+    assert_eq!(message("a.csv", b"PAR1\0\0"), this_is("a Parquet file"));
+    assert_eq!(message("a.csv", b"ARROW1\0\0"), this_is("an Arrow file"));
+    assert_eq!(message("a.csv", b"PK\x03\x04\0"), this_is("a zip archive such as .xlsx or .npz"));
+    assert_eq!(
+        message("a.csv", b"a,b\n1,2\n3,\x00\n"),
+        "a.csv: line 3: there is a zero byte, so this is not text; check the extension or the end of the file"
+    );
+    assert_eq!(
+        message("a.csv", b"\x28\xb5\x2f\xfd"),
+        "a.csv: the file is zstd, but its name does not end in .zst; rename it"
+    );
+}
+
+#[test]
+fn large_cells() {
+    let cell = "x".repeat(1 << 22);
+    for text in [format!("a,b\n1,{cell}\n"), format!("\"a\",b\n1,\"{cell}\"\n")] {
+        let (table, _) = read_as("a.csv", text.as_bytes()).unwrap();
+        assert_eq!(table.n_rows(), 1);
+        let ctx = Context { memory_limit: 3 << 20, ..Context::default() };
+        let error = read_bytes("a.csv", text.as_bytes(), &ReadOptions::default(), &ctx).unwrap_err();
+        assert!(error.to_string().contains("the limit is 3.0 MiB"), "{error}");
+    }
+    // A word that is shown is shortened.
+    assert!(message("a.svm", format!("{cell}\n").as_bytes()).len() < 200);
 }
 
 #[test]
@@ -181,8 +275,12 @@ proptest! {
         for name in ["t.csv", "t.tsv", "t.arff", "t.svm"] {
             let _ = read_as(name, text.as_bytes());
         }
+        let options = ReadOptions { transpose: true, na_values: vec!["1".into()], ..ReadOptions::default() };
+        let _ = read_bytes("t.csv", text.as_bytes(), &options, &Context::default());
+        let options = ReadOptions { comment: Some(b'#'), ..ReadOptions::default() };
+        let _ = read_bytes("t.csv", text.as_bytes(), &options, &Context::default());
         let _ = read_as("t.arff", format!("@attribute a numeric\n@attribute b {{x,y}}\n@data\n{text}").as_bytes());
-        let _ = read_bytes("t.csv", text.as_bytes(), &ReadOptions { header: false }, &Context::default());
+        let _ = read_bytes("t.csv", text.as_bytes(), &ReadOptions { header: false, ..ReadOptions::default() }, &Context::default());
     }
 
     #[test]

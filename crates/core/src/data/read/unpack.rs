@@ -1,5 +1,6 @@
-//! Decompress gzip with a limit on the size, so that a small file cannot exhaust the memory.
+//! Decompress gzip and zstd with a limit on the size, so that a small file cannot exhaust the memory.
 
+use super::format::Packing;
 use crate::error::{Error, Result, bytes};
 use flate2::bufread::GzDecoder;
 use std::io::{self, ErrorKind, Read};
@@ -26,6 +27,17 @@ pub(super) fn read_limited(from: &mut dyn Read, limit: u64, out: &mut Vec<u8>) -
     Ok(())
 }
 
+/// The contents of a file, or `None` if it is not compressed.
+pub(super) fn unpack(packing: Packing, bytes: &[u8], limit: u64) -> Result<Option<Vec<u8>>> {
+    match packing {
+        Packing::Gzip => gunzip(bytes, limit).map(Some),
+        Packing::Detect if is_gzip(bytes) => gunzip(bytes, limit).map(Some),
+        Packing::Zstd => unzstd(bytes, limit).map(Some),
+        Packing::Detect if is_zstd(bytes) => unzstd(bytes, limit).map(Some),
+        Packing::None | Packing::Detect => Ok(None),
+    }
+}
+
 /// Decompresses a gzip file; several members are concatenated, as in `cat a.gz b.gz`.
 pub(super) fn gunzip(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
     if !is_gzip(compressed) {
@@ -36,7 +48,7 @@ pub(super) fn gunzip(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
     // Some tools pad the end with zeros, which gzip ignores.
     while !rest.iter().all(|&byte| byte == 0) {
         let mut member = GzDecoder::new(rest);
-        read_limited(&mut member, limit, &mut out).map_err(gzip_error)?;
+        read_limited(&mut member, limit, &mut out).map_err(|error| unpack_error("gzip", error))?;
         rest = member.into_inner();
     }
     Ok(out)
@@ -47,15 +59,41 @@ pub(super) fn is_gzip(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-fn gzip_error(error: io::Error) -> Error {
+/// Decompresses a zstd file; several frames are concatenated.
+#[cfg(feature = "zstd")]
+fn unzstd(compressed: &[u8], limit: u64) -> Result<Vec<u8>> {
+    if !is_zstd(compressed) {
+        return Err(Error::parse("the name ends in .zst, but the file is not zstd; rename it"));
+    }
+    let mut out = vec![];
+    let unpacked = zstd::Decoder::with_buffer(compressed).and_then(|mut decoder| {
+        // By default, windows of up to 128 MiB are accepted. 8 MiB is what all decoders should accept.
+        decoder.window_log_max(limit.max(1).ilog2().clamp(23, 27))?;
+        read_limited(&mut decoder, limit, &mut out)
+    });
+    unpacked.map_err(|error| unpack_error("zstd", error))?;
+    Ok(out)
+}
+
+#[cfg(not(feature = "zstd"))]
+fn unzstd(_: &[u8], _: u64) -> Result<Vec<u8>> {
+    Err(Error::parse("kernsift was built without the Cargo feature `zstd`"))
+}
+
+/// Whether the bytes start with the magic number of zstd.
+pub(super) fn is_zstd(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
+}
+
+fn unpack_error(kind: &str, error: io::Error) -> Error {
     Error::parse(match error.kind() {
         ErrorKind::FileTooLarge => error.to_string(),
-        ErrorKind::UnexpectedEof => "the gzip file is truncated; copy or download it again".into(),
-        _ => format!("the gzip file is damaged ({error}); copy or download it again"),
+        ErrorKind::UnexpectedEof => format!("the {kind} file is truncated; copy or download it again"),
+        _ => format!("the {kind} file is damaged ({error}); copy or download it again"),
     })
 }
 
-fn too_large(limit: u64) -> String {
+pub(super) fn too_large(limit: u64) -> String {
     format!("decompresses to more than {}; decompress it first if you trust it{OR_RAISE}", bytes(limit))
 }
 
@@ -106,6 +144,26 @@ mod tests {
         assert_eq!(
             message(gunzip(b"a,b\n", 99)),
             "the name ends in .gz, but the file is not gzip; rename it"
+        );
+    }
+
+    #[cfg(feature = "zstd")]
+    #[test]
+    fn zstd_files() {
+        let mut packed = zstd::encode_all(&b"a,b\n"[..], 3).unwrap();
+        packed.extend(zstd::encode_all(&b"1,2\n"[..], 3).unwrap());
+        assert_eq!(unzstd(&packed, 99).unwrap(), b"a,b\n1,2\n");
+        let detected = |bytes: &[u8]| unpack(Packing::Detect, bytes, 99).unwrap();
+        assert_eq!(detected(&packed).unwrap(), b"a,b\n1,2\n");
+        assert_eq!((detected(&gzip(b"a")), detected(b"a,b\n")), (Some(b"a".to_vec()), None));
+        assert_eq!(
+            message(unzstd(&packed[..packed.len() - 1], 99)),
+            "the zstd file is truncated; copy or download it again"
+        );
+        assert!(message(unzstd(&packed, 5)).starts_with("decompresses to more than 5 B"));
+        assert_eq!(
+            message(unzstd(b"a,b\n", 99)),
+            "the name ends in .zst, but the file is not zstd; rename it"
         );
     }
 

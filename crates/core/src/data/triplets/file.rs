@@ -389,7 +389,7 @@ mod tests {
         assert_eq!(
             of("1 2 3\n"),
             "t.csv: line 1: expected 3 columns (row, closer row, farther row), found 1; keep these, with a \
-             comma, semicolon or tab between them"
+             comma, semicolon, tab or | between them"
         );
         assert!(of("i,j\n1,2\n").contains("found 2; keep these"));
         assert_eq!(of("1,2,3\n1,2,3,4\n"), "t.csv: line 2: expected 3 fields, found 4");
@@ -399,7 +399,7 @@ mod tests {
         assert!(of("1,2,3\n1,\"2,3\n").contains("line 2: a cell opens with a quote"));
         assert_eq!(
             message("t.arff", "1,2,3\n", &naming),
-            "t.arff: triplets are read from .csv and .tsv files (each also with .gz)"
+            "t.arff: triplets are read from .csv and .tsv files (each also with .gz or .zst)"
         );
         assert!(message("t.txt", "1,2,3\n", &naming).contains("cannot read files with this extension"));
         assert!(

@@ -3,13 +3,13 @@
 //! Numbers have the shortest form that reads back to the same bits; missing values are written as empty fields.
 
 use super::atomic::{check_place, write_atomic};
+use super::output::{Output, WriteOptions};
 use crate::context::Context;
-use crate::data::table::{Column, Values, check_names};
+use crate::data::table::{Column, Values};
 use crate::error::{Error, Result, shorten};
 use csv::{QuoteStyle, WriterBuilder};
 use flate2::{Compression, write::GzEncoder};
 use ndarray::ArrayView2;
-use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -18,16 +18,8 @@ use std::path::Path;
 /// Rows written between two progress reports, which also check for interruption.
 const REPORT_ROWS: usize = 1024;
 
-/// Options that the file name extension does not determine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct WriteOptions {
-    /// Whether to put an apostrophe before text that a spreadsheet would run as a formula: names and cells that start with
-    /// one of `= + - @`, a tab or a carriage return (default: false, because it changes the text).
-    pub guard_formulas: bool,
-}
-
 /// Writes a table: the columns of `x` with their `names`, then the `extra` columns. The extension of the path selects the
-/// format: .csv or .tsv, also with .gz, or .npy (numbers only, without names).
+/// format: .csv or .tsv, also with .gz or .zst, .parquet, or .npy (numbers only, without names).
 pub fn write_table(
     path: &Path,
     names: &[String],
@@ -42,11 +34,19 @@ pub fn write_table(
             let numbers = numbers(extra).map_err(|e| e.in_file(path))?;
             write_atomic(path, |out| table.write_npy(&numbers, out, report))
         }
-        Format::Text { delimiter, gzip: false } => {
+        #[cfg(feature = "parquet")]
+        Format::Parquet => write_atomic(path, |out| super::parquet::write(&table, out, report)),
+        Format::Text { delimiter, packing: Packing::None } => {
             write_atomic(path, |out| table.write_text(delimiter, out, report))
         }
-        Format::Text { delimiter, gzip: true } => write_atomic(path, |out| {
+        Format::Text { delimiter, packing: Packing::Gzip } => write_atomic(path, |out| {
             let mut packed = GzEncoder::new(out, Compression::default());
+            table.write_text(delimiter, &mut packed, report)?;
+            packed.finish().map(drop)
+        }),
+        #[cfg(feature = "zstd")]
+        Format::Text { delimiter, packing: Packing::Zstd } => write_atomic(path, |out| {
+            let mut packed = zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
             table.write_text(delimiter, &mut packed, report)?;
             packed.finish().map(drop)
         }),
@@ -80,21 +80,40 @@ pub fn check_table(path: &Path, extra: &[Column]) -> Result<()> {
 
 /// The format that the extension of a path selects.
 enum Format {
-    Text { delimiter: u8, gzip: bool },
+    Text {
+        delimiter: u8,
+        packing: Packing,
+    },
     Npy,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+enum Packing {
+    None,
+    Gzip,
+    #[cfg(feature = "zstd")]
+    Zstd,
 }
 
 impl Format {
     fn of(path: &Path) -> Result<Self> {
         let lower = path.to_string_lossy().to_lowercase();
-        let (stem, gzip) = lower.strip_suffix(".gz").map_or((lower.as_str(), false), |stem| (stem, true));
-        match stem.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("csv") => Ok(Self::Text { delimiter: b',', gzip }),
-            Some("tsv") => Ok(Self::Text { delimiter: b'\t', gzip }),
-            Some("npy") if !gzip => Ok(Self::Npy),
+        let (stem, packing) = match lower.rsplit_once('.') {
+            Some((stem, "gz")) => (stem, Packing::Gzip),
+            #[cfg(feature = "zstd")]
+            Some((stem, "zst")) => (stem, Packing::Zstd),
+            _ => (lower.as_str(), Packing::None),
+        };
+        match (stem.rsplit_once('.').map(|(_, extension)| extension), packing) {
+            (Some("csv"), packing) => Ok(Self::Text { delimiter: b',', packing }),
+            (Some("tsv"), packing) => Ok(Self::Text { delimiter: b'\t', packing }),
+            (Some("npy"), Packing::None) => Ok(Self::Npy),
+            #[cfg(feature = "parquet")]
+            (Some("parquet"), Packing::None) => Ok(Self::Parquet),
             _ => {
                 let why = "cannot write files with this extension; \
-                           supported are .csv, .tsv, .csv.gz, .tsv.gz and .npy";
+                           supported are .csv and .tsv (each also with .gz or .zst), .parquet and .npy";
                 Err(Error::parse(why).in_file(path))
             }
         }
@@ -119,50 +138,7 @@ pub fn write_table_to(
     })
 }
 
-/// A table with consistent shapes.
-struct Output<'a> {
-    names: Vec<&'a str>,
-    x: ArrayView2<'a, f64>,
-    extra: &'a [Column],
-    rows: usize,
-    options: WriteOptions,
-}
-
-impl<'a> Output<'a> {
-    fn new(
-        names: &'a [String],
-        x: ArrayView2<'a, f64>,
-        extra: &'a [Column],
-        options: &WriteOptions,
-    ) -> Result<Self> {
-        let shape = |what: &str, expected: usize, got: usize| Error::Shape {
-            what: what.into(),
-            expected: expected.to_string(),
-            got: got.to_string(),
-        };
-        if names.len() != x.ncols() {
-            return Err(shape("column names", x.ncols(), names.len()));
-        }
-        if let Some(odd) = extra.iter().find(|column| column.len() != x.nrows()) {
-            return Err(shape(&format!("rows of column '{}'", odd.name), x.nrows(), odd.len()));
-        }
-        let names: Vec<&str> =
-            names.iter().map(String::as_str).chain(extra.iter().map(|c| c.name.as_str())).collect();
-        if names.is_empty() {
-            return Err(Error::parse("there are no columns to write"));
-        }
-        check_names(names.iter().copied())?;
-        Ok(Self { names, x, extra, rows: x.nrows(), options: *options })
-    }
-
-    /// The text, guarded if requested.
-    fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.options.guard_formulas && text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-            true => Cow::Owned(format!("'{text}")),
-            false => Cow::Borrowed(text),
-        }
-    }
-
+impl Output<'_> {
     fn write_text(
         &self,
         delimiter: u8,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::data::rows::Rows;
+use crate::data::table::Values;
 use ndarray::array;
 
 fn columns(text: &str) -> Vec<Column> {
@@ -142,4 +143,16 @@ fn sparse_rows_over_the_memory_limit_are_refused() {
     assert!(
         message.starts_with("the table in this file needs about 36 B of memory, the limit is 35 B; make")
     );
+}
+
+#[test]
+fn integers_that_a_number_cannot_hold_are_text() {
+    let read = columns(
+        "@attribute id numeric\n@attribute x real\n@data\n9007199254740993,1.0\n9007199254740992,2\n?,03\n",
+    );
+    assert_eq!(
+        read[0],
+        Column::text("id", [Some("9007199254740993"), Some("9007199254740992"), None].into_iter())
+    );
+    assert_eq!(read[1], Column::numeric("x", vec![1.0, 2.0, 3.0]));
 }

@@ -1,6 +1,7 @@
 //! Records with a known number of cells.
 
-use super::source::{Source, guess_delimiter};
+use super::detect::guess_delimiter;
+use super::source::Source;
 use crate::error::{Error, Result};
 
 /// An error in a record, and the index of the cell that causes it, if it is a single one.
@@ -17,14 +18,13 @@ pub(in crate::data::read) fn records<const N: usize>(
     names: [&str; N],
     mut visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
 ) -> Result<()> {
-    let delimiter = delimiter.unwrap_or_else(|| guess_delimiter(text));
-    let quoted = text.contains('"');
-    let source = Source { progress: None, text: text.as_bytes(), delimiter, quoted, n_columns: N };
-    let (first, _) = source.first_record()?;
+    let delimiter = delimiter.unwrap_or_else(|| guess_delimiter(text.as_bytes(), None));
+    let source = Source { n_columns: N, ..Source::new(text, delimiter) };
+    let (first, _) = source.first_record(0)?;
     if first.len() != N {
         let names = names.join(", ");
         let why = format!(
-            "expected {N} columns ({names}), found {}; keep these, with a comma, semicolon or tab between \
+            "expected {N} columns ({names}), found {}; keep these, with a comma, semicolon, tab or | between \
              them",
             first.len()
         );

@@ -1,5 +1,6 @@
 //! The text of a delimited file, its records and its line numbers.
 
+use crate::data::read::number::MissingValues;
 use crate::data::read::progress::{Progress, REPORT_BYTES};
 use crate::data::read::text::newlines;
 use crate::error::{Error, Result};
@@ -19,19 +20,30 @@ pub(super) struct Source<'a> {
     pub quoted: bool,
     /// Cells per record.
     pub n_columns: usize,
+    /// Lines that start with this byte are skipped.
+    pub comment: Option<u8>,
+    pub missing: MissingValues<'a>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(text: &'a str, delimiter: u8) -> Self {
+        let (text, quoted) = (text.as_bytes(), text.contains('"'));
+        let missing = MissingValues::default();
+        Self { progress: None, text, delimiter, quoted, n_columns: 0, comment: None, missing }
+    }
 }
 
 impl Source<'_> {
-    /// The first record, and where it ends.
-    pub(super) fn first_record(&self) -> Result<(ByteRecord, usize)> {
-        let mut reader = self.reader(&(0..self.text.len()));
+    /// The first record after a position, and where it ends.
+    pub(super) fn first_record(&self, start: usize) -> Result<(ByteRecord, usize)> {
+        let mut reader = self.reader(&(start..self.text.len()));
         let mut record = ByteRecord::new();
         reader.read_byte_record(&mut record).map_err(|e| Error::parse(e.to_string()))?;
         if contains_end(&record) {
-            return Err(self.unclosed(0));
+            return Err(self.unclosed(start));
         }
         // In a text with quotes, a last record without a line end ends with that of END.
-        Ok((record, (reader.position().byte() as usize).min(self.text.len())))
+        Ok((record, (start + reader.position().byte() as usize).min(self.text.len())))
     }
 
     /// Calls `visit` with each record of a part and its range in the part; `visit` returns the bytes it allocated.
@@ -72,6 +84,7 @@ impl Source<'_> {
         let end = if self.quoted { END } else { b"" };
         ReaderBuilder::new()
             .delimiter(self.delimiter)
+            .comment(self.comment)
             .has_headers(false)
             .flexible(true)
             .buffer_capacity(1 << 16)
@@ -88,31 +101,18 @@ impl Source<'_> {
 
     /// The line number of the record that starts at a position, or after the line ends at that position.
     pub(super) fn line(&self, at: usize) -> u64 {
-        let at = at.min(self.text.len());
-        let start = at + leading_line_ends(&self.text[at..]);
-        let before = &self.text[..start];
+        let mut at = at.min(self.text.len());
+        loop {
+            at += leading_line_ends(&self.text[at..]);
+            let rest = &self.text[at..];
+            if self.comment.is_none() || rest.first() != self.comment.as_ref() {
+                break;
+            }
+            at += rest.iter().position(|&byte| is_line_end(byte)).unwrap_or(rest.len());
+        }
+        let before = &self.text[..at];
         let lone_returns = before.windows(2).filter(|pair| pair[0] == b'\r' && pair[1] != b'\n').count();
         1 + newlines(before) + lone_returns as u64 + u64::from(before.last() == Some(&b'\r'))
-    }
-}
-
-/// A comma, unless the first line has no comma outside quotes but semicolons or tabs.
-pub(super) fn guess_delimiter(text: &str) -> u8 {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let unquoted = line.split('"').step_by(2);
-    let (mut commas, mut semicolons, mut tabs) = (0, 0, 0);
-    for byte in unquoted.flat_map(str::bytes) {
-        match byte {
-            b',' => commas += 1,
-            b';' => semicolons += 1,
-            b'\t' => tabs += 1,
-            _ => {}
-        }
-    }
-    match (commas, semicolons, tabs) {
-        (0, 0, 0) | (1.., _, _) => b',',
-        _ if semicolons >= tabs => b';',
-        _ => b'\t',
     }
 }
 

@@ -1,10 +1,11 @@
 //! A delimited text as a table.
 
+use super::detect::{after_comments, guess_delimiter};
 use super::quoted::Numbers;
-use super::source::{Source, guess_delimiter};
+use super::source::Source;
 use crate::data::read::format::ReadOptions;
 use crate::data::read::levels::Levels;
-use crate::data::read::number;
+use crate::data::read::number::{self, MissingValues};
 use crate::data::read::progress::Progress;
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ use std::ops::Range;
 /// Splitting a file into parts smaller than this costs more than it saves.
 const MIN_PART_BYTES: usize = 1 << 20;
 
-/// Reads a table; without `delimiter` it is guessed from the first line.
+/// Reads a table; without `delimiter` it is guessed from the first lines.
 pub(in crate::data::read) fn read(
     name: &str,
     text: &str,
@@ -38,34 +39,42 @@ fn read_in_parts(
     warnings: &mut Vec<String>,
     part: usize,
 ) -> Result<Table> {
+    let start = if options.comment.is_none() { after_comments(text.as_bytes(), delimiter) } else { 0 };
+    let guessed = || guess_delimiter(&text.as_bytes()[start..], options.comment);
     let mut source = Source {
         progress,
-        text: text.as_bytes(),
-        delimiter: delimiter.unwrap_or_else(|| guess_delimiter(text)),
-        quoted: text.contains('"'),
-        n_columns: 0,
+        comment: options.comment,
+        missing: MissingValues::new(&options.na_values),
+        ..Source::new(text, delimiter.unwrap_or_else(guessed))
     };
-    let (first, after_first) = source.first_record()?;
+    let (first, after_first) = source.first_record(start)?;
+    if first.is_empty() {
+        return Err(Error::parse("the file has comments but no rows"));
+    }
     source.n_columns = first.len();
     let (names, data) = if options.header {
-        if first.iter().all(|cell| number::parse(cell.trim_ascii()).is_some()) {
+        let is_number = |cell: &[u8]| number::parse(cell.trim_ascii()).is_some();
+        // The header of a transposed table may hold numbers: the ids of samples.
+        if !options.transpose && first.iter().all(is_number) {
             warnings.push(format!(
                 "the first line of {name} contains only numbers; if it holds data, read the file without a header"
             ));
         }
         (names(&first), after_first..text.len())
     } else {
-        ((1..=first.len()).map(|n| format!("c{n}")).collect(), 0..text.len())
+        ((1..=first.len()).map(|n| format!("c{n}")).collect(), start..text.len())
     };
-    if first.len() == 1 && first[0].trim_ascii().iter().any(|byte| b" |:".contains(byte)) {
+    if first.len() == 1 && first[0].trim_ascii().iter().any(|byte| b" :".contains(byte)) {
         warnings.push(format!(
-            "the first line of {name} has a single column; separate columns by commas, semicolons or tabs"
+            "the first line of {name} has a single column; separate columns by commas, semicolons, tabs or |"
         ));
     }
     // Before the data: a wrong header often means a wrong delimiter.
     check_names(names.iter().map(String::as_str))?;
     let parts = if source.quoted { vec![data] } else { split(source.text, data, part) };
-    Table::new(source.columns(names, &parts)?)
+    let columns =
+        if options.transpose { source.transposed(&names, &parts) } else { source.columns(names, &parts) };
+    Table::new(columns?)
 }
 
 fn names(header: &ByteRecord) -> Vec<String> {
@@ -94,7 +103,8 @@ fn split(text: &[u8], data: Range<usize>, size: usize) -> Vec<Range<usize>> {
 
 impl Source<'_> {
     fn columns(&self, names: Vec<String>, parts: &[Range<usize>]) -> Result<Vec<Column>> {
-        let unquoted = if self.quoted { None } else { self.unquoted_numbers(parts)? };
+        let general = self.quoted || self.comment.is_some() || self.missing.has_numbers();
+        let unquoted = if general { None } else { self.unquoted_numbers(parts)? };
         let (numbers, rows): (Numbers, usize) = match unquoted {
             Some(read) => read,
             None => self.quoted_numbers(parts)?,
@@ -124,7 +134,7 @@ impl Source<'_> {
             let mut texts: Vec<Levels> = columns.iter().map(|_| Levels::default()).collect();
             self.for_each_record(part, |record, _| {
                 let cells = columns.iter().map(|&j| record[j].trim_ascii());
-                let push = |(levels, cell): (&mut Levels, &[u8])| match number::is_missing(cell) {
+                let push = |(levels, cell): (&mut Levels, &[u8])| match self.missing.contains(cell) {
                     true => levels.push(None),
                     false => levels.push(Some(&String::from_utf8_lossy(cell))),
                 };

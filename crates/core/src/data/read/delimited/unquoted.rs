@@ -5,7 +5,7 @@
 
 use super::quoted::Numbers;
 use super::source::{Source, is_line_end, leading_line_ends};
-use crate::data::read::number;
+use crate::data::read::number::{self, Spelling};
 use crate::data::read::progress::REPORT_BYTES;
 use crate::error::Result;
 use crate::linalg::zeros;
@@ -19,6 +19,7 @@ const CHUNK: usize = 256;
 struct Cells<'a> {
     cells: &'a mut [f64],
     are_numbers: bool,
+    spelling: Spelling,
 }
 
 impl Cells<'_> {
@@ -48,7 +49,7 @@ impl Source<'_> {
             let mut rest = column.as_mut_slice();
             for (part, &rows) in part_columns.iter_mut().zip(&capacities) {
                 let (cells, after) = rest.split_at_mut(rows);
-                part.push(Cells { cells, are_numbers: true });
+                part.push(Cells { cells, are_numbers: true, spelling: Spelling::default() });
                 rest = after;
             }
         }
@@ -59,8 +60,12 @@ impl Source<'_> {
             .map(|(part, columns)| self.parse_part(part, columns))
             .collect();
         let filled: Vec<usize> = read.into_iter().collect::<Result<_>>()?;
-        let are_numbers: Vec<bool> =
-            (0..self.n_columns).map(|j| part_columns.iter().all(|part| part[j].are_numbers)).collect();
+        let are_numbers = |j: usize| {
+            let mut spelling = Spelling::default();
+            part_columns.iter().for_each(|part| spelling.join(part[j].spelling));
+            !spelling.is_text() && part_columns.iter().all(|part| part[j].are_numbers)
+        };
+        let are_numbers: Vec<bool> = (0..self.n_columns).map(are_numbers).collect();
         let columns = columns
             .into_par_iter()
             .zip(are_numbers)
@@ -131,16 +136,19 @@ impl Source<'_> {
             let ends = |place: usize| {
                 rest.get(place).is_none_or(|&byte| byte == self.delimiter || is_line_end(byte))
             };
-            let (value, length) = match number::leading(rest) {
-                Some((value, length)) if ends(length) => (Some(value), length),
+            let (number, length) = match number::leading(rest) {
+                Some((number, length)) if ends(length) => (Some(number), length),
                 _ => {
                     let length = (0..).find(|&place| ends(place)).unwrap_or_default();
                     let cell = rest[..length].trim_ascii();
-                    (if column.are_numbers { number::of_cell(cell) } else { None }, length)
+                    (if column.are_numbers { self.missing.number(cell) } else { None }, length)
                 }
             };
-            match value {
-                Some(value) => column.set(row, value),
+            match number {
+                Some(number) => {
+                    column.set(row, number.value);
+                    column.spelling.note(number);
+                }
                 None => column.are_numbers = false,
             }
             at += length;

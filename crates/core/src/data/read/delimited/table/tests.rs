@@ -30,11 +30,81 @@ fn words(name: &str, cells: &[&str]) -> Column {
 fn numbers_and_text() {
     let expected =
         [number("a", &[1.0, -2.5, 3e4]), words("b", &["red", "", "blue"]), number("c", &[1.0, 2.0, 3.0])];
-    assert_eq!(columns("a,b,c\n1,red,1\n-2.5,NA,+2\n3e4,blue,3\n"), expected);
-    assert_eq!(columns("a , b,c \r\n 1 , red ,1\r\n-2.5,?, +2\r\n3e4,blue,3"), expected);
-    assert_eq!(columns("\n\na;b;c\n1;red;1\n\n-2.5;;+2\n3e4;blue;3\n\n  \n\n"), expected);
-    assert_eq!(columns("a\tb\tc\n1\tred\t1\n-2.5\t\t+2\n3e4\tblue\t3\n"), expected);
+    assert_eq!(columns("a,b,c\n1,red,1\n-2.5,NA,2\n3e4,blue,3\n"), expected);
+    assert_eq!(columns("a , b,c \r\n 1 , red ,1\r\n-2.5,?, 2\r\n3e4,blue,3"), expected);
+    assert_eq!(columns("\n\na;b;c\n1;red;1\n\n-2.5;;2\n3e4;blue;3\n\n  \n\n"), expected);
+    assert_eq!(columns("a\tb\tc\n1\tred\t1\n-2.5\t\t2\n3e4\tblue\t3\n"), expected);
     assert_eq!(columns("a,b,c\r1,red,1\r-2.5,,2\r3e4,blue,3\r"), expected);
+}
+
+#[test]
+fn integers_keep_their_spelling() {
+    let text =
+        "zip,id,flag,sign,x\n00501,9007199254740992,1.0,+1,1.0\n501,9007199254740993,0.0,-1,2.5\n,7,,1,+3\n";
+    let expected = [
+        words("zip", &["00501", "501", ""]),
+        words("id", &["9007199254740992", "9007199254740993", "7"]),
+        words("flag", &["1.0", "0.0", ""]),
+        words("sign", &["+1", "-1", "1"]),
+        number("x", &[1.0, 2.5, 3.0]),
+    ];
+    assert_eq!(columns(text), expected);
+    assert_eq!(columns(&text.replace("zip", "\"zip\"")), expected);
+}
+
+fn with(options: ReadOptions, text: &str) -> Result<Vec<Column>> {
+    match read("t.csv", text, options.separator, &options, None, &mut vec![])? {
+        Table::Columns(columns) => Ok(columns),
+        Table::Sparse { .. } => panic!("columns expected"),
+    }
+}
+
+#[test]
+fn further_missing_values() {
+    let na = |values: &[&str], text: &str| {
+        let na_values = values.iter().map(|v| v.to_string()).collect();
+        format!("{:?}", with(ReadOptions { na_values, ..ReadOptions::default() }, text).unwrap())
+    };
+    let expected = format!("{:?}", [number("a", &[1.5, f64::NAN, 3.0]), words("b", &["x", "", "y"])]);
+    assert_eq!(na(&["unknown", "n.d."], "a,b\n1.5,x\nunknown,n.d.\n3,y\n"), expected);
+    assert_eq!(na(&["-999"], "a,b\n1.5,x\n-999,-999\n3,y\n"), expected);
+    assert_eq!(na(&[], "a,b\n1.5,x\n-,None\n3,y\n"), expected);
+}
+
+#[test]
+fn comments_and_separators() {
+    let expected = vec![number("a", &[1.0, 3.0]), number("b", &[2.0, 4.0])];
+    assert_eq!(columns("# a table, made by hand\n#\na,b\n1,2\n3,4\n"), expected);
+    let options = ReadOptions { comment: Some(b'%'), ..ReadOptions::default() };
+    assert_eq!(with(options.clone(), "%x;y\na,b\n% text, \"\n1,2\n%\n3,4\n%").unwrap(), expected);
+    let refused = with(options, "%x\na,b\n% text\n1,2\n%\n3\n").unwrap_err().to_string();
+    assert_eq!(refused, "line 6: expected 2 fields, found 1");
+    let options = ReadOptions { separator: Some(b':'), ..ReadOptions::default() };
+    assert_eq!(with(options, "a:b\n1:2\n3:4\n").unwrap(), expected);
+    assert_eq!(columns("a|b\n1|2\n3|4\n"), expected);
+    assert_eq!(message("# nothing\n"), "the file has comments but no rows");
+    assert_eq!(message("# x\n\na,b\n1,2\n3\n"), "line 5: expected 2 fields, found 1");
+}
+
+#[test]
+fn transposed_tables() {
+    let transposed = |text: &str| with(ReadOptions { transpose: true, ..ReadOptions::default() }, text);
+    let expected = vec![
+        words("sample", &["s1", "s2", "003"]),
+        number("g1", &[1.0, 2.5, -3.0]),
+        words("batch", &["01", "02", ""]),
+        words("sex", &["f", "m", "f"]),
+        number("unnamed_4", &[1.0, 2.0, 3.0]),
+    ];
+    let text = "gene,s1,s2,003\ng1,1,2.5,-3.0\nbatch,01,02,NA\nsex,f,m,f\n,1,2,3\n";
+    assert_eq!(transposed(text).unwrap(), expected);
+    assert_eq!(transposed(&text.replace("gene", "\"gene\"")).unwrap(), expected);
+    let message = |text: &str| transposed(text).unwrap_err().to_string();
+    assert_eq!(message("gene,a,a\nx,1,2\n"), "column 2 and column 3 are both named 'a'; rename one");
+    assert_eq!(message("gene,a,b\nx,1,2\nx,1,2\n"), "column 2 and column 3 are both named 'x'; rename one");
+    assert_eq!(message("gene,a,b\nx,1\n"), "line 2: expected 3 fields, found 2");
+    assert_eq!(message("gene,a,b\n"), "the file has a header but no rows");
+    assert_eq!(message("gene\nx\n"), "a table to transpose needs a column of names and at least one sample");
 }
 
 #[test]
@@ -58,7 +128,7 @@ fn one_column_may_have_missing_cells_in_quotes() {
 #[test]
 fn missing_names_are_generated() {
     assert_eq!(columns("a,,c\n1,2,3\n")[1], number("unnamed_2", &[2.0]));
-    let options = ReadOptions { header: false };
+    let options = ReadOptions { header: false, ..ReadOptions::default() };
     let table = read("t.csv", "1,2\n3,4\n", None, &options, None, &mut vec![]).unwrap();
     assert_eq!(table, Table::new(vec![number("c1", &[1.0, 3.0]), number("c2", &[2.0, 4.0])]).unwrap());
 }
@@ -72,7 +142,15 @@ fn a_header_of_numbers_gives_a_warning() {
         ["the first line of t.csv contains only numbers; if it holds data, read the file without a header"]
     );
     warnings.clear();
-    read("t.csv", "5.1,3.5\n4.9,3\n", None, &ReadOptions { header: false }, None, &mut warnings).unwrap();
+    read(
+        "t.csv",
+        "5.1,3.5\n4.9,3\n",
+        None,
+        &ReadOptions { header: false, ..ReadOptions::default() },
+        None,
+        &mut warnings,
+    )
+    .unwrap();
     read("t.csv", "5.1,a\n4.9,3\n", None, &ReadOptions::default(), None, &mut warnings).unwrap();
     assert!(warnings.is_empty());
 }
@@ -127,7 +205,7 @@ fn both_parsers_agree(
     n_columns: usize,
     part: usize,
 ) -> std::result::Result<(), TestCaseError> {
-    let source = Source { progress: None, text: text.as_bytes(), delimiter, quoted: false, n_columns };
+    let source = Source { n_columns, ..Source::new(text, delimiter) };
     let parts = split(source.text, 0..text.len(), part);
     let general = source.quoted_numbers(&parts);
     prop_assert_eq!(format!("{:?}", source.unquoted_numbers(&parts)), format!("{:?}", general.map(Some)));
@@ -140,7 +218,7 @@ fn empty_lines_allocate_nothing() {
     let row = vec!["1"; n_columns].join(",");
     let text = format!("{row}{}", "\n".repeat(1 << 20));
     let parts = split(text.as_bytes(), 0..text.len(), 1 << 18);
-    let source = Source { progress: None, text: text.as_bytes(), delimiter: b',', quoted: false, n_columns };
+    let source = Source { n_columns, ..Source::new(&text, b',') };
     let (columns, rows) = source.unquoted_numbers(&parts).unwrap().unwrap();
     assert_eq!((rows, columns), (1, vec![Some(vec![1.0]); n_columns]));
 }
