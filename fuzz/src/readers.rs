@@ -4,7 +4,7 @@
 use kernsift::basis::FeatureMap;
 use kernsift::data::read::{ReadOptions, read_bytes};
 use kernsift::data::triplets::{Ids, Naming, read_bytes as read_triplets};
-use kernsift::data::{Prepare, TargetChoice};
+use kernsift::data::{Prepare, TargetChoice, join_labels};
 use kernsift::evaluate::ResultsLog;
 use kernsift::internals::metered;
 use kernsift::model::Content;
@@ -27,9 +27,14 @@ pub const READERS: &[Reader] = &[
     Reader { name: "csv", read: |bytes| table("t.csv", bytes) },
     Reader { name: "tsv", read: |bytes| table("t.tsv", bytes) },
     Reader { name: "csv_gz", read: |bytes| table("t.csv.gz", bytes) },
+    Reader { name: "csv_zst", read: |bytes| table("t.csv.zst", bytes) },
+    Reader { name: "csv_transposed", read: transposed },
+    Reader { name: "csv_labels", read: labels },
     Reader { name: "arff", read: |bytes| table("t.arff", bytes) },
     Reader { name: "svmlight", read: |bytes| table("t.svm", bytes) },
     Reader { name: "parquet", read: |bytes| table("t.parquet", bytes) },
+    Reader { name: "arrow", read: |bytes| table("t.arrow", bytes) },
+    Reader { name: "xlsx", read: |bytes| table("t.xlsx", bytes) },
     Reader { name: "npy", read: |bytes| table("t.npy", bytes) },
     Reader { name: "npz", read: |bytes| table("t.npz", bytes) },
     Reader { name: "triplets", read: triplets },
@@ -68,12 +73,38 @@ fn table(name: &str, bytes: &[u8]) -> bool {
             let _ = Prepare::default().fit(&table);
             let _ = Prepare { target: TargetChoice::None, ..Prepare::default() }.fit(&table);
         }
-        // Only CSV and TSV have the option.
-        if !name.contains("sv") {
+        // Only CSV, TSV and Excel have the option.
+        if !name.contains("sv") && !name.contains("xlsx") {
             break;
         }
     }
     read
+}
+
+/// Reads a table with features in rows, with comments and further missing values.
+fn transposed(bytes: &[u8]) -> bool {
+    let options = ReadOptions {
+        transpose: true,
+        comment: Some(b'#'),
+        na_values: vec!["-999".into(), "none".into()],
+        ..ReadOptions::default()
+    };
+    let Ok((table, _)) = read_bytes("t.csv", bytes, &options, &context()) else { return false };
+    assert_eq!(table.names().first(), Some(&"sample"));
+    true
+}
+
+/// Joins a table with itself.
+fn labels(bytes: &[u8]) -> bool {
+    let read = |name| read_bytes(name, bytes, &ReadOptions::default(), &context());
+    let (Ok((table, _)), Ok((labels, _))) = (read("t.csv"), read("t.tsv")) else { return false };
+    let n = table.n_rows();
+    let by_itself = join_labels(table.clone(), table.clone(), None);
+    let joined = join_labels(table, labels, None);
+    for (table, _) in by_itself.iter().chain(&joined) {
+        assert_eq!(table.n_rows(), n);
+    }
+    true
 }
 
 fn triplets(bytes: &[u8]) -> bool {

@@ -61,6 +61,7 @@ impl From<Error> for Failure {
 fn with_advice(error: &Error) -> String {
     match error {
         Error::Memory { .. } => error.to_string().replace("raise the memory limit", "raise --memory-limit"),
+        Error::Parse { .. } => error.to_string().replace("give the format", "pass --format"),
         Error::InFile { path, source } => format!("{}: {}", path.display(), with_advice(source)),
         Error::Several(problems) => {
             let lines: String =
@@ -94,9 +95,6 @@ fn advice(error: &Error) -> Option<&'static str> {
 /// A suggestion for a file that does not exist.
 fn instead_of(path: &Path) -> String {
     let typed = path.to_string_lossy();
-    if typed == "-" {
-        return "; standard input is not read, so name a file".into();
-    }
     if typed.starts_with("http://") || typed.starts_with("https://") {
         return "; URLs are not read, so download the file first".into();
     }

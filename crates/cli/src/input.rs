@@ -1,16 +1,16 @@
 //! Reads and prepares tables, and checks paths of output files.
 
-use crate::args::{OutputArgs, TableArgs};
+use crate::args::{OutputArgs, ReadArgs, TableArgs};
 use crate::console::Console;
 use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
     BuiltIn, Column, ColumnOptions, Encoder, Encoding, Missing, Prepare, Prepared, Table, Target,
-    TargetChoice, TargetType, Values,
+    TargetChoice, TargetType, Values, join_labels,
 };
 use kernsift::model::Content;
-use kernsift::{Context, Model, Observer, Result};
+use kernsift::{Context, Error, Model, Observer, Result};
 use ndarray::Array2;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -26,9 +26,15 @@ pub struct Loaded {
     /// The target column with its original values, for output.
     pub target: Option<Column>,
     missing: Missing,
+    labels: Option<PathBuf>,
 }
 
 impl Loaded {
+    /// The files that were read.
+    pub fn files(&self) -> Vec<&Path> {
+        std::iter::once(Path::new(&self.name)).chain(self.labels.as_deref()).collect()
+    }
+
     /// Writes some columns with their original values, and the target.
     pub fn write_columns(
         &self,
@@ -90,13 +96,27 @@ impl Loaded {
 }
 
 /// Reads a file or a built-in data set, and shows the reader's warnings.
-pub fn read(data: &str, no_header: bool, ctx: &Context, console: &Console) -> Result<Table> {
+pub fn read(data: &str, args: &ReadArgs, ctx: &Context, console: &Console) -> Result<Table> {
     if let Some(name) = data.strip_prefix("builtin:") {
-        return BuiltIn::by_name(name)?.table();
+        let table = BuiltIn::by_name(name)?.table();
+        return match args.for_files() {
+            Some(option) => {
+                Err(Error::parse(format!("{option} has no effect on built-in data; leave it out")))
+            }
+            None => table,
+        };
     }
+    let table = read_file(Path::new(data), &args.options(), ctx, console)?;
+    let Some(file) = &args.labels else { return Ok(table) };
+    let labels = read_file(file, &args.label_options(), ctx, console)?;
+    let (table, notes) = join_labels(table, labels, None).map_err(|e| e.in_file(file))?;
+    notes.iter().for_each(|note| console.inform(&format!("{}: {note}", file.display())));
+    Ok(table)
+}
+
+fn read_file(path: &Path, options: &ReadOptions, ctx: &Context, console: &Console) -> Result<Table> {
     let ctx = Context { observer: console, ..*ctx };
-    let options = ReadOptions { header: !no_header, ..ReadOptions::default() };
-    let (table, warnings) = read_table(Path::new(data), &options, &ctx)?;
+    let (table, warnings) = read_table(path, options, &ctx)?;
     // The core does not know the name of the option.
     warnings.iter().for_each(|text| console.warn(&text.replace("without a header", "with --no-header")));
     Ok(table)
@@ -121,7 +141,7 @@ pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Con
 
 /// Reads and prepares a table.
 pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
-    let table = read(&args.data, args.no_header, ctx, console)?;
+    let table = read(&args.data, &args.reading, ctx, console)?;
     load_table(args, TargetChoice::Auto, table, console)
 }
 
@@ -155,7 +175,8 @@ pub fn load_columns(
     inform(&prepared, args, &table, console);
     let target =
         prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
-    Ok(Loaded { name: args.data.clone(), prepared, table, target, missing: args.missing })
+    let labels = args.reading.labels.clone();
+    Ok(Loaded { name: args.data.clone(), prepared, table, target, missing: args.missing, labels })
 }
 
 /// Shows what was decided about the table, unless all columns are complete numbers.
@@ -236,7 +257,7 @@ pub fn check_fit_outputs(
     inputs: &[Option<&Path>],
 ) -> std::result::Result<(), Failure> {
     args.writing.check(args.out.is_some() || tables.iter().any(|(_, path)| path.is_some()))?;
-    let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain([Path::new(&loaded.name)]).collect();
+    let inputs: Vec<&Path> = inputs.iter().flatten().copied().chain(loaded.files()).collect();
     check_outputs(&[&args.files(), tables].concat(), &inputs)?;
     args.out.as_ref().map_or(Ok(()), |path| Ok(check_table(path, loaded.target.as_slice())?))
 }

@@ -482,7 +482,7 @@ fn similar_file_names_are_suggested() {
         ("select temperature.csv", "temperature.csv: no such file"),
         ("select wine", "wine: no such file; did you mean 'builtin:wine'?"),
         ("select built-in:Wine", "built-in:Wine: no such file; did you mean 'builtin:wine'?"),
-        ("select -", "-: no such file; standard input is not read, so name a file"),
+        ("select -", "standard input: the file is empty"),
         (
             "select https://x.org/a.csv",
             "https://x.org/a.csv: no such file; URLs are not read, so download the file first",
@@ -506,13 +506,13 @@ fn files_with_unexpected_content() {
     s.file("binary.csv", b"a,b\n1,\x00\x01\n").file("spaces.csv", "a b class\n1 2 x\n3 4 y\n");
     assert_eq!(
         s.error("select binary.csv"),
-        "binary.csv: the file contains zero bytes, so it is not text; check its extension"
+        "binary.csv: line 2: there is a zero byte, so this is not text; check the extension or the end of the file"
     );
     let run = s.run("select spaces.csv");
     assert_eq!(run.code, 2);
     assert!(
         run.err.starts_with(
-            "warning: the first line of spaces.csv has a single column; separate columns by commas, semicolons or tabs"
+            "warning: the first line of spaces.csv has a single column; separate columns by commas, semicolons, tabs or |"
         ),
         "{}",
         run.err

@@ -241,8 +241,8 @@ fn outputs_are_checked_and_written() {
     let s = small();
     s.file("w.csv", "1,2,4\n5,6,2\n3,1,7\n4,6,1\n");
     let error = |options: &str| s.error(&format!("design t.csv --triplets w.csv {options}"));
-    assert!(error("--gram k.txt").contains("supported are .csv, .tsv"));
-    assert!(error("--out k.docx").contains("supported are .csv, .tsv"));
+    assert!(error("--gram k.txt").contains("supported are .csv and .tsv"));
+    assert!(error("--out k.docx").contains("supported are .csv and .tsv"));
     assert!(error("--save no/k.ks").contains("the directory 'no' does not exist"));
     assert!(error("--gram t.csv").contains("--gram would write over t.csv"));
     assert!(error("--gram w.csv").contains("--gram would write over w.csv"));

@@ -21,13 +21,13 @@ pub struct DesignArgs {
     /// Whether to standardize features first (mean 0, variance 1)
     #[arg(long, value_enum, default_value_t)]
     pub scale: ScaleArg,
-    /// Write the selected features and the target to a file (.csv .tsv, also with .gz; .npy)
+    /// Write the selected features and the target to a file (.csv .tsv, also with .gz or .zst; .parquet .npy)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// How it is written.
     #[command(flatten)]
     pub writing: WritingArgs,
-    /// Write the Gram matrix: the similarity of every two rows (.csv .tsv, also with .gz; .npy)
+    /// Write the Gram matrix: the similarity of every two rows (.csv .tsv, also with .gz or .zst; .parquet .npy)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub gram: Option<PathBuf>,
     /// With --gram: add the white noise that makes the matrix positive semidefinite
@@ -42,7 +42,7 @@ pub struct DesignArgs {
     /// Print a JSON record instead of tables
     #[arg(long, help_heading = "Output")]
     pub json: bool,
-    /// Triplets to learn from, three columns (.csv .tsv, also with .gz): a row, a closer row, a farther row; rows are
+    /// Triplets to learn from, three columns (.csv .tsv, also with .gz or .zst): a row, a closer row, a farther row; rows are
     /// numbered from 1 without the header. The last column of DATA is then a feature, unless it is called target,
     /// class, label or y [default: drawn from the target]
     #[arg(long, value_name = "FILE", help_heading = "Triplets")]

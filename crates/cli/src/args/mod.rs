@@ -3,6 +3,7 @@
 mod compare;
 mod design;
 mod parse;
+mod reading;
 mod reproduce;
 mod select;
 mod shared;
@@ -11,6 +12,7 @@ mod values;
 pub use compare::CompareArgs;
 pub use design::DesignArgs;
 pub use parse::parse;
+pub use reading::ReadArgs;
 pub use reproduce::ReproduceArgs;
 pub use select::SelectArgs;
 pub use shared::{MethodArgs, OutputArgs, ScaleArg, TableArgs, WritingArgs};
@@ -123,11 +125,11 @@ pub struct BasisArgs {
 pub struct ApplyArgs {
     /// A file written by --save
     pub model: PathBuf,
-    /// A file or builtin:NAME, with the columns that the model uses
+    /// A file, - for standard input, or builtin:NAME, with the columns that the model uses
     pub data: String,
-    /// Treat the first line of a CSV or TSV file as data; columns are named c1, c2, ...
-    #[arg(long)]
-    pub no_header: bool,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: ReadArgs,
     /// Write predicted classes instead of features
     #[arg(long)]
     pub predict: bool,
@@ -137,7 +139,7 @@ pub struct ApplyArgs {
     /// Saved kernel: add its noise part, which makes the matrix positive semidefinite on the training rows
     #[arg(long)]
     pub with_noise: bool,
-    /// Write here instead of to standard output (.csv .tsv, also with .gz; .npy)
+    /// Write here instead of to standard output (.csv .tsv, also with .gz or .zst; .parquet .npy)
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// How it is written.

@@ -1,5 +1,6 @@
 //! Options that several commands have.
 
+use super::reading::ReadArgs;
 use super::values::{choice, column_type};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
@@ -11,7 +12,8 @@ use std::path::{Path, PathBuf};
 /// A table and how to read it.
 #[derive(Args)]
 pub struct TableArgs {
-    /// A file (.csv .tsv .arff .svm .libsvm, also with .gz; .parquet .npy .npz) or builtin:NAME
+    /// A file (.csv .tsv .txt .arff .svm .libsvm, also with .gz or .zst; .parquet .arrow .feather .xlsx .npy .npz), - for
+    /// standard input, or builtin:NAME
     pub data: String,
     /// The target column; 'none' for no target [default: target, class, label or y, else the last]
     #[arg(long, value_name = "COL", help_heading = "Data")]
@@ -25,9 +27,9 @@ pub struct TableArgs {
     /// Which columns to use, and their types.
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Treat the first line of a CSV or TSV file as data; columns are named c1, c2, ...
-    #[arg(long, help_heading = "Data")]
-    pub no_header: bool,
+    /// How it is read.
+    #[command(flatten)]
+    pub reading: ReadArgs,
 }
 
 impl TableArgs {
@@ -125,7 +127,7 @@ pub enum ScaleArg {
 /// Files that a command writes, and the format of what it prints.
 #[derive(Args)]
 pub struct OutputArgs {
-    /// Write the resulting features and the target to a file (.csv .tsv, also with .gz; .npy)
+    /// Write the resulting features and the target to a file (.csv .tsv, also with .gz or .zst; .parquet .npy)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub out: Option<PathBuf>,
     /// How it is written.

@@ -40,6 +40,16 @@ pub fn threads(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A character of one byte, or its name.
+pub fn character(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        ("space", _) => Ok(b' '),
+        (_, &[byte]) => Ok(byte),
+        _ => Err("a single character, tab or space is expected".into()),
+    }
+}
+
 /// Bytes with a unit: 800MB, 6GiB, 2g, or a plain number.
 pub fn size(text: &str) -> Result<u64, String> {
     let lower = text.trim().to_lowercase();
@@ -130,6 +140,13 @@ mod tests {
         assert_eq!(size("800MB").unwrap(), 800_000_000);
         assert_eq!(size("17").unwrap(), 17);
         assert!(size("much").is_err() && size("-1G").is_err() && size("1 apple").is_err());
+    }
+
+    #[test]
+    fn characters() {
+        assert_eq!((character(";"), character("tab"), character("\\t")), (Ok(b';'), Ok(b'\t'), Ok(b'\t')));
+        assert_eq!((character(" "), character("space")), (Ok(b' '), Ok(b' ')));
+        assert!(character("").is_err() && character(";;").is_err() && character("é").is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn run(args: &ApplyArgs, ctx: &Context, console: &Console) -> Result<(), Fai
         &format!("a model fitted by {}, which is not a learned kernel", model.method()),
         &[("--against", args.against.is_some()), ("--with-noise", args.with_noise)],
     )?;
-    let table = read(&args.data, args.no_header, ctx, console)?;
+    let table = read(&args.data, &args.reading, ctx, console)?;
     let target = model.recipe.as_ref().and_then(|r| r.target()).and_then(|name| column(&table, name));
     if let Some(path) = &args.out {
         check_outputs(&[("--out", Some(path))], &[Path::new(&args.data), &args.model])?;
@@ -79,7 +79,7 @@ fn similarities(args: &ApplyArgs, model: &Model, ctx: &Context, console: &Consol
         check_table(path, &[])?;
     }
     let rows_of = |name: &str| -> Result<_, Failure> {
-        let table = read(name, args.no_header, ctx, console)?;
+        let table = read(name, &args.reading, ctx, console)?;
         let found = model.kernel_rows(&table, args.with_noise).map_err(|e| advised(e, Path::new(name)))?;
         inform_of_dropped(name, table.n_rows(), found.rows.len(), console);
         inform_of_other(name, &found.other, console);

@@ -120,7 +120,7 @@ fn cost_on(
     ctx: &Context,
     console: &Console,
 ) -> kernsift::Result<f64> {
-    let table = read(test, args.table.no_header, ctx, console)?;
+    let table = read(test, &args.table.reading, ctx, console)?;
     let recipe = model.recipe.as_ref().expect("fitted to a table");
     let data = recipe.apply(&table).map_err(|e| e.in_file(Path::new(test)))?.data;
     map.reconstruction_cost(&*model.encoded(data.x())?, ctx)

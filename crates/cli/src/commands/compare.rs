@@ -16,7 +16,6 @@ use kernsift::evaluate::{
 use kernsift::{Context, Error, Observer};
 use kernsift_report::compare_page;
 use serde_json::json;
-use std::path::Path;
 
 /// Numbers of features per block of the table if there is no terminal whose width decides.
 const BLOCK: usize = 6;
@@ -34,7 +33,7 @@ pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), F
         ("--record", args.record.as_deref()),
         ("--record", costs.as_deref()),
     ];
-    check_outputs(&outputs, &[Path::new(&loaded.name)])?;
+    check_outputs(&outputs, &loaded.files())?;
     let measure = args.score.unwrap_or_else(|| Measure::for_target(data.target()));
     compare.check(data).map_err(typed)?;
     check_measure(measure, data.target())?;

@@ -49,7 +49,7 @@ impl LearnedKernel {
 
     /// Reads and prepares a table: the columns that the kernel was learned on, and the target if there is one.
     pub fn load(&self, args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded, Failure> {
-        let mut table = read(&args.data, args.no_header, ctx, console)?;
+        let mut table = read(&args.data, &args.reading, ctx, console)?;
         let recipe = self.recipe();
         let wanted = args.target.as_deref().or(recipe.target());
         let target = wanted.filter(|name| table.names().contains(name)).map(str::to_owned);

@@ -138,8 +138,7 @@ fn warning(learned: &Learned, method: &LearnerMethod) -> Option<&'static str> {
 /// Refuses output paths that cannot be written, that are inputs, or that occur twice.
 fn check_outputs_of(args: &DesignArgs, input: &Input) -> Result<(), Failure> {
     args.writing.check(args.out.is_some())?;
-    let inputs: Vec<&Path> =
-        std::iter::once(Path::new(&input.loaded.name)).chain(args.triplets.as_deref()).collect();
+    let inputs: Vec<&Path> = input.loaded.files().into_iter().chain(args.triplets.as_deref()).collect();
     let outputs = [
         ("--report", args.report.as_deref()),
         ("--out", args.out.as_deref()),

@@ -42,7 +42,7 @@ impl TestRows {
                 "--test names the training rows, each of which is its own nearest neighbor; use other rows",
             );
         }
-        let table = read(name, args.no_header, ctx, console)?;
+        let table = read(name, &args.reading, ctx, console)?;
         let in_file = |error: Error| error.in_file(Path::new(name));
         let Some(wanted) = loaded.prepared.recipe.target() else {
             return Err(Failure::Input("--test needs a class target; name one with --target".into()));

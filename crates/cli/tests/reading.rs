@@ -1,0 +1,91 @@
+//! Input files: standard input, formats, separators, transposed tables, labels in a second file.
+
+use crate::scratch::{Run, Scratch};
+use std::io::Write;
+use std::process::Stdio;
+
+/// Runs a line with a text as standard input.
+fn with_input(s: &Scratch, line: &str, input: &[u8]) -> Run {
+    let mut command = s.command(line);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    Run::from(child.wait_with_output().unwrap())
+}
+
+const CSV: &str = "a,b,class\n1,5,x\n2,4,x\n3,6,y\n4,5,y\n";
+
+#[test]
+fn standard_input() {
+    let s = Scratch::new();
+    s.file("t.csv", CSV);
+    let expected = s.ok("select t.csv -k 1 --json").out.replace("t.csv", "-");
+    let run = with_input(&s, "select - -k 1 --json", CSV.as_bytes());
+    assert_eq!((run.code, run.out), (0, expected.clone()), "{}", run.err);
+    let tsv = CSV.replace(',', "\t");
+    assert_eq!(with_input(&s, "select - -k 1 --json", tsv.as_bytes()).out, expected);
+    assert_eq!(with_input(&s, "select - -k 1 --json --format tsv", tsv.as_bytes()).out, expected);
+    let run = with_input(&s, "select -", b"a,b,class\n1,2\n");
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "error: standard input: line 2: expected 3 fields, found 2\n")
+    );
+}
+
+#[test]
+fn formats_and_separators() {
+    let s = Scratch::new();
+    s.file("t.csv", CSV)
+        .file("t.data", CSV.replace(',', ":"))
+        .file("c.txt", CSV.replace(',', "|").replace("2|4", "%\n2|4"));
+    let expected = s.ok("select t.csv -k 1 --json").out;
+    let same = |line: &str, name: &str| assert_eq!(s.ok(line).out.replace(name, "t.csv"), expected, "{line}");
+    same("select t.data -k 1 --json --format csv --sep :", "t.data");
+    same("select c.txt -k 1 --json --comment %", "c.txt");
+    assert!(s.error("select t.data").ends_with("for other names, pass --format"));
+    assert_eq!(s.error("select t.csv --sheet x"), "t.csv: a sheet applies only to Excel files");
+    assert_eq!(
+        s.error("select builtin:wine --transpose"),
+        "--transpose has no effect on built-in data; leave it out"
+    );
+}
+
+#[test]
+fn further_missing_values() {
+    let s = Scratch::new();
+    s.file("t.csv", CSV.replace("2,4", "-999,none"));
+    let run = s.ok("select t.csv -k 1 --na-values -999,none --missing drop");
+    assert!(run.err.contains("dropped 1 of 4 rows"), "{}", run.err);
+}
+
+#[test]
+fn transposed_tables_and_labels() {
+    let s = Scratch::new();
+    s.file("genes.csv", "gene,s1,s2,s3,s4\na,1,2,3,4\nb,5,4,6,5\n");
+    s.file("labels.csv", "id,class\ns4,y\ns3,y\ns2,x\ns1,x\ns9,x\n");
+    let line = "select genes.csv --transpose --labels labels.csv --categorical ordinal -k 1";
+    let run = s.ok(line);
+    assert!(run.out.contains("target 'class' with 2 classes"), "{}", run.out);
+    assert!(
+        run.err.contains("labels.csv: ignored the labels of the id 's9', not in the table"),
+        "{}",
+        run.err
+    );
+    assert!(s.error(&format!("{line} --out labels.csv")).contains("would write over labels.csv"));
+    s.file("labels.csv", "id,class\ns4,y\ns3,y\n");
+    assert_eq!(
+        s.error(line),
+        "labels.csv: no label for 2 ids: 's1', 's2'; the ids of the table are in the column 'sample'. Add the \
+         labels, or remove the rows"
+    );
+}
+
+#[test]
+fn parquet_and_zstd_output() {
+    let s = Scratch::new();
+    s.file("t.csv", CSV);
+    s.ok("select t.csv -k 1 --out a.parquet");
+    s.ok("select t.csv -k 1 --out a.csv.zst");
+    let expected = s.ok("select a.csv.zst -k 1").out.replace("a.csv.zst", "a.parquet");
+    assert_eq!(s.ok("select a.parquet -k 1").out, expected);
+}
