@@ -370,9 +370,6 @@ fn scores_are_equivariant_under_permutations() {
     }
 }
 
-/// Selectors that do not support features with several columns yet.
-const PENDING: &[&str] = &["fohsic", "bahsic", "hsic-lasso", "hsfs", "ldfs", "pfs"];
-
 /// Typed data as a selector needs it: typed or encoded, and unscaled if scaling would change what it measures.
 fn for_selector(method: &SelectorMethod, typed: &Dataset) -> Dataset {
     if method.supports_types() {
@@ -412,14 +409,10 @@ fn typed(x: Array2<f64>, levels: &[usize], codes: Vec<usize>) -> Dataset {
     Dataset::typed(names, x, levels.iter().map(kind).collect(), target).unwrap()
 }
 
-fn mixed_selectors() -> impl Iterator<Item = (&'static str, SelectorMethod)> {
-    selectors().filter(|(name, _)| !PENDING.contains(name))
-}
-
 #[test]
 fn mixed_tables_have_a_score_per_feature() {
     let data = mixed();
-    for (name, method) in mixed_selectors() {
+    for (name, method) in selectors() {
         let prepared = for_selector(&method, &data);
         let results = [1, 2, 1].map(|threads| on_threads(threads, || select(&method, &prepared)));
         assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
@@ -444,7 +437,7 @@ fn the_codes_of_categories_are_arbitrary() {
     x.column_mut(2).mapv_inplace(|code| (3.0 * code + 1.0) % 5.0);
     x.column_mut(3).mapv_inplace(|code| (7.0 * code + 4.0) % 10.0);
     let renamed = data.with_x(x).unwrap();
-    for (name, method) in mixed_selectors() {
+    for (name, method) in selectors() {
         let plain = select(&method, &for_selector(&method, &data));
         let moved = select(&method, &for_selector(&method, &renamed));
         let largest = plain.scores.iter().copied().fold(0.0, f64::max);
@@ -461,7 +454,7 @@ fn a_category_of_50_levels_counts_once() {
     let mut rng = Rng::new(2);
     let x = Array2::from_shape_fn((300, 9), |(i, j)| if j == 4 { (i % 50) as f64 } else { rng.normal() });
     let data = typed(x, &[0, 0, 0, 0, 50, 0, 0, 0, 0], (0..300).map(|i| (i % 50) % 2).collect());
-    for (name, method) in mixed_selectors().filter(|(_, method)| method.needs() != Needs::Nothing) {
+    for (name, method) in selectors().filter(|(_, method)| method.needs() != Needs::Nothing) {
         let selection = select(&method, &for_selector(&method, &data));
         assert_eq!((selection.order[0], selection.scores.len()), (4, 9), "{name}: {selection:?}");
         let one = method.select(&for_selector(&method, &data), FeatureCount::Count(1), &Context::default());
@@ -483,7 +476,7 @@ fn categories_without_structure_are_supported() {
     let wide = ndarray::concatenate![Axis(1), x, extreme];
     let codes = data.classes("test").unwrap().codes.clone();
     let wide = typed(wide, &[0, 0, 5, 10, 0, 0, 0, 0, n, 1, 3, 0], codes);
-    for (name, method) in mixed_selectors() {
+    for (name, method) in selectors() {
         let selection = select(&method, &for_selector(&method, &wide));
         assert_eq!(selection.scores.len(), 12, "{name}");
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
