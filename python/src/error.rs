@@ -50,6 +50,10 @@ fn message(error: &Error) -> String {
         // Python has no memory limit to raise.
         Error::Memory { .. } => return error.to_string().replace(", or raise the memory limit", ""),
         Error::InFile { path, source } => return format!("{}: {}", path.display(), message(source)),
+        Error::Several(problems) => {
+            let lines: String = problems.iter().map(|problem| format!("\n  {}", message(problem))).collect();
+            return format!("{} problems:{lines}", problems.len());
+        }
         Error::MissingValue { .. } => "Fill in the value or drop the row.",
         Error::MissingUnsupported { .. } => {
             "Impute it, for example with sklearn.impute.SimpleImputer, or drop the row."

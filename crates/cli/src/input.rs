@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use kernsift::data::read::{ReadOptions, read_table};
 use kernsift::data::write::{WriteOptions, check_place, check_table, write_table};
 use kernsift::data::{
-    BuiltIn, Column, ColumnOptions, Encoder, Encoding, Missing, Prepare, Prepared, Table, Target,
-    TargetChoice, TargetType, Values, join_labels,
+    Account, Action, BuiltIn, Column, ColumnOptions, Encoder, Encoding, Missing, Prepare, Prepared, Table,
+    Target, TargetChoice, TargetType, join_labels,
 };
 use kernsift::model::Content;
 use kernsift::{Context, Error, Model, Observer, Result};
@@ -163,32 +163,45 @@ pub fn load_columns(
     table: Table,
     console: &Console,
 ) -> Result<Loaded> {
-    let target = match args.target.as_deref() {
-        None => default,
-        // Unless a column has this name.
-        Some("none") if !table.names().contains(&"none") => TargetChoice::None,
-        Some(name) => TargetChoice::Named(name.to_owned()),
-    };
-    let prepare = Prepare { target, target_type: args.target_type, missing: args.missing, columns };
+    let prepare = options(args, default, columns, &table);
     console.stage("preparing the table");
     let prepared = prepare.fit(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
-    inform(&prepared, args, &table, console);
+    inform(&prepared.account, &prepared.notes, args.target_type, console);
+    if !prepared.account.is_plain() {
+        prepared.account.lines().iter().for_each(|line| console.inform(line));
+    }
     let target =
         prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
     let labels = args.reading.labels.clone();
     Ok(Loaded { name: args.data.clone(), prepared, table, target, missing: args.missing, labels })
 }
 
-/// Shows what was decided about the table, unless all columns are complete numbers.
-fn inform(prepared: &Prepared, args: &TableArgs, table: &Table, console: &Console) {
-    prepared.notes.iter().for_each(|note| console.inform(note));
-    if let Some(doubt) = doubt_about_target(prepared, args.target_type, table) {
+/// Reads a table for its account.
+pub fn account(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Account> {
+    let table = read(&args.data, &args.reading, ctx, console)?;
+    let prepare = options(args, TargetChoice::Auto, args.columns.options(), &table);
+    let (account, notes) = prepare.inspect(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    inform(&account, &notes, args.target_type, console);
+    Ok(account)
+}
+
+fn options(args: &TableArgs, default: TargetChoice, columns: ColumnOptions, table: &Table) -> Prepare {
+    let target = match args.target.as_deref() {
+        None => default,
+        // Unless a column has this name.
+        Some("none") if !table.names().contains(&"none") => TargetChoice::None,
+        Some(name) => TargetChoice::Named(name.to_owned()),
+    };
+    Prepare { target, target_type: args.target_type, missing: args.missing, columns }
+}
+
+/// Shows what was decided about the target, and warnings.
+fn inform(account: &Account, notes: &[String], target_type: TargetType, console: &Console) {
+    notes.iter().for_each(|note| console.inform(note));
+    if let Some(doubt) = doubt_about_target(account).filter(|_| target_type == TargetType::Auto) {
         console.inform(&doubt);
     }
-    if !prepared.account.is_plain() {
-        prepared.account.lines().iter().for_each(|line| console.inform(line));
-    }
-    for text in &prepared.account.warnings {
+    for text in &account.warnings {
         // The core does not know the names of options.
         let text = text.replace("before the target, exclude it", "before the target, pass --exclude");
         let option = if text.contains("thousands or decimals") { " (see --decimal)" } else { "" };
@@ -197,22 +210,22 @@ fn inform(prepared: &Prepared, args: &TableArgs, table: &Table, console: &Consol
 }
 
 /// What an integer target was taken for, and how to change it.
-fn doubt_about_target(prepared: &Prepared, target_type: TargetType, table: &Table) -> Option<String> {
-    let Column { name, values: Values::Numeric(values) } = column(table, prepared.recipe.target()?)? else {
-        return None;
-    };
-    if target_type != TargetType::Auto || values.iter().any(|v| v.fract() != 0.0 && !v.is_nan()) {
+fn doubt_about_target(account: &Account) -> Option<String> {
+    let column = account.with_action(Action::Target).next()?;
+    // Integers with leading zeros are names.
+    let is_integer = |text: &String| text.parse::<i64>().is_ok_and(|value| value.to_string() == *text);
+    if !column.examples.iter().all(is_integer) {
         return None;
     }
+    let (name, reason) = (&column.name, column.reason.as_deref()?);
     // Two or three integers are almost always classes.
-    match prepared.data.target() {
-        Target::Classes(classes) if classes.names.len() > 3 => Some(format!(
-            "target '{name}': its {} integers are classes; --target-type number makes it continuous",
-            classes.names.len()
-        )),
-        Target::Continuous(_) => Some(format!(
-            "target '{name}': its integers are continuous; --target-type class makes them classes"
-        )),
+    match (reason, column.n_distinct?) {
+        ("continuous", _) => {
+            Some(format!("target '{name}': integers, continuous; --target-type class makes them classes"))
+        }
+        (_, n) if n > 3 => {
+            Some(format!("target '{name}': integers, {reason}; --target-type number makes it continuous"))
+        }
         _ => None,
     }
 }

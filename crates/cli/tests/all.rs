@@ -14,6 +14,7 @@ mod documentation;
 mod full_disk;
 mod help;
 mod kernel_space;
+mod messy;
 mod reading;
 mod report;
 mod reproduce;

@@ -14,21 +14,13 @@ fn cells_that_are_not_numbers() {
     let s = Scratch::new();
     s.file("missing.csv", "a,b,class\n1,2,x\n3,,y\n");
     assert_eq!(
-        s.error("select missing.csv"),
-        "missing.csv: row 2, column 'b': missing value. Choose how to handle missing values: --missing drop, mean, median or keep."
+        s.error("select missing.csv --missing error"),
+        "missing.csv: row 2, column 'b': missing value. Choose how to handle missing values: --missing auto, drop, mean or median."
     );
     s.file("nan.csv", "a,b,class\n1,NaN,x\n3,4,y\n");
-    for command in [
-        "select missing.csv",
-        "select missing.csv -m takes",
-        "basis missing.csv",
-        "basis missing.csv --gamma-for-n-components 1",
-    ] {
-        let error = s.error(&format!("{command} --missing keep"));
-        assert!(error.starts_with("row 2, column 'b': missing value, and "), "{command}: {error}");
-        assert!(error.contains("does not support missing values"), "{command}: {error}");
-    }
-    assert!(s.error("basis nan.csv").starts_with("nan.csv: row 1, column 'b': missing value"));
+    assert!(
+        s.error("basis nan.csv --missing error").starts_with("nan.csv: row 1, column 'b': missing value")
+    );
     s.file("inf.csv", "a,b,class\n1,2,x\n3,inf,y\n");
     assert_eq!(
         s.error("basis inf.csv"),
@@ -36,16 +28,16 @@ fn cells_that_are_not_numbers() {
     );
     s.file("text.csv", "a,b,class\n1,2,x\n3,four,y\n");
     assert_eq!(
-        s.error("select text.csv"),
-        "text.csv: row 2, column 'b': cannot parse 'four' as a number. Correct the value, or pass --categorical \
-         onehot or ordinal to encode text columns."
+        s.error("select text.csv --type b=number"),
+        "text.csv: row 2, column 'b': cannot parse 'four' as a number. Correct the value, or choose another type with --type."
     );
     s.file("target.csv", "a,b,y\n1,2,\n3,4,1\n");
-    assert_eq!(
-        s.error("select target.csv --missing mean"),
-        "target.csv: row 1, column 'y': cannot impute the missing value: targets are not imputed. Pass --missing \
-         drop to drop such rows."
+    assert!(
+        s.error("select target.csv --missing error")
+            .starts_with("target.csv: row 1, column 'y': missing value")
     );
+    s.file("target.csv", "a,b,y\n1,2,\n3,4,\n");
+    assert!(s.error("select target.csv").starts_with("target.csv: row 1, column 'y': missing value"));
 }
 
 #[test]
@@ -114,23 +106,26 @@ fn data_that_a_method_cannot_use() {
     );
     assert!(s.error("basis one_class.csv -m kda").starts_with("KDA: all rows have the class 'x'"));
     assert!(s.error("select one_row.csv").contains("all rows have the class 'x'"));
-    assert!(s.error("basis same.csv").contains("all rows are equal"));
-    assert!(s.error("basis same.csv --set kernel=linear").contains("there is no basis"));
-    assert!(s.error("basis same.csv -m kpca --set gamma=1").contains("there are no components"));
+    assert!(s.error("basis same.csv").contains("no features; skipped: 'a' (constant)"));
+    assert!(s.error("basis same.csv --include '*'").contains("all rows are equal"));
+    assert!(s.error("basis same.csv --include '*' --set kernel=linear").contains("there is no basis"));
+    assert!(
+        s.error("basis same.csv --include '*' -m kpca --set gamma=1").contains("there are no components")
+    );
     assert_eq!(
         s.error("basis alone.csv"),
         "alone.csv: no features: the table has no column besides the target"
     );
     assert_eq!(
-        s.error("select good.csv -m ffs --target none --categorical ordinal"),
+        s.error("select good.csv -m ffs --target none --exclude class"),
         "FFS: needs a classification target, but there is no target. Name a target with --target, or pass --target-type class."
     );
     assert_eq!(
-        s.error("select good.csv --target none --categorical ordinal"),
+        s.error("select good.csv --target none --exclude class"),
         "Fisher score: needs a target, but there is none. Name a target with --target."
     );
     assert!(
-        s.error("select good.csv -m ffs --target b --target-type number --categorical onehot")
+        s.error("select good.csv -m ffs --target b --target-type number --exclude class")
             .contains("the target is continuous")
     );
     assert_eq!(s.error("basis good.csv -k 7"), "-k must be from 1 to the number of rows, 6, got 7");
@@ -163,7 +158,7 @@ fn data_that_kernel_space_selection_cannot_use() {
             "kernel-space selection: each of the 3 classes has a single row (is the target column correct?)"
         );
         assert_eq!(
-            error("select good.csv -m METHOD --target b --target-type number --categorical ordinal"),
+            error("select good.csv -m METHOD --target b --target-type number --exclude class"),
             "kernel-space selection: needs a classification target, but the target is continuous. Name a target with \
              --target, or pass --target-type class."
         );
@@ -206,10 +201,12 @@ fn test_rows_that_cannot_be_evaluated() {
     assert_eq!(error("plain.csv"), "plain.csv: no column 'class'; there are a, b");
     assert!(error("narrow.csv --out kept.csv").starts_with("narrow.csv: no column 'b'"));
     assert!(error("absent.csv").starts_with("absent.csv: no such file"));
-    assert!(error("missing.csv").starts_with("missing.csv: row 2, column 'class': missing value. Choose"));
-    assert!(error("missing.csv --missing mean").contains("targets are not imputed"));
-    assert!(error("empty.csv --missing drop").contains("every row has missing values"));
-    let run = s.ok("select good.csv -m takes --test missing.csv --missing drop");
+    assert!(
+        error("missing.csv --missing error")
+            .starts_with("missing.csv: row 2, column 'class': missing value. Choose")
+    );
+    assert!(error("empty.csv").contains("every row has missing values"));
+    let run = s.ok("select good.csv -m takes --test missing.csv");
     assert!(run.err.contains("missing.csv: dropped 1 of 2 rows with missing values"), "{}", run.err);
     assert!(run.out.contains("of 1 rows of missing.csv"), "{}", run.out);
     s.file("new.csv", "a,b,class\n1,2,x\n3,5,z\n");
@@ -222,18 +219,11 @@ fn test_rows_that_cannot_be_evaluated() {
 #[test]
 fn advice_of_apply_is_specific() {
     let s = Scratch::new();
-    s.file("good.csv", GOOD)
-        .file("missing.csv", "a,b,class\n1,,x\n")
-        .file("word.csv", "a,b,class\n1,two,x\n");
+    s.file("good.csv", GOOD).file("word.csv", "a,b,class\n1,two,x\n");
     s.ok("select good.csv -m takes --save takes.ks");
     s.ok("select good.csv --save fisher.ks");
     s.ok("basis good.csv --save kobl.ks");
     for options in ["", " --predict"] {
-        assert_eq!(
-            s.error(&format!("apply takes.ks missing.csv{options}")),
-            "missing.csv: row 1, column 'b': missing value. Fill in the value, or train the model with --missing drop, mean \
-             or median."
-        );
         assert_eq!(
             s.error(&format!("apply takes.ks word.csv{options}")),
             "word.csv: row 1, column 'b': cannot parse 'two' as a number. Correct the value: the column was numeric in training."
@@ -378,7 +368,7 @@ fn output_that_cannot_be_written() {
 fn a_failed_run_does_not_change_old_files() {
     let s = Scratch::new();
     s.file("out.csv", "precious").file("missing.csv", "a,class\n1,x\n,y\n");
-    s.error("select missing.csv --out out.csv");
+    s.error("select missing.csv --missing error --out out.csv");
     assert_eq!(s.text("out.csv"), "precious");
 }
 

@@ -64,13 +64,11 @@ fn missing_values_are_imputed_inside_folds() {
         })
         .collect();
     s.file("missing.csv", with_missing.join("\n") + "\n");
-    let run = s.run("compare missing.csv -m fisher -k 2 --evaluator knn");
+    let run = s.run("compare missing.csv -m fisher -k 2 --evaluator knn --missing error");
     assert_eq!(run.code, 2);
     assert!(run.err.contains("missing value"), "{}", run.err);
     s.ok("compare missing.csv -m fisher,relief -k 2 --evaluator knn --missing median --record r.jsonl");
     assert_eq!(lines(&s.text("r.jsonl"))[0]["impute"], "median");
-    let run = s.run("compare missing.csv -m fisher -k 2 --evaluator knn --missing keep");
-    assert!(run.code == 2 && run.err.contains("--missing keep"), "{}", run.err);
     let run =
         s.run("compare missing.csv -m fisher,relief -k 2 --evaluator knn --missing mean --record r.jsonl");
     assert!(run.code == 2 && run.err.contains("another imputation of missing values"), "{}", run.err);

@@ -226,14 +226,12 @@ fn invalid_values_are_named_by_their_options() {
         let run = s.run(&format!("design t.csv {options}"));
         assert!(run.code == 2 && run.err.contains(expected), "{options}: {}", run.err);
     }
-    assert!(
-        error("--target none --categorical ordinal").starts_with("there is no target to draw triplets from")
-    );
+    assert!(error("--target none --exclude kind").starts_with("there is no target to draw triplets from"));
     s.file("alone.csv", "a,kind\n1,x\n2,x\n3,x\n")
         .file("missing.csv", "a,b,kind\n1,2,x\n2,,y\n3,1,x\n1,1,y\n");
     assert!(s.error("design alone.csv").contains("all rows have the class 'x'"));
-    assert!(s.error("design missing.csv --missing keep").contains("does not support missing values"));
-    assert!(s.error("design missing.csv").contains("Choose how to handle missing values: --missing drop"));
+    let error = s.error("design missing.csv --missing error");
+    assert!(error.contains("Choose how to handle missing values: --missing auto"), "{error}");
 }
 
 #[test]

@@ -2,9 +2,7 @@
 
 use kernsift::basis::{BASES, Basis, BasisMethod, Fitted, Kobl, Pivoting};
 use kernsift::classify::Knnc;
-use kernsift::data::{
-    BuiltIn, Classes, Dataset, Encoder, Encoding, FeatureType, Standardizer, Target,
-};
+use kernsift::data::{BuiltIn, Classes, Dataset, Encoder, Encoding, FeatureType, Standardizer, Target};
 use kernsift::internals::Rng;
 use kernsift::learn::{LEARNERS, LearnerMethod};
 use kernsift::method::Needs;

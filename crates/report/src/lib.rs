@@ -7,7 +7,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `select`, `space`, `basis`, `design`, `compare` | the reports |
+//! | `inspect`, `select`, `space`, `basis`, `design`, `compare` | the reports |
 //! | `page`, `script.js`, `style.css` | the frame of every report |
 //! | `chart`, `axis` | chart of the score by number of features |
 //! | `curve`, `scatter`, `histogram`, `feature_plots`, `category_plots`, `redundancy` | other figures; `plot` has their shared parts |
@@ -31,6 +31,7 @@ mod feature_plots;
 mod figure;
 mod histogram;
 mod html;
+mod inspect;
 mod listing;
 mod page;
 mod plot;
@@ -46,6 +47,7 @@ pub use basis::{MappedRows, basis_page};
 pub use compare::compare_page;
 pub use design::{Design, design_page};
 pub use figure::{Figure, Series, XAxis, render_svg};
+pub use inspect::inspect_page;
 pub use page::RunInfo;
 pub use select::{Validation, selection_page};
 pub use space::space_page;

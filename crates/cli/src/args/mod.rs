@@ -2,6 +2,7 @@
 
 mod compare;
 mod design;
+mod inspect;
 mod parse;
 mod reading;
 mod reproduce;
@@ -11,6 +12,7 @@ mod values;
 
 pub use compare::CompareArgs;
 pub use design::DesignArgs;
+pub use inspect::InspectArgs;
 pub use parse::parse;
 pub use reading::ReadArgs;
 pub use reproduce::ReproduceArgs;
@@ -67,6 +69,8 @@ pub struct General {
 pub enum Command {
     /// Select features, or directions of kernel space
     Select(Box<SelectArgs>),
+    /// Show what is in a table, and what will be done with each column
+    Inspect(Box<InspectArgs>),
     /// Compare methods: cross-validated error by number of features
     Compare(Box<CompareArgs>),
     /// Learn a basis of kernel space: its dimension, residuals and cost

@@ -6,6 +6,7 @@ pub mod compare;
 pub mod completions;
 pub mod data;
 pub mod design;
+pub mod inspect;
 mod kernel_file;
 pub mod methods;
 mod options;

@@ -142,6 +142,9 @@ impl Account {
             })
             .collect();
         let n = self.with_action(Action::Feature).count();
+        if n == 0 {
+            return "no features".into();
+        }
         let plural = if n == 1 { "" } else { "s" };
         format!("{n} feature{plural}: {}", parts.join(", "))
     }

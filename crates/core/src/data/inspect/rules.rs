@@ -40,8 +40,9 @@ pub(crate) fn reason_to_skip(
     if statistics.n_present == 0 {
         return skip(Action::Skipped, None, "all values are missing");
     }
-    // Missing values next to a constant can be informative, if they are indicated.
-    if statistics.n_distinct == 1 && (statistics.n_missing == 0 || missing != Missing::Auto) {
+    // Missing values next to a constant can be informative, if they are indicated. A single row shows nothing.
+    let is_complete = statistics.n_missing == 0 || missing != Missing::Auto;
+    if statistics.n_distinct == 1 && statistics.n_present > 1 && is_complete {
         return skip(Action::Skipped, None, "constant");
     }
     if is_chosen {

@@ -62,14 +62,28 @@ impl Statistics {
 }
 
 fn range(sorted: &[f64], kind: &ColumnType) -> Option<Range> {
-    let scalar = |value: f64| match kind {
-        ColumnType::Date => Scalar::Date(date::text(value)),
-        _ => Scalar::Number(value + 0.0),
-    };
-    let (first, last, n) = (*sorted.first()?, *sorted.last()?, sorted.len());
+    let (&min, &max) = (sorted.first()?, sorted.last()?);
+    let middle = (sorted.len() - 1) / 2;
+    if *kind == ColumnType::Date {
+        let is_time = min >= 0.0 && max < 1.0;
+        let [min, median, max] =
+            [min, sorted[middle], max].map(|days| Scalar::Date(date_text(days, is_time)));
+        return Some(Range { min, median, max });
+    }
     // Halve before adding, because the sum of two large numbers may overflow.
-    let median = sorted[(n - 1) / 2] / 2.0 + sorted[n / 2] / 2.0;
-    Some(Range { min: scalar(first), median: scalar(median), max: scalar(last) })
+    let median = sorted[middle] / 2.0 + sorted[sorted.len() / 2] / 2.0;
+    let [min, median, max] = [min, median, max].map(|value| Scalar::Number(value + 0.0));
+    Some(Range { min, median, max })
+}
+
+/// A date, or only its time.
+fn date_text(days: f64, is_time: bool) -> String {
+    let text = date::text(days);
+    match text.split_once('T') {
+        Some((_, time)) if is_time => time.to_owned(),
+        None if is_time => "00:00:00".into(),
+        _ => text,
+    }
 }
 
 /// Numbers of values in bins of equal width; a single bin if all values are equal.

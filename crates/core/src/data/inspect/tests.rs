@@ -29,7 +29,14 @@ fn statistics_by_hand() {
     assert!(found.range.is_none() && found.histogram.is_empty());
     let date = Column::text("d", [Some("1970-01-02"), Some("1970-01-04")].into_iter());
     let (_, _, found) = statistics(&date);
-    assert_eq!(found.range.unwrap().median, Scalar::Date("1970-01-03".into()));
+    let range = found.range.unwrap();
+    assert_eq!(
+        (range.median, range.max),
+        (Scalar::Date("1970-01-02".into()), Scalar::Date("1970-01-04".into()))
+    );
+    let time = Column::text("t", [Some("12:30"), Some("0:00")].into_iter());
+    let range = statistics(&time).2.range.unwrap();
+    assert_eq!((range.min, range.max), (Scalar::Date("00:00:00".into()), Scalar::Date("12:30:00".into())));
     assert_eq!(statistics(&Column::numeric("c", vec![5.0; 4])).2.histogram, [4]);
     let wide = statistics(&Column::numeric("w", vec![-1.7e308, 1.7e308, 0.0])).2.histogram;
     assert_eq!((wide[0], wide[10], wide[19]), (1, 1, 1));

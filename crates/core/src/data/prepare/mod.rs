@@ -24,6 +24,7 @@ use super::types::{ColumnType, Parsing};
 use crate::error::{Error, Result, shorten};
 use patterns::{Choice, choices};
 use recipe::ColumnRecipe;
+use std::borrow::Cow;
 use study::study;
 use target::Reading;
 
@@ -55,9 +56,48 @@ pub struct Prepared {
     pub notes: Vec<String>,
 }
 
+/// A table before its rows are read.
+struct Plan<'a> {
+    recipe: Recipe,
+    account: Account,
+    /// The columns in use.
+    source: Source<'a>,
+    target: Option<&'a Column>,
+    /// The type that the user chose for the target column.
+    target_kind: Option<&'a ColumnType>,
+    /// The rows with a target.
+    rows: Vec<usize>,
+}
+
+enum Source<'a> {
+    Dense(Vec<&'a Column>),
+    Sparse(Cow<'a, SparseRows>),
+}
+
 impl Prepare {
     /// Fits the preparation to a table and applies it. All problems of the table are reported at once.
     pub fn fit(&self, table: &Table) -> Result<Prepared> {
+        let (plan, notes) = self.plan(table)?;
+        if plan.recipe.columns.is_empty() {
+            return Err(match plan.account.skipped() {
+                None => Error::NoFeatures,
+                Some(skipped) => Error::AllSkipped { skipped },
+            });
+        }
+        self.read(plan, notes)
+    }
+
+    /// The account of a table and notes, also if it has no features.
+    pub fn inspect(&self, table: &Table) -> Result<(Account, Vec<String>)> {
+        let (plan, notes) = self.plan(table)?;
+        if plan.recipe.columns.is_empty() {
+            return Ok((Account { rows_used: plan.rows.len(), ..plan.account }, notes));
+        }
+        let prepared = self.read(plan, notes)?;
+        Ok((prepared.account, prepared.notes))
+    }
+
+    fn plan<'a>(&'a self, table: &'a Table) -> Result<(Plan<'a>, Vec<String>)> {
         let (mut notes, mut problems) = (vec![], vec![]);
         let names = match table {
             Table::Columns(_) => table.names(),
@@ -68,24 +108,40 @@ impl Prepare {
             problems.push(problem);
             None
         });
-        let prepared = match table {
-            Table::Columns(columns) => self.fit_columns(columns, target, &choices, problems)?,
+        let plan = match table {
+            Table::Columns(columns) => self.plan_columns(columns, target, &choices, problems)?,
             Table::Sparse { names, x, target: column } => {
                 let column = column.as_ref().filter(|column| Some(&column.name) == target.as_ref());
-                self.fit_sparse((names, x), column, &choices, problems)?
+                self.plan_sparse((names, x), column, &choices, problems)?
             }
         };
-        notes.extend(self.remarks(&prepared.data, table.n_rows()));
-        Ok(Prepared { notes, ..prepared })
+        Ok((plan, notes))
     }
 
-    fn fit_columns(
+    /// Reads the rows of a table.
+    fn read(&self, plan: Plan, mut notes: Vec<String>) -> Result<Prepared> {
+        let Plan { recipe, mut account, source, target, target_kind, rows } = plan;
+        let reading = self.reading(target_kind);
+        let read_target =
+            |rows: &[usize]| target.map_or(Ok(Target::None), |column| reading.read(column, rows));
+        let applied = match &source {
+            Source::Dense(columns) => recipe.read(columns, rows, read_target)?,
+            Source::Sparse(x) => recipe.sparse_data(x, rows, read_target)?,
+        };
+        account.rows_used = applied.rows.len();
+        account.warnings.extend(leaks(&applied.data));
+        describe_target(&mut account, applied.data.target());
+        notes.extend(self.remarks(&applied.data, account.rows));
+        Ok(Prepared { data: applied.data, recipe, rows: applied.rows, account, notes })
+    }
+
+    fn plan_columns<'a>(
         &self,
-        columns: &[Column],
+        columns: &'a [Column],
         target: Option<String>,
-        choices: &[Choice],
+        choices: &[Choice<'a>],
         mut problems: Vec<Error>,
-    ) -> Result<Prepared> {
+    ) -> Result<Plan<'a>> {
         let at = columns.iter().position(|c| Some(&c.name) == target.as_ref());
         if let Some(at) = at.filter(|&at| choices[at].exclude || choices[at].id) {
             let name = &columns[at].name;
@@ -96,60 +152,58 @@ impl Prepare {
                 format!("'{name}'"),
             ));
         }
-        let studied = study(columns, at, choices, &self.columns, self.missing, &mut problems);
-        let rows = self.rows_with_target(at.map(|at| &columns[at]), columns[0].len(), &mut problems);
-        Error::all(problems)?;
-        let is_feature = |&at: &usize| studied[at].account.action == Action::Feature;
-        let features: Vec<usize> = (0..columns.len()).filter(is_feature).collect();
-        let recipe = Recipe {
-            columns: features
-                .iter()
-                .map(|&at| ColumnRecipe {
-                    name: columns[at].name.clone(),
-                    parsing: studied[at].parsing.clone(),
-                })
-                .collect(),
-            missing: self.missing,
-            target,
-            sparse: false,
-        };
-        let warnings: Vec<String> = studied.iter().flat_map(|column| column.warnings.clone()).collect();
-        let mut account = Account {
-            rows: columns[0].len(),
-            rows_used: 0,
-            missing: self.missing,
-            columns: studied.into_iter().map(|column| column.account).collect(),
-            warnings,
-        };
-        if features.is_empty() {
-            return Err(no_features(&account));
+        let n = columns.first().map_or(0, Column::len);
+        let rows = self.rows_with_target(at.map(|at| &columns[at]), n, &mut problems);
+        let mut choices = choices.to_vec();
+        let target_kind = at.and_then(|at| choices[at].kind);
+        if let Some(at) = at
+            && choices[at].kind.is_none()
+            && self.reading(None).is_class(&columns[at], &rows)
+        {
+            choices[at].kind = Some(&ColumnType::Category);
         }
-        let used: Vec<&Column> = features.iter().map(|&at| &columns[at]).collect();
-        let kind = at.and_then(|at| choices[at].kind);
-        let applied =
-            recipe.read(&used, rows, |rows| self.read_target(at.map(|at| &columns[at]), kind, rows))?;
-        account.rows_used = applied.rows.len();
-        account.warnings.extend(leaks(&applied.data));
-        describe_target(&mut account, applied.data.target());
-        Ok(Prepared { data: applied.data, recipe, rows: applied.rows, account, notes: vec![] })
+        let studied = study(columns, at, &choices, &self.columns, self.missing, &mut problems);
+        Error::all(problems)?;
+        let mut plan = Plan {
+            recipe: Recipe { columns: vec![], missing: self.missing, target, sparse: false },
+            account: Account {
+                rows: n,
+                rows_used: 0,
+                missing: self.missing,
+                columns: vec![],
+                warnings: vec![],
+            },
+            source: Source::Dense(vec![]),
+            target: at.map(|at| &columns[at]),
+            target_kind,
+            rows,
+        };
+        let mut used = vec![];
+        for (column, studied) in columns.iter().zip(studied) {
+            if studied.account.action == Action::Feature {
+                used.push(column);
+                let name = column.name.clone();
+                plan.recipe.columns.push(ColumnRecipe { name, parsing: studied.parsing });
+            }
+            plan.account.columns.push(studied.account);
+            plan.account.warnings.extend(studied.warnings);
+        }
+        Ok(Plan { source: Source::Dense(used), ..plan })
     }
 
     /// All columns of a sparse table are numbers.
-    fn fit_sparse(
+    fn plan_sparse<'a>(
         &self,
-        (names, x): (&[String], &SparseRows),
-        target: Option<&Column>,
+        (names, x): (&[String], &'a SparseRows),
+        target: Option<&'a Column>,
         choices: &[Choice],
         mut problems: Vec<Error>,
-    ) -> Result<Prepared> {
+    ) -> Result<Plan<'a>> {
         let rows = self.rows_with_target(target, x.n_rows(), &mut problems);
         Error::all(problems)?;
-        let mut account = sparse_account(names, x, target, choices, self.missing);
+        let account = sparse_account(names, x, target, choices, self.missing);
         let is_feature = |&j: &usize| account.columns[j].action == Action::Feature;
         let features: Vec<usize> = (0..names.len()).filter(is_feature).collect();
-        if features.is_empty() {
-            return Err(no_features(&account));
-        }
         let number = |&j: &usize| ColumnRecipe { name: names[j].clone(), parsing: Parsing::numbers() };
         let recipe = Recipe {
             columns: features.iter().map(number).collect(),
@@ -157,12 +211,16 @@ impl Prepare {
             target: target.map(|t| t.name.clone()),
             sparse: true,
         };
-        let kept = (features.len() < names.len()).then(|| x.take_columns(&features));
-        let read = |rows: &[usize]| self.read_target(target, None, rows);
-        let applied = recipe.sparse_data(kept.as_ref().unwrap_or(x), rows, read)?;
-        account.rows_used = applied.rows.len();
-        describe_target(&mut account, applied.data.target());
-        Ok(Prepared { data: applied.data, recipe, rows: applied.rows, account, notes: vec![] })
+        let x = match features.len() == names.len() {
+            true => Cow::Borrowed(x),
+            false => Cow::Owned(x.take_columns(&features)),
+        };
+        Ok(Plan { recipe, account, source: Source::Sparse(x), target, target_kind: None, rows })
+    }
+
+    /// How to read the target, given the type that the user chose for its column.
+    fn reading<'a>(&self, kind: Option<&'a ColumnType>) -> Reading<'a> {
+        Reading { target_type: self.target_type, kind, decimal: self.columns.decimal }
     }
 
     /// The rows in which the target is not missing.
@@ -176,16 +234,6 @@ impl Prepare {
             _ => {}
         }
         rows
-    }
-
-    fn read_target(
-        &self,
-        column: Option<&Column>,
-        kind: Option<&ColumnType>,
-        rows: &[usize],
-    ) -> Result<Target> {
-        let reading = Reading { target_type: self.target_type, kind, decimal: self.columns.decimal };
-        column.map_or(Ok(Target::None), |column| reading.read(column, rows))
     }
 
     /// Remarks about dropped rows and rare classes.
@@ -266,13 +314,5 @@ fn describe_target(account: &mut Account, target: &Target) {
     };
     if let Some(column) = account.columns.iter_mut().find(|column| column.action == Action::Target) {
         column.reason = Some(what);
-    }
-}
-
-/// The error for a table without features.
-fn no_features(account: &Account) -> Error {
-    match account.skipped() {
-        None => Error::NoFeatures,
-        Some(skipped) => Error::AllSkipped { skipped },
     }
 }

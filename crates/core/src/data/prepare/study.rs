@@ -96,7 +96,10 @@ fn describe(column: &Column, inferred: Inferred) -> Result<(Studied, Statistics)
 fn decide(studied: &mut Studied, statistics: &Statistics, place: usize, choice: &Choice, missing: Missing) {
     let account = &mut studied.account;
     let (action, reason) = match choice.kind {
-        _ if choice.id => (Action::Id, "identifier, as chosen"),
+        _ if choice.id => {
+            account.kind = ColumnType::Id;
+            (Action::Id, "identifier, as chosen")
+        }
         _ if choice.exclude => (Action::Skipped, "excluded"),
         Some(ColumnType::Id) if !choice.include => (Action::Id, "identifier, as chosen"),
         Some(ColumnType::Text) if !choice.include => (Action::Skipped, "free text, as chosen"),

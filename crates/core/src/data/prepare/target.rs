@@ -109,18 +109,23 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// The target of these rows, in which it is not missing.
-    pub(super) fn read(&self, column: &Column, rows: &[usize]) -> Result<Target> {
+    /// Whether the target is classes, by its values in these rows.
+    pub(super) fn is_class(&self, column: &Column, rows: &[usize]) -> bool {
         let by_kind = self.kind.map(|kind| match kind {
             ColumnType::Number | ColumnType::Date => TargetType::Continuous,
             _ => TargetType::Classes,
         });
-        let is_class = match (self.target_type, by_kind) {
+        let decided = match (self.target_type, by_kind) {
             (TargetType::Auto, None) => target_type_with(column, rows, self.decimal),
             (TargetType::Auto, Some(kind)) => kind,
             (chosen, _) => chosen,
-        } == TargetType::Classes;
-        if is_class {
+        };
+        decided == TargetType::Classes
+    }
+
+    /// The target of these rows, in which it is not missing.
+    pub(super) fn read(&self, column: &Column, rows: &[usize]) -> Result<Target> {
+        if self.is_class(column, rows) {
             return Ok(Target::Classes(classes(column, rows)));
         }
         let is_date = matches!(column.values, Values::Date(_)) || self.kind == Some(&ColumnType::Date);
