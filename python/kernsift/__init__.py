@@ -16,6 +16,7 @@
 | :mod:`kernsift.plots` | plots of fitted estimators |
 | :mod:`kernsift.functions` | Gram matrices, gamma, triplets |
 | :mod:`kernsift.datasets` | built-in and synthetic data sets |
+| :mod:`kernsift.tables` | what a data frame holds |
 | :mod:`kernsift.models` | models saved by the command line |
 | :mod:`kernsift.exceptions` | exceptions |
 
@@ -57,6 +58,7 @@ from kernsift.plots import (
 )
 from kernsift.selectors import FFS, L1SVM, SVMRFE, FisherScore, ReliefF
 from kernsift.spaces import KNNC, TAKES, KernelSpaceSelector
+from kernsift.tables import Inspection, inspect
 from kernsift.transforms import HSFS, LDFS, PFS
 
 __all__ = [
@@ -81,6 +83,7 @@ __all__ = [
     "HSICLasso",
     "HSICResult",
     "InformationGain",
+    "Inspection",
     "Kernel",
     "KernelDesign",
     "KernelDiscriminant",
@@ -105,6 +108,7 @@ __all__ = [
     "gamma_for_n_components",
     "gram",
     "hsic",
+    "inspect",
     "list_datasets",
     "load_dataset",
     "load_model",

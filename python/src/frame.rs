@@ -38,6 +38,24 @@ pub fn to_table(columns: Vec<(String, ColumnArgument<'_>)>) -> PyResult<Table> {
     Table::new(columns.collect()).map_err(to_python)
 }
 
+/// The preparation of a frame; `ordered` has the levels of ordered categories.
+fn prepare(ordered: Vec<(String, Vec<String>)>, target: TargetChoice) -> Prepare {
+    let types = ordered.into_iter().map(|(name, levels)| (name, ColumnType::Ordered(levels))).collect();
+    Prepare { target, columns: ColumnOptions { types, ..ColumnOptions::default() }, ..Prepare::default() }
+}
+
+/// The account of a frame as JSON, and in a few lines.
+#[pyfunction]
+pub fn inspect(
+    columns: Vec<(String, ColumnArgument<'_>)>,
+    ordered: Vec<(String, Vec<String>)>,
+    target: Option<String>,
+) -> PyResult<(String, Vec<String>)> {
+    let target = target.map_or(TargetChoice::None, TargetChoice::Named);
+    let (account, notes) = prepare(ordered, target).inspect(&to_table(columns)?).map_err(to_python)?;
+    Ok((to_json(&account)?, notes.into_iter().chain(account.lines()).collect()))
+}
+
 /// The typed features of a data frame.
 #[pyclass(frozen, module = "kernsift._native")]
 pub struct Prepared {
@@ -58,10 +76,7 @@ impl Prepared {
         ordered: Vec<(String, Vec<String>)>,
     ) -> PyResult<Self> {
         let table = to_table(columns)?;
-        let types = ordered.into_iter().map(|(name, levels)| (name, ColumnType::Ordered(levels))).collect();
-        let columns = ColumnOptions { types, ..ColumnOptions::default() };
-        let prepare = Prepare { target: TargetChoice::None, columns, ..Prepare::default() };
-        let prepared = prepare.fit(&table).map_err(to_python)?;
+        let prepared = prepare(ordered, TargetChoice::None).fit(&table).map_err(to_python)?;
         let names = table.names();
         let position = |name: &str| names.iter().position(|n| *n == name).expect("a column of the table");
         Ok(Self {

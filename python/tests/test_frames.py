@@ -14,7 +14,8 @@ from numpy.testing import assert_array_equal
 from sklearn.pipeline import make_pipeline
 
 import kernsift
-from kernsift import KOBL, SVC, FisherScore, InformationGain, ReliefF, compare
+from kernsift import KOBL, SVC, FisherScore, InformationGain, ReliefF, _native, compare
+from kernsift._native_data import Settings
 
 ROWS = 120
 
@@ -135,6 +136,22 @@ def test_a_report_of_a_frame_names_its_levels(tmp_path):
     assert "red" in page and "color" in page
 
 
+def test_inspect_gives_an_account_of_every_column():
+    X, y = frame()
+    X["class"] = y
+    found = kernsift.inspect(X, target="class")
+    kinds = {column["name"]: (column["type"], column["action"]) for column in found.columns}
+    assert kinds["size"] == ("number", "feature") and kinds["when"] == ("date", "feature")
+    assert kinds["color"] == ("category", "feature") and kinds["flag"][0] == "boolean"
+    assert kinds["class"] == ("category", "target") and kinds["grade"][0].startswith("ordered")
+    assert found.columns[0]["n_missing"] == 8 and "8 missing values" in repr(found)
+    assert "<td>size</td>" in found._repr_html_()
+    with pytest.raises(ValueError, match="X has no column 'klass'"):
+        kernsift.inspect(X, target="klass")
+    with pytest.raises(TypeError, match="inspect needs a data frame"):
+        kernsift.inspect(np.zeros((2, 2)))
+
+
 MESSY = sorted((Path(__file__).parents[2] / "crates/cli/tests/messy").glob("*.csv"))
 PROGRAM = Path(__file__).parents[2] / "target/debug/kernsift"
 
@@ -150,7 +167,7 @@ def test_command_line_and_python_give_the_same_answer(path):
     if ran.returncode != 0:
         pytest.skip("the file is refused")
     answer = json.loads(ran.stdout)
-    columns = kernsift.read_table(path)
+    columns, _ = _native.read_table(path, Settings(0, 0, 0))
     target = answer["data"]["target"]
     X = pandas.DataFrame({name: cells for name, cells in columns.items() if name != target})
     with warnings.catch_warnings():
