@@ -264,7 +264,7 @@ pub fn l1_objective(c: &[f64], slack: &[f64], w: &[f64]) -> f64 {
 }
 
 /// First and second derivative of the loss with respect to weight `j`.
-fn derivatives(columns: &SparseColumns, j: usize, c: &[f64], slack: &[f64]) -> (f64, f64) {
+pub(super) fn derivatives(columns: &SparseColumns, j: usize, c: &[f64], slack: &[f64]) -> (f64, f64) {
     let (mut first, mut second) = (0.0, 0.0);
     for (i, v) in columns.column(j) {
         if slack[i] > 0.0 {

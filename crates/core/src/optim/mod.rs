@@ -7,6 +7,7 @@ pub(crate) mod columns;
 mod coordinate;
 mod criterion;
 mod design;
+mod group_descent;
 pub(crate) mod hinge_program;
 mod nonnegative_lars;
 pub(crate) mod pair_problem;
@@ -28,6 +29,7 @@ pub(crate) use coordinate::{
     l1_slacks,
 };
 pub(crate) use design::Design;
+pub(crate) use group_descent::group_descent;
 pub(crate) use hinge_program::{Ending, HingeProgram, HingeSolution, WeightBound};
 pub(crate) use nonnegative_lars::{Knot, LarsPath, LarsStop, nonnegative_lars};
 pub(crate) use pair_problem::{PairProblem, PairStart};

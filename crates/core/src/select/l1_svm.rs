@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Groups, is_constant};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::optim::{Convergence, SparseColumns, StopRule, l1_descent, l1_gradient, l1_slacks};
+use crate::optim::{Convergence, SparseColumns, StopRule, group_descent, l1_descent, l1_gradient, l1_slacks};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
 use crate::random::Rng;
@@ -37,9 +37,9 @@ crate::parameters! {
     /// $C$: then the next larger number is used and the smallest weights are dropped. Multiclass: one-vs-rest SVMs, and
     /// the absolute weights are summed.
     ///
-    /// A feature with several columns (a category, or a number with an indicator of missing values) is selected if any of
-    /// them has a nonzero weight; its weight is the root of the sum of squares over its columns, and its gradient the
-    /// largest of theirs.
+    /// The weights of a feature with several columns (a category, or a number with an indicator of missing values) are
+    /// penalized together, by their Euclidean norm in place of the sum of absolute values: they are zero together, and the
+    /// feature competes as a whole. The norm is also its score.
     ///
     /// Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
     /// any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
@@ -187,7 +187,14 @@ impl<'a> Path<'a> {
                 max_iterations: self.method.max_iter,
             };
             let mut rng = Rng::stream(ctx.seed, &format!("L1-SVM {k}"));
-            let descent = l1_descent(&svm.columns, &sample_c, &mut w, sweeps, &mut rng, ctx)?;
+            let descent = if self.groups.is_single() {
+                l1_descent(&svm.columns, &sample_c, &mut w, sweeps, &mut rng, ctx)?
+            } else {
+                let mut groups: Vec<Range<usize>> = self.groups.iter().collect();
+                // The intercept.
+                groups.extend((self.groups.n_columns()..w.len()).map(|j| j..j + 1));
+                group_descent(&svm.columns, &groups, &sample_c, &mut w, sweeps, &mut rng, ctx)?
+            };
             Ok((w, descent))
         };
         let solved: Vec<(Vec<f64>, Convergence)> =
@@ -198,11 +205,12 @@ impl<'a> Path<'a> {
 
     /// The $C$ at which the first weight, of a feature or the intercept, becomes nonzero.
     fn smallest_c(&self) -> f64 {
-        let steepest = self
-            .svms
-            .iter()
-            .flat_map(|m| l1_gradient(&m.columns, &m.unit_c, &vec![1.0; m.unit_c.len()]))
-            .fold(0.0_f64, |a, g| a.max(g.abs()));
+        let steepest = self.svms.iter().fold(0.0_f64, |steepest, m| {
+            let gradient = l1_gradient(&m.columns, &m.unit_c, &vec![1.0; m.unit_c.len()]);
+            let (features, intercept) = gradient.split_at(self.groups.n_columns());
+            let features = self.groups.iter().map(|columns| norm(&features[columns]));
+            features.chain(intercept.iter().map(|g| g.abs())).fold(steepest, f64::max)
+        });
         if steepest > 0.0 { 1.0 / steepest } else { 1.0 }
     }
 
@@ -250,15 +258,14 @@ impl<'a> Path<'a> {
     fn selection(&self, weights: &Weights, wanted: Option<usize>, ctx: &Context) -> Selection {
         let score = |columns: Range<usize>| weights.of.iter().map(|w| norm(&w[columns.clone()])).sum();
         let scores: Vec<f64> = self.groups.iter().map(score).collect();
-        let mut gradient_norms = vec![0.0; self.groups.n_columns()];
+        let mut gradient_norms = vec![0.0; self.groups.n_features()];
         for (svm, w) in self.svms.iter().zip(&weights.of) {
             let sample_c: Vec<f64> = svm.unit_c.iter().map(|u| u * weights.c).collect();
             let margin = l1_slacks(&svm.columns, sample_c.len(), w);
             let gradient = l1_gradient(&svm.columns, &sample_c, &margin);
-            gradient_norms.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += g.abs());
+            let features = gradient_norms.iter_mut().zip(self.groups.iter());
+            features.for_each(|(sum, columns)| *sum += norm(&gradient[columns]));
         }
-        let largest = |columns: Range<usize>| gradient_norms[columns].iter().fold(0.0_f64, |a, g| a.max(*g));
-        let gradient_norms: Vec<f64> = self.groups.iter().map(largest).collect();
         let mut order: Vec<usize> = (0..self.groups.n_features()).collect();
         order.sort_by(|&a, &b| {
             scores[b]
@@ -291,7 +298,7 @@ impl<'a> Path<'a> {
     }
 }
 
-/// The Euclidean norm of the weights of a feature.
+/// The Euclidean norm of the weights or gradients of a feature.
 fn norm(weights: &[f64]) -> f64 {
     match weights {
         [weight] => weight.abs(),
@@ -364,20 +371,13 @@ mod tests {
             let data = Dataset::encoded(names, x, groups, plain.target().clone()).unwrap();
             let one = select(&L1Svm::default(), &data, FeatureCount::Count(1));
             assert!(one.is_sound(18) && one.selected() == [0], "{:?}", one.order);
-            // At the same C the weights are those of the columns.
-            let method = L1Svm { c: Some(0.1), ..L1Svm::default() };
-            let grouped = select(&method, &data, FeatureCount::Auto);
-            let columns = select(&method, &plain.take_columns(&order), FeatureCount::Auto).coef.unwrap();
-            let norms = |j: std::ops::Range<usize>| -> f64 {
-                let of = |k: usize| j.clone().map(|j| columns[[j, k]].powi(2)).sum::<f64>().sqrt();
-                (0..columns.ncols()).map(of).sum()
-            };
-            assert_eq!(grouped.scores[0], norms(0..3));
-            assert!((1..18).all(|j| (grouped.scores[j] - norms(j + 2..j + 3)).abs() < 1e-15));
-            let nonzero = |j: usize| columns.row(j).iter().any(|w| *w != 0.0);
-            let expected = usize::from((0..3).any(nonzero)) + (3..20).filter(|&j| nonzero(j)).count();
-            assert_eq!(grouped.n_selected, expected);
-            assert_eq!(grouped.coef.unwrap().row(4), columns.row(6));
+            // At any C they are zero together.
+            for c in [0.001, 0.01, 0.1] {
+                let found = select(&L1Svm { c: Some(c), ..L1Svm::default() }, &data, FeatureCount::Auto);
+                let (coef, scores) = (found.coef.unwrap(), &found.scores);
+                assert!((0..18).all(|j| coef.row(j).iter().any(|w| *w != 0.0) == (scores[j] > 0.0)));
+                assert_eq!(found.n_selected, scores.iter().filter(|s| **s > 0.0).count().max(1));
+            }
         }
     }
 
