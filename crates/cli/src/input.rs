@@ -21,7 +21,7 @@ pub struct Loaded {
     pub name: String,
     /// Data, recipe and the rows they come from.
     pub prepared: Prepared,
-    /// The table as it was read.
+    /// The table before preparation.
     pub table: Table,
     /// The target column with its original values, for output.
     pub target: Option<Column>,

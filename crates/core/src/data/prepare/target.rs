@@ -14,7 +14,7 @@ const TARGET_NAMES: [&str; 4] = ["target", "class", "label", "y"];
 /// Integers with at most this many distinct values are classes, if there are two rows per value on average: more are
 /// usually counts, amounts or ratings.
 const MAX_CLASSES: usize = 20;
-/// Integers that number their values without gaps, from 0 or 1, may have this many,
+/// Consecutive integers from 0 or 1 may have this many,
 const MAX_NUMBERED_CLASSES: usize = 100;
 /// ... if there are this many rows per value on average.
 const MIN_NUMBERED_ROWS: usize = 10;
