@@ -6,7 +6,7 @@ use super::impute::{ImputeStrategy, Imputer};
 use super::rows::Rows;
 use super::scale::{Standardizer, standardized};
 use crate::error::{Error, Result, need_columns};
-use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis, s};
 use serde::{Deserialize, Serialize};
 
 /// A feature gets an indicator of missing values if more than this fraction of its values is missing.
@@ -41,6 +41,7 @@ impl Encoding {
 /// | feature | columns |
 /// |---|---|
 /// | number | $(v - \mu) / \sigma$; missing values are imputed first, and may get an indicator column, standardized too |
+/// | category of two levels | 0 and 1, standardized |
 /// | category | a column per level, $s (1 - p_l)$ for level $l$ and $-s p_l$ otherwise, where $p_l$ is the frequency of the level |
 ///
 /// With $s^2 = 1 / (1 - \sum_l p_l^2)$ the mean squared distance of two rows in a category is 2, as in a standardized
@@ -53,7 +54,7 @@ pub struct Encoder {
     /// Imputation of numbers; `None` if missing values are an error.
     imputer: Option<Imputer>,
     scaler: Option<Standardizer>,
-    /// Empty if every feature becomes a single column, a number.
+    /// Empty if every feature is a number that becomes a single column.
     features: Vec<FeatureEncoder>,
 }
 
@@ -64,6 +65,13 @@ enum FeatureEncoder {
     Number {
         /// Mean and standard deviation of the indicator of missing values.
         indicator: Option<(f64, f64)>,
+    },
+    /// A category of two levels, as a single column. Other categories are in the middle.
+    Binary {
+        /// Number of levels of the category, of which the training rows have two.
+        levels: usize,
+        /// The code and the value of each of the two.
+        values: [(usize, f64); 2],
     },
     Category {
         /// The column of each code; missing values have the last code.
@@ -217,6 +225,9 @@ impl FeatureEncoder {
         for (column, count) in columns.iter().zip(&counts) {
             column.into_iter().for_each(|&column| sizes[column] += count);
         }
+        if let ([first, second], None) = (present.as_slice(), shared) {
+            return Self::fit_binary(values, levels, [*first, *second], standardize);
+        }
         if !standardize {
             return Self::Category { columns, frequencies: vec![0.0; sizes.len()], scale: 1.0 };
         }
@@ -229,11 +240,26 @@ impl FeatureEncoder {
         Self::Category { columns, frequencies, scale }
     }
 
+    fn fit_binary(values: ArrayView1<f64>, levels: usize, codes: [usize; 2], standardize: bool) -> Self {
+        let scaled = if standardize {
+            let is_second = |&v: &f64| f64::from(u8::from(code(v, levels) == codes[1]));
+            let numbers = Array1::from_iter(values.iter().map(is_second)).insert_axis(Axis(1));
+            let scaler = Standardizer::fit(&numbers.into());
+            [0.0, 1.0].map(|v| standardized(v, scaler.shift[0], scaler.scale[0]))
+        } else {
+            [0.0, 1.0]
+        };
+        Self::Binary { levels, values: [(codes[0], scaled[0]), (codes[1], scaled[1])] }
+    }
+
     fn is_sound(&self) -> bool {
         let scales = |scale: f64| scale.is_finite() && scale != 0.0;
         match self {
             Self::Number { indicator } => {
                 indicator.is_none_or(|(shift, scale)| shift.is_finite() && scales(scale))
+            }
+            Self::Binary { levels, values } => {
+                values.iter().all(|(code, value)| *code <= levels.saturating_add(1) && value.is_finite())
             }
             Self::Category { columns, frequencies, scale } => {
                 // Codes of other categories and of missing values are always there.
@@ -249,6 +275,7 @@ impl FeatureEncoder {
     fn n_columns(&self) -> usize {
         match self {
             Self::Number { indicator } => 1 + usize::from(indicator.is_some()),
+            Self::Binary { .. } => 1,
             Self::Category { frequencies, .. } => frequencies.len(),
         }
     }
@@ -263,6 +290,14 @@ impl FeatureEncoder {
                         values.mapv(|v| standardized(f64::from(u8::from(v.is_nan())), shift, scale));
                     out.column_mut(1).assign(&missing);
                 }
+            }
+            Self::Binary { levels, values: [first, second] } => {
+                let value = |v: f64| match code(v, *levels) {
+                    code if code == first.0 => first.1,
+                    code if code == second.0 => second.1,
+                    _ => 0.5 * (first.1 + second.1),
+                };
+                out.column_mut(0).assign(&values.mapv(value));
             }
             Self::Category { columns, frequencies, scale } => {
                 let base: Vec<f64> = frequencies.iter().map(|p| -p * scale).collect();

@@ -97,14 +97,15 @@ fn every_feature_has_the_mean_squared_distance_of_a_standardized_number() {
 
 #[test]
 fn new_rows_may_have_missing_values_and_new_categories() {
-    let train = typed(array![[0.0, 1.0], [1.0, 3.0], [0.0, 8.0]], &[category(3), FeatureType::Number]);
+    let x = array![[0.0, 1.0], [1.0, 3.0], [2.0, 8.0]];
+    let train = typed(x, &[category(4), FeatureType::Number]);
     let unscaled = Encoding { standardize: false, ..Encoding::default() };
     let encoder = Encoder::fit(&train, unscaled).unwrap();
-    // Level 2 is not in the training rows, code 3 is no level, and the training rows have no missing values.
-    let new = array![[2.0, NAN], [3.0, 1.0], [NAN, 2.0], [1.0, 4.0]].into();
+    // Level 3 is not in the training rows, code 4 is no level, and the training rows have no missing values.
+    let new = array![[3.0, NAN], [4.0, 1.0], [NAN, 2.0], [1.0, 4.0]].into();
     assert_eq!(
         encoder.apply(&new).unwrap().to_dense(),
-        array![[0.0, 0.0, 3.0], [0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [0.0, 1.0, 4.0]]
+        array![[0.0, 0.0, 0.0, 3.0], [0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 2.0], [0.0, 1.0, 0.0, 4.0]]
     );
     assert!(encoder.apply(&array![[1.0]].into()).is_err());
 }
@@ -114,7 +115,22 @@ fn missing_categories_are_a_level() {
     let data = typed(array![[0.0], [NAN], [0.0], [NAN]], &[category(1)]);
     let unscaled = Encoding { standardize: false, ..Encoding::default() };
     let x = encoded(&data, unscaled).x().to_dense();
-    assert_eq!(x, array![[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+    assert_eq!(x, array![[0.0], [1.0], [0.0], [1.0]]);
+    let three = typed(array![[0.0], [NAN], [1.0], [NAN]], &[category(2)]);
+    let x = encoded(&three, unscaled).x().to_dense();
+    assert_eq!(x, array![[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+}
+
+#[test]
+fn two_levels_are_like_a_number() {
+    let codes = array![[0.0], [1.0], [1.0], [0.0], [1.0]];
+    let data = typed(codes.clone(), &[category(2)]);
+    let encoder = Encoder::fit(&data, Encoding::default()).unwrap();
+    let numbers = Dataset::unlabeled(codes).unwrap();
+    assert_eq!(encoder.encode(&data).unwrap().x(), encoded(&numbers, Encoding::default()).x());
+    // Another category and a missing value are in the middle.
+    let new = encoder.apply(&array![[0.0], [1.0], [2.0], [NAN]].into()).unwrap().to_dense();
+    assert_eq!((new[[2, 0]], new[[3, 0]]), (0.5 * (new[[0, 0]] + new[[1, 0]]), new[[2, 0]]));
 }
 
 #[test]
