@@ -50,41 +50,41 @@ fn facts(account: &Account) -> Vec<(&'static str, String)> {
 
 fn columns(account: &Account) -> String {
     let heads = vec![
-        Head::number("Position"),
         Head::text("Column"),
         Head::text("Type"),
         Head::text("Used as"),
         Head::number("Missing"),
         Head::number("Distinct"),
-        Head::text("Minimum"),
-        Head::text("Median"),
-        Head::text("Maximum"),
+        Head::text("Range"),
         Head::text("Examples"),
     ];
-    let row = |(at, column): (usize, &ColumnAccount)| {
-        let scalar = |get: fn(&Range) -> &Scalar| {
-            column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(scalar_text(get(range))))
-        };
+    let row = |column: &ColumnAccount| {
+        let range = column.range.as_ref().map_or(Cell::Empty, |range| Cell::Text(range_text(range)));
         let reason = column.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
         vec![
-            Cell::Number(at as f64 + 1.0),
             Cell::Text(column.name.clone()),
             Cell::Text(column.kind.to_string()),
             Cell::Text(format!("{}{reason}", column.action.name())),
             Cell::Number(column.n_missing as f64),
             column.n_distinct.map_or(Cell::Empty, |n| Cell::Number(n as f64)),
-            scalar(|range| &range.min),
-            scalar(|range| &range.median),
-            scalar(|range| &range.max),
+            range,
             Cell::Text(column.examples.join(", ")),
         ]
     };
-    let rows = account.columns.iter().enumerate().map(row).collect();
+    let rows = account.columns.iter().map(row).collect();
     Listing { file: "columns.csv", caption: String::new(), heads, rows, selected: 0 }.html()
+}
+
+fn range_text(range: &Range) -> String {
+    let [min, median, max] = [&range.min, &range.median, &range.max].map(scalar_text);
+    format!("{min} to {max}, median {median}")
 }
 
 fn scalar_text(scalar: &Scalar) -> String {
     match scalar {
+        Scalar::Number(value) if value.fract() == 0.0 && value.abs() < 1e6 => {
+            value.to_string().replace('-', "−")
+        }
         Scalar::Number(value) => number(*value),
         Scalar::Date(text) => text.clone(),
     }
@@ -97,7 +97,7 @@ fn missing(account: &Account) -> String {
         return "<p>No value is missing.</p>\n".into();
     }
     columns.sort_by_key(|column| std::cmp::Reverse(column.n_missing));
-    let heads = vec![Head::text("Column"), Head::bar("Missing"), Head::number("Percent of rows")];
+    let heads = vec![Head::text("Column"), Head::number("Missing"), Head::bar("Percent of rows")];
     let rows = columns.iter().map(|column| {
         let missing = column.n_missing as f64;
         let fraction = 100.0 * missing / account.rows.max(1) as f64;
