@@ -224,3 +224,19 @@ fn pfs_selects_the_finer_category() {
     // Weights for eight indicators and a number; a row per feature is reported.
     assert_eq!(found.coef.unwrap().dim(), (3, 9));
 }
+
+/// Levels of very different frequencies, whose columns have very different curvatures.
+#[test]
+fn paths_with_rare_levels_converge() {
+    let mut rng = Rng::new(6);
+    let (mut x, types) = noise(300, &[10, 3], 3, &mut rng);
+    x.column_mut(0).mapv_inplace(|_| (-rng.uniform().max(1e-4).log2()).floor().min(9.0));
+    let target = classes((0..300).map(|i| x[[i, 0]] + 2.0 * x[[i, 2]] > rng.normal()));
+    let data = encoded(&x, &types, target, false);
+    for method in [&Ldfs::default() as &dyn Selector, &Pfs::default()] {
+        let found = select(method, &data, FeatureCount::Auto);
+        assert!(found.path.iter().all(|point| point.stop.converged()), "{}", found.method);
+        let most = found.path.iter().map(|point| point.iterations).max();
+        assert!(most.is_some_and(|most| most < 2000), "{}: {most:?} sweeps", found.method);
+    }
+}
