@@ -238,7 +238,7 @@ fn advice_of_apply_is_specific() {
             )
         );
     }
-    assert!(s.error("apply takes.ks good.csv --out features.xlsx").contains(".csv, .tsv"));
+    assert!(s.error("apply takes.ks good.csv --out features.xlsx").contains(".csv and .tsv"));
 }
 
 #[test]
@@ -348,12 +348,12 @@ fn output_that_cannot_be_written() {
     std::fs::create_dir(s.path("folder.csv")).unwrap();
     assert!(s.error("select builtin:wine --out absent/reduced.csv").starts_with("absent/reduced.csv: "));
     assert!(s.error("select builtin:wine --out folder.csv").starts_with("folder.csv: "));
-    assert!(s.error("select builtin:wine --out reduced.xlsx").contains(".csv, .tsv"));
+    assert!(s.error("select builtin:wine --out reduced.xlsx").contains(".csv and .tsv"));
     assert!(s.error("basis builtin:wine --save absent/wine.ks").starts_with("absent/wine.ks: "));
     // Checked before the fit, which would take hours.
     s.file("words.csv", "a,class\n1,x\n2,y\n3,x\n").ok("data make noise --rows 30000 --out big.csv");
     let error = |place: &str| s.error(&format!("select big.csv -m fskpca --memory-limit 1000GiB {place}"));
-    assert!(error("--out reduced.xlsx").contains(".csv, .tsv"));
+    assert!(error("--out reduced.xlsx").contains(".csv and .tsv"));
     assert!(
         error("--out absent/reduced.csv").contains("the directory 'absent' does not exist; create it first")
     );

@@ -19,12 +19,12 @@ const CSV: &str = "a,b,class\n1,5,x\n2,4,x\n3,6,y\n4,5,y\n";
 fn standard_input() {
     let s = Scratch::new();
     s.file("t.csv", CSV);
-    let expected = s.ok("select t.csv -k 1 --json").out.replace("t.csv", "-");
-    let run = with_input(&s, "select - -k 1 --json", CSV.as_bytes());
+    let expected = s.ok("select t.csv -k 1").out.replace("t.csv", "-");
+    let run = with_input(&s, "select - -k 1", CSV.as_bytes());
     assert_eq!((run.code, run.out), (0, expected.clone()), "{}", run.err);
     let tsv = CSV.replace(',', "\t");
-    assert_eq!(with_input(&s, "select - -k 1 --json", tsv.as_bytes()).out, expected);
-    assert_eq!(with_input(&s, "select - -k 1 --json --format tsv", tsv.as_bytes()).out, expected);
+    assert_eq!(with_input(&s, "select - -k 1", tsv.as_bytes()).out, expected);
+    assert_eq!(with_input(&s, "select - -k 1 --format tsv", tsv.as_bytes()).out, expected);
     let run = with_input(&s, "select -", b"a,b,class\n1,2\n");
     assert_eq!(
         (run.code, run.err.as_str()),
@@ -38,10 +38,10 @@ fn formats_and_separators() {
     s.file("t.csv", CSV)
         .file("t.data", CSV.replace(',', ":"))
         .file("c.txt", CSV.replace(',', "|").replace("2|4", "%\n2|4"));
-    let expected = s.ok("select t.csv -k 1 --json").out;
+    let expected = s.ok("select t.csv -k 1").out;
     let same = |line: &str, name: &str| assert_eq!(s.ok(line).out.replace(name, "t.csv"), expected, "{line}");
-    same("select t.data -k 1 --json --format csv --sep :", "t.data");
-    same("select c.txt -k 1 --json --comment %", "c.txt");
+    same("select t.data -k 1 --format csv --sep :", "t.data");
+    same("select c.txt -k 1 --comment %", "c.txt");
     assert!(s.error("select t.data").ends_with("for other names, pass --format"));
     assert_eq!(s.error("select t.csv --sheet x"), "t.csv: a sheet applies only to Excel files");
     assert_eq!(

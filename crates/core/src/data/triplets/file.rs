@@ -401,7 +401,7 @@ mod tests {
             message("t.arff", "1,2,3\n", &naming),
             "t.arff: triplets are read from .csv and .tsv files (each also with .gz or .zst)"
         );
-        assert!(message("t.txt", "1,2,3\n", &naming).contains("cannot read files with this extension"));
+        assert!(message("t.doc", "1,2,3\n", &naming).contains("cannot read files with this extension"));
         assert!(
             read(Path::new("no/such.csv"), &naming, &Context::default())
                 .unwrap_err()
