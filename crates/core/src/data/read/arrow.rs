@@ -6,14 +6,13 @@
 mod blocks;
 mod cells;
 
-use self::blocks::Blocks;
+use self::blocks::{Blocks, damaged};
 use self::cells::{Cells, Meaning};
 use crate::context::{Context, need_room};
 use crate::data::table::{Column, Table, check_names};
 use crate::error::{Error, Result, shorten};
 use arrow_ipc::reader::FileDecoder;
 use arrow_schema::Schema;
-use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -22,10 +21,6 @@ pub(super) fn read(bytes: &[u8], limit: u64, warnings: &mut Vec<String>, ctx: &C
     // The crate panics on some damaged files. It shares no state with our code.
     catch_unwind(AssertUnwindSafe(|| read_file(bytes, limit, warnings, ctx)))
         .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
-}
-
-fn damaged(why: impl Display) -> Error {
-    Error::parse(format!("not an Arrow file, or a damaged one ({})", shorten(&why.to_string())))
 }
 
 /// A column to read: its place in the file, its name and its meaning.

@@ -50,7 +50,7 @@ pub struct ReadOptions {
     /// Skip lines of a delimited file that start with this character (default: only `#` before the header).
     pub comment: Option<u8>,
     /// Further spellings of missing values, besides `NA`, `N/A`, `NaN`, `nan`, `null`, `NULL`, `None`, `?`, `-` and
-    /// empty cells.
+    /// nothing.
     pub na_values: Vec<String>,
     /// Whether a delimited file or a sheet has features in rows: the first column holds their names, and the header
     /// holds the ids of the samples, which become the column `sample` (default: false).

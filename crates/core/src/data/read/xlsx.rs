@@ -5,6 +5,7 @@
 
 mod parts;
 
+use self::parts::damaged;
 use super::format::ReadOptions;
 use super::levels::Levels;
 use super::number::MissingValues;
@@ -48,10 +49,6 @@ pub(super) fn read(
         table(cells, options, limit)
     }))
     .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
-}
-
-fn damaged(why: impl std::fmt::Display) -> Error {
-    Error::parse(format!("not an Excel file (.xlsx), or a damaged one ({})", shorten(&why.to_string())))
 }
 
 /// The requested sheet, or the first one.

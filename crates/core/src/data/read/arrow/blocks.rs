@@ -1,11 +1,11 @@
 //! The blocks of an Arrow file, with all places and sizes checked before anything is decoded.
 
-use super::damaged;
-use crate::error::Result;
+use crate::error::{Error, Result, shorten};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{Block, Message, MetadataVersion, RecordBatch, root_as_footer, root_as_message};
 use arrow_schema::Schema;
+use std::fmt::Display;
 use std::ops::Range;
 
 /// The length of the footer's length and the magic number at the end.
@@ -93,6 +93,10 @@ impl<'a> Blocks<'a> {
         }
         Ok(total)
     }
+}
+
+pub(super) fn damaged(why: impl Display) -> Error {
+    Error::parse(format!("not an Arrow file, or a damaged one ({})", shorten(&why.to_string())))
 }
 
 fn metadata(block: &Block) -> Option<Range<usize>> {

@@ -1,6 +1,6 @@
 //! Arrow arrays as the cells of a column.
 
-use super::damaged;
+use super::blocks::damaged;
 use crate::data::read::levels::Levels;
 use crate::data::read::number::MAX_EXACT;
 use crate::data::table::{Column, Values};

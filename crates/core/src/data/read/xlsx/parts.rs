@@ -1,8 +1,7 @@
 //! The parts of a workbook, which is a zip archive of XML files, and how much memory they may take.
 
-use super::damaged;
 use crate::data::read::unpack;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shorten};
 use std::io::{self, Cursor, Read};
 use zip::ZipArchive;
 
@@ -36,6 +35,10 @@ pub(super) fn check(bytes: &[u8], limit: u64) -> Result<()> {
         }
     }
     Ok(())
+}
+
+pub(super) fn damaged(why: impl std::fmt::Display) -> Error {
+    Error::parse(format!("not an Excel file (.xlsx), or a damaged one ({})", shorten(&why.to_string())))
 }
 
 fn part_error(error: io::Error) -> Error {
