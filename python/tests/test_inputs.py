@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernsift import FisherScore, KernelDesign, compare, gram, hsic
+from kernsift import FisherScore, KernelDesign, gram, hsic
 from kernsift._selector import FeatureSelectorMixin
 
 NAMES = ["height", "weight", "age", "count", "flag"]
