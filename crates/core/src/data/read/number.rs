@@ -73,7 +73,7 @@ impl Spelling {
     #[inline]
     pub(super) fn note(&mut self, number: Number) {
         // After the first fraction, the spelling of integers does not matter.
-        if !number.plain && !self.has_fractions {
+        if !self.has_fractions && !number.plain {
             self.note_unusual(number.value);
         }
     }
@@ -139,9 +139,18 @@ pub(super) fn leading(text: &[u8]) -> Option<(Number, usize)> {
     // Converting i64 takes one instruction, u64 takes several.
     let integer = digits as i64 as f64;
     let size = point.map_or(integer, |place| integer / POWERS[length - 1 - place]);
-    let leading_zero = n_digits > 1 && text[usize::from(signed)] == b'0';
-    let plain = point.is_none() & !leading_zero & (text[0] != b'+');
+    // A first byte above 0 is a digit: most integers need no closer look.
+    let plain = point.is_none() && (text[0] > b'0' || is_plain(text, n_digits));
     Some((Number { value: if text[0] == b'-' { -size } else { size }, plain }, length))
+}
+
+/// Whether a short integer that starts with a sign or a zero is plain.
+fn is_plain(text: &[u8], n_digits: usize) -> bool {
+    match text {
+        [b'-', first, ..] => *first != b'0' || n_digits == 1,
+        [b'+', ..] => false,
+        _ => n_digits == 1,
+    }
 }
 
 fn long(text: &[u8]) -> Option<Number> {
