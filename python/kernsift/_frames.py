@@ -55,7 +55,7 @@ def as_frame(X: Any) -> Any:
     if frame_names(X) or not hasattr(X, "__arrow_c_stream__"):
         return X
     try:
-        import pyarrow
+        import pyarrow  # type: ignore[import-untyped]
     except ImportError:
         raise TypeError(
             f"{type(X).__name__} has the Arrow interface, which needs the package pyarrow. Install it, or "

@@ -1,12 +1,12 @@
 //! Data frames, prepared like files.
 
-use crate::convert::{from_json, to_indices, to_json};
 use crate::error::to_python;
 use kernsift::data::{
     Column, ColumnOptions, ColumnType, Dataset, Encoder, Encoding, Prepare, Recipe, Table, TargetChoice,
     Values, table::MISSING,
 };
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +113,7 @@ impl Prepared {
     /// The column of the frame that each feature comes from.
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        to_indices(&self.positions).into_pyarray(py)
+        self.positions.iter().map(|&place| place as i64).collect::<Vec<_>>().into_pyarray(py)
     }
 
     /// The columns that are not used, with the reasons.
@@ -170,10 +170,14 @@ impl FrameEncoder {
     /// An encoder from JSON.
     #[staticmethod]
     fn from_json(json: &str) -> PyResult<Self> {
-        from_json("encoder", json)
+        serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("encoder: {e}")))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().getattr("from_json")?, (slf.get().to_json()?,)))
     }
+}
+
+fn to_json(value: &impl Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| PyValueError::new_err(e.to_string()))
 }

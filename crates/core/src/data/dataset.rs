@@ -3,9 +3,9 @@
 use super::features::{FeatureType, Groups, check_types};
 use super::rows::Rows;
 use super::table::check_names;
+use super::target::{Classes, Target, check_target};
 use crate::error::{Error, Result};
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Features, their names and the target.
@@ -37,66 +37,6 @@ enum Columns {
     Typed(Vec<FeatureType>),
     /// Numbers that encode features; at least one feature has several columns.
     Encoded(Groups),
-}
-
-/// The target (dependent variable).
-#[derive(Debug, Clone, PartialEq)]
-pub enum Target {
-    /// No target (unsupervised).
-    None,
-    /// Classification: a class per sample.
-    Classes(Classes),
-    /// Regression: a number per sample.
-    Continuous(Vec<f64>),
-}
-
-/// Class labels.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Classes {
-    /// The class of each sample, an index into `names`.
-    pub codes: Vec<usize>,
-    /// The class names.
-    pub names: Vec<String>,
-}
-
-impl Classes {
-    /// Checks that every code has a name.
-    pub fn new(codes: Vec<usize>, names: Vec<String>) -> Result<Self> {
-        match codes.iter().position(|&c| c >= names.len()) {
-            Some(row) => Err(Error::Shape {
-                what: format!("class of row {}", row + 1),
-                expected: format!("below {}", names.len()),
-                got: codes[row].to_string(),
-            }),
-            None => Ok(Self { codes, names }),
-        }
-    }
-
-    /// Classes named by their codes.
-    pub fn from_codes(codes: Vec<usize>) -> Self {
-        let n = codes.iter().max().map_or(0, |m| m + 1);
-        Self { codes, names: (0..n).map(|c| c.to_string()).collect() }
-    }
-
-    /// Number of samples per class.
-    pub fn counts(&self) -> Vec<usize> {
-        let mut counts = vec![0; self.names.len()];
-        self.codes.iter().for_each(|&c| counts[c] += 1);
-        counts
-    }
-
-    /// Returns an error if every class has a single sample; the target is then most likely an id.
-    pub(crate) fn need_pair(&self, method: &'static str) -> Result<()> {
-        if self.counts().iter().any(|&count| count > 1) {
-            return Ok(());
-        }
-        Err(Error::SingletonClasses { method, rows: self.codes.len() })
-    }
-
-    /// Number of classes with at least one sample.
-    pub fn n_present(&self) -> usize {
-        self.counts().iter().filter(|&&c| c > 0).count()
-    }
 }
 
 impl Dataset {
@@ -423,28 +363,6 @@ impl Dataset {
         let has_missing = self.has_missing && x.first_missing().is_some();
         Self { names, x, target, has_missing, columns, level_names: vec![] }
     }
-}
-
-/// Checks the number of rows, and that the values are finite.
-fn check_target(target: &Target, n_rows: usize) -> Result<()> {
-    let rows = match target {
-        Target::None => n_rows,
-        Target::Classes(classes) => classes.codes.len(),
-        Target::Continuous(values) => values.len(),
-    };
-    if rows != n_rows {
-        return Err(Error::Shape {
-            what: "target".into(),
-            expected: format!("{n_rows} rows"),
-            got: rows.to_string(),
-        });
-    }
-    if let Target::Continuous(values) = target
-        && let Some(row) = values.iter().position(|v| !v.is_finite())
-    {
-        return Err(Error::NonFinite { row: row + 1, column: "target".into(), value: values[row] });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Splits into training and test rows.
 
-use super::dataset::{Classes, Target};
+use super::target::{Classes, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use serde::{Deserialize, Serialize};

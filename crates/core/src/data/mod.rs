@@ -18,13 +18,14 @@ mod scale;
 mod sparse;
 pub mod synthetic;
 pub mod table;
+mod target;
 pub mod triplets;
 mod types;
 pub mod write;
 
 #[cfg(feature = "datasets")]
 pub use builtin::{BUILT_IN, BuiltIn};
-pub use dataset::{Classes, Dataset, Target};
+pub use dataset::Dataset;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub use folds::{Fold, Splits, stratified_folds};
@@ -39,5 +40,6 @@ pub use scale::Standardizer;
 pub(crate) use scale::{is_constant, standardized};
 pub use sparse::SparseRows;
 pub use table::{Column, Table, Values};
+pub use target::{Classes, Target};
 pub use triplets::Triplet;
 pub use types::{ColumnType, Decimal};

@@ -2,8 +2,9 @@
 //!
 //! Features are independent standard normal, except for copies. The relevant ones have random positions.
 
-use super::dataset::{Classes, Dataset, Target};
+use super::dataset::Dataset;
 use crate::context::{Context, available_memory};
+use crate::data::target::{Classes, Target};
 use crate::error::{Error, Result};
 use crate::random::Rng;
 use ndarray::Array2;

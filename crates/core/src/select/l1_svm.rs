@@ -1,6 +1,6 @@
 //! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
 
-use super::selector::{FeatureCount, Selection, Selector, feature_weights};
+use super::selector::{FeatureCount, Selection, Selector};
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
     signed_columns,
@@ -9,7 +9,9 @@ use crate::context::Context;
 use crate::data::{Classes, Dataset, Groups, is_constant};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
-use crate::optim::{Convergence, SparseColumns, StopRule, group_descent, l1_descent, l1_gradient, l1_slacks};
+use crate::optim::{
+    Convergence, SparseColumns, StopRule, group_descent, l1_descent, l1_gradient, l1_slacks, largest_rows,
+};
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
 use crate::random::Rng;
@@ -284,7 +286,7 @@ impl<'a> Path<'a> {
         let n_selected = wanted.unwrap_or(count.max(1));
         let outcome: Outcome = linear_outcome(weights.descent.iter().copied());
         let shape = (self.groups.n_columns(), weights.of.len());
-        let coef = feature_weights(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
+        let coef = largest_rows(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
         Selection {
             method: "l1-svm".into(),
             order,

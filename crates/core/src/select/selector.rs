@@ -1,7 +1,7 @@
 //! The selector interface and its result.
 
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Encoder, Encoding, Groups, Target};
+use crate::data::{Classes, Dataset, Encoder, Encoding, Target};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
@@ -146,8 +146,8 @@ pub struct Selection {
     #[serde(default)]
     pub curve: Vec<f64>,
     /// The weights $W$ for methods that have them: one row per feature, one column per direction or class. A feature
-    /// with several columns (a category, or a number with an indicator of missing values) has the weight of largest
-    /// absolute value among its columns.
+    /// with several columns (a category, or a number with an indicator of missing values) has the row of the column with the
+    /// largest absolute weight.
     #[serde(default)]
     pub coef: Option<Array2<f64>>,
     /// The solutions from few features to many, for methods with a path; empty for others.
@@ -174,18 +174,6 @@ pub struct PathPoint {
     pub columns: Vec<usize>,
     /// Their absolute weights or norms.
     pub weights: Vec<f64>,
-}
-
-/// The weights of features from those of their columns: for each direction the one of largest absolute value.
-pub(super) fn feature_weights(weights: Array2<f64>, groups: &Groups) -> Array2<f64> {
-    if groups.is_single() {
-        return weights;
-    }
-    let largest = |(j, direction): (usize, usize)| {
-        let of_columns = groups.columns(j).map(|column| weights[[column, direction]]);
-        of_columns.reduce(|a, b| if b.abs() > a.abs() { b } else { a }).unwrap_or(0.0)
-    };
-    Array2::from_shape_fn((groups.n_features(), weights.ncols()), largest)
 }
 
 impl Selection {
@@ -232,16 +220,6 @@ mod tests {
         let selection = Selection::by_score("m", vec![1.0, 3.0, 1.0, 3.0], 2);
         assert_eq!(selection.order, [1, 3, 0, 2]);
         assert_eq!(selection.selected(), [1, 3]);
-    }
-
-    #[test]
-    fn weights_of_features() {
-        let weights = ndarray::array![[1.0, -2.0], [-3.0, 0.5], [3.0, 0.0]];
-        assert_eq!(
-            feature_weights(weights.clone(), &Groups::of_sizes([1, 2])),
-            ndarray::array![[1.0, -2.0], [-3.0, 0.5]]
-        );
-        assert_eq!(feature_weights(weights.clone(), &Groups::single(3)), weights);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Leakage: single features that predict the target perfectly.
 
-use crate::data::dataset::{Classes, Dataset, Target};
+use crate::data::dataset::Dataset;
+use crate::data::target::{Classes, Target};
 use crate::error::shorten;
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -16,10 +16,11 @@ pub use options::{ColumnOptions, Missing, TargetChoice, TargetType};
 pub use recipe::{Applied, Recipe};
 pub use target::target_type;
 
-use super::dataset::{Dataset, Target};
+use super::dataset::Dataset;
 use super::inspect::{Account, Action, ColumnAccount, leaks};
 use super::sparse::SparseRows;
 use super::table::{Column, Table};
+use super::target::Target;
 use super::types::{ColumnType, Parsing};
 use crate::error::{Error, Result, shorten};
 use patterns::{Choice, choices};

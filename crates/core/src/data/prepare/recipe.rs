@@ -1,17 +1,19 @@
 //! The fitted preparation, which reads new tables like the training table.
 
 use super::options::Missing;
-use crate::data::dataset::{Dataset, Target};
+use crate::data::dataset::Dataset;
 use crate::data::features::FeatureType;
 use crate::data::rows::Rows;
 use crate::data::sparse::SparseRows;
 use crate::data::table::{Column, Table};
+use crate::data::target::Target;
 use crate::data::types::{Parsed, Parsing};
 use crate::error::{Error, Result};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Fitted preparation: the columns to use, how to read them, and how to handle missing values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,6 +71,14 @@ impl Recipe {
             FeatureType::Number => vec![],
             FeatureType::Category { levels } => (0..levels).filter_map(|code| parsing.level(code)).collect(),
         }
+    }
+
+    /// The names of the levels of each feature; `None` for numbers.
+    fn level_names(&self) -> Vec<Option<Arc<[String]>>> {
+        let names = |j| -> Arc<[String]> { self.levels(j).into_iter().map(str::to_owned).collect() };
+        (0..self.n_features())
+            .map(|j| self.columns[j].parsing.feature_type().is_category().then(|| names(j)))
+            .collect()
     }
 
     /// A recipe with only these features, in this order.
@@ -150,7 +160,7 @@ impl Recipe {
             out.iter_mut().zip(&parsed).for_each(|(to, values)| *to = values[row]);
         });
         let data = Dataset::typed(names, x, self.feature_types(), target(&rows)?)?;
-        Ok(Applied { data, rows, other })
+        Ok(Applied { data: data.with_level_names(self.level_names())?, rows, other })
     }
 
     /// The data of a sparse table with the columns of the recipe.

@@ -2,8 +2,8 @@
 
 use super::options::{TargetChoice, TargetType};
 use super::patterns::Choice;
-use crate::data::dataset::{Classes, Target};
 use crate::data::table::{Column, Table, Values};
+use crate::data::target::{Classes, Target};
 use crate::data::types::{ColumnType, Decimal, by_value, infer, of_type};
 use crate::error::{Error, Result, shorten};
 use std::collections::{BTreeSet, HashMap};

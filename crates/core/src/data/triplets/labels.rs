@@ -2,7 +2,7 @@
 
 use super::draw::{NAME, draw, need_rows};
 use super::triplet::Triplet;
-use crate::data::dataset::Classes;
+use crate::data::target::Classes;
 use crate::error::{Error, Result};
 use crate::random::Rng;
 

@@ -6,8 +6,8 @@
 //! consistent with each other, not whether they generalize to new rows.
 
 use super::triplet::{Triplet, points};
-use crate::data::dataset::Target;
 use crate::data::folds::{Fold, Splits};
+use crate::data::target::Target;
 use crate::error::{Error, Result};
 use crate::random::Rng;
 
@@ -126,7 +126,7 @@ fn partition(triplets: &[Triplet], is_test: impl Fn(&Triplet) -> bool) -> Triple
 mod tests {
     use super::super::labels::{from_labels, from_labels_within};
     use super::*;
-    use crate::data::dataset::Classes;
+    use crate::data::target::Classes;
 
     #[test]
     fn a_triplet_follows_its_rows() {

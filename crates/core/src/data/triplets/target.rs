@@ -5,7 +5,7 @@ use super::draw::{NAME, need_memory};
 use super::labels::from_labels_within;
 use super::triplet::Triplet;
 use crate::context::Context;
-use crate::data::dataset::Target;
+use crate::data::target::Target;
 use crate::error::{Error, Result};
 
 /// Draws `n` triplets from a target, with these rows only: [`from_labels_within`] or [`from_continuous_within`].
@@ -22,7 +22,7 @@ pub fn from_target(target: &Target, rows: &[usize], n: usize, ctx: &Context) -> 
 mod tests {
     use super::super::labels::from_labels;
     use super::*;
-    use crate::data::dataset::Classes;
+    use crate::data::target::Classes;
 
     #[test]
     fn triplets_follow_the_kind_of_target() {
