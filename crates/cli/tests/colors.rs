@@ -60,7 +60,7 @@ fn each_style_has_its_color() {
         error,
         "\x1b[1;31merror:\x1b[0m good.csv: no column 'clas'; \x1b[1mdid you mean 'class'?\x1b[0m\n"
     );
-    let warning = s.ok("basis good.csv --color always").err;
+    let warning = s.ok("basis good.csv --include b --color always").err;
     assert!(warning.contains("\x1b[33mwarning:\x1b[0m column b is constant"), "{warning}");
     assert!(s.run("selct --color always").err.contains('\x1b'), "parser errors follow the option");
     assert!(!s.run("selct --color never").err.contains('\x1b'));

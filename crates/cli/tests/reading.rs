@@ -63,7 +63,7 @@ fn transposed_tables_and_labels() {
     let s = Scratch::new();
     s.file("genes.csv", "gene,s1,s2,s3,s4\na,1,2,3,4\nb,5,4,6,5\n");
     s.file("labels.csv", "id,class\ns4,y\ns3,y\ns2,x\ns1,x\ns9,x\n");
-    let line = "select genes.csv --transpose --labels labels.csv --categorical ordinal -k 1";
+    let line = "select genes.csv --transpose --labels labels.csv -k 1";
     let run = s.ok(line);
     assert!(run.out.contains("target 'class' with 2 classes"), "{}", run.out);
     assert!(

@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(levels.names, ["red", "<blue>", "(other)", "(missing)"]);
         assert_eq!(levels.of_sample, [1, 3, 0, 1, 2]);
         let svg = levels.by_class(&[0, 0, 0, 1, 1], &["no".to_string(), "yes".to_string()]);
-        assert!(svg.contains("&lt;blue&gt;, yes: 50 % of 2 rows") && !svg.contains("<blue>"), "{svg}");
+        assert!(svg.contains("&lt;blue&gt;, yes: 50.0 % of 2 rows") && !svg.contains("<blue>"), "{svg}");
         assert!(levels.counts().contains("red, 1 row<"));
     }
 

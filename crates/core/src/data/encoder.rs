@@ -188,6 +188,15 @@ impl Encoder {
     }
 }
 
+/// Typed data with standardized numbers; categories and missing values stay.
+pub(crate) fn standardized_numbers(data: &Dataset) -> Result<Dataset> {
+    let mut scaler = Standardizer::fit(data.x());
+    for j in (0..data.d()).filter(|&j| data.feature_type(j).is_category()) {
+        (scaler.shift[j], scaler.scale[j]) = (0.0, 1.0);
+    }
+    data.with_x(scaler.apply(data.x())?)
+}
+
 impl FeatureEncoder {
     fn fit(values: ArrayView1<f64>, kind: FeatureType, encoding: Encoding) -> Self {
         match kind {

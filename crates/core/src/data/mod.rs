@@ -26,6 +26,7 @@ pub mod write;
 #[cfg(feature = "datasets")]
 pub use builtin::{BUILT_IN, BuiltIn};
 pub use dataset::Dataset;
+pub(crate) use encoder::standardized_numbers;
 pub use encoder::{Encoder, Encoding};
 pub use features::{FeatureType, Groups};
 pub use folds::{Fold, Splits, stratified_folds};

@@ -1,6 +1,6 @@
 //! The rows of one fold, with the encoding fitted to its training rows.
 
-use crate::data::{Dataset, Encoder, Encoding, Fold, Rows};
+use crate::data::{Dataset, Encoder, Encoding, Fold, Rows, standardized_numbers};
 use crate::error::Result;
 use crate::select::{Selector, SelectorMethod};
 
@@ -14,8 +14,8 @@ pub(super) struct FoldRows {
     pub test: Rows,
     /// Training rows without scaling; `None` if `train` is not scaled.
     unscaled: Option<Dataset>,
-    /// Training rows before encoding; `None` if they are complete numbers.
-    typed: Option<Dataset>,
+    /// Training rows before encoding, as they are and with standardized numbers; `None` if they are complete numbers.
+    typed: Option<(Dataset, Dataset)>,
 }
 
 impl FoldRows {
@@ -34,13 +34,19 @@ impl FoldRows {
             true if !is_typed => Some(train.clone()),
             true => Some(Encoder::fit(&train, Encoding { standardize: false, ..encoding })?.encode(&train)?),
         };
-        Ok(Self { split, train: encoded, test, unscaled, typed: is_typed.then_some(train) })
+        let typed = match (is_typed, encoding.standardize) {
+            (false, _) => None,
+            (true, false) => Some((train.clone(), train)),
+            (true, true) => Some((train.clone(), standardized_numbers(&train)?)),
+        };
+        Ok(Self { split, train: encoded, test, unscaled, typed })
     }
 
     /// The training rows for a selector: typed if it supports that, unscaled if scaling would change what it measures.
     pub fn for_selector(&self, selector: &SelectorMethod) -> &Dataset {
         match (&self.typed, &self.unscaled) {
-            (Some(typed), _) if selector.supports_types() => typed,
+            (Some((_, scaled)), _) if selector.supports_types() && selector.wants_scaling() => scaled,
+            (Some((typed, _)), _) if selector.supports_types() => typed,
             (_, Some(unscaled)) if !selector.wants_scaling() => unscaled,
             _ => &self.train,
         }

@@ -221,8 +221,8 @@ fn pfs_selects_the_finer_category() {
     let data = encoded(&x, &[category(2), category(6), FeatureType::Number], Target::None, false);
     let found = select(&Pfs::default(), &data, FeatureCount::Count(1));
     assert_eq!(found.selected(), [1], "{:?}", found.scores);
-    // Weights for eight indicators and a number; a row per feature is reported.
-    assert_eq!(found.coef.unwrap().dim(), (3, 9));
+    // Targets are a column for two levels, six indicators and a number; a row of weights per feature is reported.
+    assert_eq!(found.coef.unwrap().dim(), (3, 8));
 }
 
 /// Levels of very different frequencies, whose columns have very different curvatures.

@@ -1,7 +1,7 @@
 //! The selector interface and its result.
 
 use crate::context::Context;
-use crate::data::{Classes, Dataset, Encoder, Encoding, Target};
+use crate::data::{Classes, Dataset, Encoder, Encoding, Target, standardized_numbers};
 use crate::error::{Error, Result};
 use crate::method::{Info, Needs};
 use crate::outcome::{Outcome, Stop};
@@ -29,10 +29,13 @@ pub trait Selector: Parameters {
         encoding: Encoding,
         ctx: &Context,
     ) -> Result<Selection> {
+        let standardize = encoding.standardize && self.wants_scaling();
+        if self.supports_types() && standardize {
+            return self.select(&standardized_numbers(data)?, count, ctx);
+        }
         if self.supports_types() {
             return self.select(data, count, ctx);
         }
-        let standardize = encoding.standardize && self.wants_scaling();
         // Fill values are not needed for complete numbers.
         let impute = encoding.impute.filter(|_| data.has_missing() || data.has_categories());
         let encoder = Encoder::fit(data, Encoding { impute, standardize })?;

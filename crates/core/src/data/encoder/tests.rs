@@ -134,6 +134,15 @@ fn two_levels_are_like_a_number() {
 }
 
 #[test]
+fn numbers_of_typed_data_are_standardized() {
+    let data = typed(array![[1.0, 0.0], [3.0, 1.0], [NAN, 1.0]], &[FeatureType::Number, category(2)]);
+    let scaled = standardized_numbers(&data).unwrap();
+    let x = scaled.x().to_dense();
+    assert_eq!((x[[0, 0]], x[[1, 0]], x.column(1).to_vec()), (-1.0, 1.0, vec![0.0, 1.0, 1.0]));
+    assert!(x[[2, 0]].is_nan() && scaled.has_categories());
+}
+
+#[test]
 fn rare_levels_share_a_column() {
     // Levels 0 to 149; the even ones have two rows.
     let codes: Vec<f64> = (0..150).flat_map(|c| vec![c as f64; if c % 2 == 0 { 2 } else { 1 }]).collect();
