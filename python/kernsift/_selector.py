@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Bunch
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernsift import _native
 from kernsift._base import Estimator, feature_count_json, labeled_rows
@@ -51,8 +51,8 @@ class FeatureSelectorMixin(SelectorMixin):
         """
         is_polars = type(X).__module__.split(".")[0] == "polars"
         if is_polars and _get_output_config("transform", estimator=self)["dense"] == "polars":
-            allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-            checked_rows(self, X, reset=False, ensure_all_finite="allow-nan" if allow_nan else True)
+            check_is_fitted(self)
+            validate_data(self, X, reset=False, skip_check_array=True)
             return X[:, self.get_support(indices=True).tolist()]
         return super().transform(X)
 

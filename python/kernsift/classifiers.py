@@ -10,11 +10,13 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.validation import check_is_fitted
 
 from kernsift import _native
 from kernsift._base import KERNEL_CONSTRAINTS, Estimator, labeled_rows, store_kernel
 from kernsift._html import Summary
-from kernsift._native_data import FloatArray, NativeRows, native_rows, to_json
+from kernsift._native_data import FloatArray, NativeRows, checked_rows, native_rows, to_json
 from kernsift._parameters import Docs, constraints, declared, native_value
 from kernsift._progress import report_progress
 from kernsift._sklearn import Interval, LinearClassifierMixin, StrOptions, _fit_context
@@ -559,6 +561,23 @@ class LinearSVC(LinearClassifierMixin, Estimator):
         self.objective_: FloatArray = answer["objectives"]
         self._store_outcome(answer)
         return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Signed distances of samples to the hyperplanes, times the norm of the weights.
+
+        Parameters
+        ----------
+        {X}
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            A column per class; for two classes, one value per sample, positive for the second.
+        """
+        check_is_fitted(self)
+        scores = safe_sparse_dot(checked_rows(self, X, reset=False), self.coef_.T, dense_output=True)
+        values: FloatArray = scores + self.intercept_
+        return values.ravel() if values.shape[1] == 1 else values
 
     def _summary(self) -> Summary:
         used = int(np.count_nonzero(self.coef_.any(axis=0)))

@@ -32,6 +32,14 @@ class Inspection:
         What to check, such as a feature that alone predicts the target perfectly.
     notes : list of str
         The account in a few lines.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from kernsift import inspect
+    >>> found = inspect(pandas.DataFrame({"size": [1.5, 2.5, 3.0], "color": ["red", "blue", "red"]}))
+    >>> [column["type"] for column in found.columns]
+    ['number', 'category']
     """
 
     def __init__(self, account: dict[str, Any], notes: list[str]) -> None:

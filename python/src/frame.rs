@@ -10,6 +10,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 
+/// Columns with categories that the training table does not have, and their numbers of rows.
+pub type Others = Vec<(String, usize)>;
+
 /// A column of a frame.
 #[derive(FromPyObject)]
 pub enum ColumnArgument<'py> {
@@ -156,7 +159,7 @@ impl FrameEncoder {
         &self,
         py: Python<'py>,
         columns: Vec<(String, ColumnArgument<'py>)>,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<(String, usize)>)> {
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Others)> {
         let applied = self.recipe.apply(&to_table(columns)?).map_err(to_python)?;
         let x = self.encoder.apply(applied.data.x()).map_err(to_python)?;
         Ok((x.into_dense().into_pyarray(py), applied.other))

@@ -3,15 +3,12 @@
 use crate::convert::{RowsArgument, to_indices};
 use crate::data::set_column;
 use crate::error::to_python;
-use crate::frame::{ColumnArgument, to_table};
+use crate::frame::{ColumnArgument, Others, to_table};
 use crate::run::{Settings, run};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-
-/// Columns with categories that the training table does not have, and their numbers of rows.
-type Others = Vec<(String, usize)>;
 
 /// A saved basis, selection or kernel, with the preprocessing of its data.
 #[pyclass(frozen, module = "kernsift._native")]

@@ -217,8 +217,8 @@ class TestAgainstScikitLearn:
                 filled = SimpleImputer(strategy=missing).fit_transform(x[train])
                 f, _ = f_classif(filled, y[train])
                 assert record["features"] == [f"x{j}" for j in np.argsort(-f)[:4]]
-        with pytest.raises(ValueError, match="contains NaN"):
-            compare(x, y, "fisher", 4)
+        with pytest.raises(ValueError, match="missing value, and compare does not support missing values"):
+            compare(x, y, "fisher", 4, missing="error")
 
     @pytest.mark.skipif(PROGRAM is None, reason="the command line is not built")
     def test_the_command_line_writes_the_same_record(self, complete, tmp_path):

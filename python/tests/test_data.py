@@ -49,16 +49,16 @@ def test_synthetic_data_follow_their_formula():
 
 def file_of(model):
     content = msgpack.packb(model)
-    return b"kernsift" + struct.pack("<IQI", 1, len(content), zlib.crc32(content)) + content
+    return b"kernsift" + struct.pack("<IQI", 4, len(content), zlib.crc32(content)) + content
 
 
-def selection(columns, n_outputs, missing="error"):
-    """A saved selection, written without kernsift."""
-    names = [f"out{j}" for j in range(n_outputs)]
+def selection(columns, missing="error"):
+    """A saved selection of all columns, written without kernsift."""
+    n_outputs = len(columns)
     return {
-        "names": names,
+        "names": [column["name"] for column in columns],
         "recipe": {"columns": columns, "missing": missing, "target": None, "sparse": False},
-        "scaler": None,
+        "encoder": None,
         "content": {
             "selection": {
                 "method": "fisher",
@@ -71,12 +71,13 @@ def selection(columns, n_outputs, missing="error"):
     }
 
 
-def number(name, fill=None):
-    return {"name": name, "encoding": {"number": {"fill": fill}}}
+def number(name):
+    plain = {"decimal": ".", "thousands": None, "unit": None}
+    return {"name": name, "parsing": {"number": {"format": plain, "missing": []}}}
 
 
-def one_hot(name, *levels):
-    return {"name": name, "encoding": {"one-hot": {"levels": list(levels)}}}
+def category(name, *levels):
+    return {"name": name, "parsing": {"category": {"levels": list(levels)}}}
 
 
 @pytest.fixture
@@ -110,14 +111,14 @@ def test_a_basis_from_a_file(tmp_path, wine):
 
 @pytest.mark.parametrize("frame", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
 def test_frames_are_prepared_by_column_names(prepared, frame):
-    model = prepared([number("a"), one_hot("kind", "x", "y")], 3)
+    model = prepared([number("a"), category("kind", "x", "y")])
     table = frame({"other": [9, 9, 9], "kind": ["y", "x", "y"], "a": [1, 2, 3]})
-    assert model.transform(table).tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 1]]
+    assert model.transform(table).tolist() == [[1, "y"], [2, "x"], [3, "y"]]
     assert model.feature_names_in_.tolist() == ["a", "kind"]
     objects = np.array([[1.0, "y"], [2.0, "x"]], dtype=object)
-    assert model.transform(objects).tolist() == [[1, 0, 1], [2, 1, 0]]
-    with pytest.raises(ValueError, match="category 'z' is not in the training data"):
-        model.transform(frame({"kind": ["z"], "a": [1.0]}))
+    assert model.transform(objects).tolist() == [[1, "y"], [2, "x"]]
+    with pytest.warns(UserWarning, match="column 'kind': 1 values are categories that the training data"):
+        assert model.transform(frame({"kind": ["z"], "a": [1.0]})).tolist() == [[1, "z"]]
     with pytest.raises(ValueError, match="no column 'a'"):
         model.transform(frame({"kind": ["x"], "A1": [1.0]}))
 
@@ -129,17 +130,17 @@ def test_missing_values(prepared, frame):
     with pytest.raises(
         ValueError, match=r"row 2, column 'a': missing value\. Fill in the value or drop the row"
     ):
-        prepared(columns, 2).transform(table)
+        prepared(columns).transform(table)
     with pytest.warns(UserWarning, match="1 rows with missing values were dropped"):
-        assert prepared(columns, 2, missing="drop").transform(table).tolist() == [[1, 1], [3, 3]]
-    filled = prepared([number("a", 2.5), number("b", 0.0)], 2, missing="mean")
-    assert filled.transform(table).tolist() == [[1, 1], [2.5, 2], [3, 3]]
+        assert prepared(columns, missing="drop").transform(table).tolist() == [[1, 1], [3, 3]]
+    kept = prepared(columns, missing="auto")
     nullable = pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64"), "b": [1, 2, 3]})
-    assert filled.transform(nullable).tolist() == [[1, 1], [2.5, 2], [3, 3]]
+    for given in (table, nullable):
+        assert_array_equal(kept.transform(given), [[1, 1], [np.nan, 2], [3, 3]])
 
 
 def test_a_notebook_shows_a_model(prepared):
-    shown = prepared([number("<b>"), number("ages")], 2)._repr_html_()
+    shown = prepared([number("<b>"), number("ages")])._repr_html_()
     assert "<td>fisher</td>" in shown and "ages" in shown and "<b>" not in shown and "&lt;b&gt;" in shown
 
 
@@ -154,6 +155,6 @@ def test_files_that_are_not_models(tmp_path):
         ValueError, match=r"table\.csv: not a usable kernsift model: it does not start with the magic bytes"
     ):
         load_model(path)
-    path.write_bytes(file_of(selection([number("a")], 1))[:-1])
+    path.write_bytes(file_of(selection([number("a")]))[:-1])
     with pytest.raises(ValueError, match="it is truncated"):
         load_model(path)

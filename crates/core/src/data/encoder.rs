@@ -232,7 +232,7 @@ impl FeatureEncoder {
         present.iter().enumerate().for_each(|(column, &c)| columns[c] = Some(column));
         let mut sizes = vec![0usize; present.len() + usize::from(shared.is_some())];
         for (column, count) in columns.iter().zip(&counts) {
-            column.into_iter().for_each(|&column| sizes[column] += count);
+            column.iter().for_each(|&column| sizes[column] += count);
         }
         if let ([first, second], None) = (present.as_slice(), shared) {
             return Self::fit_binary(values, levels, [*first, *second], standardize);

@@ -55,7 +55,7 @@ fn sample(text: &[u8], comment: Option<u8>) -> (Vec<Counts>, bool) {
 /// The line that starts at a position, without its end; it does not end inside quotes.
 fn next_line(text: &[u8], start: usize) -> Range<usize> {
     let mut end = text.len();
-    let _ = scan(&text[start..], |place| {
+    scan(&text[start..], |place| {
         let stop = is_line_end(text[start + place]);
         if stop {
             end = start + place;
@@ -67,7 +67,7 @@ fn next_line(text: &[u8], start: usize) -> Range<usize> {
 
 /// Calls `visit` with the position of every byte outside quotes.
 fn for_each_unquoted(text: &[u8], mut visit: impl FnMut(usize)) {
-    let _ = scan(text, |place| {
+    scan(text, |place| {
         visit(place);
         true
     });
