@@ -129,7 +129,8 @@ class Estimator(SummaryMixin, BaseEstimator):
     def _store_outcome(self, answer: dict[str, Any], stacklevel: int | None = 4) -> None:
         """Sets `n_iter_` and `converged_`; warns if the fit did not converge, unless `stacklevel` is None."""
         # A start that is optimal takes no iteration; scikit-learn counts at least one.
-        self.n_iter_ = max(1, answer["iterations"])
+        done = answer["iterations"]
+        self.n_iter_ = max(1, done) if isinstance(done, int) else done
         self.converged_ = answer["converged"]
         if not self.converged_ and stacklevel is not None:
             text = f"{type(self).__name__} did not converge: {answer['stop']}. {_advice(self)}"
