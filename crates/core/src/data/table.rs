@@ -121,6 +121,7 @@ impl Column {
     }
 
     /// The column with these texts, and numbers equal to one of them, as missing values.
+    #[cfg(feature = "io")]
     fn with_missing(self, texts: &[String]) -> Self {
         let values = match self.values {
             Values::Numeric(mut cells) => {
@@ -173,6 +174,7 @@ impl Table {
     }
 
     /// The table with these texts, and numbers equal to one of them, as missing values.
+    #[cfg(feature = "io")]
     pub(crate) fn with_missing(self, texts: &[String]) -> Self {
         match self {
             _ if texts.is_empty() => self,
