@@ -225,22 +225,10 @@ def _listed(names: npt.NDArray[np.object_]) -> str:
     return f"{len(names)}: {', '.join(shortened(name, 16) for name in names[:MAX_BARS])}{more}"
 
 
-def _cells(column: Any) -> Any:
+def _cells(column: npt.NDArray[Any]) -> Any:
     """Numbers as an array, text as a list; missing values are NaN and None."""
     try:
-        return np.ascontiguousarray(_numbers(column), dtype=np.float64)
+        return np.ascontiguousarray(column, dtype=np.float64)
     except (TypeError, ValueError):
-        listed = next(name for name in ("to_list", "to_pylist", "tolist") if hasattr(column, name))
-        cells = getattr(column, listed)()
         # NaN is not equal to itself.
-        return [None if cell is None or cell != cell else str(cell) for cell in cells]
-
-
-def _numbers(column: Any) -> Any:
-    if hasattr(column, "to_numpy"):
-        # Missing values of nullable pandas columns are not floats.
-        try:
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
-        except TypeError:
-            return column.to_numpy()
-    return column
+        return [None if cell is None or cell != cell else str(cell) for cell in column.tolist()]
