@@ -21,8 +21,8 @@ pub struct Loaded {
     pub name: String,
     /// Data, recipe and the rows they come from.
     pub prepared: Prepared,
-    /// The table before preparation.
-    pub table: Table,
+    /// The table before preparation, if its columns are to be written. It takes as much memory as the data.
+    table: Option<Table>,
     /// The target column with its original values, for output.
     pub target: Option<Column>,
     missing: Missing,
@@ -43,7 +43,7 @@ impl Loaded {
         options: &WriteOptions,
         ctx: &Context,
     ) -> Result<()> {
-        let Table::Columns(all) = &self.table else {
+        let Some(Table::Columns(all)) = &self.table else {
             let kept = self.prepared.data.take_columns(columns);
             let x = kept.x().to_dense();
             return write_table(path, kept.names(), x.view(), self.target.as_slice(), options, ctx);
@@ -139,17 +139,18 @@ pub fn inform_of_dropped(name: &str, n_rows: usize, n_kept: usize, console: &Con
     }
 }
 
-/// Reads and prepares a table.
-pub fn load(args: &TableArgs, ctx: &Context, console: &Console) -> Result<Loaded> {
+/// Reads and prepares a table. `keep` keeps its columns with their original values, to write them.
+pub fn load(args: &TableArgs, keep: bool, ctx: &Context, console: &Console) -> Result<Loaded> {
     let table = read(&args.data, &args.reading, ctx, console)?;
-    load_table(args, TargetChoice::Auto, table, console)
+    let loaded = load_table(args, TargetChoice::Auto, &table, console)?;
+    Ok(Loaded { table: keep.then_some(table), ..loaded })
 }
 
 /// Prepares a table. `default` is the target if the user names none.
 pub fn load_table(
     args: &TableArgs,
     default: TargetChoice,
-    table: Table,
+    table: &Table,
     console: &Console,
 ) -> Result<Loaded> {
     load_columns(args, default, args.columns.options(), table, console)
@@ -160,20 +161,20 @@ pub fn load_columns(
     args: &TableArgs,
     default: TargetChoice,
     columns: ColumnOptions,
-    table: Table,
+    table: &Table,
     console: &Console,
 ) -> Result<Loaded> {
-    let prepare = options(args, default, columns, &table);
+    let prepare = options(args, default, columns, table);
     console.stage("preparing the table");
-    let prepared = prepare.fit(&table).map_err(|e| e.in_file(Path::new(&args.data)))?;
+    let prepared = prepare.fit(table).map_err(|e| e.in_file(Path::new(&args.data)))?;
     inform(&prepared.account, &prepared.notes, args.target_type, console);
     if !prepared.account.is_plain() {
         prepared.account.lines().iter().for_each(|line| console.inform(line));
     }
     let target =
-        prepared.recipe.target().and_then(|name| column(&table, name)).map(|c| c.take_rows(&prepared.rows));
+        prepared.recipe.target().and_then(|name| column(table, name)).map(|c| c.take_rows(&prepared.rows));
     let labels = args.reading.labels.clone();
-    Ok(Loaded { name: args.data.clone(), prepared, table, target, missing: args.missing, labels })
+    Ok(Loaded { name: args.data.clone(), prepared, table: None, target, missing: args.missing, labels })
 }
 
 /// Reads a table for its account.

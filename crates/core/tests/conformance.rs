@@ -368,15 +368,6 @@ fn scores_are_equivariant_under_permutations() {
     }
 }
 
-/// Typed data as a selector needs it: typed or encoded, and unscaled if scaling would change what it measures.
-fn for_selector(method: &SelectorMethod, typed: &Dataset) -> Dataset {
-    if method.supports_types() {
-        return typed.clone();
-    }
-    let encoding = Encoding { standardize: method.wants_scaling(), ..Encoding::default() };
-    Encoder::fit(typed, encoding).unwrap().encode(typed).unwrap()
-}
-
 /// 150 samples, 5 % of the values missing: two informative numbers, an informative category of 5 levels, a noise category of
 /// 10 levels, and four noise numbers.
 fn mixed() -> Dataset {
@@ -411,7 +402,7 @@ fn typed(x: Array2<f64>, levels: &[usize], codes: Vec<usize>) -> Dataset {
 fn mixed_tables_have_a_score_per_feature() {
     let data = mixed();
     for (name, method) in selectors() {
-        let prepared = for_selector(&method, &data);
+        let prepared = method.prepared(&data, Encoding::default()).unwrap();
         let results = [1, 2, 1].map(|threads| on_threads(threads, || select(&method, &prepared)));
         assert!(results.windows(2).all(|w| w[0] == w[1]), "{name}");
         let selection = &results[0];
@@ -437,8 +428,8 @@ fn the_codes_of_categories_are_arbitrary() {
     let renamed = data.with_x(x).unwrap();
     // HSFS starts from signs by position, so in another order it may reach another local optimum.
     for (name, method) in selectors().filter(|(name, _)| *name != "hsfs") {
-        let plain = select(&method, &for_selector(&method, &data));
-        let moved = select(&method, &for_selector(&method, &renamed));
+        let plain = select(&method, &method.prepared(&data, Encoding::default()).unwrap());
+        let moved = select(&method, &method.prepared(&renamed, Encoding::default()).unwrap());
         let largest = plain.scores.iter().copied().fold(0.0, f64::max);
         // Columns are in another order, so sums are rounded differently. The descent of the SVM magnifies this, and may stop
         // a sweep earlier: it agrees to about a hundred times its tolerance, 1e-4.
@@ -456,9 +447,13 @@ fn a_category_of_50_levels_counts_once() {
     let x = Array2::from_shape_fn((500, 9), |(i, j)| if j == 4 { (i % 50) as f64 } else { rng.normal() });
     let data = typed(x, &[0, 0, 0, 0, 50, 0, 0, 0, 0], (0..500).map(|i| (i % 50) % 2).collect());
     for (name, method) in selectors().filter(|(_, method)| method.needs() != Needs::Nothing) {
-        let selection = select(&method, &for_selector(&method, &data));
+        let selection = select(&method, &method.prepared(&data, Encoding::default()).unwrap());
         assert_eq!((selection.order[0], selection.scores.len()), (4, 9), "{name}: {selection:?}");
-        let one = method.select(&for_selector(&method, &data), FeatureCount::Count(1), &Context::default());
+        let one = method.select(
+            &method.prepared(&data, Encoding::default()).unwrap(),
+            FeatureCount::Count(1),
+            &Context::default(),
+        );
         assert_eq!(one.unwrap().selected(), [4], "{name}");
     }
 }
@@ -479,7 +474,7 @@ fn categories_without_structure_are_supported() {
     let codes = data.classes("test").unwrap().codes.clone();
     let wide = typed(wide, &[0, 0, 5, 10, 0, 0, 0, 0, n, 1, 3, 0], codes);
     for (name, method) in selectors() {
-        let selection = select(&method, &for_selector(&method, &wide));
+        let selection = select(&method, &method.prepared(&wide, Encoding::default()).unwrap());
         assert_eq!(selection.scores.len(), 12, "{name}");
         assert!(selection.scores.iter().all(|s| s.is_finite()), "{name}");
         // FFS may add a vote that changes nothing on the way to its minimum.

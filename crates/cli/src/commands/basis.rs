@@ -25,7 +25,7 @@ pub fn run(args: &BasisArgs, ctx: &Context, console: &Console) -> Result<(), Fai
     let (mut method, kernel) = method(args)?;
     let loaded = match &kernel {
         Some(kernel) => kernel.load(&args.table, ctx, console)?,
-        None => load(&args.table, ctx, console)?,
+        None => load(&args.table, false, ctx, console)?,
     };
     let inputs = [args.test.as_ref().map(Path::new), args.kernel_file.as_deref()];
     check_fit_outputs(&args.output, &[], &loaded, &inputs)?;

@@ -24,7 +24,7 @@ const LEVEL: f64 = 0.05;
 
 /// Compares methods, prints tables, and writes the requested files.
 pub fn run(args: &CompareArgs, ctx: &Context, console: &Console) -> Result<(), Failure> {
-    let loaded = load(&args.table, ctx, console)?;
+    let loaded = load(&args.table, false, ctx, console)?;
     let data = &loaded.prepared.data;
     let compare = plan(args, data)?;
     let costs = args.record.as_ref().map(|record| cost_path(record));

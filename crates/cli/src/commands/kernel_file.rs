@@ -63,7 +63,7 @@ impl LearnedKernel {
             *columns = needed.into_iter().map(find).collect::<kernsift::Result<_>>()?;
         }
         let target = target.map_or(TargetChoice::None, TargetChoice::Named);
-        let loaded = load_columns(args, target, ColumnOptions::all(), table, console)?;
+        let loaded = load_columns(args, target, ColumnOptions::all(), &table, console)?;
         if loaded.prepared.data.names() != self.model.names {
             return Err(Failure::Input(format!(
                 "{}: the columns differ from those that the kernel of {} was learned on; use the same --target",

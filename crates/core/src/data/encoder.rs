@@ -6,7 +6,8 @@ use super::impute::{ImputeStrategy, Imputer};
 use super::rows::Rows;
 use super::scale::{Standardizer, standardized};
 use crate::error::{Error, Result, need_columns};
-use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// A feature gets an indicator of missing values if more than this fraction of its values is missing.
@@ -88,9 +89,11 @@ impl Encoder {
         let x = data.x();
         // Fill values and scales of the codes of categories are computed but not used.
         let imputer = encoding.impute.map(|strategy| Imputer::fit(x, strategy));
-        let imputed = imputer.as_ref().filter(|_| data.has_missing()).map(|imputer| imputer.apply(x));
-        let imputed = imputed.transpose()?;
-        let scaler = encoding.standardize.then(|| Standardizer::fit(imputed.as_ref().unwrap_or(x)));
+        let scaler = match &imputer {
+            _ if !encoding.standardize => None,
+            Some(imputer) if data.has_missing() => Some(imputed_scaler(x, imputer)?),
+            _ => Some(Standardizer::fit(x)),
+        };
         let mut features = vec![];
         if let Rows::Dense(x) = x
             && (data.has_categories() || encoding.adds_indicators() && data.has_missing())
@@ -122,23 +125,34 @@ impl Encoder {
     /// Encodes rows with the same features.
     pub fn apply(&self, x: &Rows) -> Result<Rows> {
         need_columns("features to encode", self.n_features, x.d())?;
-        let incomplete = self.imputer.as_ref().filter(|_| x.first_missing().is_some());
-        let imputed = incomplete.map(|imputer| imputer.apply(x)).transpose()?;
-        let numbers = match (&self.scaler, imputed) {
-            (Some(scaler), imputed) => scaler.apply(imputed.as_ref().unwrap_or(x))?,
-            (None, Some(imputed)) => imputed,
-            (None, None) => x.clone(),
+        let x = match x {
+            Rows::Sparse(_) if self.features.is_empty() => return self.apply_to_sparse(x),
+            Rows::Sparse(_) => &x.to_dense(),
+            Rows::Dense(x) => x,
         };
-        if self.features.is_empty() {
-            return Ok(numbers);
-        }
-        let (x, numbers) = (x.to_dense(), numbers.into_dense());
+        let number = |value: f64, j: usize| {
+            let value = self.imputer.as_ref().filter(|_| value.is_nan()).map_or(value, |i| i.values[j]);
+            self.scaler.as_ref().map_or(value, |s| standardized(value, s.shift[j], s.scale[j]))
+        };
         let groups = self.groups();
         let mut out = Array2::zeros((x.nrows(), groups.n_columns()));
-        for (j, feature) in self.features.iter().enumerate() {
-            feature.write(x.column(j), numbers.column(j), out.slice_mut(s![.., groups.columns(j)]));
-        }
+        let rows = out.axis_iter_mut(Axis(0)).into_par_iter().zip(x.axis_iter(Axis(0)));
+        rows.for_each(|(mut out, row)| {
+            let out = out.as_slice_mut().expect("rows of a new matrix are contiguous");
+            for (j, &value) in row.iter().enumerate() {
+                match self.features.get(j) {
+                    None => out[j] = number(value, j),
+                    Some(feature) => feature.write(value, number(value, j), &mut out[groups.columns(j)]),
+                }
+            }
+        });
         Ok(out.into())
+    }
+
+    fn apply_to_sparse(&self, x: &Rows) -> Result<Rows> {
+        let incomplete = self.imputer.as_ref().filter(|_| x.first_missing().is_some());
+        let imputed = incomplete.map_or_else(|| Ok(x.clone()), |imputer| imputer.apply(x))?;
+        self.scaler.as_ref().map_or(Ok(imputed.clone()), |scaler| scaler.apply(&imputed))
     }
 
     /// The columns of each feature.
@@ -289,36 +303,49 @@ impl FeatureEncoder {
         }
     }
 
-    /// Writes the columns of the feature, given its values and, for a number, its imputed and scaled values.
-    fn write(&self, values: ArrayView1<f64>, numbers: ArrayView1<f64>, mut out: ArrayViewMut2<f64>) {
+    /// Writes the columns of the feature in one row, given its value and, for a number, its imputed and scaled value.
+    fn write(&self, value: f64, number: f64, out: &mut [f64]) {
         match self {
             Self::Number { indicator } => {
-                out.column_mut(0).assign(&numbers);
+                out[0] = number;
                 if let Some((shift, scale)) = *indicator {
-                    let missing =
-                        values.mapv(|v| standardized(f64::from(u8::from(v.is_nan())), shift, scale));
-                    out.column_mut(1).assign(&missing);
+                    out[1] = standardized(f64::from(u8::from(value.is_nan())), shift, scale);
                 }
             }
             Self::Binary { levels, values: [first, second] } => {
-                let value = |v: f64| match code(v, *levels) {
+                out[0] = match code(value, *levels) {
                     code if code == first.0 => first.1,
                     code if code == second.0 => second.1,
                     _ => 0.5 * (first.1 + second.1),
                 };
-                out.column_mut(0).assign(&values.mapv(value));
             }
             Self::Category { columns, frequencies, scale } => {
-                let base: Vec<f64> = frequencies.iter().map(|p| -p * scale).collect();
-                for (mut row, &v) in out.rows_mut().into_iter().zip(values) {
-                    row.iter_mut().zip(&base).for_each(|(cell, base)| *cell = *base);
-                    if let Some(column) = columns[code(v, columns.len() - 2)] {
-                        row[column] += scale;
-                    }
+                out.iter_mut().zip(frequencies).for_each(|(cell, p)| *cell = -p * scale);
+                if let Some(column) = columns[code(value, columns.len() - 2)] {
+                    out[column] += scale;
                 }
             }
         }
     }
+}
+
+/// A scaler of imputed rows.
+fn imputed_scaler(x: &Rows, imputer: &Imputer) -> Result<Standardizer> {
+    let Rows::Dense(x) = x else { return Ok(Standardizer::fit(&imputer.apply(x)?)) };
+    // A few columns at a time: a copy of all of them needs as much memory as the data.
+    const COLUMNS: usize = 16;
+    let (mut shift, mut scale, mut constant) = (vec![], vec![], vec![]);
+    for start in (0..x.ncols()).step_by(COLUMNS) {
+        let columns = start..x.ncols().min(start + COLUMNS);
+        let mut block = x.slice(s![.., columns.clone()]).to_owned();
+        let fill = imputer.values.slice(s![columns]);
+        block.zip_mut_with(&fill, |v, fill| *v = if v.is_nan() { *fill } else { *v });
+        let scaler = Standardizer::fit(&block.into());
+        shift.extend(scaler.shift);
+        scale.extend(scaler.scale);
+        constant.extend(scaler.constant.iter().map(|j| start + j));
+    }
+    Ok(Standardizer { shift: shift.into(), scale: scale.into(), constant })
 }
 
 /// The code of a value: a level, `levels` for another category, `levels + 1` for a missing value.

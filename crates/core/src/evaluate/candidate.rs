@@ -106,7 +106,7 @@ impl Method {
             Self::AllFeatures => Ok(Ranking::Once(Ranked::exact((0..rows.train.d()).collect()))),
             // Selections are not nested, so each number of features needs its own.
             Self::Columns(selector) => {
-                let each = selector.select_each(rows.for_selector(selector), counts, ctx);
+                let each = selector.select_each(rows.for_selector(selector)?, counts, ctx);
                 let ranked = each.into_iter().map(|selection| selection.map(Ranked::of));
                 Ok(Ranking::Each(counts.iter().copied().zip(ranked).collect()))
             }
@@ -163,7 +163,7 @@ impl Ranked {
     }
 
     fn columns(selector: &SelectorMethod, rows: &FoldRows, k: usize, ctx: &Context) -> Result<Self> {
-        Ok(Self::of(selector.select(rows.for_selector(selector), FeatureCount::Count(k), ctx)?))
+        Ok(Self::of(selector.select(rows.for_selector(selector)?, FeatureCount::Count(k), ctx)?))
     }
 
     fn of(selection: Selection) -> Self {

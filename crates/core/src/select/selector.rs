@@ -8,6 +8,7 @@ use crate::outcome::{Outcome, Stop};
 use crate::parameters::Parameters;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Ranks the features of a data set and selects some.
 ///
@@ -20,8 +21,7 @@ pub trait Selector: Parameters {
     /// Ranks all features and selects `count` of them.
     fn select(&self, data: &Dataset, count: FeatureCount, ctx: &Context) -> Result<Selection>;
 
-    /// Ranks all features of typed data and selects `count` of them: encodes the features, unless the selector supports
-    /// types, and standardizes them if that is requested and does not change what the selector measures.
+    /// Ranks all features of typed data and selects `count` of them.
     fn select_typed(
         &self,
         data: &Dataset,
@@ -29,17 +29,19 @@ pub trait Selector: Parameters {
         encoding: Encoding,
         ctx: &Context,
     ) -> Result<Selection> {
+        self.select(&*self.prepared(data, encoding)?, count, ctx)
+    }
+
+    /// Typed data as the selector needs it: encoded, unless it supports types, and standardized if that is requested and
+    /// does not change what it measures.
+    fn prepared<'a>(&self, data: &'a Dataset, encoding: Encoding) -> Result<Cow<'a, Dataset>> {
         let standardize = encoding.standardize && self.wants_scaling();
-        if self.supports_types() && standardize {
-            return self.select(&standardized_numbers(data)?, count, ctx);
-        }
-        if self.supports_types() {
-            return self.select(data, count, ctx);
-        }
-        // Fill values are not needed for complete numbers.
-        let impute = encoding.impute.filter(|_| data.has_missing() || data.has_categories());
-        let encoder = Encoder::fit(data, Encoding { impute, standardize })?;
-        self.select(&encoder.encode(data)?, count, ctx)
+        let is_encoded = !data.has_missing() && !data.has_categories();
+        Ok(match (is_encoded || self.supports_types(), standardize) {
+            (true, false) => Cow::Borrowed(data),
+            (true, true) => Cow::Owned(standardized_numbers(data)?),
+            (false, _) => Cow::Owned(Encoder::fit(data, Encoding { standardize, ..encoding })?.encode(data)?),
+        })
     }
 
     /// Makes an independent selection for each of several numbers of features. Override it to share work between

@@ -29,7 +29,7 @@ pub fn run(args: &SelectArgs, ctx: &Context, console: &Console) -> Result<(), Fa
     let (name, settings) = args.method.split(DEFAULT_METHOD)?;
     let method = Method::with_settings(name, &settings).map_err(no_such_method)?;
     check_options(name, &method, args)?;
-    let loaded = load(&args.table, ctx, console)?;
+    let loaded = load(&args.table, args.output.out.is_some(), ctx, console)?;
     check_outputs(args, &loaded)?;
     let selected = match &method {
         Method::Columns(selector) => columns::fit(selector, args, &loaded, ctx, console)?,
