@@ -193,7 +193,7 @@ fn options(args: &TableArgs, default: TargetChoice, columns: ColumnOptions, tabl
         Some("none") if !table.names().contains(&"none") => TargetChoice::None,
         Some(name) => TargetChoice::Named(name.to_owned()),
     };
-    Prepare { target, target_type: args.target_type, missing: args.missing, columns }
+    Prepare { target, target_type: args.target_type, missing: args.missing, columns, details: false }
 }
 
 /// Shows what was decided about the target, and warnings.

@@ -12,4 +12,4 @@ pub use account::{Account, Action, ColumnAccount, Range, Scalar};
 pub(super) use duplicates::{Fingerprint, same_values};
 pub(super) use leakage::leaks;
 pub(super) use rules::reason_to_skip;
-pub(super) use statistics::{Statistics, examples};
+pub(super) use statistics::{Details, Statistics, examples};

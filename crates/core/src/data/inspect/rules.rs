@@ -42,7 +42,7 @@ pub(crate) fn reason_to_skip(
     }
     // Missing values next to a constant can be informative, if they are indicated. A single row shows nothing.
     let is_complete = statistics.n_missing == 0 || missing != Missing::Auto;
-    if statistics.n_distinct == 1 && statistics.n_present > 1 && is_complete {
+    if statistics.is_constant && statistics.n_present > 1 && is_complete {
         return skip(Action::Skipped, None, "constant");
     }
     if is_chosen {
@@ -60,19 +60,19 @@ pub(crate) fn reason_to_skip(
 fn is_free_text(statistics: &Statistics) -> bool {
     let (characters, words) = statistics.length;
     statistics.n_present >= MIN_TEXT_ROWS
-        && statistics.n_distinct as f64 >= TEXT_FRACTION * statistics.n_present as f64
         && (characters >= TEXT_LENGTH || words >= TEXT_WORDS)
+        && statistics.n_distinct() as f64 >= TEXT_FRACTION * statistics.n_present as f64
 }
 
 fn is_id(name: &str, place: usize, kind: &ColumnType, statistics: &Statistics) -> bool {
     let n = statistics.n_present;
-    let is_unique = statistics.n_distinct == n && n > 1;
-    let is_nearly_unique = n >= MIN_ID_ROWS && statistics.n_distinct as f64 >= ID_FRACTION * n as f64;
+    let is_unique = || statistics.n_distinct() == n && n > 1;
+    let is_nearly_unique = || n >= MIN_ID_ROWS && statistics.n_distinct() as f64 >= ID_FRACTION * n as f64;
     let named = names_rows(name) || place == 0 && is_unnamed(name);
     match kind {
-        ColumnType::Category => is_nearly_unique || is_unique && named,
+        ColumnType::Category => is_nearly_unique() || named && is_unique(),
         ColumnType::Number if statistics.is_integer => {
-            statistics.counts_rows && is_nearly_unique || is_unique && named
+            statistics.counts_rows && is_nearly_unique() || named && is_unique()
         }
         _ => false,
     }

@@ -14,14 +14,12 @@ const LEVELS: usize = 5;
 /// Examples of values.
 const EXAMPLES: usize = 3;
 
-/// Statistics of the values of a column.
-pub(crate) struct Statistics {
+/// What decides whether a column is a feature.
+pub(crate) struct Statistics<'a> {
+    values: &'a [f64],
     pub(crate) n_missing: usize,
     pub(crate) n_present: usize,
-    pub(crate) n_distinct: usize,
-    pub(crate) range: Option<Range>,
-    pub(crate) histogram: Vec<usize>,
-    pub(crate) levels: Vec<(String, usize)>,
+    pub(crate) is_constant: bool,
     /// Whether all values are integers.
     pub(crate) is_integer: bool,
     /// Whether each value is its predecessor plus 1, or each is its predecessor minus 1.
@@ -31,34 +29,64 @@ pub(crate) struct Statistics {
     pub(crate) fingerprint: Fingerprint,
 }
 
-impl Statistics {
+impl<'a> Statistics<'a> {
     /// Statistics of the values that `parsing` reads from a column.
-    pub(crate) fn of(column: &Column, values: &[f64], parsing: &Parsing, kind: &ColumnType) -> Self {
-        let mut sorted: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let n_present = sorted.len();
-        // -0 and 0 are equal here, and next to each other.
-        let n_distinct = sorted.chunk_by(|a, b| a == b).count();
-        let has_levels = parsing.level(0).is_some();
-        let (range, histogram) = match has_levels {
-            true => (None, vec![]),
-            false => (range(&sorted, kind), histogram(&sorted)),
-        };
+    pub(crate) fn of(column: &Column, values: &'a [f64], parsing: &Parsing) -> Self {
+        let present = || values.iter().filter(|v| !v.is_nan());
+        let n_present = present().count();
+        let counts_by = |step: f64| values.windows(2).all(|pair| pair[1] - pair[0] == step);
         Self {
+            values,
             n_missing: values.len() - n_present,
             n_present,
-            n_distinct,
-            range,
-            histogram,
-            levels: if has_levels { levels(&sorted, parsing) } else { vec![] },
-            is_integer: sorted.iter().all(|v| v.fract() == 0.0),
-            counts_rows: [1.0, -1.0]
-                .iter()
-                .any(|step| values.windows(2).all(|pair| pair[1] - pair[0] == *step)),
+            is_constant: present().next().is_some_and(|first| present().all(|v| v == first)),
+            is_integer: present().all(|v| v.fract() == 0.0),
+            counts_rows: counts_by(1.0) || counts_by(-1.0),
             length: length(column),
             fingerprint: Fingerprint::of(values, parsing),
         }
     }
+
+    /// The number of distinct values. It sorts them, which takes longer than all other statistics.
+    pub(crate) fn n_distinct(&self) -> usize {
+        n_distinct(&sorted(self.values))
+    }
+}
+
+/// Statistics for the account of a column.
+#[derive(Default)]
+pub(crate) struct Details {
+    pub(crate) n_distinct: Option<usize>,
+    pub(crate) range: Option<Range>,
+    pub(crate) histogram: Vec<usize>,
+    pub(crate) levels: Vec<(String, usize)>,
+}
+
+impl Details {
+    /// Details of the values that `parsing` reads from a column.
+    pub(crate) fn of(values: &[f64], parsing: &Parsing, kind: &ColumnType) -> Self {
+        let sorted = sorted(values);
+        let n_distinct = Some(n_distinct(&sorted));
+        match parsing.level(0) {
+            Some(_) => Self { n_distinct, levels: levels(&sorted, parsing), ..Self::default() },
+            None => {
+                let (range, histogram) = (range(&sorted, kind), histogram(&sorted));
+                Self { n_distinct, range, histogram, ..Self::default() }
+            }
+        }
+    }
+}
+
+/// The values present, in ascending order.
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+/// The number of distinct values among sorted ones; -0 and 0 are equal, and next to each other.
+fn n_distinct(sorted: &[f64]) -> usize {
+    sorted.chunk_by(|a, b| a == b).count()
 }
 
 fn range(sorted: &[f64], kind: &ColumnType) -> Option<Range> {

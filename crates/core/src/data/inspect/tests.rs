@@ -3,42 +3,49 @@ use crate::data::types::{Parsing, infer};
 use crate::data::{Classes, Column, ColumnType, Dataset, FeatureType, Missing, Target};
 use ndarray::Array2;
 
-fn statistics(column: &Column) -> (ColumnType, Parsing, Statistics) {
+fn read(column: &Column) -> (ColumnType, Parsing, Vec<f64>) {
     let found = infer(column, None);
-    let parsed = found.parsing.read(column).unwrap();
-    let statistics = Statistics::of(column, &parsed.values, &found.parsing, &found.kind);
-    (found.kind, found.parsing, statistics)
+    let values = found.parsing.read(column).unwrap().values.into_owned();
+    (found.kind, found.parsing, values)
+}
+
+fn details(column: &Column) -> Details {
+    let (kind, parsing, values) = read(column);
+    Details::of(&values, &parsing, &kind)
 }
 
 #[test]
 fn statistics_by_hand() {
     let column = Column::numeric("a", vec![3.0, f64::NAN, -0.0, 0.0, 3.0, 10.0]);
-    let (_, _, found) = statistics(&column);
-    assert_eq!((found.n_missing, found.n_present, found.n_distinct), (1, 5, 3));
+    let (_, parsing, values) = read(&column);
+    let found = Statistics::of(&column, &values, &parsing);
+    assert_eq!((found.n_missing, found.n_present, found.n_distinct()), (1, 5, 3));
+    assert!(found.is_integer && !found.counts_rows && !found.is_constant);
+    let found = details(&column);
     let range = found.range.unwrap();
+    assert_eq!(found.n_distinct, Some(3));
     assert_eq!(
         (range.min, range.median, range.max),
         (Scalar::Number(0.0), Scalar::Number(3.0), Scalar::Number(10.0))
     );
     assert_eq!((found.histogram[0], found.histogram[6], found.histogram[19]), (2, 2, 1));
-    assert!(found.is_integer && !found.counts_rows);
     assert_eq!(examples(&column), ["3", "0", "10"]);
     let text = Column::text("b", [Some("u"), Some("v"), None, Some("v")].into_iter());
-    let (_, _, found) = statistics(&text);
+    let found = details(&text);
     assert_eq!(found.levels, [("v".to_owned(), 2), ("u".to_owned(), 1)]);
     assert!(found.range.is_none() && found.histogram.is_empty());
     let date = Column::text("d", [Some("1970-01-02"), Some("1970-01-04")].into_iter());
-    let (_, _, found) = statistics(&date);
+    let found = details(&date);
     let range = found.range.unwrap();
     assert_eq!(
         (range.median, range.max),
         (Scalar::Date("1970-01-02".into()), Scalar::Date("1970-01-04".into()))
     );
     let time = Column::text("t", [Some("12:30"), Some("0:00")].into_iter());
-    let range = statistics(&time).2.range.unwrap();
+    let range = details(&time).range.unwrap();
     assert_eq!((range.min, range.max), (Scalar::Date("00:00:00".into()), Scalar::Date("12:30:00".into())));
-    assert_eq!(statistics(&Column::numeric("c", vec![5.0; 4])).2.histogram, [4]);
-    let wide = statistics(&Column::numeric("w", vec![-1.7e308, 1.7e308, 0.0])).2.histogram;
+    assert_eq!(details(&Column::numeric("c", vec![5.0; 4])).histogram, [4]);
+    let wide = details(&Column::numeric("w", vec![-1.7e308, 1.7e308, 0.0])).histogram;
     assert_eq!((wide[0], wide[10], wide[19]), (1, 1, 1));
 }
 
@@ -49,7 +56,8 @@ fn reason(name: &str, cells: &[String]) -> Option<String> {
 }
 
 fn reason_of(column: &Column, place: usize) -> Option<String> {
-    let (kind, _, found) = statistics(column);
+    let (kind, parsing, values) = read(column);
+    let found = Statistics::of(column, &values, &parsing);
     reason_to_skip(&column.name, place, &kind, false, &found, Missing::Auto).map(|skip| skip.reason)
 }
 
@@ -81,7 +89,9 @@ fn identifiers_and_free_text() {
 #[test]
 fn constant_and_missing_columns() {
     let skip = |values: Vec<f64>, missing| {
-        let (kind, _, found) = statistics(&Column::numeric("a", values));
+        let column = Column::numeric("a", values);
+        let (kind, parsing, values) = read(&column);
+        let found = Statistics::of(&column, &values, &parsing);
         reason_to_skip("a", 1, &kind, true, &found, missing).map(|skip| skip.reason)
     };
     assert_eq!(skip(vec![1.0, 1.0], Missing::Auto).as_deref(), Some("constant"));
@@ -94,8 +104,8 @@ fn constant_and_missing_columns() {
 #[test]
 fn columns_are_compared_by_value() {
     let same = |a: &Column, b: &Column| {
-        let ((_, of_a, x), (_, of_b, y)) = (statistics(a), statistics(b));
-        let (values_a, values_b) = (of_a.read(a).unwrap().values, of_b.read(b).unwrap().values);
+        let ((_, of_a, values_a), (_, of_b, values_b)) = (read(a), read(b));
+        let (x, y) = (Statistics::of(a, &values_a, &of_a), Statistics::of(b, &values_b, &of_b));
         let same = same_values((&values_a, &of_a), (&values_b, &of_b));
         assert!(!same || x.fingerprint == y.fingerprint);
         same

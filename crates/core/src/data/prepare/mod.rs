@@ -40,6 +40,9 @@ pub struct Prepare {
     pub missing: Missing,
     /// Which columns are features, and their types.
     pub columns: ColumnOptions,
+    /// Whether the account has distinct values, ranges and histograms of all columns. They take longer than reading a table
+    /// of numbers.
+    pub details: bool,
 }
 
 /// The result of [`Prepare::fit`].
@@ -88,9 +91,10 @@ impl Prepare {
         self.read(plan, notes)
     }
 
-    /// The account of a table and notes, also if it has no features.
+    /// The account of a table with details, and notes, also if it has no features.
     pub fn inspect(&self, table: &Table) -> Result<(Account, Vec<String>)> {
-        let (plan, notes) = self.plan(table)?;
+        let prepare = Self { details: true, ..self.clone() };
+        let (plan, notes) = prepare.plan(table)?;
         if plan.recipe.columns.is_empty() {
             return Ok((Account { rows_used: plan.rows.len(), ..plan.account }, notes));
         }
@@ -163,7 +167,7 @@ impl Prepare {
         {
             choices[at].kind = Some(&ColumnType::Category);
         }
-        let studied = study(columns, at, &choices, &self.columns, self.missing, &mut problems);
+        let studied = study(self, columns, at, &choices, &mut problems);
         Error::all(problems)?;
         let mut plan = Plan {
             recipe: Recipe { columns: vec![], missing: self.missing, target, sparse: false },

@@ -1,9 +1,10 @@
 //! Types and statistics of all columns, and which of them are features.
 
-use super::options::{ColumnOptions, Missing};
+use super::Prepare;
+use super::options::Missing;
 use super::patterns::Choice;
 use crate::data::inspect::{
-    Action, ColumnAccount, Fingerprint, Statistics, examples, reason_to_skip, same_values,
+    Action, ColumnAccount, Details, Fingerprint, Statistics, examples, reason_to_skip, same_values,
 };
 use crate::data::table::Column;
 use crate::data::types::{ColumnType, Decimal, Inferred, Parsing, infer, of_type};
@@ -21,25 +22,24 @@ pub(super) struct Studied {
     is_included: bool,
 }
 
-/// Studies all columns. Columns that cannot be read as the type that the user chose are added to the problems.
+/// Studies all columns, as `prepare` says. Columns that cannot be read as the type that the user chose are added to the
+/// problems.
 pub(super) fn study(
+    prepare: &Prepare,
     columns: &[Column],
     target: Option<usize>,
     choices: &[Choice],
-    options: &ColumnOptions,
-    missing: Missing,
     problems: &mut Vec<Error>,
 ) -> Vec<Studied> {
-    let types = types(columns, choices, options.decimal);
+    let types = types(columns, choices, prepare.columns.decimal);
     let work: Vec<(usize, Result<Inferred>)> = types.into_iter().enumerate().collect();
     let describe = |(at, inferred): (usize, Result<Inferred>)| -> Result<Studied> {
-        let (mut studied, statistics) = describe(&columns[at], inferred?)?;
-        if Some(at) == target {
-            studied.account.action = Action::Target;
-        } else {
-            decide(&mut studied, &statistics, at, &choices[at], missing);
-        }
-        Ok(studied)
+        let is_target = Some(at) == target;
+        let decide = |studied: &mut Studied, statistics: &Statistics| match is_target {
+            true => studied.account.action = Action::Target,
+            false => decide(studied, statistics, at, &choices[at], prepare.missing),
+        };
+        describe(&columns[at], inferred?, prepare.details || is_target, decide)
     };
     let results: Vec<Result<Studied>> = work.into_par_iter().map(describe).collect();
     let mut all = vec![];
@@ -72,10 +72,17 @@ fn types(columns: &[Column], choices: &[Choice], decimal: Option<Decimal>) -> Ve
     types
 }
 
-fn describe(column: &Column, inferred: Inferred) -> Result<(Studied, Statistics)> {
+fn describe(
+    column: &Column,
+    inferred: Inferred,
+    with_details: bool,
+    decide: impl FnOnce(&mut Studied, &Statistics),
+) -> Result<Studied> {
     let Inferred { kind, parsing, warnings, .. } = inferred;
     let parsed = parsing.read(column)?;
-    let statistics = Statistics::of(column, &parsed.values, &parsing, &kind);
+    let statistics = Statistics::of(column, &parsed.values, &parsing);
+    let details =
+        if with_details { Details::of(&parsed.values, &parsing, &kind) } else { Details::default() };
     let account = ColumnAccount {
         name: column.name.clone(),
         kind,
@@ -83,13 +90,16 @@ fn describe(column: &Column, inferred: Inferred) -> Result<(Studied, Statistics)
         reason: None,
         examples: examples(column),
         n_missing: statistics.n_missing,
-        n_distinct: Some(statistics.n_distinct),
-        range: statistics.range.clone(),
-        histogram: statistics.histogram.clone(),
-        levels: statistics.levels.clone(),
+        n_distinct: details.n_distinct,
+        range: details.range,
+        histogram: details.histogram,
+        levels: details.levels,
     };
     let fingerprint = statistics.fingerprint;
-    Ok((Studied { account, parsing, warnings, fingerprint, is_included: false }, statistics))
+    let mut studied =
+        Studied { account, parsing: parsing.clone(), warnings, fingerprint, is_included: false };
+    decide(&mut studied, &statistics);
+    Ok(studied)
 }
 
 /// Decides whether a column is a feature: first by the choices of the user, then by its values.

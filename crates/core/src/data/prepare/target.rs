@@ -141,10 +141,22 @@ impl Reading<'_> {
 
 /// The classes of these rows, with names as they are written.
 fn classes(column: &Column, rows: &[usize]) -> Classes {
-    let cells: Vec<String> = rows.iter().map(|&i| column.cell(i).unwrap_or_default().into_owned()).collect();
-    let mut names: Vec<String> = cells.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect();
+    // Equal values have equal texts, which take longer to make.
+    let key = |row: usize| match &column.values {
+        Values::Numeric(values) | Values::Date(values) => (values[row] + 0.0).to_bits(),
+        Values::Text { codes, .. } => u64::from(codes[row]),
+    };
+    let mut first_rows: HashMap<u64, usize> = HashMap::new();
+    for &row in rows {
+        first_rows.entry(key(row)).or_insert(row);
+    }
+    let text = |row: usize| column.cell(row).unwrap_or_default().into_owned();
+    let texts: HashMap<u64, String> = first_rows.into_iter().map(|(key, row)| (key, text(row))).collect();
+    let mut names: Vec<String> = texts.values().cloned().collect::<BTreeSet<_>>().into_iter().collect();
     by_value(&mut names);
-    let code_of: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
-    let codes = cells.iter().map(|cell| code_of[cell.as_str()]).collect();
+    let places: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+    let codes_of: HashMap<u64, usize> =
+        texts.iter().map(|(key, text)| (*key, places[text.as_str()])).collect();
+    let codes = rows.iter().map(|&row| codes_of[&key(row)]).collect();
     Classes { codes, names }
 }

@@ -1,7 +1,7 @@
 //! Open a file, decompress it, and hand it to the reader of its format.
 
 use super::delimited::CellError;
-use super::format::{FileType, Format, ReadOptions, STDIN};
+use super::format::{FileType, Format, Packing, ReadOptions, STDIN};
 use super::progress::{MEMORY_ADVICE, Progress};
 use super::text::{empty, text};
 use super::{arff, delimited, numpy, svmlight, unpack};
@@ -11,15 +11,16 @@ use crate::data::table::{Column, Table, Values};
 use crate::error::{self, Error, Result};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// Reads a table from a file, or from standard input if the path is `-`; also returns warnings.
 pub fn read_table(path: &Path, options: &ReadOptions, ctx: &Context) -> Result<(Table, Vec<String>)> {
-    let (file_type, bytes) = open(path, options.format, ctx)?;
-    let name = shown(path);
-    read(&name.to_string_lossy(), file_type, &bytes, options, ctx)
-        .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(name))
+    let (file_type, contents) = open(path, options.format, ctx)?;
+    let (name, size) = (shown(path), contents.len());
+    read(&name.to_string_lossy(), file_type, contents, options, ctx)
+        .map_err(|e| advise_on_size(e, size, ctx).in_file(name))
 }
 
 /// Reads a table from memory; `name` stands for the file name, and its extension selects the format.
@@ -30,7 +31,7 @@ pub fn read_bytes(
     ctx: &Context,
 ) -> Result<(Table, Vec<String>)> {
     FileType::of(name, options.format)
-        .and_then(|file_type| read(name, file_type, bytes, options, ctx))
+        .and_then(|file_type| read(name, file_type, Contents::Bytes(Cow::Borrowed(bytes)), options, ctx))
         .map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(Path::new(name)))
 }
 
@@ -44,27 +45,28 @@ pub(crate) fn read_records<const N: usize>(
     visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
     ctx: &Context,
 ) -> Result<()> {
-    let (file_type, bytes) = match bytes {
-        None => open(path, None, ctx).map(|(file_type, bytes)| (file_type, Cow::Owned(bytes)))?,
-        Some(bytes) => (FileType::of(&path.to_string_lossy(), None)?, Cow::Borrowed(bytes)),
+    let (file_type, contents) = match bytes {
+        None => open(path, None, ctx)?,
+        Some(bytes) => (FileType::of(&path.to_string_lossy(), None)?, Contents::Bytes(Cow::Borrowed(bytes))),
     };
-    let result = records(file_type, &bytes, what, names, visit, ctx);
-    result.map_err(|e| advise_on_size(e, bytes.len(), ctx).in_file(shown(path)))
+    let size = contents.len();
+    let result = records(file_type, contents, what, names, visit, ctx);
+    result.map_err(|e| advise_on_size(e, size, ctx).in_file(shown(path)))
 }
 
 fn records<const N: usize>(
     file_type: FileType,
-    bytes: &[u8],
+    contents: Contents,
     what: &str,
     names: [&str; N],
     visit: impl FnMut([&str; N]) -> std::result::Result<(), CellError>,
     ctx: &Context,
 ) -> Result<()> {
-    if !file_type.format.is_delimited() {
+    let (Contents::Bytes(bytes), true) = (contents, file_type.format.is_delimited()) else {
         let why = format!("{what} are read from .csv and .tsv files (each also with .gz or .zst)");
         return Err(Error::parse(why));
-    }
-    let bytes = unpacked(file_type, bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
+    };
+    let bytes = unpacked(file_type, &bytes, unpack::limit(bytes.len()).min(ctx.memory_limit))?;
     delimited::records(text(&bytes)?, delimiter(file_type.format), names, visit)
 }
 
@@ -78,12 +80,28 @@ fn shown(path: &Path) -> &Path {
     if path.as_os_str() == STDIN { Path::new("standard input") } else { path }
 }
 
+/// The contents of a file.
+enum Contents<'a> {
+    Bytes(Cow<'a, [u8]>),
+    /// A Parquet file, which is read in parts: it may be as large as the table.
+    File(File, usize),
+}
+
+impl Contents<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::File(_, len) => *len,
+        }
+    }
+}
+
 /// The type and the contents of a file.
-fn open(path: &Path, format: Option<Format>, ctx: &Context) -> Result<(FileType, Vec<u8>)> {
+fn open(path: &Path, format: Option<Format>, ctx: &Context) -> Result<(FileType, Contents<'static>)> {
     // Check the name first: do not read a large file that cannot be used.
     let file_type = || FileType::of(&path.to_string_lossy(), format).map_err(|e| e.in_file(path));
     if path.as_os_str() == STDIN {
-        return Ok((file_type()?, standard_input(ctx)?));
+        return Ok((file_type()?, Contents::Bytes(Cow::Owned(standard_input(ctx)?))));
     }
     let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     // Opening a directory fails on every system, but with different messages.
@@ -91,9 +109,13 @@ fn open(path: &Path, format: Option<Format>, ctx: &Context) -> Result<(FileType,
         return Err(Error::io(path, ErrorKind::IsADirectory.into()));
     }
     let file_type = file_type()?;
+    if file_type == (FileType { format: Format::Parquet, packing: Packing::None }) {
+        let file = File::open(path).map_err(|e| Error::io(path, e))?;
+        return Ok((file_type, Contents::File(file, about.len() as usize)));
+    }
     ctx.need_memory("the file", about.len() as f64, MEMORY_ADVICE).map_err(|e| e.in_file(path))?;
     let bytes = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-    Ok((file_type, bytes))
+    Ok((file_type, Contents::Bytes(Cow::Owned(bytes))))
 }
 
 fn standard_input(ctx: &Context) -> Result<Vec<u8>> {
@@ -108,7 +130,7 @@ fn standard_input(ctx: &Context) -> Result<Vec<u8>> {
 fn read(
     name: &str,
     file_type: FileType,
-    bytes: &[u8],
+    contents: Contents,
     options: &ReadOptions,
     ctx: &Context,
 ) -> Result<(Table, Vec<String>)> {
@@ -116,35 +138,56 @@ fn read(
     ctx.step(&stage, 0, 1)?;
     options.check(file_type.format)?;
     // Limits memory by the size of the file, whatever its header claims.
-    let limit = unpack::limit(bytes.len()).min(ctx.memory_limit);
-    let bytes = &*unpacked(file_type, bytes, limit)?;
-    let progress = Progress::new(&stage, bytes.len(), limit, ctx);
+    let limit = unpack::limit(contents.len()).min(ctx.memory_limit);
     let mut warnings = vec![];
-    let table = match file_type.format {
-        Format::Csv | Format::Tsv => {
-            let delimiter = options.separator.or(delimiter(file_type.format));
-            delimited::read(name, text(bytes)?, delimiter, options, Some(&progress), &mut warnings)?
+    let table = match contents {
+        Contents::Bytes(bytes) => {
+            let bytes = &*unpacked(file_type, &bytes, limit)?;
+            let progress = Progress::new(&stage, bytes.len(), limit, ctx);
+            read_format(name, file_type.format, bytes, options, &progress, &mut warnings)?
         }
-        Format::Arff => arff::read(text(bytes)?, limit, Some(&progress))?,
-        Format::Svmlight => svmlight::read(text(bytes)?, limit, Some(&progress))?,
-        Format::Npy => numpy::read_npy(bytes, limit)?,
-        Format::Npz => numpy::read_npz(bytes, limit)?,
+        Contents::File(_, 0) => return Err(empty()),
         #[cfg(feature = "parquet")]
-        Format::Parquet => super::parquet::read(bytes, limit, &mut warnings, ctx)?,
+        Contents::File(file, _) => super::parquet::read(file, limit, &mut warnings, ctx)?,
         #[cfg(not(feature = "parquet"))]
-        Format::Parquet => return Err(built_without("parquet")),
-        #[cfg(feature = "arrow")]
-        Format::Arrow => super::arrow::read(bytes, limit, &mut warnings, ctx)?,
-        #[cfg(not(feature = "arrow"))]
-        Format::Arrow => return Err(built_without("arrow")),
-        #[cfg(feature = "xlsx")]
-        Format::Xlsx => super::xlsx::read(bytes, limit, options, &mut warnings, ctx)?,
-        #[cfg(not(feature = "xlsx"))]
-        Format::Xlsx => return Err(built_without("xlsx")),
+        Contents::File(..) => return Err(built_without("parquet")),
     };
     let table = if file_type.format.is_delimited() { table } else { table.with_missing(&options.na_values) };
     refuse_infinities(&table)?;
     Ok((table, warnings))
+}
+
+fn read_format(
+    name: &str,
+    format: Format,
+    bytes: &[u8],
+    options: &ReadOptions,
+    progress: &Progress,
+    warnings: &mut Vec<String>,
+) -> Result<Table> {
+    let (limit, ctx) = (progress.limit(), progress.context());
+    Ok(match format {
+        Format::Csv | Format::Tsv => {
+            let delimiter = options.separator.or(delimiter(format));
+            delimited::read(name, text(bytes)?, delimiter, options, Some(progress), warnings)?
+        }
+        Format::Arff => arff::read(text(bytes)?, limit, Some(progress))?,
+        Format::Svmlight => svmlight::read(text(bytes)?, limit, Some(progress))?,
+        Format::Npy => numpy::read_npy(bytes, limit)?,
+        Format::Npz => numpy::read_npz(bytes, limit)?,
+        #[cfg(feature = "parquet")]
+        Format::Parquet => super::parquet::read(super::parquet::in_memory(bytes), limit, warnings, ctx)?,
+        #[cfg(not(feature = "parquet"))]
+        Format::Parquet => return Err(built_without("parquet")),
+        #[cfg(feature = "arrow")]
+        Format::Arrow => super::arrow::read(bytes, limit, warnings, ctx)?,
+        #[cfg(not(feature = "arrow"))]
+        Format::Arrow => return Err(built_without("arrow")),
+        #[cfg(feature = "xlsx")]
+        Format::Xlsx => super::xlsx::read(bytes, limit, options, warnings, ctx)?,
+        #[cfg(not(feature = "xlsx"))]
+        Format::Xlsx => return Err(built_without("xlsx")),
+    })
 }
 
 #[cfg(not(all(feature = "parquet", feature = "arrow", feature = "xlsx")))]

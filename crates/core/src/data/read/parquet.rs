@@ -23,17 +23,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Cells decoded at once.
 const BATCH: usize = 8192;
 
-/// Reads a table; warns about an index stored by pandas, which is skipped.
-pub(super) fn read(bytes: &[u8], limit: u64, warnings: &mut Vec<String>, ctx: &Context) -> Result<Table> {
+/// Reads a table from a file or from memory; warns about an index stored by pandas, which is skipped.
+pub(super) fn read(
+    source: impl ChunkReader + 'static,
+    limit: u64,
+    warnings: &mut Vec<String>,
+    ctx: &Context,
+) -> Result<Table> {
     // Version 60 of the crate panics on some damaged files, such as a page that refers to a missing dictionary; the tests
     // contain such files. The panicking code shares no state with ours.
-    catch_unwind(AssertUnwindSafe(|| read_file(in_memory(Page::buffer, bytes), limit, warnings, ctx)))
+    catch_unwind(AssertUnwindSafe(|| read_file(source, limit, warnings, ctx)))
         .unwrap_or_else(|_| Err(damaged("its parts are inconsistent")))
 }
 
+/// The contents of a file as a source.
+pub(super) fn in_memory(bytes: &[u8]) -> impl ChunkReader + use<> {
+    of_type(Page::buffer, bytes.to_vec())
+}
+
 /// Bytes in the type that the crate expects. It does not export the type, only a function that returns it.
-fn in_memory<B: From<Vec<u8>>>(_: fn(&Page) -> &B, bytes: &[u8]) -> B {
-    bytes.to_vec().into()
+fn of_type<B: From<Vec<u8>>>(_: fn(&Page) -> &B, bytes: Vec<u8>) -> B {
+    bytes.into()
 }
 
 fn read_file<R: ChunkReader + 'static>(

@@ -32,6 +32,11 @@ impl<'a> Progress<'a> {
         self.limit
     }
 
+    /// The context of the reader.
+    pub(super) fn context(&self) -> &'a Context<'a> {
+        self.ctx
+    }
+
     /// Adds allocated bytes, and fails with an estimate for the complete table if they exceed the limit.
     pub(super) fn allocate(&self, bytes: usize) -> Result<()> {
         let allocated = (self.allocated.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64) as f64;
