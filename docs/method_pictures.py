@@ -301,7 +301,7 @@ class Pictures:
             axes = figure.subplots()
             weights = {name: [0.0] * len(strengths) for name in record["order"]}
             for i, place in enumerate(record["path"]):
-                for name, weight in zip(place["columns"], place["weights"], strict=True):
+                for name, weight in zip(place["features"], place["weights"], strict=True):
                     weights[name][i] = weight
             last = {name: line[-1] for name, line in weights.items()}
             for rank, name in enumerate(record["order"]):

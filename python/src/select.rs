@@ -58,10 +58,10 @@ fn path(py: Python<'_>, points: Vec<PathPoint>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("objective", numbers(|point| point.objective))?;
     dict.set_item("optimality", numbers(|point| point.optimality))?;
     dict.set_item("n_iter", counts(|point| point.iterations))?;
-    dict.set_item("n_features", counts(|point| point.columns.len()))?;
+    dict.set_item("n_features", counts(|point| point.features.len()))?;
     let stops = points.iter().map(|point| name_of(&point.stop));
     dict.set_item("stop", stops.collect::<PyResult<Vec<_>>>()?)?;
-    let features = points.iter().map(|point| to_indices(&point.columns).into_pyarray(py));
+    let features = points.iter().map(|point| to_indices(&point.features).into_pyarray(py));
     dict.set_item("features", PyList::new(py, features.collect::<Vec<_>>())?)?;
     let weights = points.iter().map(|point| point.weights.clone().into_pyarray(py));
     dict.set_item("weights", PyList::new(py, weights.collect::<Vec<_>>())?)?;

@@ -40,9 +40,9 @@ fn every_method_has_a_complete_record() {
         let path = record["path"].as_array().unwrap();
         assert!(!path.is_empty(), "{method}");
         for point in path {
-            let (columns, weights) =
-                (point["columns"].as_array().unwrap(), point["weights"].as_array().unwrap());
-            assert_eq!(columns.len(), weights.len(), "{method}");
+            let (features, weights) =
+                (point["features"].as_array().unwrap(), point["weights"].as_array().unwrap());
+            assert_eq!(features.len(), weights.len(), "{method}");
             assert!(point["objective"].is_f64() && point["stop"].is_string(), "{method}: {point}");
         }
         let coef = &record["coef"];
@@ -137,8 +137,8 @@ fn the_path_file_has_a_line_per_point_and_feature() {
             "step,strength,objective,optimality,iterations,stop,n_features,rank,feature,weight"
         );
         for (place, point) in record["path"].as_array().unwrap().iter().enumerate() {
-            let columns = point["columns"].as_array().unwrap();
-            for rank in 0..columns.len().max(1) {
+            let features = point["features"].as_array().unwrap();
+            for rank in 0..features.len().max(1) {
                 let cells: Vec<&str> = lines.next().unwrap().split(',').collect();
                 assert_eq!(cells[0], (place + 1).to_string());
                 for (cell, name) in [(1, "strength"), (2, "objective"), (3, "optimality")] {
@@ -150,14 +150,14 @@ fn the_path_file_has_a_line_per_point_and_feature() {
                 }
                 assert_eq!(cells[4], point["iterations"].to_string());
                 assert_eq!(cells[5], point["stop"].as_str().unwrap());
-                assert_eq!(cells[6], columns.len().to_string());
-                if columns.is_empty() {
+                assert_eq!(cells[6], features.len().to_string());
+                if features.is_empty() {
                     assert_eq!(cells[7..], ["", "", ""]);
                     continue;
                 }
                 assert_eq!(
                     (cells[7], cells[8]),
-                    ((rank + 1).to_string().as_str(), columns[rank].as_str().unwrap())
+                    ((rank + 1).to_string().as_str(), features[rank].as_str().unwrap())
                 );
                 assert_eq!(cells[9].parse::<f64>().unwrap(), point["weights"][rank].as_f64().unwrap());
             }

@@ -180,7 +180,7 @@ impl Model {
             return Err(inconsistent());
         }
         let groups = self.groups();
-        let valid = self.recipe.as_ref().is_none_or(|recipe| recipe.n_features() == d)
+        let valid = self.recipe.as_ref().is_none_or(|recipe| recipe.columns().eq(&self.names))
             && match &self.content {
                 Content::Map(map) => {
                     map.check()?;

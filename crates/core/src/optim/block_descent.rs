@@ -7,8 +7,9 @@
 //! $$ w_j \leftarrow \operatorname{prox}\_{(\lambda / L_j) \lVert \cdot \rVert_\infty}\bigl( w_j + X_j^T R / (n L_j) \bigr). $$
 //!
 //! A feature of several columns ([`Groups`]) has a block of several rows of $W$, whose entries count as one row in $\Omega$. Its step
-//! is the same with $L_j$ the largest eigenvalue of $X_j^T X_j / n$, a bound on the curvature: not the minimum over the block, but
-//! a decrease, and zero only where the block is optimal.
+//! is the same with a curvature for each row, $L_l = \mu_j \lVert X_l \rVert^2 / n$, where $\mu_j$ is the largest eigenvalue of the
+//! correlation matrix of the columns. That bounds the curvature of the block: the step is not the minimum over the block, but a decrease,
+//! and zero only where the block is optimal. For a category $\mu_j = 1$, so rare levels take steps as long as frequent ones.
 //!
 //! Sweeps visit the nonzero rows until they converge, then all rows that pass the strong rule,
 //! $\lVert X_j^T R_0 / n \rVert_1 \ge 2 \lambda - \lambda_0$ with the residual at the last $\lambda_0$. Then the optimality conditions of
@@ -20,7 +21,7 @@
 //!
 //! * the duality gap is at most `tolerance` times $P(0)$;
 //! * no row would change by more than `tolerance` in its step, in the units of the gradient: the largest entry of
-//!   $L_j (w_j - w_j^+)$, which is zero exactly where the first-order conditions hold.
+//!   $L_j (w_j - w_j^+)$, row by row, which is zero exactly where the first-order conditions hold.
 //!
 //! The reported optimality measure is the larger of the two, with the gap relative to $P(0)$. From
 //! $\lambda_{\max} = \max_j \lVert X_j^T T / n \rVert_1$ on, zero is optimal.
@@ -34,7 +35,7 @@
 
 use super::criterion::Criterion;
 use super::design::{Design, Residual, compresses};
-use super::row_norm::{blocks, dual_group_norm, group_norm, l1_norm, max_abs, prox_group};
+use super::row_norm::{blocks, dual_group_norm, group_norm, l1_norm, max_abs, prox_block};
 use super::spectral::{Minimum, not_finite};
 use crate::context::Context;
 use crate::data::Groups;
@@ -56,7 +57,7 @@ pub struct LeastSquares {
     target: Array2<f64>,
     /// The columns of each feature.
     groups: Groups,
-    /// $L_j$ of each feature.
+    /// $L_l$ of each column.
     curvature: Vec<f64>,
     /// $P(0)$
     at_zero: f64,
@@ -106,8 +107,8 @@ impl LeastSquares {
         let at_zero = half_square(&target);
         let (design, target) = design.compressed(&target)?.unwrap_or((design, target));
         let constant = at_zero - half_square(&target);
-        let curvature = groups.iter().map(|columns| design.block_curvature(columns));
-        let curvature = curvature.collect::<Result<_>>()?;
+        let bounds = groups.iter().map(|columns| design.block_curvature(columns));
+        let curvature = bounds.collect::<Result<Vec<_>>>()?.concat();
         Ok(Self { design, target, groups, curvature, at_zero, constant })
     }
 
@@ -136,7 +137,7 @@ impl LeastSquares {
 
     /// Whether a feature has a nonzero value.
     pub fn varies(&self, feature: usize) -> bool {
-        self.curvature[feature] > 0.0
+        self.curvature[self.groups.columns(feature).start] > 0.0
     }
 
     fn value_of(&self, residual: &Residual) -> f64 {
@@ -266,6 +267,21 @@ pub fn geometric(max: f64, ratio: f64, count: usize) -> Vec<f64> {
     (0..count).map(|i| max * ratio.powf(i as f64 / steps as f64)).collect()
 }
 
+/// The step of a feature from `old`: `next` is its negative gradient before and its new weights after.
+fn step(next: &mut [f64], old: &[f64], curvature: &[f64], lambda: f64) {
+    let q = next.len() / curvature.len();
+    for ((next, old), c) in next.chunks_exact_mut(q).zip(old.chunks_exact(q)).zip(curvature) {
+        next.iter_mut().zip(old).for_each(|(z, w)| *z = w + *z / c);
+    }
+    prox_block(next, curvature, lambda);
+}
+
+/// The largest change of a feature, in the units of the gradient.
+fn largest_move(change: &[f64], curvature: &[f64]) -> f64 {
+    let rows = change.chunks_exact(change.len() / curvature.len());
+    rows.zip(curvature).map(|(row, c)| c * max_abs(row)).fold(0.0, f64::max)
+}
+
 /// The current weights and their residual.
 struct State<'a> {
     problem: &'a LeastSquares,
@@ -322,7 +338,8 @@ impl<'a> State<'a> {
         let (mut next, mut change) = (vec![], vec![]);
         let mut largest = 0.0_f64;
         for &j in features {
-            let (columns, curvature) = (problem.groups.columns(j), problem.curvature[j]);
+            let columns = problem.groups.columns(j);
+            let curvature = &problem.curvature[columns.clone()];
             let old = &mut weights[columns.start * q..columns.end * q];
             next.resize(old.len(), 0.0);
             change.resize(old.len(), 0.0);
@@ -332,17 +349,16 @@ impl<'a> State<'a> {
             if l1_norm(&next) <= self.lambda * (1.0 + ENTRY_MARGIN) && old.iter().all(|&w| w == 0.0) {
                 continue;
             }
-            next.iter_mut().zip(&*old).for_each(|(z, w)| *z = w + *z / curvature);
-            prox_group(&mut next, self.lambda / curvature);
+            step(&mut next, old, curvature, self.lambda);
             change.iter_mut().zip(&next).zip(&*old).for_each(|((c, new), old)| *c = new - old);
-            let moved = max_abs(&change);
+            let moved = largest_move(&change, curvature);
             if moved > 0.0 {
                 for (column, change) in columns.zip(change.chunks_exact(q)) {
                     problem.design.subtract(column, change, &mut self.residual);
                 }
                 old.copy_from_slice(&next);
             }
-            largest = largest.max(curvature * moved);
+            largest = largest.max(moved);
         }
         largest
     }
@@ -351,15 +367,16 @@ impl<'a> State<'a> {
     fn violation(&self, negative_gradient: &Array2<f64>) -> f64 {
         let groups = &self.problem.groups;
         let mut worst = 0.0_f64;
-        for (j, (old, gradient)) in blocks(&self.w, groups).zip(blocks(negative_gradient, groups)).enumerate()
-        {
-            let curvature = self.problem.curvature[j];
-            if curvature > 0.0 {
-                let mut next: Vec<f64> = old.iter().zip(gradient).map(|(w, g)| w + g / curvature).collect();
-                prox_group(&mut next, self.lambda / curvature);
-                let moved = next.iter().zip(old).map(|(a, b)| (a - b).abs());
-                worst = moved.fold(worst, |a, m| if m.is_nan() { f64::NAN } else { a.max(curvature * m) });
+        let of_features = blocks(&self.w, groups).zip(blocks(negative_gradient, groups));
+        for (j, (old, gradient)) in of_features.enumerate().filter(|(j, _)| self.problem.varies(*j)) {
+            let curvature = &self.problem.curvature[groups.columns(j)];
+            let mut next = gradient.to_vec();
+            step(&mut next, old, curvature, self.lambda);
+            next.iter_mut().zip(old).for_each(|(new, old)| *new -= old);
+            if next.iter().any(|change| change.is_nan()) {
+                return f64::NAN;
             }
+            worst = worst.max(largest_move(&next, curvature));
         }
         worst
     }

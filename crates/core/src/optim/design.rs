@@ -4,7 +4,7 @@ use super::sparse_columns::SparseColumns;
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::simd::{add_scaled, dot};
-use ndarray::{Array1, Array2, ArrayView2, s};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -136,13 +136,32 @@ impl Design {
         self.curvature[j]
     }
 
-    /// The largest eigenvalue of $X_J^T X_J / n$ for the columns $J$ of a feature; the curvature of a single column.
-    pub(super) fn block_curvature(&self, columns: Range<usize>) -> Result<f64> {
-        if columns.len() == 1 {
-            return Ok(self.curvature(columns.start));
+    /// Bounds on the curvature of the columns $J$ of a feature: numbers $c_l$ for which $X_J^T X_J / n \preceq
+    /// \operatorname{diag}(c)$, all zero or all positive; the curvature of a single column.
+    pub(super) fn block_curvature(&self, columns: Range<usize>) -> Result<Vec<f64>> {
+        let own = self.curvature[columns.clone()].to_vec();
+        let largest = own.iter().copied().fold(0.0, f64::max);
+        if columns.len() == 1 || largest == 0.0 {
+            return Ok(own);
         }
-        let products = self.block_products(columns);
-        Ok(symmetric_eigen(products.view())?.values.first().copied().unwrap_or(0.0).max(0.0))
+        // Any positive number bounds the curvature of a zero column.
+        let own: Array1<f64> = own.into_iter().map(|c| if c > 0.0 { c } else { largest }).collect();
+        let roots = own.mapv(f64::sqrt);
+        let correlations = self.block_products(columns) / &roots / roots.insert_axis(Axis(1));
+        let most = symmetric_eigen(correlations.view())?.values.first().copied().unwrap_or(1.0);
+        Ok((own * most).to_vec())
+    }
+
+    /// The design with its columns multiplied by these numbers.
+    pub fn scaled(mut self, by: &[f64]) -> Self {
+        match &mut self.values {
+            Values::Dense(columns) => {
+                columns.rows_mut().into_iter().zip(by).for_each(|(mut column, by)| column *= *by);
+            }
+            Values::Sparse { scale, .. } => scale.iter_mut().zip(by).for_each(|(scale, by)| *scale *= by),
+        }
+        self.curvature.iter_mut().zip(by).for_each(|(c, by)| *c *= by * by);
+        self
     }
 
     /// $X_J^T X_J / n$ for some columns $J$.

@@ -78,23 +78,29 @@ pub(crate) fn largest_rows(w: Array2<f64>, groups: &Groups) -> Array2<f64> {
 
 /// The height $h \ge 0$ with $\sum_k \max(|v_k| - h, 0) = t$; 0 if $\lVert v \rVert_1 \le t$.
 pub(crate) fn clip_height(v: &[f64], t: f64) -> f64 {
-    let sum: f64 = v.iter().map(|v| v.abs()).sum();
+    weighted_clip_height(v, |_| 1.0, t)
+}
+
+/// The height $h \ge 0$ with $\sum_k c_k \max(|v_k| - h, 0) = t$; 0 if $\sum_k c_k |v_k| \le t$.
+fn weighted_clip_height(v: &[f64], c: impl Fn(usize) -> f64, t: f64) -> f64 {
+    // The weighted sum of the entries above a height, the sum of their weights, and their number.
+    let above = |height: f64| {
+        let entries = v.iter().map(|v| v.abs()).enumerate().filter(|(_, a)| *a > height);
+        entries.fold((0.0, 0.0, 0), |(sum, weight, n), (k, a)| (sum + c(k) * a, weight + c(k), n + 1))
+    };
+    let (sum, weight, mut count) = above(f64::NEG_INFINITY);
     if sum <= t {
         return 0.0;
     }
     // Newton's method from below: the number of entries above the height decreases.
-    let (mut height, mut count) = ((sum - t) / v.len() as f64, v.len());
+    let mut height = (sum - t) / weight;
     loop {
-        let (mut above, mut n_above) = (0.0, 0);
-        for a in v.iter().map(|v| v.abs()).filter(|&a| a > height) {
-            above += a;
-            n_above += 1;
-        }
+        let (sum, weight, n_above) = above(height);
         // If entries are equal up to rounding, the height can decrease slightly; stop when the count does not decrease.
         if n_above >= count || n_above == 0 {
             return height.max(0.0);
         }
-        (height, count) = ((above - t) / n_above as f64, n_above);
+        (height, count) = ((sum - t) / weight, n_above);
     }
 }
 
@@ -111,6 +117,17 @@ pub fn project_l1(v: &mut [f64], radius: f64) {
 /// $\lVert v \rVert_1 \le t$.
 pub fn prox_group(v: &mut [f64], t: f64) {
     let height = clip_height(v, t);
+    clip(v, height);
+}
+
+/// Minimizes $\tfrac12 \sum_k c_k (w_k - v_k)^2 + t \max_k |w_k|$, in place: the proximal operator of $t \lVert \cdot
+/// \rVert_\infty$ with a curvature $c_k > 0$ for each entry. Entries are those of a block with a curvature per row.
+pub fn prox_block(v: &mut [f64], curvature: &[f64], t: f64) {
+    if let [curvature] = curvature {
+        return prox_group(v, t / curvature);
+    }
+    let q = v.len() / curvature.len();
+    let height = weighted_clip_height(v, |k| curvature[k / q], t);
     clip(v, height);
 }
 
@@ -268,6 +285,15 @@ mod tests {
         assert_eq!(v.map(f64::abs), [0.0; 3]);
         let mut empty: [f64; 0] = [];
         prox_group(&mut empty, 1.0);
+        // A block of two rows with the curvatures 1 and 3: clipping at 1.5 costs 1 (2.5 + 0.5) + 3 (0.5 + 0).
+        let mut v = [4.0, -2.0, 2.0, 1.0];
+        prox_block(&mut v, &[1.0, 3.0], 4.5);
+        assert_eq!(v, [1.5, -1.5, 1.5, 1.0]);
+        prox_block(&mut v, &[1.0, 3.0], 10.5);
+        assert_eq!(v, [0.0; 4]);
+        let mut v = [4.0, -2.0];
+        prox_block(&mut v, &[2.0], 2.0);
+        assert_eq!(v, [3.0, -2.0]);
     }
 
     #[test]

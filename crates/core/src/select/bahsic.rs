@@ -231,7 +231,7 @@ impl Round {
             optimality: 0.0,
             iterations: 1,
             stop: Stop::Direct,
-            columns: self.columns,
+            features: self.columns,
             weights: self.contributions,
         }
     }

@@ -1,7 +1,7 @@
 //! Fisher score: between-class scatter relative to within-class scatter.
 
 use super::columns::keep_leading;
-use super::group_test::{FTest, TestTarget};
+use super::f_test::{FTest, TestTarget};
 use super::selector::{FeatureCount, Selection, Selector};
 use crate::context::Context;
 use crate::data::{Classes, Dataset, Rows, Target, is_constant, standardized};

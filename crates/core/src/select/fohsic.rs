@@ -221,7 +221,7 @@ impl<'a> Search<'a> {
             optimality: 0.0,
             iterations: 1,
             stop: Stop::Direct,
-            columns: self.chosen[..=step].to_vec(),
+            features: self.chosen[..=step].to_vec(),
             weights: gains[..=step].to_vec(),
         };
         Selection {

@@ -5,12 +5,10 @@ mod bins;
 mod catalog;
 mod chi_squared;
 mod columns;
+mod f_test;
 mod ffs;
 mod fisher;
 mod fohsic;
-mod group_test;
-#[cfg(test)]
-mod group_tests;
 mod hsfs;
 mod hsic_lasso;
 mod information;
@@ -25,6 +23,8 @@ mod row_path;
 mod selector;
 mod standard;
 mod svm_rfe;
+#[cfg(test)]
+mod tests;
 mod votes;
 mod weak;
 

@@ -9,7 +9,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::linalg::{multiply, symmetric_eigen};
 use crate::method::{Info, Needs};
-use crate::optim::{BlockDescent, Design, LeastSquares};
+use crate::optim::{BlockDescent, Design};
 use crate::random::Rng;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
@@ -41,8 +41,9 @@ crate::parameters! {
     ///
     /// Features are always standardized first; sparse ones stay sparse. Weights refer to the standardized features, and
     /// constant features have none. A feature of several columns, such as a category, has a row of $W$ for each of them,
-    /// and a target for each of them; its norm in the penalty is its largest absolute weight. The path, its optimality and the selection are those of [`super::Ldfs`] in its
-    /// least-squares form, solved by the same block coordinate descent.
+    /// and a target for each of them; its norm is its largest absolute weight, multiplied in the penalty by $\omega_j$ as in
+    /// [`super::Ldfs`]. The path, its optimality and the selection are those of [`super::Ldfs`] in its least-squares form,
+    /// solved by the same block coordinate descent.
     ///
     /// Cost: $O(n q)$ per active feature and sweep, with $q$ targets; memory $O(d q)$.
     ///
@@ -136,9 +137,9 @@ impl Selector for Pfs {
         let targets = self.n_targets(data.n(), data.x().d());
         let design = standard_columns(NAME, data, targets, ctx)?;
         let targets = self.targets(&design, targets, ctx)?;
-        let problem = LeastSquares::new(design, targets, data.groups())?;
         let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
-        self.path_settings().select(&Squares { problem, solver }, wanted, ctx)
+        let problem = Squares::new(design, targets, data.groups(), solver)?;
+        self.path_settings().select(&problem, wanted, ctx)
     }
 
     fn nested(&self) -> bool {

@@ -12,7 +12,8 @@
 //! * otherwise the full path is computed, and the last point at or above a tenth of the first penalty is selected.
 //!
 //! The score of a feature is its largest absolute weight, 0 if it was dropped; a feature of several columns has the
-//! weights of all of them. Features with zero weight are ranked by the norm of their gradient, constant ones last.
+//! weights of all of them. Features with zero weight are ranked by the penalty at which they would enter, the norm of their
+//! gradient; constant ones come last.
 
 use super::selector::{PathPoint, Selection};
 use crate::context::Context;
@@ -34,6 +35,8 @@ pub(super) trait Penalized {
     fn solve(&self, lambda: f64, from: &PathSolution, ctx: &Context) -> Result<PathSolution>;
     /// The columns of each feature: the rows of its weights.
     fn groups(&self) -> &Groups;
+    /// The weight of each feature in the penalty. Its columns are divided by it, so its solutions are multiplied.
+    fn weights(&self) -> &[f64];
     /// Whether a feature is not constant.
     fn varies(&self, feature: usize) -> bool;
     /// Whether the solution depends on the start (non-convex problems).
@@ -91,7 +94,7 @@ impl PathSettings {
         ctx: &Context,
     ) -> Selection {
         let groups = problem.groups();
-        let mut scores: Vec<f64> = blocks(&solution.minimum.w, groups).map(max_abs).collect();
+        let mut scores = feature_norms(&solution, problem);
         let gradient_norms: Vec<f64> = blocks(&solution.negative_gradient, groups).map(l1_norm).collect();
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| {
@@ -104,6 +107,8 @@ impl PathSettings {
         // Dropped features have no score; the weights remain those of the solution.
         order[wanted.unwrap_or(scores.len())..].iter().for_each(|&j| scores[j] = 0.0);
         let count = count(&solution, groups);
+        let mut coef = largest_rows(solution.minimum.w, groups);
+        coef.rows_mut().into_iter().zip(problem.weights()).for_each(|(mut row, weight)| row /= *weight);
         match wanted {
             None if count == 0 => ctx.warn(format!(
                 "{}: all weights are zero at this penalty; the best feature is selected; lower the penalty, or request a number of features",
@@ -122,7 +127,7 @@ impl PathSettings {
             scores,
             n_selected: wanted.unwrap_or(count.max(1)),
             curve: vec![],
-            coef: Some(largest_rows(solution.minimum.w, groups)),
+            coef: Some(coef),
             path,
             // The first point needs no iteration; count it as one.
             outcome: Outcome { stop: solution.minimum.stop, iterations: iterations.max(1) },
@@ -155,8 +160,8 @@ impl Path<'_> {
 
     /// Adds a solution to the path, unless the path would exceed the memory limit.
     fn push(&mut self, solution: &PathSolution, ctx: &Context) -> Result<()> {
-        let point = point(solution, self.problem.groups());
-        self.bytes += (size_of::<PathPoint>() + 16 * point.columns.len()) as f64;
+        let point = point(solution, self.problem);
+        self.bytes += (size_of::<PathPoint>() + 16 * point.features.len()) as f64;
         ctx.need_memory(format!("the path of {}", self.settings.title), self.bytes, "use fewer penalties")?;
         self.points.push(point);
         Ok(())
@@ -285,18 +290,24 @@ fn count(solution: &PathSolution, groups: &Groups) -> usize {
     blocks(&solution.minimum.w, groups).filter(|w| max_abs(w) > 0.0).count()
 }
 
-fn point(solution: &PathSolution, groups: &Groups) -> PathPoint {
+/// The largest absolute weight of each feature.
+fn feature_norms(solution: &PathSolution, problem: &dyn Penalized) -> Vec<f64> {
+    let norms = blocks(&solution.minimum.w, problem.groups()).map(max_abs);
+    norms.zip(problem.weights()).map(|(norm, weight)| norm / weight).collect()
+}
+
+fn point(solution: &PathSolution, problem: &dyn Penalized) -> PathPoint {
     let minimum = &solution.minimum;
-    let max_abs_weights: Vec<f64> = blocks(&minimum.w, groups).map(max_abs).collect();
-    let mut columns: Vec<usize> = (0..max_abs_weights.len()).filter(|&j| max_abs_weights[j] > 0.0).collect();
-    columns.sort_by(|&a, &b| max_abs_weights[b].total_cmp(&max_abs_weights[a]).then(a.cmp(&b)));
+    let norms = feature_norms(solution, problem);
+    let mut features: Vec<usize> = (0..norms.len()).filter(|&j| norms[j] > 0.0).collect();
+    features.sort_by(|&a, &b| norms[b].total_cmp(&norms[a]).then(a.cmp(&b)));
     PathPoint {
         strength: solution.lambda,
         objective: minimum.objective,
         optimality: minimum.optimality,
         iterations: minimum.iterations,
         stop: minimum.stop,
-        weights: columns.iter().map(|&j| max_abs_weights[j]).collect(),
-        columns,
+        weights: features.iter().map(|&j| norms[j]).collect(),
+        features,
     }
 }

@@ -176,7 +176,7 @@ pub struct PathPoint {
     /// Why the solver stopped.
     pub stop: Stop,
     /// Features with nonzero weights, largest weight first.
-    pub columns: Vec<usize>,
+    pub features: Vec<usize>,
     /// Their absolute weights or norms.
     pub weights: Vec<f64>,
 }
@@ -211,7 +211,7 @@ impl Selection {
             && self.order.iter().all(|&j| j < d && !std::mem::replace(&mut seen[j], true))
             && self.coef.as_ref().is_none_or(|coef| coef.nrows() == d)
             && self.path.iter().all(|point| {
-                point.columns.len() == point.weights.len() && point.columns.iter().all(|&j| j < d)
+                point.features.len() == point.weights.len() && point.features.iter().all(|&j| j < d)
             })
     }
 }

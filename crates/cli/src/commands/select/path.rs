@@ -28,15 +28,15 @@ pub fn write(
     }
     let mut lines = vec![];
     for (step, point) in points.iter().enumerate() {
-        if point.columns.is_empty() {
+        if point.features.is_empty() {
             lines.push(Line { step, point, rank: None });
         }
-        lines.extend((0..point.columns.len()).map(|rank| Line { step, point, rank: Some(rank) }));
+        lines.extend((0..point.features.len()).map(|rank| Line { step, point, rank: Some(rank) }));
     }
     let numeric =
         |name: &str, value: &dyn Fn(&Line) -> f64| Column::numeric(name, lines.iter().map(value).collect());
     let stops: Vec<String> = lines.iter().map(|line| name(&line.point.stop)).collect();
-    let feature = |line: &Line| line.rank.map(|rank| names[line.point.columns[rank]].as_str());
+    let feature = |line: &Line| line.rank.map(|rank| names[line.point.features[rank]].as_str());
     let columns = [
         numeric("step", &|line| (line.step + 1) as f64),
         numeric("strength", &|line| line.point.strength),
@@ -44,7 +44,7 @@ pub fn write(
         numeric("optimality", &|line| line.point.optimality),
         numeric("iterations", &|line| line.point.iterations as f64),
         Column::text("stop", stops.iter().map(|stop| Some(stop.as_str()))),
-        numeric("n_features", &|line| line.point.columns.len() as f64),
+        numeric("n_features", &|line| line.point.features.len() as f64),
         numeric("rank", &|line| line.rank.map_or(f64::NAN, |rank| (rank + 1) as f64)),
         Column::text("feature", lines.iter().map(feature)),
         numeric("weight", &|line| line.rank.map_or(f64::NAN, |rank| line.point.weights[rank])),
@@ -75,7 +75,7 @@ pub fn record(points: &[PathPoint], names: &[String]) -> Value {
             "optimality": point.optimality,
             "iterations": point.iterations,
             "stop": point.stop,
-            "columns": point.columns.iter().map(|&j| &names[j]).collect::<Vec<_>>(),
+            "features": point.features.iter().map(|&j| &names[j]).collect::<Vec<_>>(),
             "weights": point.weights,
         })
     };
@@ -102,9 +102,9 @@ pub fn table_of(method: &SelectorMethod, points: &[PathPoint], names: &[String],
         let point = &points[i * (points.len() - 1) / (shown - 1)];
         let strength = headings.strength.map(|_| number(point.strength));
         let value = if headings.value == "HSIC" { -point.objective } else { point.objective };
-        let named: Vec<&str> = point.columns.iter().take(NAMED).map(|&j| names[j].as_str()).collect();
-        let more = if point.columns.len() > NAMED { ", ..." } else { "" };
-        let rest = [number(value), point.columns.len().to_string(), named.join(", ") + more];
+        let named: Vec<&str> = point.features.iter().take(NAMED).map(|&j| names[j].as_str()).collect();
+        let more = if point.features.len() > NAMED { ", ..." } else { "" };
+        let rest = [number(value), point.features.len().to_string(), named.join(", ") + more];
         strength.into_iter().chain(rest).collect()
     });
     let header: Vec<&str> =

@@ -83,7 +83,7 @@ impl Answer {
             b_group.cmp(&a_group).then(by_norm).then(f64::total_cmp(&b_near, &a_near)).then(a.cmp(&b))
         });
         for point in &mut self.path {
-            point.columns.iter_mut().for_each(|j| *j = columns[*j]);
+            point.features.iter_mut().for_each(|j| *j = columns[*j]);
         }
         Selection {
             method: "hsfs".into(),

@@ -239,14 +239,14 @@ impl<'a> Path<'a> {
 
 /// A point of the path, as reported.
 pub(super) fn point(problem: &Problem, strength: f64, minimum: &Minimum) -> PathPoint {
-    let (columns, row_norms) = problem.leading(&minimum.w);
+    let (features, row_norms) = problem.leading(&minimum.w);
     PathPoint {
         strength,
         objective: minimum.objective,
         optimality: minimum.optimality,
         iterations: minimum.iterations,
         stop: minimum.stop,
-        weights: columns.iter().map(|&j| row_norms[j]).collect(),
-        columns,
+        weights: features.iter().map(|&j| row_norms[j]).collect(),
+        features,
     }
 }

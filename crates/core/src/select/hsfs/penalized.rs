@@ -90,7 +90,7 @@ impl Path {
             let found = problem.solve_penalized(w, lambda, effort, ctx)?;
             let point = point(problem, lambda, &found);
             w = found.w.clone();
-            let count = point.columns.len();
+            let count = point.features.len();
             points.push(point);
             if step == 0 || count >= wanted.unwrap_or(1) {
                 answer = Some((step, found));
@@ -111,11 +111,11 @@ impl Path {
         wanted: Option<usize>,
         ctx: &Context,
     ) -> (Array2<f64>, Vec<usize>, Outcome) {
-        let kept = &self.points[self.at].columns;
+        let kept = &self.points[self.at].features;
         let count = kept.len();
         let chosen = kept[..wanted.unwrap_or(count).min(count)].to_vec();
         let iterations = self.points.iter().map(|point| point.iterations).sum();
-        let none_next = self.points.get(self.at + 1).is_some_and(|next| next.columns.is_empty());
+        let none_next = self.points.get(self.at + 1).is_some_and(|next| next.features.is_empty());
         let mut w = self.solution.w.clone();
         let stop = match wanted {
             Some(wanted) if count > wanted && none_next => {

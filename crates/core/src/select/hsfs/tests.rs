@@ -72,7 +72,7 @@ fn the_radius_holds_and_zeros_are_exact() {
     assert!(selection.n_selected < 15 && (0..15).all(|j| zero(j) == (selection.scores[j] == 0.0)));
     // The last point of the path is the answer, and it is stationary to the tolerance.
     let last = selection.path.last().unwrap();
-    assert_eq!((last.strength, last.columns.len()), (0.4, selection.n_selected));
+    assert_eq!((last.strength, last.features.len()), (0.4, selection.n_selected));
     assert!(last.optimality <= method.tol, "{}", last.optimality);
     // HSIC does not decrease as the ball grows.
     assert!(selection.path.windows(2).all(|w| w[1].objective <= w[0].objective + 1e-9));
@@ -85,7 +85,7 @@ fn the_penalized_form_reports_its_collapse() {
     let data = data.with_x(Standardizer::fit(data.x()).apply(data.x()).unwrap()).unwrap();
     let method = Hsfs { form: Form::Penalized, ..Hsfs::default() };
     let selection = select(&method, &data, FeatureCount::Count(1));
-    let counts: Vec<usize> = selection.path.iter().map(|p| p.columns.len()).collect();
+    let counts: Vec<usize> = selection.path.iter().map(|p| p.features.len()).collect();
     assert_eq!(counts.last(), Some(&0), "{counts:?}");
     assert!(counts[counts.len() - 2] > 1, "a jump from several to none: {counts:?}");
     assert_eq!(selection.outcome.stop, Stop::Collapsed);

@@ -260,7 +260,7 @@ impl<'a> Problem<'a> {
             optimality: knot.violation,
             iterations: 1,
             stop,
-            columns: pairs.iter().map(|(j, _)| *j).collect(),
+            features: pairs.iter().map(|(j, _)| *j).collect(),
             weights: pairs.iter().map(|(_, a)| *a).collect(),
         }
     }

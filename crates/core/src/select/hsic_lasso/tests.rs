@@ -118,10 +118,10 @@ fn every_knot_is_a_solution_of_the_full_problem() {
     let method = HsicLasso::default();
     let (b, g) = naive(&data, &method.blocks(&data, &Context::default()).unwrap());
     let selection = select(&method, &data, FeatureCount::Count(6));
-    assert_eq!(selection.path.last().unwrap().columns.len(), 6);
+    assert_eq!(selection.path.last().unwrap().features.len(), 6);
     for point in &selection.path {
         let mut a = vec![0.0; 12];
-        point.columns.iter().zip(&point.weights).for_each(|(&j, w)| a[j] = *w);
+        point.features.iter().zip(&point.weights).for_each(|(&j, w)| a[j] = *w);
         let a = Array1::from(a);
         let c = Array1::from(b.clone()) - g.dot(&a);
         for j in 0..12 {

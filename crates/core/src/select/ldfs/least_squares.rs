@@ -1,10 +1,11 @@
 //! The convex form: linear discriminant analysis as least squares.
 
 use super::super::row_path::Penalized;
+use super::super::standard::weighted;
 use crate::context::Context;
 use crate::data::{Classes, Groups};
 use crate::error::Result;
-use crate::optim::{BlockDescent, LeastSquares, PathSolution};
+use crate::optim::{BlockDescent, Design, LeastSquares, PathSolution};
 use ndarray::Array2;
 
 /// Indicator targets of the nonempty classes: $\sqrt{n / n_c} - \sqrt{n_c / n}$ in the class, $-\sqrt{n_c / n}$
@@ -21,8 +22,17 @@ pub(super) fn indicators(classes: &Classes) -> Array2<f64> {
 
 /// The problem with its solver.
 pub(in super::super) struct Squares {
-    pub problem: LeastSquares,
-    pub solver: BlockDescent,
+    problem: LeastSquares,
+    weights: Vec<f64>,
+    solver: BlockDescent,
+}
+
+impl Squares {
+    /// Least squares of targets on standardized features.
+    pub fn new(design: Design, target: Array2<f64>, groups: Groups, solver: BlockDescent) -> Result<Self> {
+        let (design, weights) = weighted(design, &groups);
+        Ok(Self { problem: LeastSquares::new(design, target, groups)?, weights, solver })
+    }
 }
 
 impl Penalized for Squares {
@@ -36,6 +46,10 @@ impl Penalized for Squares {
 
     fn groups(&self) -> &Groups {
         self.problem.groups()
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn varies(&self, feature: usize) -> bool {

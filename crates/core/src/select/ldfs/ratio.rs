@@ -10,6 +10,7 @@
 //! and gradient take one product with the data matrix and one with its transpose.
 
 use super::super::row_path::Penalized;
+use super::super::standard::weighted;
 use crate::context::Context;
 use crate::data::{Classes, Groups};
 use crate::error::{Error, Result};
@@ -41,8 +42,10 @@ pub(super) struct Scatter {
 
 /// The data of the ratio.
 pub(super) struct Ratio {
+    /// The columns of each feature, divided by its weight in the penalty.
     design: Design,
     groups: Groups,
+    weights: Vec<f64>,
     /// The class of each sample, among nonempty classes.
     codes: Vec<usize>,
     /// Number of samples per class.
@@ -81,7 +84,8 @@ impl Ratio {
         let n: f64 = counts.iter().sum();
         let class_weights =
             counts.iter().map(|c| if scatter.weighted { c / n } else { 1.0 / counts.len() as f64 }).collect();
-        Self { design, groups, codes, counts, class_weights, ridge: scatter.ridge, norm, solver }
+        let (design, weights) = weighted(design, &groups);
+        Self { design, groups, weights, codes, counts, class_weights, ridge: scatter.ridge, norm, solver }
     }
 
     fn parts(&self, w: &Array2<f64>) -> Parts {
@@ -207,6 +211,10 @@ impl Penalized for Ratio {
 
     fn groups(&self) -> &Groups {
         &self.groups
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
     }
 
     fn varies(&self, feature: usize) -> bool {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::synthetic::{Pattern, Synthetic};
 use crate::data::{BuiltIn, SparseRows, Target};
-use crate::optim::{Criterion, Regularizer, gradient_error, row_norm};
+use crate::optim::{Criterion, LeastSquares, Regularizer, gradient_error, row_norm};
 use crate::outcome::Stop;
 use crate::random::Rng;
 use ndarray::{Array2, Axis, concatenate, s};
@@ -50,10 +50,10 @@ fn every_point_of_the_wine_path_is_optimal() {
     let first_penalty = (0..13).map(|j| size(&at_zero, j)).fold(0.0, f64::max);
     let full = select(&Ldfs::default(), &data, FeatureCount::Auto);
     assert!((full.path[0].strength / first_penalty - 1.0).abs() < 1e-12);
-    assert!(full.path[0].columns.is_empty(), "all weights are zero at the first penalty");
+    assert!(full.path[0].features.is_empty(), "all weights are zero at the first penalty");
     let below =
         select(&Ldfs { penalty: Some(0.999 * first_penalty), ..Ldfs::default() }, &data, FeatureCount::Auto);
-    assert_eq!(below.path.last().unwrap().columns.len(), 1, "one feature enters below");
+    assert_eq!(below.path.last().unwrap().features.len(), 1, "one feature enters below");
     assert_eq!(full.path.len(), 61);
     assert!(full.path.windows(2).all(|p| p[1].objective < p[0].objective));
     for fraction in [0.5, 0.1, 0.01] {
@@ -83,7 +83,7 @@ fn every_point_of_the_wine_path_is_optimal() {
 
 /// Number of features at the last path point at or above a penalty.
 fn n_features_at(selection: &Selection, lambda: f64) -> usize {
-    selection.path.iter().rfind(|p| p.strength >= lambda).unwrap().columns.len()
+    selection.path.iter().rfind(|p| p.strength >= lambda).unwrap().features.len()
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn every_form_reaches_requested_numbers() {
             let selection = select(&with(form), &data, FeatureCount::Count(k));
             assert_eq!(selection.selected().len(), k, "{form:?}");
             let last = selection.path.last().unwrap();
-            let n_nonzero = last.columns.len();
+            let n_nonzero = last.features.len();
             let scored: Vec<usize> = (0..13).filter(|&j| selection.scores[j] > 0.0).collect();
             assert_eq!(scored.len(), n_nonzero.min(k), "dropped features have no score: {form:?} {k}");
             assert!(scored.iter().all(|j| selection.selected().contains(j)), "{form:?} {k}");

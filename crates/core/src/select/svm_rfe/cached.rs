@@ -76,7 +76,10 @@ impl CachedPairs {
             ctx.check()?;
             let columns = &features.values[features.groups.columns(j)];
             let of_pair = |(task, solution)| match self.gamma {
-                None => columns.iter().map(|column| linear_weight(task, solution, column).powi(2)).sum(),
+                None => {
+                    let weights = columns.iter().map(|column| linear_weight(task, solution, column));
+                    features.importance(j, &weights.collect::<Vec<_>>())
+                }
                 Some(gamma) => self.norm_change(task, solution, columns, gamma),
             };
             Ok(svms.tasks.iter().zip(&svms.solutions).map(of_pair).sum::<f64>())

@@ -1,6 +1,9 @@
 //! The features of all samples, and which of them remain.
 
+use super::super::standard::common_std;
 use crate::data::{Groups, Rows, is_constant};
+use crate::simd::add_scaled;
+use std::ops::Range;
 
 pub(super) struct Features {
     /// Number of samples.
@@ -17,6 +20,8 @@ pub(super) struct Features {
     pub columns: Vec<usize>,
     /// The largest square of each column.
     max_squares: Vec<f64>,
+    /// The variance of each feature: of its number, or of all levels of a category together.
+    variances: Vec<f64>,
 }
 
 impl Features {
@@ -32,7 +37,25 @@ impl Features {
         }
         let max_squares = values.iter().map(|c| c.iter().fold(0.0_f64, |a, v| a.max(v * v))).collect();
         let (remaining, columns) = ((0..groups.n_features()).collect(), (0..x.d()).collect());
-        Self { n: x.n(), values, groups, constant, remaining, columns, max_squares }
+        let scale = common_std(x, &groups, &std);
+        let variance = |columns: Range<usize>| columns.map(|j| scale[j] * scale[j]).fold(0.0, f64::max);
+        let variances = groups.iter().map(variance).collect();
+        Self { n: x.n(), values, groups, constant, remaining, columns, max_squares, variances }
+    }
+
+    /// The importance of a feature in a linear SVM, given the weights of its columns: the variance of its part of the
+    /// decision function, divided by its own variance. That is the squared weight of a single column.
+    pub fn importance(&self, feature: usize, weights: &[f64]) -> f64 {
+        if let [weight] = weights {
+            return weight * weight;
+        }
+        let mut part = vec![0.0; self.n];
+        for (&weight, column) in weights.iter().zip(&self.values[self.groups.columns(feature)]) {
+            add_scaled(&mut part, weight, column);
+        }
+        let square: f64 = part.iter().map(|v| v * v).sum();
+        // A constant feature has no part.
+        square / (self.n as f64 * self.variances[feature]).max(f64::MIN_POSITIVE)
     }
 
     /// The values of the remaining columns.

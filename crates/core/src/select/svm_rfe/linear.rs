@@ -36,12 +36,14 @@ impl Linear {
 
     /// The importance of every remaining feature.
     pub fn importances(&self, svms: &Svms, features: &Features) -> Vec<f64> {
-        let (mut sums, mut w) = (vec![0.0; features.values.len()], vec![0.0; features.values.len()]);
+        let (mut sums, mut w) = (vec![0.0; features.remaining.len()], vec![0.0; features.values.len()]);
         for (rows, solution) in self.0.iter().zip(&svms.solutions) {
             rows.weights_by_column(&solution.coefficients, &mut w);
-            features.columns.iter().for_each(|&j| sums[j] += w[j] * w[j]);
+            for (sum, &j) in sums.iter_mut().zip(&features.remaining) {
+                *sum += features.importance(j, &w[features.groups.columns(j)]);
+            }
         }
-        features.remaining.iter().map(|&j| sums[features.groups.columns(j)].iter().sum()).collect()
+        sums
     }
 
     /// Removes columns.

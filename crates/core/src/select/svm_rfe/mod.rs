@@ -79,8 +79,12 @@ crate::parameters! {
     ///    \text{RBF: } \sum_p \Bigl| \sum_{ik} \beta_i \beta_k \bigl( K_{ik} - K_{ik} e^{\gamma (x_{ij} - x_{kj})^2} \bigr) \Bigr| $$
     ///
     /// A feature with several columns (a category, or a number with an indicator of missing values) is removed with all of
-    /// them: its importance is the sum over its columns in the linear form, and in the RBF form its squared differences are
-    /// the sum over its columns.
+    /// them. In the RBF form its squared differences are the sum over its columns. In the linear form its importance is the
+    /// variance of its part of the decision function, $w_j^T \Sigma_j w_j / \sigma_j^2$, with $\Sigma_j$ the covariance
+    /// matrix of its columns and $\sigma_j^2$ the variance of the feature: of the number, or the sum over the levels of a
+    /// category; both are 1 after standardization. For a single column that is the squared weight. A sum of squared weights
+    /// would favor noise with many levels: their weights are estimated from few samples each, so they are large, but each
+    /// concerns few samples.
     ///
     /// The linear form ranks like scikit-learn's `RFE(SVC(kernel="linear"))`. Departures: elimination always continues
     /// to the last feature, so that the ranking is complete and a smaller number selects the first of a larger one; the

@@ -2,12 +2,12 @@ use super::features::by_column;
 use super::linear::LinearRows;
 use super::svms::TOLERANCE;
 use super::*;
-use crate::data::{Groups, Target};
+use crate::data::{Encoder, Encoding, FeatureType, Groups, Target};
 use crate::kernel::gram_symmetric;
 use crate::optim::BlockColumns;
 use crate::optim::KernelColumns;
 use crate::random::Rng;
-use ndarray::{Array2, array};
+use ndarray::{Array1, Array2, ArrayView1, Axis, array};
 
 fn select(method: &SvmRfe, data: &Dataset) -> Selection {
     method.select(data, FeatureCount::Auto, &Context::default()).unwrap()
@@ -71,7 +71,8 @@ fn importance_is_the_change_of_the_norm() {
     }
 }
 
-/// The same for features with several columns, linear and RBF.
+/// The same for features with several columns, linear and RBF. The linear criterion is the variance of a feature's part of
+/// the decision function, relative to its largest column.
 #[test]
 fn a_feature_is_removed_with_all_its_columns() {
     let mut rng = Rng::new(17);
@@ -90,13 +91,61 @@ fn a_feature_is_removed_with_all_its_columns() {
         };
         let importances = run.importances(&Context::default()).unwrap();
         for (j, rest) in [[1, 2], [0, 2], [0, 1]].into_iter().enumerate() {
-            let expected = (norm(&[0, 1, 2]) - norm(&rest)).abs();
+            let expected = match kernel {
+                Kernel::Linear => linear_importance(&data, j, &run, of_columns),
+                _ => (norm(&[0, 1, 2]) - norm(&rest)).abs(),
+            };
             // Sums of 1600 products of coefficients up to 10.
             assert!((importances[j] - expected).abs() < 1e-9 * (1.0 + expected), "{j}: {importances:?}");
         }
         let selection = select(&method, &data);
         assert!(selection.is_sound(3) && selection.order[0] == 1, "{selection:?}");
         assert_eq!(selection.curve.len(), 3);
+    }
+}
+
+/// The variance of a feature's part of the decision function, relative to `variance`.
+fn linear_importance(
+    data: &Dataset,
+    feature: usize,
+    run: &Elimination,
+    variance: fn(ArrayView1<f64>) -> f64,
+) -> f64 {
+    let x = data.take_columns(&[feature]).x().to_dense();
+    let beta = Array1::from(run.svms.solutions[0].coefficients.clone());
+    x.dot(&x.t().dot(&beta)).var(0.0) / variance(x.var_axis(Axis(0), 0.0).view())
+}
+
+/// Relative to the largest column, if columns do not have a constant sum.
+fn of_columns(variances: ArrayView1<f64>) -> f64 {
+    variances.fold(0.0, |a, v| v.max(a))
+}
+
+/// The levels of a category have a common variance, so the importance does not depend on their number.
+#[test]
+fn noise_with_many_levels_is_less_important_than_a_number() {
+    let (n, levels) = (240, 30);
+    let mut rng = Rng::new(11);
+    let x =
+        Array2::from_shape_fn((n, 2), |(_, j)| if j == 0 { rng.normal() } else { rng.below(levels) as f64 });
+    let codes = x.column(0).iter().map(|v| usize::from(v + 2.0 * rng.normal() > 0.0)).collect();
+    let types = vec![FeatureType::Number, FeatureType::Category { levels }];
+    let names = ["number", "noise"].map(String::from).to_vec();
+    let data = Dataset::typed(names, x, types, Target::Classes(Classes::from_codes(codes))).unwrap();
+    for standardize in [true, false] {
+        let encoding = Encoding { standardize, ..Encoding::default() };
+        let encoded = Encoder::fit(&data, encoding).unwrap().encode(&data).unwrap();
+        let mut run = elimination(&SvmRfe::default(), &Kernel::Linear, &encoded);
+        run.train(&Context::default()).unwrap();
+        let importances = run.importances(&Context::default()).unwrap();
+        let expected = linear_importance(&encoded, 1, &run, |levels| levels.sum());
+        // Sums of a few hundred numbers.
+        assert!((importances[1] / expected - 1.0).abs() < 1e-10, "{importances:?} {expected}");
+        assert!(importances[0] > importances[1], "{importances:?}");
+        // The sum of squared weights is larger than that of the number.
+        let x = encoded.take_columns(&[1]).x().to_dense();
+        let w = x.t().dot(&Array1::from(run.svms.solutions[0].coefficients.clone()));
+        assert!(w.dot(&w) > importances[0], "{w} {importances:?}");
     }
 }
 
@@ -115,6 +164,13 @@ fn cached_products_without_a_feature() {
             Form::Linear(_) => panic!("more columns than samples"),
         };
         let mut run = elimination(&method, &kernel, &data);
+        if kernel == Kernel::Linear {
+            run.train(&Context::default()).unwrap();
+            let importances = run.importances(&Context::default()).unwrap();
+            let expected = |j: usize| linear_importance(&data, j, &run, of_columns);
+            // Sums of some dozen numbers.
+            assert!((0..3).all(|j| (importances[j] / expected(j) - 1.0).abs() < 1e-12), "{importances:?}");
+        }
         run.remove(&[1]).unwrap();
         let after_removal = pairs(run);
         let fresh = pairs(elimination(&method, &kernel, &data.take_columns(&[0, 2])));

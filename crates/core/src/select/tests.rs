@@ -79,7 +79,7 @@ fn fohsic_adds_all_columns_of_a_feature() {
             // Rounding error of sums over all pairs in a different order.
             assert!((point.objective + best.1).abs() < 1e-13);
             chosen.push(best.0);
-            assert_eq!(point.columns, chosen);
+            assert_eq!(point.features, chosen);
         }
         assert_eq!(found.selected(), chosen);
     }
@@ -94,7 +94,7 @@ fn bahsic_removes_all_columns_of_a_feature() {
         let value = |set: &[usize]| hsic_of(&data, set, Estimator::Biased);
         // Rounding error of sums over all pairs in a different order.
         assert!((point.objective + value(&remaining)).abs() < 1e-13);
-        assert_eq!(sorted(&point.columns), remaining);
+        assert_eq!(sorted(&point.features), remaining);
         if round < 5 {
             let without =
                 |f: usize| value(&remaining.iter().copied().filter(|&g| g != f).collect::<Vec<_>>());
@@ -131,7 +131,7 @@ fn a_category_of_many_levels_is_one_feature() {
         let data = many_levels(200, method.wants_scaling());
         let found = select(&*method, &data, FeatureCount::Count(2));
         assert_eq!(found.order[0], 0, "{}: {:?}", found.method, found.scores);
-        assert!(found.path.iter().all(|point| point.columns.iter().all(|&j| j < 6)), "{}", found.method);
+        assert!(found.path.iter().all(|point| point.features.iter().all(|&j| j < 6)), "{}", found.method);
         assert!(found.coef.is_none_or(|coef| coef.nrows() == 6), "{}", found.method);
     }
     for method in [Hsfs::default(), Hsfs { diagonal: Some(true), ..Hsfs::default() }] {
@@ -206,7 +206,7 @@ fn ldfs_is_optimal_over_features() {
         let near = a.scores.iter().zip(&b.scores).all(|(a, b)| (a - b).abs() < 1e-4);
         assert!(near, "{:?} {:?}", a.scores, b.scores);
         let last = a.path.last().unwrap();
-        assert!(last.optimality <= method.tol && last.columns.len() == a.n_selected);
+        assert!(last.optimality <= method.tol && last.features.len() == a.n_selected);
     }
 }
 
