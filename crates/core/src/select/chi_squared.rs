@@ -29,7 +29,9 @@ crate::parameters! {
     ///
     /// By default (`auto`) the method selects the best features up to the first with a p-value above 0.05 divided by
     /// the number of features (Bonferroni), and at least one. Features with different numbers of bins have different
-    /// degrees of freedom; they are ranked by the statistic nevertheless.
+    /// degrees of freedom, which are the expected statistics of noise; they are ranked by the statistic nevertheless, as is
+    /// usual, so categories with many levels are favored. [`super::FisherScore`] and [`super::MutualInformation`] rank
+    /// without this bias.
     ///
     /// Cost: the number of stored values (`counts`), or $O(n \log n)$ per feature (`bins`).
     ///

@@ -1,6 +1,7 @@
 //! L1-SVM: selects the features with nonzero weights in a sparse linear SVM.
 
 use super::selector::{FeatureCount, Selection, Selector};
+use super::standard::common_std;
 use crate::classify::{
     ClassWeight, LinearProblem, LinearSvm, Penalty, linear_outcome, need_finite_rows, signed_bytes,
     signed_columns,
@@ -15,7 +16,7 @@ use crate::optim::{
 use crate::outcome::Outcome;
 use crate::parameters::Parameters;
 use crate::random::Rng;
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -40,8 +41,14 @@ crate::parameters! {
     /// the absolute weights are summed.
     ///
     /// The weights of a feature with several columns (a category, or a number with an indicator of missing values) are
-    /// penalized together, by their Euclidean norm in place of the sum of absolute values: they are zero together, and the
-    /// feature competes as a whole. The norm is also its score.
+    /// penalized together, by $\omega_j \lVert w_j \rVert_2$ in place of the sum of absolute values: they are zero together,
+    /// and the feature competes as a whole. That is also its score. With $v_l$ the variances of its columns and $\sigma_j^2$
+    /// that of the feature (of the number, or the sum over the levels of a category),
+    ///
+    /// $$ \omega_j^2 = \frac{\sum_l v_l + 3 \sqrt{2 \sum_l v_l^2}}{(1 + 3 \sqrt 2) \, \sigma_j^2}, $$
+    ///
+    /// 1 for one column, is the squared norm of the gradient of noise at three standard deviations above its mean, relative
+    /// to that of a number: noise of all kinds enters at about the same $C$.
     ///
     /// Features with zero weight are ranked by the size of their gradients. Two copies of a feature share one weight in
     /// any proportion, so either may be dropped. A smaller number of features need not be a subset of a larger one.
@@ -134,6 +141,8 @@ struct Path<'a> {
     method: &'a L1Svm,
     /// The columns of each feature.
     groups: Groups,
+    /// The factor of each feature in the penalty. Its columns are divided by it, so its weights are multiplied.
+    factors: Vec<f64>,
     svms: Vec<BinaryProblem>,
 }
 
@@ -162,6 +171,8 @@ impl<'a> Path<'a> {
         )?;
         let (mean, std) = data.x().moments();
         let constant: Vec<usize> = (0..data.x().d()).filter(|&j| is_constant(mean[j], std[j])).collect();
+        let groups = data.groups();
+        let factors = penalty_factors(&groups, &std, &common_std(data.x(), &groups, &std));
         let binary = |p: LinearProblem| {
             let mut columns = signed_columns(data.x(), &p.signs, method.fit_intercept);
             // A constant column would duplicate the intercept.
@@ -169,9 +180,14 @@ impl<'a> Path<'a> {
                 let cells = columns.start[j]..columns.start[j + 1];
                 columns.value[cells].fill(0.0);
             }
+            for (own, factor) in groups.iter().zip(&factors).filter(|(_, factor)| **factor != 1.0) {
+                let cells = columns.start[own.start]..columns.start[own.end];
+                columns.value[cells].iter_mut().for_each(|v| *v /= factor);
+            }
             BinaryProblem { columns, minority_fraction: p.minority_fraction(), unit_c: p.c }
         };
-        Ok(Self { method, groups: data.groups(), svms: problems.into_iter().map(binary).collect() })
+        let svms = problems.into_iter().map(binary).collect();
+        Ok(Self { method, groups, factors, svms })
     }
 
     fn zero(&self) -> Weights {
@@ -286,7 +302,8 @@ impl<'a> Path<'a> {
         let n_selected = wanted.unwrap_or(count.max(1));
         let outcome: Outcome = linear_outcome(weights.descent.iter().copied());
         let shape = (self.groups.n_columns(), weights.of.len());
-        let coef = largest_rows(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
+        let mut coef = largest_rows(Array2::from_shape_fn(shape, |(j, k)| weights.of[k][j]), &self.groups);
+        coef.rows_mut().into_iter().zip(&self.factors).for_each(|(mut row, factor)| row /= *factor);
         Selection {
             method: "l1-svm".into(),
             order,
@@ -298,6 +315,22 @@ impl<'a> Path<'a> {
             outcome,
         }
     }
+}
+
+/// $\omega_j$ of each feature, from the standard deviations of its columns and the numbers by which they are standardized.
+fn penalty_factors(groups: &Groups, std: &Array1<f64>, scale: &Array1<f64>) -> Vec<f64> {
+    // Mean plus three standard deviations of a sum of squares of independent normal numbers with these variances.
+    let high = |mean: f64, squares: f64| mean + 3.0 * (2.0 * squares).sqrt();
+    let factor = |columns: Range<usize>| {
+        let variance = columns.clone().map(|j| scale[j] * scale[j]).fold(0.0, f64::max);
+        if columns.len() == 1 || variance == 0.0 {
+            return 1.0;
+        }
+        let variances = || columns.clone().map(|j| std[j] * std[j] / variance);
+        let squares = variances().map(|v| v * v).sum();
+        (high(variances().sum(), squares) / high(1.0, 1.0)).sqrt()
+    };
+    groups.iter().map(factor).collect()
 }
 
 /// The Euclidean norm of the weights or gradients of a feature.
@@ -373,6 +406,17 @@ mod tests {
             let data = Dataset::encoded(names, x, groups, plain.target().clone()).unwrap();
             let one = select(&L1Svm::default(), &data, FeatureCount::Count(1));
             assert!(one.is_sound(18) && one.selected() == [0], "{:?}", one.order);
+            let factors = penalty_factors(
+                &Groups::of_sizes([2, 4, 1]),
+                &Array1::from(vec![2.0, 1.0, 0.5, 0.5, 0.5, 0.5, 7.0]),
+                &Array1::from(vec![2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0]),
+            );
+            // A number of variance 4 with a column of variance 1; four levels of variance 1/4.
+            let root = |mean: f64, squares: f64| {
+                ((mean + 3.0 * (2.0 * squares).sqrt()) / (1.0 + 3.0 * 2.0_f64.sqrt())).sqrt()
+            };
+            let expected = [root(1.25, 1.0625), root(1.0, 0.25), 1.0];
+            assert!(factors.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15), "{factors:?}");
             // At any C they are zero together.
             for c in [0.001, 0.01, 0.1] {
                 let found = select(&L1Svm { c: Some(c), ..L1Svm::default() }, &data, FeatureCount::Auto);

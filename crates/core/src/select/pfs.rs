@@ -15,8 +15,11 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 const NAME: &str = "PFS";
 
-/// Up to this many features, all of them are targets by default.
-const MAX_FEATURE_TARGETS: usize = 200;
+/// Up to this many columns, all of them are targets by default.
+const MAX_COLUMN_TARGETS: usize = 200;
+/// Unless a feature has more columns than this: its weights would be as many as its columns times the targets, and sweeps
+/// converge slowly.
+const MAX_FEATURE_COLUMNS: usize = 20;
 /// Default number of components for wider data.
 const DEFAULT_COMPONENTS: usize = 20;
 /// Extra directions of subspace iteration, which speed up its convergence.
@@ -34,8 +37,8 @@ crate::parameters! {
     /// A feature is selected if it helps to reconstruct the others; of two copies either may be selected. For $\lambda
     /// \ge \lambda_{\max} = \max_j \sum_k |\operatorname{corr}(x_j, x_k)|$ all weights are zero.
     ///
-    /// The matrix $W$ has as many columns as $X$, which is too large for wide data. Beyond 200 features, or with a
-    /// given number of components, the target is not $X$ but its scores on the leading principal components, with their
+    /// The matrix $W$ has as many columns as $X$, which is too large for wide data. Beyond 200 columns, with a category of
+    /// more than 20 levels, or with a given number of components, the target is not $X$ but its scores on the leading principal components, with their
     /// variances: 20 by default. They are found by subspace iteration, until the variances change by less than a
     /// relative $10^{-10}$ or for 100 iterations; components still mixed then have nearly equal variances.
     ///
@@ -51,7 +54,7 @@ crate::parameters! {
     #[derive(PartialEq)]
     pub struct Pfs as "PFS" {
         /// Number of principal components to reconstruct; none reconstructs the features themselves, or 20
-        /// components if there are more than 200 features.
+        /// components if there are more than 200 columns or a category of more than 20 levels.
         pub n_components: Option<usize> = None, at_least(1);
         /// The penalty. Leave it out if the number of features is given; none uses a path of penalties.
         pub penalty: Option<f64> = None, above(0);
@@ -77,24 +80,22 @@ impl Pfs {
         }
     }
 
-    /// Number of targets for data of this many rows and columns.
-    fn n_targets(&self, n: usize, d: usize) -> usize {
+    /// The number of components to reconstruct; `None` if the columns are reconstructed.
+    fn components(&self, data: &Dataset) -> Option<usize> {
+        let (n, d) = (data.n(), data.x().d());
+        let widest = data.groups().iter().map(|columns| columns.len()).max();
+        let by_columns = d <= MAX_COLUMN_TARGETS && widest.is_none_or(|most| most <= MAX_FEATURE_COLUMNS);
         match self.n_components {
-            Some(q) => q.min(d).min(n),
-            None if d <= MAX_FEATURE_TARGETS => d,
-            None => DEFAULT_COMPONENTS.min(n),
+            None if by_columns => None,
+            components => Some(components.unwrap_or(DEFAULT_COMPONENTS).min(d).min(n)),
         }
     }
 
-    fn targets(&self, design: &Design, q: usize, ctx: &Context) -> Result<Array2<f64>> {
+    fn targets(&self, design: &Design, components: Option<usize>, ctx: &Context) -> Result<Array2<f64>> {
         let d = design.d();
-        if self.n_components.is_none() && d <= MAX_FEATURE_TARGETS {
-            return Ok(design.times(&Array2::eye(d)));
-        }
+        let Some(q) = components else { return Ok(design.times(&Array2::eye(d))) };
         if self.n_components.is_none() {
-            ctx.note(format!(
-                "PFS: {DEFAULT_COMPONENTS} principal components replace the {d} columns of the features"
-            ));
+            ctx.note(format!("PFS: {q} principal components replace the {d} columns of the features"));
         }
         leading_scores(design, q, ctx)
     }
@@ -134,9 +135,9 @@ impl Selector for Pfs {
         data.need_rows(NAME, 2)?;
         self.check()?;
         let wanted = wanted.resolve(NAME, data.d())?;
-        let targets = self.n_targets(data.n(), data.x().d());
-        let design = standard_columns(NAME, data, targets, ctx)?;
-        let targets = self.targets(&design, targets, ctx)?;
+        let components = self.components(data);
+        let design = standard_columns(NAME, data, components.unwrap_or(data.x().d()), ctx)?;
+        let targets = self.targets(&design, components, ctx)?;
         let solver = BlockDescent { tolerance: self.tol, max_iterations: self.max_iter };
         let problem = Squares::new(design, targets, data.groups(), solver)?;
         self.path_settings().select(&problem, wanted, ctx)

@@ -108,10 +108,10 @@ fn bahsic_removes_all_columns_of_a_feature() {
     assert_eq!(select(&fast, &data, FeatureCount::Auto).order.len(), 6);
 }
 
-/// A category of 50 levels that determines the class, one of 10 levels and four numbers that do not.
-fn many_levels(n: usize, standardize: bool) -> Dataset {
+/// A category of many levels that determines the class, one of 10 levels and four numbers that do not.
+fn many_levels(n: usize, levels: usize, standardize: bool) -> Dataset {
     let mut rng = Rng::new(5);
-    let (x, types) = noise(n, &[50, 10], 4, &mut rng);
+    let (x, types) = noise(n, &[levels, 10], 4, &mut rng);
     let target = classes(x.column(0).iter().map(|level| level % 2.0 == 0.0));
     encoded(&x, &types, target, standardize)
 }
@@ -128,14 +128,17 @@ fn a_category_of_many_levels_is_one_feature() {
         Box::new(Ldfs { form: LdfsForm::Constrained, ..Ldfs::default() }),
     ];
     for method in methods {
-        let data = many_levels(200, method.wants_scaling());
+        let data = many_levels(200, 50, method.wants_scaling());
         let found = select(&*method, &data, FeatureCount::Count(2));
         assert_eq!(found.order[0], 0, "{}: {:?}", found.method, found.scores);
         assert!(found.path.iter().all(|point| point.features.iter().all(|&j| j < 6)), "{}", found.method);
         assert!(found.coef.is_none_or(|coef| coef.nrows() == 6), "{}", found.method);
     }
-    for method in [Hsfs::default(), Hsfs { diagonal: Some(true), ..Hsfs::default() }] {
-        let found = select(&method, &many_levels(120, true), FeatureCount::Count(1));
+    // HSFS is slower.
+    let data = many_levels(80, 16, true);
+    for diagonal in [false, true] {
+        let method = Hsfs { directions: Some(2), diagonal: Some(diagonal), ..Hsfs::default() };
+        let found = select(&method, &data, FeatureCount::Count(1));
         assert_eq!(found.selected(), [0], "{:?}", found.scores);
         assert!(found.scores[0] > 0.0 && found.scores[1..].iter().all(|&score| score == 0.0));
     }
@@ -160,16 +163,18 @@ fn an_interaction_of_a_number_and_a_category_is_found() {
         let found = select(&Bahsic { form, ..Bahsic::default() }, &data, FeatureCount::Count(2));
         assert_eq!(sorted(found.selected()), [0, 3], "{form:?}");
     }
-    for method in [
-        Hsfs::default(),
-        Hsfs { diagonal: Some(true), ..Hsfs::default() },
-        Hsfs { form: HsfsForm::Penalized, ..Hsfs::default() },
-        Hsfs { form: HsfsForm::Penalized, diagonal: Some(true), ..Hsfs::default() },
+    // HSFS is slower.
+    let data = interaction(90, 0.5);
+    for (form, diagonal) in [
+        (HsfsForm::Constrained, false),
+        (HsfsForm::Constrained, true),
+        (HsfsForm::Penalized, false),
+        (HsfsForm::Penalized, true),
     ] {
-        let data = interaction(150, 0.5);
+        let method = Hsfs { form, directions: Some(3), diagonal: Some(diagonal), ..Hsfs::default() };
         let found = select(&method, &data, FeatureCount::Count(2));
         assert_eq!(sorted(found.selected()), [0, 3], "{method:?}");
-        assert!(sorted(found.selected()).iter().all(|&j| found.scores[j] > 0.0));
+        assert!(found.selected().iter().all(|&j| found.scores[j] > 0.0));
     }
     // Forward selection needs a first feature that predicts the class a little.
     let found = select(&Fohsic::default(), &interaction(250, 0.7), FeatureCount::Auto);
@@ -178,7 +183,7 @@ fn an_interaction_of_a_number_and_a_category_is_found() {
 
 #[test]
 fn hsfs_bounds_the_largest_weight_of_a_feature() {
-    let data = interaction(100, 0.5);
+    let data = interaction(60, 0.5);
     let method = Hsfs { radius: Some(0.8), directions: Some(4), random_starts: 0, ..Hsfs::default() };
     let found = select(&method, &data, FeatureCount::Auto);
     // The row with the largest entry of each feature has its norm.
@@ -223,6 +228,23 @@ fn pfs_selects_the_finer_category() {
     assert_eq!(found.selected(), [1], "{:?}", found.scores);
     // Targets are a column for two levels, six indicators and a number; a row of weights per feature is reported.
     assert_eq!(found.coef.unwrap().dim(), (3, 8));
+}
+
+/// A category with a level per sample would have as many weights as samples squared: components are reconstructed instead.
+#[test]
+fn pfs_reconstructs_components_of_wide_categories() {
+    let mut rng = Rng::new(4);
+    let (mut x, _) = noise(60, &[], 4, &mut rng);
+    (0..60).for_each(|i| x[[i, 0]] = i as f64);
+    let copy = &x.column(1) + 0.1;
+    x.column_mut(2).assign(&copy);
+    let mut types = vec![FeatureType::Category { levels: 60 }];
+    types.resize(4, FeatureType::Number);
+    let data = encoded(&x, &types, Target::None, false);
+    let found = select(&Pfs::default(), &data, FeatureCount::Count(1));
+    assert_eq!(found.coef.unwrap().dim(), (4, 20));
+    // One of the copies reconstructs most.
+    assert!([1, 2].contains(&found.order[0]), "{:?}", found.scores);
 }
 
 /// Levels of very different frequencies, whose columns have very different curvatures.
