@@ -198,8 +198,9 @@ class PFS(BaseSelector):
     that explain many others; of two copies either may be kept. A feature unrelated to all others explains
     only itself and is ranked late.
 
-    Beyond 200 features, or with `n_components`, the leading principal components are reconstructed instead
-    of the features. Features are standardized internally; sparse matrices stay sparse.
+    Beyond 200 columns, with a category of more than 20 levels, or with `n_components`, the leading principal
+    components are reconstructed instead of the features. Features are standardized internally; sparse
+    matrices stay sparse.
 
     {parameters and attributes}
 

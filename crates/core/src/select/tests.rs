@@ -137,7 +137,8 @@ fn a_category_of_many_levels_is_one_feature() {
     // HSFS is slower.
     let data = many_levels(80, 16, true);
     for diagonal in [false, true] {
-        let method = Hsfs { directions: Some(2), diagonal: Some(diagonal), ..Hsfs::default() };
+        let directions = (!diagonal).then_some(2);
+        let method = Hsfs { directions, diagonal: Some(diagonal), ..Hsfs::default() };
         let found = select(&method, &data, FeatureCount::Count(1));
         assert_eq!(found.selected(), [0], "{:?}", found.scores);
         assert!(found.scores[0] > 0.0 && found.scores[1..].iter().all(|&score| score == 0.0));
@@ -171,7 +172,8 @@ fn an_interaction_of_a_number_and_a_category_is_found() {
         (HsfsForm::Penalized, false),
         (HsfsForm::Penalized, true),
     ] {
-        let method = Hsfs { form, directions: Some(3), diagonal: Some(diagonal), ..Hsfs::default() };
+        let directions = (!diagonal).then_some(3);
+        let method = Hsfs { form, directions, diagonal: Some(diagonal), ..Hsfs::default() };
         let found = select(&method, &data, FeatureCount::Count(2));
         assert_eq!(sorted(found.selected()), [0, 3], "{method:?}");
         assert!(found.selected().iter().all(|&j| found.scores[j] > 0.0));
