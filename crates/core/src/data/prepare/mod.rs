@@ -12,7 +12,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
-pub use options::{ColumnOptions, Missing, TargetChoice, TargetType};
+pub use options::{ColumnOptions, Missing, Prepare, TargetChoice, TargetType};
 pub use recipe::{Applied, Recipe};
 pub use target::target_type;
 
@@ -28,22 +28,6 @@ use recipe::ColumnRecipe;
 use std::borrow::Cow;
 use study::study;
 use target::Reading;
-
-/// How a table becomes a [`Dataset`].
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Prepare {
-    /// Which column is the target.
-    pub target: TargetChoice,
-    /// Whether the target is for classification or regression.
-    pub target_type: TargetType,
-    /// How to handle missing values.
-    pub missing: Missing,
-    /// Which columns are features, and their types.
-    pub columns: ColumnOptions,
-    /// Whether the account has distinct values, ranges and histograms of all columns. They take longer than reading a table
-    /// of numbers.
-    pub details: bool,
-}
 
 /// The result of [`Prepare::fit`].
 #[derive(Debug, Clone)]

@@ -3,6 +3,22 @@
 use crate::data::impute::ImputeStrategy;
 use crate::data::types::{ColumnType, Decimal};
 
+/// How a table becomes a [`Dataset`](crate::data::Dataset).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Prepare {
+    /// Which column is the target.
+    pub target: TargetChoice,
+    /// Whether the target is for classification or regression.
+    pub target_type: TargetType,
+    /// How to handle missing values.
+    pub missing: Missing,
+    /// Which columns are features, and their types.
+    pub columns: ColumnOptions,
+    /// Whether the account has distinct values, ranges and histograms of all columns. They take longer than reading a table
+    /// of numbers.
+    pub details: bool,
+}
+
 /// Which column is the target.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum TargetChoice {

@@ -1,7 +1,6 @@
 //! Types and statistics of all columns, and which of them are features.
 
-use super::Prepare;
-use super::options::Missing;
+use super::options::{Missing, Prepare};
 use super::patterns::Choice;
 use crate::data::inspect::{
     Action, ColumnAccount, Details, Fingerprint, Statistics, examples, reason_to_skip, same_values,
